@@ -33,11 +33,10 @@ export class RequestContext {
   /** The client's address, after the proxies that are trusted. */
   readonly address: string;
   readonly config: Config;
-  /** Aborts when the caller is gone or out of time. */
-  signal: AbortSignal;
   /** Set once the headers have left: cookies can no longer be written. */
   headersSent = false;
 
+  #signal: AbortSignal | undefined;
   #query: Fields | undefined;
   #headers: Fields | undefined;
   #cookies: Fields | undefined;
@@ -50,7 +49,17 @@ export class RequestContext {
     this.traceparent = init.traceparent;
     this.address = init.address;
     this.config = init.config;
-    this.signal = init.request.signal;
+  }
+
+  /** Aborts when the caller is gone or out of time. Made on first use: most requests never ask. */
+  get signal(): AbortSignal {
+    this.#signal ??= this.raw.signal;
+    return this.#signal;
+  }
+
+  /** Puts a signal that also tells of a time limit in the place of the connection's own. */
+  set signal(signal: AbortSignal) {
+    this.#signal = signal;
   }
 
   get query(): Fields {

@@ -1,0 +1,42 @@
+import { CLOSE, Refusal } from "./refusal.ts";
+
+/** The most a request's body may hold, in bytes. @see the interface, "Limits" */
+export const MAX_BODY_BYTES = 1024 * 1024;
+
+function tooLarge(): Refusal {
+  return new Refusal("validation_error", `The request body is over ${MAX_BODY_BYTES} bytes, the most that is taken.`, {
+    status: 413,
+    headers: CLOSE,
+  });
+}
+
+/**
+ * Refuses a request that says of itself that its body is too large.
+ *
+ * @throws Refusal 413
+ */
+export function refuseDeclaredTooLarge(headers: Headers): void {
+  if (Number(headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+}
+
+/**
+ * Reads a request's body as text, up to the limit: refused as soon as it is known to be over it,
+ * and never held in memory beyond it.
+ *
+ * @throws Refusal 413 over {@link MAX_BODY_BYTES}
+ */
+export async function readBody(request: Request): Promise<string> {
+  refuseDeclaredTooLarge(request.headers);
+  // The HTTP parser holds a client to the length it declared, so that one needs no counting.
+  if (request.headers.has("content-length")) return request.text();
+  if (!request.body) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.byteLength;
+    if (size > MAX_BODY_BYTES) throw tooLarge();
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

@@ -1,0 +1,17 @@
+export { clientAddress } from "./address.ts";
+export { MAX_BODY_BYTES, readBody, refuseDeclaredTooLarge } from "./body.ts";
+export {
+  type CookieAttributes,
+  currentContext,
+  type Fields,
+  RequestContext,
+  requireContext,
+  runInContext,
+} from "./context.ts";
+export { requestId, traceParent } from "./ids.ts";
+export { isSameOrigin, siteOriginsOf } from "./origin.ts";
+export { belowBase, isUsablePath } from "./path.ts";
+export { CLOSE, Refusal } from "./refusal.ts";
+export { htmlReply, jsonReply, PRIVATE, type Reply } from "./reply.ts";
+export { request } from "./request.ts";
+export { securityHeaders } from "./security.ts";

@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { belowBase, isUsablePath } from "./path.ts";
+
+describe("isUsablePath", () => {
+  it.each(["/", "/a", "/a/b/", "/a%20b", "/%C3%A9", "/a%2Fb", "/é", "/a.b/..c", "/%25"])("takes %s", (path) => {
+    expect(isUsablePath(path)).toBe(true);
+  });
+
+  it.each([
+    "//",
+    "//evil.example",
+    "/a//b",
+    "/%",
+    "/%zz",
+    "/%c3",
+    "/a%00",
+    "/a%0d%0ab",
+    "/a%7f",
+    "/a%5c..%5cb",
+    "/a\\b",
+    "/..%2f..%2fetc/passwd",
+    "/%2e%2e/a",
+    "/a/%2e",
+  ])("refuses %s", (path) => {
+    expect(isUsablePath(path)).toBe(false);
+  });
+
+  it("never throws", () => {
+    fc.assert(fc.property(fc.string({ unit: "binary" }), (path) => typeof isUsablePath(`/${path}`) === "boolean"));
+  });
+});
+
+describe("belowBase", () => {
+  it.each([
+    ["/a", "", "/a"],
+    ["/app", "/app", "/"],
+    ["/app/", "/app", "/"],
+    ["/app/a", "/app", "/a"],
+    ["/apple", "/app", null],
+    ["/", "/app", null],
+  ])("%s below %j is %j", (path, base, expected) => {
+    expect(belowBase(path, base)).toBe(expected);
+  });
+});

@@ -1,0 +1,20 @@
+/** An answer on its way: what the pipeline makes a `Response` of. */
+export interface Reply {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string | ReadableStream<Uint8Array> | null;
+}
+
+/** An answer for this visitor only, which no cache may keep. */
+export const PRIVATE = { "cache-control": "private, no-store" } as const;
+
+/** Gives a JSON answer for this visitor only. */
+export function jsonReply(status: number, json: string, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status, headers: { "content-type": "application/json", ...PRIVATE, ...headers }, body: json };
+}
+
+/** Gives an HTML answer for this visitor only. */
+export function htmlReply(status: number, html: string, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status, headers: { "content-type": "text/html; charset=utf-8", ...PRIVATE, ...headers }, body: html };
+}

@@ -1,0 +1,24 @@
+import { pino } from "pino";
+
+/** What the framework writes to: fields first, then the sentence. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** Writes one JSON line for each event to standard output, for machines to read. */
+export function jsonLog(): Log {
+  return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } });
+}
+
+/** Writes for a person at a terminal. */
+export function consoleLog(): Log {
+  const write = (fields: object, message: string) => {
+    const { err, ...rest } = fields as { err?: unknown }; // any object of fields
+    const extra = Object.entries(rest).map(([key, value]) => `${key}=${String(value)}`);
+    console.error([message, ...extra].join("  "));
+    if (err !== undefined) console.error(err);
+  };
+  return { info: write, warn: write, error: write };
+}

@@ -1,0 +1,14 @@
+export { answerCall, type Functions } from "./call.ts";
+export { failureOf } from "./failure.ts";
+export {
+  type Called,
+  type Definition,
+  definitionOf,
+  type float,
+  type int,
+  type ServerFunction,
+  type ServerOptions,
+  server,
+} from "./server.ts";
+export type { PageSource, Parameter, Signature, ViewSource } from "./signature.ts";
+export { ValueError } from "./value-error.ts";

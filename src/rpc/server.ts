@@ -1,0 +1,124 @@
+import { RPCError } from "../errors.ts";
+import { type SerializedResult, toJson } from "../serialize.ts";
+import type { Serialized } from "../serialized.ts";
+import { session } from "../session/index.ts";
+import type { Stream } from "../stream.ts";
+import { localStream } from "./local-stream.ts";
+import type { Signature } from "./signature.ts";
+
+/** A whole number, as a parameter's annotation: a numeric string is coerced, `3.5` refused. */
+export type int = number;
+
+/** A finite number, as a parameter's annotation: a numeric string is coerced. `number` is the same. */
+export type float = number;
+
+type IsAny<T> = 0 extends 1 & T ? true : false;
+
+/** What a call gives: a promise of the result as it travels, or for a generator a stream. */
+export type Called<R> =
+  IsAny<R> extends true
+    ? Promise<R>
+    : [R] extends [never]
+      ? Promise<never>
+      : [R] extends [Generator<infer T, unknown, never> | AsyncGenerator<infer T, unknown, never>]
+        ? Stream<Serialized<T>>
+        : Promise<SerializedResult<Awaited<R>>>;
+
+/** A function that runs on the server, wherever it is called from. */
+export interface ServerFunction<A extends readonly unknown[], R> {
+  (...args: A): Called<R>;
+  /** Calls it with its parameters by name; what is left out takes its default. */
+  named(args: Readonly<Record<string, unknown>>): Called<R>;
+}
+
+/** What a server function asks of its callers. */
+export interface ServerOptions {
+  /** Only a signed-in visitor may call it: `unauthenticated` else, and the CSRF token where one is configured. */
+  readonly auth_required?: boolean;
+}
+
+/** A server function, as the application serves it. */
+export interface Definition {
+  readonly signature: Signature;
+  readonly options: ServerOptions;
+  readonly run: (...args: unknown[]) => unknown;
+}
+
+const definitions = new WeakMap<object, Definition>();
+
+/** Gives what is behind a `server()` export, or nothing for any other value. */
+export function definitionOf(value: unknown): Definition | undefined {
+  return typeof value === "function" ? definitions.get(value) : undefined;
+}
+
+/**
+ * Marks a function that runs on the server only and can be called from the browser like any other.
+ *
+ * Its name is the one under which its module exports it; it is served once the module is listed in
+ * `new App({ modules })`. Arguments are checked against their annotations (`int`, `float`,
+ * `number`, `boolean`) before it runs.
+ *
+ * @throws Error when the module was not compiled, and says how to compile it
+ * @example export const add = server((a: int, b: int) => a + b);
+ */
+export function server<A extends readonly unknown[], R>(fn: (...args: A) => R): ServerFunction<A, R>;
+export function server<A extends readonly unknown[], R>(
+  options: ServerOptions,
+  fn: (...args: A) => R,
+): ServerFunction<A, R>;
+export function server(...args: readonly unknown[]): unknown {
+  const [first, second, compiled] = args;
+  const [options, run] = typeof first === "function" ? [{}, first] : [first, second];
+  if (!isSignature(compiled) || typeof run !== "function") {
+    throw new Error(
+      "server() was called in a module that tsweb has not compiled, so its arguments would go unchecked. " +
+        "Run the application with `tsweb dev` or `tsweb build`, a script with `node --import tsweb/register`, " +
+        'and tests with the plugin of "tsweb/vite".',
+    );
+  }
+  const definition: Definition = {
+    signature: compiled,
+    options: options as ServerOptions, // the overloads say so
+    run: run as Definition["run"], // a function, checked above
+  };
+  const callable = (...values: unknown[]) => callLocally(definition, values);
+  callable.named = (fields: Readonly<Record<string, unknown>>) =>
+    callLocally(definition, definition.signature.keyed ? [fields] : byPosition(definition.signature, fields));
+  Object.defineProperty(callable, "name", { value: compiled.name });
+  definitions.set(callable, definition);
+  return callable;
+}
+
+function isSignature(value: unknown): value is Signature {
+  return typeof value === "object" && value !== null && "params" in value;
+}
+
+/** A plain call from server code: no HTTP and no coercion, but what the types say holds here too. */
+function callLocally(definition: Definition, values: unknown[]): Promise<unknown> | Stream<unknown> {
+  const { signature, run } = definition;
+  if (signature.stream) {
+    return localStream(() => {
+      requireSignedIn(definition);
+      return run(...values) as AsyncIterator<unknown> | Iterator<unknown>; // it is written with function*
+    });
+  }
+  return (async () => {
+    requireSignedIn(definition);
+    return JSON.parse(toJson(await run(...values)));
+  })();
+}
+
+/** @throws RPCError `unauthenticated` when the function asks for a signed-in visitor and there is none */
+export function requireSignedIn({ options, signature }: Definition): void {
+  if (options.auth_required && !session.user()) {
+    throw new RPCError("unauthenticated", `Sign in to use ${signature.name}.`);
+  }
+}
+
+function byPosition({ name, params }: Signature, fields: Readonly<Record<string, unknown>>): unknown[] {
+  for (const field of Object.keys(fields)) {
+    if (!params.some((parameter) => parameter.name === field))
+      throw new TypeError(`${name} has no parameter ${field}.`);
+  }
+  return params.map((parameter) => fields[parameter.name]);
+}
