@@ -12,6 +12,7 @@ export { requestId, traceParent } from "./ids.ts";
 export { isSameOrigin, siteOriginsOf } from "./origin.ts";
 export { belowBase, isUsablePath } from "./path.ts";
 export { CLOSE, Refusal } from "./refusal.ts";
-export { htmlReply, jsonReply, PRIVATE, type Reply } from "./reply.ts";
+export { htmlReply, jsonReply, PRIVATE, type Reply, textReply } from "./reply.ts";
 export { request } from "./request.ts";
+export { toResponse } from "./respond.ts";
 export { securityHeaders } from "./security.ts";

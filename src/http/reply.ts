@@ -18,3 +18,8 @@ export function jsonReply(status: number, json: string, headers: Readonly<Record
 export function htmlReply(status: number, html: string, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status, headers: { "content-type": "text/html; charset=utf-8", ...PRIVATE, ...headers }, body: html };
 }
+
+/** Gives a plain sentence for a request that is neither a page nor a call. */
+export function textReply(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status, headers: { "content-type": "text/plain; charset=utf-8", ...PRIVATE, ...headers }, body: text };
+}

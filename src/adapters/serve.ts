@@ -1,0 +1,73 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { App } from "../app.ts";
+import { type NodeHandler, node } from "./node.ts";
+
+/** How long a request has to arrive whole, body included. */
+const REQUEST_TIMEOUT_MS = 30_000;
+
+/** How long calls in flight have to end once the server is told to stop. */
+const SHUTDOWN_MS = 30_000;
+
+/** A server that is listening. */
+export interface Listening {
+  /** As `http://localhost:3000`. */
+  readonly address: string;
+  /** Stops accepting, waits for calls in flight, and resolves when the last has ended. */
+  stop(): Promise<void>;
+}
+
+/** Listens with a handler, where the configuration says. */
+export async function listen(handler: NodeHandler, where: { host: string; port: number }): Promise<Listening> {
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 65_000 }, handler);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, where)));
+    server.listen(where.port, where.host, resolve);
+  });
+  return { address: addressOf(server, where.host), stop: () => stop(server) };
+}
+
+function explain(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Error {
+  if (error.code !== "EADDRINUSE") return error;
+  return new Error(
+    `Port ${port} of ${host} is taken. Stop what listens there, or set PORT to another (0: any free one).`,
+  );
+}
+
+function addressOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
+  const name = ["0.0.0.0", "::", "127.0.0.1", "::1"].includes(host) ? "localhost" : host;
+  return `http://${name}:${port}`;
+}
+
+async function stop(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  // A connection that was in use when we stopped falls idle later; nothing else would end it.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const deadline = setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(deadline);
+}
+
+/**
+ * Serves a built application until it is told to stop: the last line of `dist/server.js`.
+ *
+ * `SIGTERM` and `SIGINT` stop it: `/readyz` says so at once, calls in flight end, then the process
+ * exits with 0. A second signal ends it there and then.
+ */
+export async function serve(app: App): Promise<void> {
+  const { config, log } = app;
+  const listening = await listen(node(app), config);
+  log.info({ address: listening.address }, `Listening at ${listening.address}`);
+  const end = async (signal: string) => {
+    process.once("SIGTERM", () => process.exit(1));
+    process.once("SIGINT", () => process.exit(1));
+    log.info({ signal }, "Stopping: waiting for calls in flight");
+    app.drain();
+    await listening.stop();
+    process.exit(0);
+  };
+  process.once("SIGTERM", end);
+  process.once("SIGINT", end);
+}

@@ -1,0 +1,204 @@
+import { addRoute, createRouter, findRoute, type RouterContext } from "rou3";
+import { built } from "./built.ts";
+import { type Config, loadConfig } from "./config.ts";
+import {
+  belowBase,
+  clientAddress,
+  isUsablePath,
+  jsonReply,
+  Refusal,
+  type Reply,
+  RequestContext,
+  refuseDeclaredTooLarge,
+  requestId,
+  runInContext,
+  securityHeaders,
+  textReply,
+  toResponse,
+  traceParent,
+} from "./http/index.ts";
+import { consoleLog, jsonLog, type Log } from "./log.ts";
+import { manifestAssets } from "./manifest.ts";
+import { listModules, type Module } from "./modules.ts";
+import {
+  type Assets,
+  answerNotFound,
+  answerPage,
+  DefaultError,
+  type ErrorPageProps,
+  type Layout,
+  type Markup,
+  type PageDefinition,
+  type PageSettings,
+} from "./pages/index.ts";
+import { answerCall, type Functions } from "./rpc/index.ts";
+import { type StaticFiles, staticFiles } from "./static.ts";
+
+/** What an application is made of. */
+export interface AppOptions {
+  /** The modules that are served, whole: `import * as accounts from "./accounts.server.ts"`. */
+  readonly modules: readonly Module[];
+  /** The application's name: the title of pages without one, and after the title of the others. */
+  readonly title?: string;
+  /** The language of its pages, as in `<html lang>`; `en` unless said. */
+  readonly lang?: string;
+  /** The path it is served below, as `/shop`; none unless said. */
+  readonly base?: string;
+  /** What stands around the markup of every page. */
+  readonly layout?: Layout;
+  /** The page for what cannot be shown (401, 403, 404, 500); a plain one unless said. */
+  readonly error?: (props: ErrorPageProps) => Markup;
+  /** The environment to be configured from; `process.env` unless said. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** What the host of an application knows of a request beside the request. */
+export interface RequestInfo {
+  /** The address of the connection's other end; proxies are seen through as `WEB_TRUST_PROXY` says. */
+  readonly address?: string;
+}
+
+/** What the development server puts in the place of what a build would have made. */
+export interface Development {
+  readonly assets: Assets;
+  readonly showError: (error: unknown, id: string) => Promise<string>;
+}
+
+/**
+ * An application: what its modules export is served, and nothing else.
+ *
+ * @throws Error for modules that cannot be served together
+ * @throws ConfigError for an environment that cannot be used: production without a secret, say
+ * @example export default new App({ title: "Accounts", modules: [accounts, pages] });
+ */
+export class App {
+  /** The environment, read and checked. */
+  readonly config: Config;
+  /** The names under which functions are served. */
+  readonly functions: readonly string[];
+  /** The paths of the pages. */
+  readonly pages: readonly string[];
+
+  readonly #base: string;
+  readonly #log: Log;
+  readonly #functions: Functions;
+  readonly #router: RouterContext<PageDefinition> = createRouter<PageDefinition>();
+  readonly #files: StaticFiles | null;
+  #settings: PageSettings;
+  #security: readonly (readonly [string, string])[];
+  #draining = false;
+
+  constructor(options: AppOptions) {
+    const { functions, pages } = listModules(options.modules);
+    this.config = loadConfig(options.env ?? process.env, { built: built !== null, projectDir: process.cwd() });
+    this.functions = [...functions.keys()];
+    this.pages = pages.map((page) => page.path);
+    this.#base = checkBase(options.base ?? "");
+    this.#log = this.config.production ? jsonLog() : consoleLog();
+    this.#functions = functions;
+    for (const page of pages) addRoute(this.#router, "GET", page.path, page);
+    this.#files = built && staticFiles(built.files);
+    this.#security = securityLines(this.config, false);
+    this.#settings = {
+      title: options.title ?? "",
+      lang: options.lang ?? "en",
+      base: this.#base,
+      layout: options.layout ?? null,
+      error: options.error ?? DefaultError,
+      development: false,
+      log: this.#log,
+      assets: built && manifestAssets(built),
+    };
+  }
+
+  /**
+   * Answers a request: the whole of the application, by the Fetch standard. It never rejects.
+   *
+   * A method that can be passed on its own: `serve({ fetch: app.fetch })`.
+   */
+  readonly fetch = async (request: Request, info: RequestInfo = {}): Promise<Response> => {
+    const context = this.#open(request, info);
+    return runInContext(context, async () => {
+      const reply = await this.#answer(context);
+      return toResponse(reply, context, this.#security);
+    });
+  };
+
+  /** Takes over from the build in development: where assets are, and how errors are shown. */
+  develop({ assets, showError }: Development): void {
+    this.#settings = { ...this.#settings, assets, showError, development: true };
+    this.#security = securityLines(this.config, true);
+  }
+
+  /** Tells load balancers, by `/readyz`, that this process is about to stop. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  get log(): Log {
+    return this.#log;
+  }
+
+  #open(request: Request, { address }: RequestInfo): RequestContext {
+    const { headers } = request;
+    // Our adapter for Node has parsed the address already.
+    const { _url, ip } = request as Request & { readonly _url?: URL; readonly ip?: string };
+    const peer = address ?? ip ?? "";
+    return new RequestContext({
+      request,
+      url: _url ?? new URL(request.url),
+      id: requestId(headers.get("x-request-id")),
+      traceparent: traceParent(headers.get("traceparent")),
+      address: clientAddress(peer, headers.get("x-forwarded-for"), this.config.trustProxy),
+      config: this.config,
+    });
+  }
+
+  async #answer(context: RequestContext): Promise<Reply | Response> {
+    try {
+      const { pathname } = context.url;
+      if (!isUsablePath(pathname)) return textReply(400, "Bad request: this path cannot be read.\n");
+      const path = belowBase(pathname, this.#base);
+      if (path?.startsWith("/__web/rpc/")) {
+        return await answerCall(context, path.slice("/__web/rpc/".length), this.#functions, this.#log);
+      }
+      refuseDeclaredTooLarge(context.raw.headers);
+      return await this.#answerPath(context, path);
+    } catch (error) {
+      if (error instanceof Refusal) return textReply(error.status, `${error.message}\n`, error.headers);
+      this.#log.error({ id: context.id, err: error }, "A request failed");
+      return textReply(500, `Something went wrong on the server. Request ${context.id}\n`);
+    }
+  }
+
+  async #answerPath(context: RequestContext, path: string | null): Promise<Reply | Response> {
+    const { method } = context.raw;
+    const file = path === null ? null : await this.#files?.answer(context.raw, path);
+    if (file) return file;
+    const match = path === null ? undefined : findRoute(this.#router, "GET", path);
+    if (!match) {
+      return (path === null ? null : this.#answerProbe(path)) ?? answerNotFound(context, this.#settings);
+    }
+    if (method !== "GET" && method !== "HEAD") {
+      return textReply(405, "A page is read with GET.\n", { allow: "GET, HEAD" });
+    }
+    return answerPage(context, match.data, match.params ?? {}, this.#settings);
+  }
+
+  #answerProbe(path: string): Reply | null {
+    if (path === "/healthz") return jsonReply(200, '{"status":"ok"}');
+    if (path === "/readyz") return jsonReply(this.#draining ? 503 : 200, `{"ready":${!this.#draining}}`);
+    return null;
+  }
+}
+
+function securityLines(config: Config, development: boolean): readonly (readonly [string, string])[] {
+  return Object.entries(securityHeaders({ development, secure: config.cookieSecure }));
+}
+
+function checkBase(base: string): string {
+  if (base === "" || /^(\/[A-Za-z0-9._~-]+)+$/.test(base)) return base;
+  throw new Error(
+    `new App: base must be a path as "/shop", without a slash at its end; it is ${JSON.stringify(base)}.`,
+  );
+}

@@ -1,0 +1,25 @@
+/**
+ * `tsweb`, the server door: what pages and server functions are made of.
+ */
+export { App, type AppOptions, type RequestInfo } from "./app.ts";
+export { ConfigError } from "./config.ts";
+export { type ErrorCode, RPCError } from "./errors.ts";
+export { request } from "./http/index.ts";
+export {
+  type ErrorPageProps,
+  Head,
+  type Layout,
+  type Markup,
+  NotFound,
+  type Page,
+  type PageFunction,
+  type PageOptions,
+  type PageResult,
+  page,
+  type Redirect,
+  redirect,
+} from "./pages/index.ts";
+export { type float, type int, type ServerFunction, type ServerOptions, server, ValueError } from "./rpc/index.ts";
+export { type Serialized, SerializeError } from "./serialize.ts";
+export { session } from "./session/index.ts";
+export type { Stream } from "./stream.ts";

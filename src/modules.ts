@@ -1,0 +1,72 @@
+import { type PageDefinition, pageOf } from "./pages/index.ts";
+import { type Definition, definitionOf } from "./rpc/index.ts";
+
+/** A module of an application: `import * as accounts from "./accounts.server.ts"`. */
+export type Module = Readonly<Record<string, unknown>>;
+
+/** What the listed modules serve. */
+export interface Listing {
+  readonly functions: ReadonlyMap<string, Definition>;
+  readonly pages: readonly PageDefinition[];
+}
+
+/**
+ * Gathers what the modules of an application serve.
+ *
+ * @throws Error for two functions of one name or two pages of one path, naming both files; for a
+ *   function exported under another name than it was compiled with; for a module that serves nothing
+ */
+export function listModules(modules: readonly Module[]): Listing {
+  const functions = new Map<string, Definition>();
+  const pages = new Map<string, PageDefinition>();
+  modules.forEach((module, index) => {
+    let serves = 0;
+    for (const [name, value] of Object.entries(module)) {
+      const definition = definitionOf(value);
+      const page = pageOf(value);
+      if (definition) addFunction(functions, name, definition);
+      if (page) addPage(pages, page);
+      if (definition || page) serves++;
+    }
+    if (serves === 0) {
+      const names = Object.keys(module).join(", ") || "nothing at all";
+      throw new Error(
+        `new App: modules[${index}] serves nothing; it exports ${names}. List modules that export server functions ` +
+          'or pages, whole: import * as pages from "./pages.server.tsx".',
+      );
+    }
+  });
+  return { functions, pages: [...pages.values()] };
+}
+
+function addFunction(functions: Map<string, Definition>, exported: string, definition: Definition): void {
+  const { name, file } = definition.signature;
+  if (exported !== name) {
+    throw new Error(
+      `new App: ${name} of ${file} is exported again as ${exported}. A function is called by one name: ` +
+        `export it as ${name}, or not at all.`,
+    );
+  }
+  const earlier = functions.get(name);
+  if (earlier && earlier !== definition) {
+    throw new Error(
+      `new App: two server functions are named ${name}, in ${place(earlier.signature)} and in ` +
+        `${place(definition.signature)}. Rename one of them.`,
+    );
+  }
+  functions.set(name, definition);
+}
+
+function addPage(pages: Map<string, PageDefinition>, page: PageDefinition): void {
+  const earlier = pages.get(page.path);
+  if (earlier && earlier !== page) {
+    throw new Error(
+      `new App: two pages have the path ${page.path}, in ${place(earlier.source)} and in ${place(page.source)}.`,
+    );
+  }
+  pages.set(page.path, page);
+}
+
+function place({ file, line }: { readonly file: string; readonly line: number }): string {
+  return `${file}:${line}`;
+}

@@ -1,0 +1,23 @@
+export {
+  answerError,
+  answerNotFound,
+  answerPage,
+  DefaultError,
+  type ErrorPageProps,
+  type PageSettings,
+} from "./answer.ts";
+export type { Assets, ViewAsset } from "./assets.ts";
+export { escapeHtml } from "./document.ts";
+export { Head } from "./head.ts";
+export {
+  type Layout,
+  type Markup,
+  type Page,
+  type PageDefinition,
+  type PageFunction,
+  type PageOptions,
+  type PageResult,
+  page,
+  pageOf,
+} from "./page.ts";
+export { NotFound, type Redirect, redirect } from "./redirect.ts";

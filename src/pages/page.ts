@@ -1,0 +1,81 @@
+import type { ComponentChildren } from "preact";
+import type { InferRouteParams } from "rou3";
+import type { PageSource } from "../rpc/index.ts";
+import type { Redirect } from "./redirect.ts";
+
+/** What a page or a component shows: JSX, text, a list of these, or nothing. */
+export type Markup = ComponentChildren;
+
+/** What stands around a page's markup. */
+export type Layout = (props: { readonly children: Markup }) => Markup;
+
+/** What a page says of itself. */
+export interface PageOptions {
+  /** Its title; the application's follows it in the window: `Sign in · Accounts`. */
+  readonly title?: string;
+  /** Its language, where it is not the application's. */
+  readonly lang?: string;
+  /** Its layout in the place of the application's; `false`: none. */
+  readonly layout?: Layout | false;
+}
+
+/** What a page function answers. */
+export type PageResult = Markup | Redirect;
+
+/** A page function: it gets the parameters of its path. Only it may be async; markup is synchronous. */
+export type PageFunction<Path extends string> = (params: InferRouteParams<Path>) => PageResult | Promise<PageResult>;
+
+/** A page, as its module exports it and the application serves it. */
+export interface Page<Path extends string = string> {
+  /** The route it was declared with. */
+  readonly path: Path;
+}
+
+/** What is behind a page. */
+export interface PageDefinition {
+  readonly path: string;
+  readonly options: PageOptions;
+  readonly run: (params: Record<string, string | undefined>) => PageResult | Promise<PageResult>;
+  readonly source: PageSource;
+}
+
+const definitions = new WeakMap<object, PageDefinition>();
+
+/** Gives what is behind a `page()` export, or nothing for any other value. */
+export function pageOf(value: unknown): PageDefinition | undefined {
+  return typeof value === "object" && value !== null ? definitions.get(value) : undefined;
+}
+
+/**
+ * Marks a page: rendered on the server at each visit.
+ *
+ * The path may have parameters (`/users/:id`, `/docs/**:rest`); the function gets them, decoded. It
+ * answers markup or a `redirect`, and may throw `NotFound` or an `RPCError`.
+ *
+ * @throws Error when the module was not compiled, or the path is not one
+ * @example export const home = page("/", { title: "Home" }, () => <h1>Hello</h1>);
+ */
+export function page<const Path extends string>(path: Path, fn: PageFunction<Path>): Page<Path>;
+export function page<const Path extends string>(path: Path, options: PageOptions, fn: PageFunction<Path>): Page<Path>;
+export function page(path: string, ...rest: readonly unknown[]): Page {
+  const [first, second, source] = rest;
+  const [options, run] = typeof first === "function" ? [{}, first] : [first, second];
+  if (typeof source !== "object" || source === null || typeof run !== "function") {
+    throw new Error(
+      "page() was called in a module that tsweb has not compiled. Run the application with `tsweb dev` or " +
+        '`tsweb build`, a script with `node --import tsweb/register`, and tests with the plugin of "tsweb/vite".',
+    );
+  }
+  if (!path.startsWith("/") || path.startsWith("//")) {
+    throw new Error(`page(): the path ${JSON.stringify(path)} must start with one slash.`);
+  }
+  const exported: Page = Object.freeze({ path });
+  // The overloads and the compile step say what the rest is.
+  definitions.set(exported, {
+    path,
+    options: options as PageOptions,
+    run: run as PageDefinition["run"],
+    source: source as PageSource,
+  });
+  return exported;
+}

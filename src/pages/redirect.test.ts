@@ -1,0 +1,60 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isSitePath, redirect } from "./redirect.ts";
+
+describe("redirect", () => {
+  it.each([
+    ["/", "/"],
+    ["/account", "/account"],
+    ["/a?b=c&d=//e#f", "/a?b=c&d=//e#f"],
+    ["/é ü", "/%C3%A9%20%C3%BC"],
+    ["/a/../b", "/b"],
+    ["/a//b", "/a//b"],
+  ])("takes %s", (path, location) => {
+    expect(redirect(path)).toMatchObject({ location, internal: true });
+  });
+
+  it.each([
+    "//evil.example",
+    "/\\evil.example",
+    "/\t/evil.example",
+    "/\n/evil.example",
+    "/a\r\nSet-Cookie: a=b",
+    "/..//evil.example",
+    "/.//evil.example",
+    "/%2e//evil.example",
+    "https://evil.example",
+    "javascript:alert(1)",
+    "evil",
+    "",
+    " /a",
+    "\\\\evil.example",
+    "/a\\b",
+    "/\u0000",
+  ])("refuses %j", (path) => {
+    expect(() => redirect(path)).toThrow(TypeError);
+  });
+
+  it("stays on the site wherever a browser would resolve what it takes", () => {
+    const piece = fc.constantFrom("/", "\\", "..", ".", "%2e", "\t", "\n", "a", "@", ":", "?", "#", "evil.example");
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+        const path = `/${pieces.join("")}`;
+        if (!isSitePath(path)) return;
+        const { location } = redirect(path);
+        expect(new URL(location, "https://shop.example/x/y").host).toBe("shop.example");
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  it("takes another site when told so, http and https only", () => {
+    expect(redirect("https://id.example/login?a=b", { external: true })).toMatchObject({
+      location: "https://id.example/login?a=b",
+      internal: false,
+    });
+    for (const url of ["javascript:alert(1)", "/a", "//a", "data:text/html,x", ""]) {
+      expect(() => redirect(url, { external: true })).toThrow(TypeError);
+    }
+  });
+});

@@ -1,0 +1,117 @@
+import { type ComponentChildren, type ComponentType, Fragment, h, options, type VNode } from "preact";
+import { renderToString } from "preact-render-to-string";
+import type { ViewSource } from "../rpc/index.ts";
+
+/** An outermost view of a page: what the browser brings to life. */
+export interface Island {
+  readonly source: ViewSource;
+  /** Its props, as JSON. */
+  readonly props: string;
+}
+
+/** One page being rendered. Rendering is synchronous, so there is one at a time. */
+export interface Render {
+  /** Whether mistakes that only cost clarity in production are looked for. */
+  readonly development: boolean;
+  /** Marks the islands' places: another for each answer, so that no HTML in a page can pose as one. */
+  readonly mark: string;
+  readonly islands: Island[];
+  /** What `Head` was given, in order. */
+  readonly head: ComponentChildren[];
+  /** How many views we are inside of. */
+  viewDepth: number;
+}
+
+let active: Render | undefined;
+
+/** Gives the page being rendered, or nothing where none is (a view rendered in a test, say). */
+export function activeRender(): Render | undefined {
+  return active;
+}
+
+/** Renders markup to HTML, with `render` to note what is met on the way. */
+export function renderMarkup(markup: ComponentChildren, render: Render): string {
+  const before = active;
+  active = render;
+  try {
+    return renderToString(h(Fragment, null, markup));
+  } finally {
+    active = before;
+  }
+}
+
+/** A component that is the body of a view: what is inside of it is alive in the browser. */
+const viewBodies = new WeakSet<object>();
+
+/** Notes that a component is the body of a view. */
+export function markViewBody(component: object): void {
+  viewBodies.add(component);
+}
+
+const checked = new WeakMap<object, ComponentType>();
+
+/** Gives a component that fails, with its name, when the one it stands for returns a promise. */
+function synchronous(type: ComponentType): ComponentType {
+  const known = checked.get(type);
+  if (known) return known;
+  // A class renders through its own method; a function is called with the component as `this`.
+  const isClass = typeof type.prototype?.render === "function";
+  const call = type as (this: unknown, props: unknown, context: unknown) => unknown;
+  const component = isClass
+    ? type
+    : Object.assign(function (this: unknown, props: unknown, context: unknown) {
+        const markup = call.call(this, props, context);
+        if (isThenable(markup)) throw new AsyncMarkupError(type.displayName || type.name || "A component");
+        return markup;
+      }, type);
+  checked.set(type, component as ComponentType); // it takes and gives what `type` does
+  checked.set(component, component as ComponentType);
+  if (viewBodies.has(type)) viewBodies.add(component);
+  return component as ComponentType;
+}
+
+/** A component or view that returned a promise. */
+export class AsyncMarkupError extends TypeError {
+  constructor(name: string) {
+    super(
+      `${name} returned a promise. Markup is synchronous: load what it shows in the page function, which may be ` +
+        "async, and pass it down.",
+    );
+  }
+}
+
+export function isThenable(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
+
+function refuseDeadHandlers({ type, props }: VNode): void {
+  for (const [name, value] of Object.entries(props)) {
+    if (typeof value !== "function" || name === "ref" || name === "children") continue;
+    throw new TypeError(
+      `<${String(type)}> was given a function (${name}) outside a view: nothing would ever call it. ` +
+        "Put the element into a view().",
+    );
+  }
+}
+
+// The renderer asks these hooks about every node, before and after it. They do nothing when the
+// renderer is used by others, outside a page.
+const hooks = options as typeof options & { __b?: (vnode: VNode) => void };
+const { __b: earlierBefore, diffed: earlierAfter } = hooks;
+
+hooks.__b = (vnode) => {
+  if (active) {
+    if (typeof vnode.type === "string") {
+      if (active.development && active.viewDepth === 0) refuseDeadHandlers(vnode);
+    } else if (vnode.type !== Fragment) {
+      if (viewBodies.has(vnode.type)) active.viewDepth++;
+      vnode.type = synchronous(vnode.type as ComponentType);
+    }
+  }
+  earlierBefore?.(vnode);
+};
+
+hooks.diffed = (vnode) => {
+  if (active && typeof vnode.type === "function" && viewBodies.has(vnode.type)) active.viewDepth--;
+  earlierAfter?.(vnode);
+};
