@@ -1,0 +1,1 @@
+export { hash_password, verify_password } from "./passwords.ts";
