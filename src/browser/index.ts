@@ -1,0 +1,12 @@
+/**
+ * `tsweb/browser`: what views are made with. What a page does not use, it does not ship.
+ */
+
+export type { ComponentChildren, FunctionComponent, JSX, RefObject, TargetedEvent } from "preact";
+export type { ErrorCode } from "../errors.ts";
+export { RPCError } from "../errors.ts";
+export type { Stream } from "../stream.ts";
+export { on_mount, on_unmount } from "./lifecycle.ts";
+export { state } from "./state.ts";
+export type { Markup, View, ViewProps } from "./view.ts";
+export { view } from "./view.ts";
