@@ -19,12 +19,12 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 let token = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content;
 
 /**
- * Calls a server function and gives the response, which is a success.
+ * Sends a call and gives the response, whatever its status.
  *
  * The CSRF token of the page goes with the call. A refusal that brings a fresh one is tried once
  * more with it: another tab signed in since.
  *
- * @throws RPCError the function's own; `internal` when the server cannot be reached; by its status when something else answered
+ * @throws RPCError `internal` when the server cannot be reached
  */
 export async function post(name: string, args: Arguments, signal: AbortSignal | null = null): Promise<Response> {
   const body = JSON.stringify({ args });
@@ -38,28 +38,26 @@ export async function post(name: string, args: Arguments, signal: AbortSignal | 
     );
     const fresh = response.headers.get(HEADER);
     if (fresh) token = fresh;
-    if (response.ok) return response;
-    if (response.status !== 403 || !fresh || last) throw await refusal(name, response);
+    if (response.status !== 403 || !fresh || last) return response;
   }
 }
 
-/** Makes the error that a failed response carries, or one that says that it is none of ours. */
-async function refusal(name: string, response: Response): Promise<RPCError> {
-  try {
-    return received((await response.json()).error);
-  } catch (cause) {
-    return foreign(name, response, cause);
-  }
+/**
+ * Gives the result that a response carries.
+ *
+ * @throws RPCError the function's own; or one by the status, when it was not the application that answered
+ */
+export async function resultOf(name: string, response: Response): Promise<unknown> {
+  const body = await response.json().catch((cause) => ({ cause }));
+  if (body?.error) throw received(body.error);
+  if (response.ok && body?.result !== undefined) return body.result;
+  const { status } = response;
+  throw failure(`${name}: answered ${status}, but not by the application`, body?.cause, CODES[status]);
 }
 
 /** Makes an error out of the JSON of one. A code that this page does not know yet is `internal`. */
 export function received({ code, message, details }: RPCError): RPCError {
   return new RPCError(isErrorCode(code) ? code : "internal", message, details);
-}
-
-/** Makes the error for an answer that is not the application's. */
-export function foreign(name: string, { status }: Response, cause?: unknown): RPCError {
-  return failure(`${name}: something other than the application answered (${status})`, cause, CODES[status]);
 }
 
 /** Makes an error of this side, with what it came from. */

@@ -1,18 +1,31 @@
 /**
  * `tsweb/islands`: the page script. It brings the views of the page to life where they stand.
  */
-import { type ComponentType, h, hydrate } from "preact";
+import { type ComponentType, h, hydrate, options, type VNode } from "preact";
 import { keepFields } from "./fields.ts";
 import { type IslandData, pageData } from "./page-data.ts";
 import { rangeBetween } from "./range.ts";
 
+/** `NodeFilter.SHOW_COMMENT`, as a number: it costs nothing. */
+const COMMENTS = 128;
+
 /** The comments around the islands, by their text. The mark in it is random: no other can pose as one. */
 const comments = new Map<string, Comment>();
-const walker = document.createTreeWalker(document, NodeFilter.SHOW_COMMENT);
+const walker = document.createTreeWalker(document, COMMENTS);
 while (walker.nextNode()) {
   const comment = walker.currentNode as Comment; // it walks over nothing else
   comments.set(comment.data, comment);
 }
+
+// Preact passes over what is no markup without a word. Preact's own field, under its published name.
+const earlier = options.diffed;
+options.diffed = (vnode: VNode & { __k?: ({ then?: unknown } | null)[] }) => {
+  earlier?.(vnode);
+  if (vnode.__k?.some((child) => child?.then)) {
+    const { type } = vnode;
+    throw new TypeError(`${typeof type === "string" ? type : type.name} was given a promise: markup is synchronous`);
+  }
+};
 
 pageData.views.forEach(async (view, index) => {
   try {
@@ -28,7 +41,7 @@ pageData.views.forEach(async (view, index) => {
 function bringToLife(component: ComponentType, { props }: IslandData, index: number): void {
   const start = comments.get(`${pageData.mark}:${index}`);
   const end = comments.get(`/${pageData.mark}:${index}`);
-  if (!start || !end) throw new Error("Its comments are not in the page: is something removing them?");
+  if (!component || !start || !end) throw new Error("Its module does not export it, or its place is not in the page");
   const range = rangeBetween(start, end);
   const nodes = Array.from(range.childNodes as ArrayLike<Node>); // of a document, they are its nodes
   const restore = keepFields(nodes);

@@ -1,5 +1,5 @@
-import { useLayoutEffect } from "preact/hooks";
-import { inside } from "./inside.ts";
+import type { Component } from "preact";
+import { afterRender, slot } from "./slot.ts";
 
 /**
  * Runs `fn` once, after the component is in the page. It never runs on the server.
@@ -12,11 +12,17 @@ import { inside } from "./inside.ts";
  * @example on_mount(() => { const timer = setInterval(tick, 1000); return () => clearInterval(timer); });
  */
 export function on_mount(fn: () => unknown): void {
-  inside("on_mount", () =>
-    useLayoutEffect(() => {
-      const cleanup = guard(fn);
-      if (typeof cleanup === "function") return () => guard(cleanup as () => unknown); // it takes nothing: nothing is passed
-    }, []),
+  // Asked for at every rendering, since Preact forgets those of a rendering that it begins again.
+  afterRender(
+    slot("on_mount", (component) => {
+      let hasRun = false;
+      return () => {
+        if (hasRun) return;
+        hasRun = true;
+        const cleanup = guard(fn);
+        if (typeof cleanup === "function") beforeLeaving(component, cleanup as () => unknown); // it is passed nothing
+      };
+    }),
   );
 }
 
@@ -28,10 +34,21 @@ export function on_mount(fn: () => unknown): void {
  * @example on_unmount(() => stream.cancel());
  */
 export function on_unmount(fn: () => unknown): void {
-  inside("on_unmount", () => useLayoutEffect(() => () => guard(fn), []));
+  slot("on_unmount", (component) => {
+    beforeLeaving(component, fn);
+    return fn;
+  });
 }
 
-/** Preact gives up on the rest of its queue when an effect throws: report the error and go on. */
+function beforeLeaving(component: Component, fn: () => unknown): void {
+  const earlier = component.componentWillUnmount;
+  component.componentWillUnmount = () => {
+    earlier?.call(component);
+    guard(fn);
+  };
+}
+
+/** An error here would end Preact's round through the other components: report it and go on. */
 function guard(fn: () => unknown): unknown {
   try {
     return fn();

@@ -1,5 +1,8 @@
 import type { ContainerNode } from "preact";
 
+/** `Node.DOCUMENT_POSITION_PRECEDING`, as a number: it costs nothing. */
+const PRECEDING = 2;
+
 /**
  * Makes what stands between two comments a container to Preact, so that a view needs no element of
  * its own: it can be rows of a table, or nothing at all.
@@ -15,7 +18,7 @@ export function rangeBetween(start: Node, end: ChildNode): ContainerNode {
     firstChild: childNodes[0] ?? null,
     namespaceURI: (end.parentNode as Element).namespaceURI, // comments of a page stand in its body
     insertBefore(node: Node, place: ChildNode | null) {
-      const isInside = place && end.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_PRECEDING;
+      const isInside = place && end.compareDocumentPosition(place) & PRECEDING;
       (isInside ? place : end).before(node);
       return node;
     },

@@ -1,6 +1,5 @@
 import { isValidElement } from "preact";
-import { useReducer } from "preact/hooks";
-import { inside } from "./inside.ts";
+import { slot } from "./slot.ts";
 
 /** These find by identity: they look for the item itself, whether it was wrapped or not. */
 const SEARCHES: readonly PropertyKey[] = ["includes", "indexOf", "lastIndexOf"];
@@ -22,16 +21,7 @@ const SEARCHES: readonly PropertyKey[] = ["includes", "indexOf", "lastIndexOf"];
  * form.errors.push("That is no address.");
  */
 export function state<T extends object>(initial: T): T {
-  const [[root], update]: [[T], (action: undefined) => void] = inside("state", () =>
-    // In a reducer's state hot reload keeps it; a memo would be forgotten.
-    useReducer<[T], undefined, T>(renew, initial, (first) => [follow(first, () => update(undefined))]),
-  );
-  return root;
-}
-
-/** Another array with the same object: a new value to Preact. */
-function renew<T>([root]: [T]): [T] {
-  return [root];
+  return slot("state", (component) => follow(initial, () => component.forceUpdate()));
 }
 
 /** Wraps a value so that `changed` is called after each change in it, at any depth. */
@@ -42,13 +32,13 @@ function follow<T>(value: T, changed: () => void): T {
   // biome-ignore lint/suspicious/noExplicitAny: any value may be asked; those that know nothing of it answer undefined
   const raw = (value: any): unknown => value?.[RAW] ?? value;
 
-  const wrap = (value: unknown): unknown => {
+  // biome-ignore lint/suspicious/noExplicitAny: what is read goes out as it came, wrapped where that is possible
+  const wrap = (value: any): any => {
     if (!isFollowed(value) || raw(value) !== value) return value;
-    let proxy = proxies.get(value);
-    if (!proxy) {
-      proxy = new Proxy(value, handler);
-      proxies.set(value, proxy);
-    }
+    const known = proxies.get(value);
+    if (known) return known;
+    const proxy = new Proxy(value, handler);
+    proxies.set(value, proxy);
     return proxy;
   };
 
@@ -58,7 +48,7 @@ function follow<T>(value: T, changed: () => void): T {
       key === RAW
         ? target
         : Array.isArray(target) && SEARCHES.includes(key) // so it is called as one of these, all alike
-          ? (item: unknown, ...from: number[]) => target.map(raw)[key as "indexOf"](raw(item), ...from)
+          ? (item: object, ...from: number[]) => target.map(raw)[key as "indexOf"](raw(item), ...from)
           : wrap(Reflect.get(target, key, receiver)),
     // Every assignment ends here too, those by setters and array methods included.
     defineProperty(target, key, property) {
@@ -70,12 +60,12 @@ function follow<T>(value: T, changed: () => void): T {
       return done;
     },
     deleteProperty(target, key) {
-      changed();
+      if (key in target) changed();
       return Reflect.deleteProperty(target, key);
     },
   };
 
-  return wrap(value) as T; // the same to look at
+  return wrap(value);
 }
 
 /** Plain objects and arrays, but for frozen ones (a proxy may not answer for them) and markup. */

@@ -3,7 +3,7 @@
  */
 import { RPCError } from "../errors.ts";
 import type { Stream } from "../stream.ts";
-import { type Arguments, failure, foreign, post, received } from "./call.ts";
+import { type Arguments, failure, post, received, resultOf } from "./call.ts";
 import { readLines } from "./lines.ts";
 
 /** A server function as the browser calls it. What it takes and gives is in the types of `server()`. */
@@ -19,18 +19,7 @@ export interface Remote<R> {
  * @param params the names of its positional parameters; without them it takes one object of its parameters
  */
 export function stub(name: string, params?: readonly string[]): Remote<Promise<unknown>> {
-  const call = async (args: Arguments): Promise<unknown> => {
-    const response = await post(name, args);
-    let body: { result?: unknown } | undefined;
-    let cause: unknown;
-    try {
-      body = await response.json();
-    } catch (error) {
-      cause = error;
-    }
-    if (body?.result === undefined) throw foreign(name, response, cause);
-    return body.result;
-  };
+  const call = async (args: Arguments) => resultOf(name, await post(name, args));
   return Object.assign(async (...values: unknown[]) => call(byName(name, params, values)), { named: call });
 }
 
@@ -60,9 +49,10 @@ async function* read(name: string, args: Arguments, abort: AbortController): Asy
   const { signal } = abort;
   let isOver = false;
   try {
-    const { body } = await post(name, args, signal);
-    // An answer with no body at all ends early.
-    for await (const line of body ? readLines(body) : []) {
+    const response = await post(name, args, signal);
+    // Not a stream: what it carries is an error, and if it is not, that is one.
+    if (!response.ok || !response.body) throw await resultOf(name, response);
+    for await (const line of readLines(response.body)) {
       const { chunk, done, error } = JSON.parse(line);
       if (signal.aborted) return;
       isOver = done || error;
