@@ -182,6 +182,7 @@ export class App {
     if (method !== "GET" && method !== "HEAD") {
       return textReply(405, "A page is read with GET.\n", { allow: "GET, HEAD" });
     }
+    if (path !== "/" && context.url.pathname.endsWith("/")) return oneAddress(context.url);
     return answerPage(context, match.data, match.params ?? {}, this.#settings);
   }
 
@@ -201,4 +202,9 @@ function checkBase(base: string): string {
   throw new Error(
     `new App: base must be a path as "/shop", without a slash at its end; it is ${JSON.stringify(base)}.`,
   );
+}
+
+/** A page has one address: with a slash at its end, its relative links would point elsewhere. */
+function oneAddress({ pathname, search }: URL): Reply {
+  return { status: 308, headers: { location: pathname.replace(/\/+$/, "") + search }, body: null };
 }

@@ -1,17 +1,25 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "srvx/node";
-import type { App } from "../app.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** What answers requests by the Fetch standard: an `App`, above all. */
+export interface Fetchable {
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+}
 
 /**
  * Gives an application as a handler for Node's own servers.
  *
  * @example createServer(node(app)).listen(3000)
  */
-export function node(app: App): NodeHandler {
-  const handle = toNodeHandler((request) => app.fetch(request));
+export function node(app: Fetchable): NodeHandler {
+  // It takes HTTP/2's requests as well; ours are of HTTP/1.1.
+  const handle = toNodeHandler((request) => app.fetch(request)) as (
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => unknown;
   return (request, response) => {
     if (!isUsableTarget(request)) return refuseTarget(response);
     void handle(request, response);

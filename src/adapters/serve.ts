@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { App } from "../app.ts";
-import { type NodeHandler, node } from "./node.ts";
+import { node } from "./node.ts";
 
 /** How long a request has to arrive whole, body included. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -17,9 +17,15 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
-/** Listens with a handler, where the configuration says. */
-export async function listen(handler: NodeHandler, where: { host: string; port: number }): Promise<Listening> {
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 65_000 }, handler);
+/** Why a server cannot listen, said in full by its message. */
+class ListenError extends Error {
+  override get name(): string {
+    return "ListenError";
+  }
+}
+
+/** Listens where the configuration says. */
+export async function listenOn(server: Server, where: { readonly host: string; readonly port: number }): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, where)));
     server.listen(where.port, where.host, resolve);
@@ -51,14 +57,15 @@ async function stop(server: Server): Promise<void> {
 }
 
 /**
- * Serves a built application until it is told to stop: the last line of `dist/server.js`.
+ * Serves a built application until it is told to stop: the last line of `dist/server.mjs`.
  *
  * `SIGTERM` and `SIGINT` stop it: `/readyz` says so at once, calls in flight end, then the process
  * exits with 0. A second signal ends it there and then.
  */
 export async function serve(app: App): Promise<void> {
   const { config, log } = app;
-  const listening = await listen(node(app), config);
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 65_000 }, node(app));
+  const listening = await listenOn(server, config);
   log.info({ address: listening.address }, `Listening at ${listening.address}`);
   const end = async (signal: string) => {
     process.once("SIGTERM", () => process.exit(1));

@@ -38,7 +38,7 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
     const index = render.islands.push({ source, props: json }) - 1;
     // Rendered with what the browser will have, so that both render the same.
     const body = h(Body as FunctionComponent<P>, JSON.parse(json));
-    maskIds(body, index);
+    maskIds(body as object, index);
     return h(Fragment, null, [
       comment(`${render.mark}:${index}`),
       h(Inside.Provider, { value: true, children: body }),

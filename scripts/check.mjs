@@ -1,0 +1,23 @@
+// Everything that CI holds a change to: format and lint, types, unused code, the package, sizes, tests.
+import { join } from "node:path";
+import { buildPackage, installPackages, requireNode, root, run } from "./setup.mjs";
+
+const bin = (name) => join(root, "node_modules", ".bin", name);
+const step = (title, work) => {
+  console.log(`\n— ${title}`);
+  work();
+};
+
+requireNode();
+installPackages();
+step("Format and lint", () => run(bin("biome"), ["ci", "--error-on-warnings", "."]));
+step("Types", () => run(bin("tsc"), ["--noEmit"]));
+step("Build", buildPackage);
+step("Types of the examples", () => run(bin("tsc"), ["--noEmit", "-p", "examples/accounts"]));
+step("Unused code", () => run(bin("knip")));
+step("Package", () => {
+  run(bin("publint"), ["--strict"]);
+  run(bin("attw"), ["--pack", ".", "--profile", "esm-only"]);
+});
+step("Sizes", () => run(process.execPath, [join(root, "scripts", "sizes.mjs")]));
+step("Tests", () => run(process.execPath, [join(root, "scripts", "test.mjs")]));

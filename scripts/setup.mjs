@@ -1,0 +1,70 @@
+// What a fresh machine lacks, installed: the npm packages, and for the tests the programs they run.
+// Plain Node, without a package: it runs before any is there.
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
+
+/** Runs a command to its end with its output shown; ends this process when it fails. */
+export function run(command, args, { env = {}, cwd = root } = {}) {
+  const { status, error } = spawnSync(command, args, { cwd, stdio: "inherit", env: { ...process.env, ...env } });
+  if (error) fail(`${command} could not be started: ${error.message}`);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+export function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+/** Stops with a clear word on a Node that is too old. */
+export function requireNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    fail(`tsweb needs Node 20.19 or newer; this is ${process.version}. Install a newer Node and run this again.`);
+  }
+}
+
+/** Installs the npm packages, unless what package-lock.json asks for is there already. */
+export function installPackages() {
+  const installed = join(root, "node_modules", ".package-lock.json");
+  const wanted = join(root, "package-lock.json");
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return;
+  console.log("Installing packages (once) …");
+  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
+  run(npm, ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+}
+
+/** Builds the package itself: src/ to dist/. */
+export function buildPackage() {
+  run(process.execPath, [join(root, "scripts", "build.mjs")]);
+}
+
+/** Finds a program on the path. */
+function find(names) {
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return names.some((name) => folders.some((folder) => existsSync(join(folder, name))));
+}
+
+/**
+ * Installs the programs that tests run, from the system's packages where we may, and else says
+ * what to install.
+ *
+ * @param {readonly { names: string[], debian: string }[]} programs
+ */
+export function installPrograms(programs) {
+  const missing = programs.filter(({ names }) => !find(names)).map(({ debian }) => debian);
+  if (missing.length === 0) return;
+  const command = `apt-get install -y --no-install-recommends ${missing.join(" ")}`;
+  const mayInstall = process.getuid?.() === 0 && find(["apt-get"]);
+  if (!mayInstall)
+    fail(
+      `The tests need these programs, which are not on the path: ${missing.join(", ")}.\nInstall them, on Debian with:  sudo ${command}`,
+    );
+  console.log(`Installing ${missing.join(", ")} (once) …`);
+  const quiet = { env: { DEBIAN_FRONTEND: "noninteractive" } };
+  run("apt-get", ["update", "-qq"], quiet);
+  run("apt-get", command.split(" ").slice(1).concat("-qq"), quiet);
+}

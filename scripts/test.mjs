@@ -1,0 +1,28 @@
+// Sets all up and runs the tests. Arguments go to Vitest: `npm test -- src/http`.
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buildPackage, installPackages, installPrograms, requireNode, root } from "./setup.mjs";
+
+requireNode();
+installPackages();
+installPrograms([{ names: ["chromium", "chromium-browser", "google-chrome"], debian: "chromium" }]);
+buildPackage();
+
+const folder = mkdtempSync(join(tmpdir(), "tsweb-tests-"));
+const report = join(folder, "report.json");
+const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
+const { status } = spawnSync(process.execPath, [vitest, "run", ...reporters, ...process.argv.slice(2)], {
+  cwd: root,
+  stdio: "inherit",
+});
+const { numPassedTests, numFailedTests, numTotalTestSuites, numPassedTestSuites } = JSON.parse(
+  readFileSync(report, "utf8"),
+);
+rmSync(folder, { recursive: true });
+// A file that could not be loaded fails without a test of its own.
+const failed = numFailedTests === 0 && numPassedTestSuites < numTotalTestSuites ? 1 : numFailedTests;
+console.log(`${numPassedTests} passed, ${failed} failed`);
+process.exit(status === 0 && numPassedTests === 0 ? 1 : (status ?? 1));

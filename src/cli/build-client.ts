@@ -1,0 +1,115 @@
+import { existsSync } from "node:fs";
+import { cp, readdir, readFile, rm } from "node:fs/promises";
+import { join, posix } from "node:path";
+import type { InlineConfig, Plugin, Manifest as ViteManifest } from "vite";
+import type { Manifest } from "../manifest.ts";
+import type { ViewAsset } from "../pages/index.ts";
+import type { Found } from "./build.ts";
+import { fileOf } from "./project.ts";
+
+/** The browser's build: how it is configured, and what came of it once it has run. */
+export interface ClientBuild {
+  /** Whether there is anything to build. */
+  readonly hasInputs: boolean;
+  readonly config: InlineConfig;
+  readonly plugin: Plugin;
+  manifest(): Promise<Manifest>;
+}
+
+const ISLANDS = "virtual:tsweb/islands";
+
+/** Describes the build for the browser: a script for each module with views, and the style sheets. */
+export function clientBuild({ root, outDir, found }: { root: string; outDir: string; found: Found }): ClientBuild {
+  const sheets = [...new Set([...found.appStyles, ...Object.values(found.styles).flat()])];
+  const scripts = found.views.length > 0 ? [ISLANDS, ...found.views] : [];
+  const inputs = [...scripts, ...sheets];
+  return {
+    hasInputs: inputs.length > 0,
+    config: clientConfig(root, outDir, inputs),
+    plugin: {
+      name: "tsweb:client-build",
+      resolveId: (source) => (source === ISLANDS ? ISLANDS : undefined),
+      load: (id) => (id === ISLANDS ? 'import "tsweb/islands";' : undefined),
+    },
+    manifest: async () => {
+      if (inputs.length === 0 && existsSync(join(root, "public"))) {
+        await cp(join(root, "public"), outDir, { recursive: true });
+      }
+      return readManifest({ root, outDir, found });
+    },
+  };
+}
+
+function clientConfig(root: string, outDir: string, inputs: string[]): InlineConfig {
+  return {
+    root,
+    // Files name each other relative to themselves, so the application's base is not built in.
+    base: "./",
+    logLevel: "warn",
+    build: {
+      outDir,
+      emptyOutDir: false,
+      manifest: true,
+      modulePreload: false,
+      target: "es2022",
+      assetsInlineLimit: 0, // the policy allows data: for images only
+      rolldownOptions: {
+        input: inputs,
+        preserveEntrySignatures: "exports-only",
+        output: {
+          codeSplitting: {
+            // One file for all that every view needs: a page is two requests, not four.
+            groups: [
+              {
+                name: "tsweb",
+                test: /[\\/]node_modules[\\/]preact[\\/]|[\\/]dist[\\/](browser|errors|jsx)|virtual:tsweb/,
+              },
+            ],
+          },
+        },
+      },
+    },
+  };
+}
+
+async function readManifest({
+  root,
+  outDir,
+  found,
+}: {
+  root: string;
+  outDir: string;
+  found: Found;
+}): Promise<Manifest> {
+  const viteDir = join(outDir, ".vite");
+  const text = await readFile(join(viteDir, "manifest.json"), "utf8").catch(() => "{}"); // nothing was built
+  const chunks: ViteManifest = JSON.parse(text);
+  await rm(viteDir, { recursive: true, force: true });
+  const sheet = (file: string) => `/${chunkOf(chunks, fileOf(root, file)).file}`;
+  return {
+    islands: found.views.length > 0 ? asset(chunks, ISLANDS) : null,
+    views: Object.fromEntries(found.views.map((id) => [fileOf(root, id), asset(chunks, fileOf(root, id))])),
+    styles: Object.fromEntries(Object.entries(found.styles).map(([file, ids]) => [file, ids.map(sheet)])),
+    appStyles: found.appStyles.map(sheet),
+    files: await filesBelow(outDir),
+  };
+}
+
+function chunkOf(chunks: ViteManifest, key: string) {
+  const chunk = chunks[key];
+  if (chunk) return chunk;
+  throw new Error(`The browser's build has no file for ${key}; it has ${Object.keys(chunks).join(", ")}.`);
+}
+
+function asset(chunks: ViteManifest, key: string): ViewAsset {
+  const { file, imports = [] } = chunkOf(chunks, key);
+  return { src: `/${file}`, preload: imports.map((imported) => `/${chunkOf(chunks, imported).file}`) };
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []); // no file at all
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => `/${fileOf(folder, posix.join(entry.parentPath, entry.name))}`)
+    .sort();
+}

@@ -1,0 +1,85 @@
+import { createServer as createHttpServer } from "node:http";
+import {
+  createServer,
+  type DevEnvironment,
+  isRunnableDevEnvironment,
+  type RunnableDevEnvironment,
+  type ViteDevServer,
+} from "vite";
+import { listenOn, node } from "../adapters/index.ts";
+import type { App } from "../app.ts";
+import { tsweb } from "../compile/index.ts";
+import { loadConfig } from "../config.ts";
+import { developmentAssets, developmentScripts } from "./dev-assets.ts";
+import { errorPage } from "./error-page.ts";
+import { findEntry } from "./project.ts";
+
+/**
+ * Serves an application while it is written: an edited view changes on the screen and keeps its
+ * state, an edited server module reloads the page.
+ *
+ * @param root the application's folder
+ */
+export async function dev(root: string): Promise<void> {
+  const entry = findEntry(root);
+  process.chdir(root);
+  process.env.WEB_ENV ??= "development";
+  const config = loadConfig(process.env, { built: false, projectDir: root });
+  const http = createHttpServer();
+  const vite = await createServer({
+    root,
+    appType: "custom",
+    clearScreen: false,
+    server: { middlewareMode: true, hmr: { server: http } },
+    plugins: [tsweb({ entry }), developmentScripts()],
+  });
+  const ssr = runnable(vite.environments.ssr);
+  const handle = node({ fetch: (request) => answer(request, { vite, ssr, entry }) });
+  http.on("request", (request, response) => vite.middlewares(request, response, () => handle(request, response)));
+
+  const { address } = await listenOn(http, config);
+  console.log(`\n  tsweb  ready at ${address}\n`);
+  const end = async () => {
+    await vite.close();
+    http.closeAllConnections();
+    process.exit(0);
+  };
+  process.once("SIGTERM", end);
+  process.once("SIGINT", end);
+}
+
+function runnable(environment: DevEnvironment | undefined): RunnableDevEnvironment {
+  if (environment && isRunnableDevEnvironment(environment)) return environment;
+  throw new Error(
+    "The development server needs Vite's own server environment, and this project's Vite config replaces it.",
+  );
+}
+
+interface Running {
+  readonly vite: ViteDevServer;
+  readonly ssr: RunnableDevEnvironment;
+  readonly entry: string;
+}
+
+/** Answers with the application as it is in the files now; what keeps it from loading is shown. */
+async function answer(request: Request, running: Running): Promise<Response> {
+  const { vite, ssr, entry } = running;
+  const showError = (error: unknown, id: string) => errorPage(error, { id, root: vite.config.root });
+  try {
+    const module: { default?: unknown } = await ssr.runner.import(entry);
+    const app = module.default;
+    if (!isApp(app))
+      throw new Error(`${entry} must have the application as its default export: export default new App({…}).`);
+    app.develop({ assets: developmentAssets(ssr, entry), showError });
+    return await app.fetch(request);
+  } catch (error) {
+    console.error(error);
+    const html = await showError(error, "");
+    return new Response(html, { status: 500, headers: { "content-type": "text/html; charset=utf-8" } });
+  }
+}
+
+/** Known by what it does: the application may have a copy of the framework of its own. */
+function isApp(value: unknown): value is App {
+  return typeof value === "object" && value !== null && "develop" in value && "fetch" in value;
+}

@@ -1,0 +1,75 @@
+import { readFile } from "node:fs/promises";
+import { relative } from "node:path";
+import { escapeHtml } from "../pages/index.ts";
+import { ERROR_PAGE_SCRIPT } from "./dev-assets.ts";
+
+/** Where an error stands in the application's own files. */
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/**
+ * Writes the page that shows an error to the developer: the message, the lines around it, the
+ * stack, and a script that reloads the page once the error is mended.
+ */
+export async function errorPage(error: unknown, { id, root }: { id: string; root: string }): Promise<string> {
+  const { name, message, stack } = describe(error);
+  const place = placeOf(error, stack, root);
+  const frame = frameOf(error) ?? (place && (await frameAt(place)));
+  const where = place ? `${relative(root, place.file)}:${place.line}:${place.column}` : "";
+  const shortened = stack.replaceAll(`${root}/`, "").replaceAll("file://", "");
+  return (
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(name)}</title>` +
+    '<meta name="viewport" content="width=device-width, initial-scale=1">' +
+    `<style>${STYLE}</style><script type="module" src="${ERROR_PAGE_SCRIPT}"></script></head><body><main>` +
+    `<p>${escapeHtml(name)}</p><h1>${escapeHtml(message)}</h1>` +
+    (where ? `<p>${escapeHtml(where)}</p>` : "") +
+    (frame ? `<pre>${escapeHtml(frame)}</pre>` : "") +
+    `<h2>Stack</h2><pre>${escapeHtml(shortened)}</pre>` +
+    `<p>${id ? `Request ${escapeHtml(id)}. ` : ""}This page reloads once the error is mended.</p></main></body></html>`
+  );
+}
+
+const STYLE =
+  ":root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}main{max-width:60rem;margin:3rem auto;padding:0 1rem}" +
+  "h1{font-size:1.4rem;border-left:4px solid #d33;padding-left:1rem;white-space:pre-wrap}h2{font-size:1rem}" +
+  "pre{overflow:auto;padding:1rem;border:1px solid #8884;border-radius:6px;font-size:.875rem}";
+
+function describe(error: unknown): { name: string; message: string; stack: string } {
+  if (!(error instanceof Error)) return { name: "Thrown", message: String(error), stack: "" };
+  return { name: error.name, message: error.message, stack: error.stack ?? "" };
+}
+
+/** An error of the build tool, or of our compile step, brings its own lines. */
+function frameOf(error: unknown): string | undefined {
+  return error instanceof Error && "frame" in error && typeof error.frame === "string" ? error.frame : undefined;
+}
+
+function placeOf(error: unknown, stack: string, root: string): Place | undefined {
+  if (error instanceof Error && "loc" in error && isPlace(error.loc)) return error.loc;
+  for (const [, file = "", line, column] of stack.matchAll(/\(?(?:file:\/\/)?(\/[^():]+):(\d+):(\d+)\)?/g)) {
+    if (file.startsWith(`${root}/`) && !file.includes("/node_modules/")) {
+      return { file, line: Number(line), column: Number(column) };
+    }
+  }
+  return undefined;
+}
+
+function isPlace(value: unknown): value is Place {
+  return typeof value === "object" && value !== null && "file" in value && "line" in value && "column" in value;
+}
+
+async function frameAt({ file, line, column }: Place): Promise<string | undefined> {
+  const text = await readFile(file, "utf8").catch(() => undefined); // a mapped file may be gone: then no lines
+  return text
+    ?.split("\n")
+    .map((source, index) => ({ source, number: index + 1 }))
+    .filter(({ number }) => Math.abs(number - line) <= 3)
+    .flatMap(({ source, number }) => {
+      const row = `${number === line ? ">" : " "} ${String(number).padStart(4)} | ${source}`;
+      return number === line ? [row, `       | ${" ".repeat(Math.max(0, column - 1))}^`] : [row];
+    })
+    .join("\n");
+}

@@ -1,0 +1,52 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+const USAGE = `tsweb: a web application server for TypeScript
+
+  tsweb dev [folder]      serve an application while you write it
+  tsweb build [folder]    build it into <folder>/dist, which runs with plain Node
+  tsweb serve [dist]      serve what was built
+
+The folder is the one with src/app.ts in it; the current one unless said.
+The environment configures it: PORT, HOST, WEB_AUTH_SECRET and the rest of docs/configuration.md.
+`;
+
+/** A mistake at the command line: shown without a stack. */
+class UsageError extends Error {}
+
+async function main(args: string[]): Promise<void> {
+  const { positionals, values } = parse(args);
+  const [command, folder, ...more] = positionals;
+  if (values.help || command === undefined) {
+    process.stdout.write(USAGE);
+    return;
+  }
+  if (more.length > 0) throw new UsageError(`tsweb ${command} takes one folder, not also ${more.join(" ")}.`);
+  switch (command) {
+    case "dev":
+      return (await import("./dev.ts")).dev(resolve(folder ?? "."));
+    case "build":
+      return (await import("./build.ts")).build(resolve(folder ?? "."));
+    case "serve":
+      return (await import("./serve.ts")).serveBuilt(resolve(folder ?? "dist"));
+    default:
+      throw new UsageError(`There is no command ${command}.\n\n${USAGE}`);
+  }
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({ args, allowPositionals: true, options: { help: { type: "boolean", short: "h" } } });
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+  }
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  const expected = error instanceof UsageError || (error instanceof Error && EXPECTED.has(error.name));
+  console.error(expected ? (error as Error).message : error);
+  process.exitCode = 1;
+});
+
+/** Errors that say all there is to say: their stack would only hide it. */
+const EXPECTED: ReadonlySet<string> = new Set(["ConfigError", "CompileError", "BuildError", "ListenError"]);
