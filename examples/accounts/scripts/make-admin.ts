@@ -1,0 +1,14 @@
+/**
+ * Makes a registered user an admin: `npm run make-admin -- ada@example.com`.
+ */
+import { close, makeAdmin } from "../src/users.server.ts";
+
+const email = (process.argv[2] ?? "").trim().toLowerCase();
+
+if (await makeAdmin(email)) {
+  console.log(`${email} is an admin from the next sign-in on.`);
+} else {
+  console.error(`Nobody is registered as "${email}".`);
+  process.exitCode = 1;
+}
+await close();

@@ -1,0 +1,65 @@
+/**
+ * What stands around every page, and the page for what cannot be shown.
+ */
+import { type ErrorPageProps, Head, type Markup, request, session } from "tsweb";
+
+/** The header with its links, and the place of the page. */
+export function Layout({ children }: { readonly children: Markup }) {
+  const user = session.user();
+  return (
+    <>
+      <Head>
+        <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+        <meta name="description" content="Register, sign in, sign out: the reference application of tsweb." />
+      </Head>
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <header>
+        <a class="brand" href="/">
+          <img src="/favicon.svg" alt="" width="28" height="28" />
+          Accounts
+        </a>
+        <nav aria-label="Site">
+          {!user && <Link href="/">Sign in</Link>}
+          {!user && <Link href="/register">Register</Link>}
+          {user && <Link href="/account">Account</Link>}
+          {user?.roles?.includes("admin") && <Link href="/admin">Users</Link>}
+        </nav>
+      </header>
+      <main id="main">{children}</main>
+    </>
+  );
+}
+
+function Link({ href, children }: { readonly href: string; readonly children: Markup }) {
+  return (
+    <a href={href} aria-current={request.path === href ? "page" : undefined}>
+      {children}
+    </a>
+  );
+}
+
+const HEADINGS: Readonly<Record<number, string>> = {
+  401: "You are signed out",
+  403: "Not allowed",
+  404: "Nothing here",
+};
+
+/** What a visitor sees in the place of a page: signed out, not allowed, not found, or broken. */
+export function Problem({ status, message, id }: ErrorPageProps) {
+  return (
+    <section class="card">
+      <h1>{HEADINGS[status] ?? "Something went wrong"}</h1>
+      <p>{message}</p>
+      {status === 500 && (
+        <p class="hint">
+          If it happens again, quote this number: <code>{id}</code>
+        </p>
+      )}
+      <p class="aside">
+        <a href="/">{status === 401 ? "Sign in" : "Back to the start"}</a>
+      </p>
+    </section>
+  );
+}

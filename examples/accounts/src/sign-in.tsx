@@ -1,0 +1,27 @@
+import { RPCError, view } from "tsweb/browser";
+import { login } from "./accounts.server.ts";
+import { Field, Submit, send, useForm } from "./form.tsx";
+
+export const SignIn = view(() => {
+  const form = useForm();
+
+  const signIn = async ({ email = "", password = "" }) => {
+    if (await login(email, password)) return location.assign("/account");
+    throw new RPCError("unauthenticated", "Unknown email or wrong password.", { parameter: "password" });
+  };
+
+  return (
+    <form
+      method="post"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send(form, event.currentTarget, signIn);
+      }}
+    >
+      <Field of={form} name="email" label="Email address" type="email" autoComplete="email" />
+      <Field of={form} name="password" label="Password" type="password" autoComplete="current-password" />
+      <Submit of={form} label="Sign in" busy="Signing in…" />
+    </form>
+  );
+});
