@@ -40,7 +40,7 @@ export type LoginClaims = keyof Claims extends never
     : [claims: Claims & Reserved];
 
 /** The signed-in user: `sub`, the id given at login, and the claims given with it. Frozen. */
-export type User<T = OurClaims> = { readonly sub: string } & Frozen<T>;
+export type User<T = OurClaims> = { readonly sub: string } & ([AnyClaims] extends [T] ? T : Frozen<T>);
 
 /** A role: any string, or those that {@link Claims} names. */
 export type Role = Claims extends { readonly roles?: readonly (infer R extends string)[] } ? R : string;

@@ -14,6 +14,8 @@ export interface OpenSession {
   readonly user: Readonly<Record<string, Json>> & { readonly sub: string };
   /** Random for each sign-in; what CSRF tokens and feeds are bound to. */
   readonly sid: string;
+  /** When it is over, in seconds since the epoch. */
+  readonly exp: number;
 }
 
 /**
@@ -47,7 +49,7 @@ export function readPayload(text: string, nowSeconds: number): OpenSession | nul
   // A payload from the future, or one that outlives its seven days, is not one that we wrote.
   if (iat > nowSeconds + CLOCK_SKEW_SECONDS || exp > iat + MAX_AGE_SECONDS) return null;
   if (nowSeconds >= exp) return null;
-  return { user: freeze({ ...user, sub }), sid };
+  return { user: freeze({ ...user, sub }), sid, exp };
 }
 
 function isSeconds(value: unknown): value is number {

@@ -11,7 +11,8 @@ const sessions = new WeakMap<RequestContext, OpenSession | null>();
 
 function sessionOf(context: RequestContext): OpenSession | null {
   const known = sessions.get(context);
-  if (known !== undefined) return known;
+  // A stream may outlive the sign-in that it began with.
+  if (known !== undefined) return known !== null && now() < known.exp ? known : null;
   const read = readSession(context);
   sessions.set(context, read);
   return read;
