@@ -1,0 +1,123 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, createServer, type InlineConfig, type Rolldown, type ViteDevServer } from "vite";
+import { afterEach } from "vitest";
+import { tsweb } from "../../src/compile/index.ts";
+
+const source = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
+
+/** The doors of tsweb as they are in the source, so that no build of the package is needed. */
+const DOORS = [
+  { find: /^tsweb$/, replacement: source("index.ts") },
+  { find: /^tsweb\/browser$/, replacement: source("browser/index.ts") },
+  { find: /^tsweb\/stub$/, replacement: source("browser/stub.ts") },
+  { find: /^tsweb\/islands$/, replacement: source("browser/islands.ts") },
+  { find: /^tsweb\/jsx-runtime$/, replacement: source("jsx-runtime.ts") },
+  { find: /^tsweb\/jsx-dev-runtime$/, replacement: source("jsx-dev-runtime.ts") },
+];
+
+const cleanups: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+/** An application in a folder of its own, for one test. */
+export class Project {
+  readonly root: string;
+
+  constructor(files: Readonly<Record<string, string>>) {
+    this.root = realpathSync(mkdtempSync(join(tmpdir(), "tsweb-compile-")));
+    cleanups.push(() => rmSync(this.root, { recursive: true, force: true }));
+    for (const [name, text] of Object.entries(files)) this.write(name, text);
+  }
+
+  file(name: string): string {
+    return join(this.root, name);
+  }
+
+  write(name: string, text: string): void {
+    mkdirSync(dirname(this.file(name)), { recursive: true });
+    writeFileSync(this.file(name), text);
+  }
+
+  config(more: InlineConfig = {}): InlineConfig {
+    return {
+      root: this.root,
+      configFile: false,
+      logLevel: "silent",
+      appType: "custom",
+      plugins: [tsweb()],
+      resolve: { alias: DOORS },
+      ...more,
+    };
+  }
+
+  /** Builds modules for the browser, with source maps, and gives every file of the output. */
+  async buildClient(...entries: string[]): Promise<Output> {
+    return this.output(
+      await build(this.config({ build: { ...CLIENT, rolldownOptions: this.inputs(entries, "exports-only") } })),
+    );
+  }
+
+  /** Builds modules for the server, and gives every file of the output. */
+  async buildServer(...entries: string[]): Promise<Output> {
+    return this.output(
+      await build(this.config({ build: { ...CLIENT, ssr: true, rolldownOptions: this.inputs(entries, "strict") } })),
+    );
+  }
+
+  /** Starts a development server without a port of its own. */
+  async serve(more: InlineConfig = {}): Promise<ViteDevServer> {
+    const server = await createServer(
+      this.config({
+        server: { middlewareMode: true, ws: false, watch: null },
+        optimizeDeps: { noDiscovery: true },
+        ...more,
+      }),
+    );
+    cleanups.push(() => server.close());
+    return server;
+  }
+
+  private inputs(entries: string[], preserveEntrySignatures: "exports-only" | "strict") {
+    return { input: entries.map((entry) => this.file(entry)), preserveEntrySignatures };
+  }
+
+  private output(built: Awaited<ReturnType<typeof build>>): Output {
+    const [bundle] = [built].flat();
+    if (!bundle || !("output" in bundle)) throw new Error("This build does not end.");
+    return bundle.output.map((file) => ({
+      name: file.fileName,
+      text: file.type === "chunk" ? `${file.code}\n${JSON.stringify(file.map)}` : String(file.source),
+    }));
+  }
+}
+
+const CLIENT = { write: false, minify: false, sourcemap: true } as const;
+
+/** The files of a build. */
+export type Output = readonly { readonly name: string; readonly text: string }[];
+
+/** What a refused build says, as Vite hands it on. */
+export interface Refusal {
+  readonly message: string;
+  readonly id: string | undefined;
+  readonly loc: Rolldown.RolldownError["loc"];
+  readonly frame: string | undefined;
+}
+
+/** Waits for a build to be refused, and gives its one error. */
+export async function refusal(building: Promise<unknown>): Promise<Refusal> {
+  const error: unknown = await building.then(
+    () => {
+      throw new Error("Nothing was refused.");
+    },
+    (reason: unknown) => reason,
+  );
+  const errors = error instanceof Error && "errors" in error && Array.isArray(error.errors) ? error.errors : [error];
+  const [first] = errors;
+  return { message: first.message, id: first.id, loc: first.loc, frame: first.frame };
+}
