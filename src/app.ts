@@ -9,6 +9,7 @@ import {
   Refusal,
   type Reply,
   RequestContext,
+  type ResponseClass,
   refuseDeclaredTooLarge,
   requestId,
   runInContext,
@@ -19,7 +20,7 @@ import {
 } from "./http/index.ts";
 import { consoleLog, jsonLog, type Log } from "./log.ts";
 import { manifestAssets } from "./manifest.ts";
-import { listModules, type Module } from "./modules.ts";
+import { type Called, checkCalled, listModules, type Module } from "./modules.ts";
 import {
   type Assets,
   answerNotFound,
@@ -56,10 +57,14 @@ export interface AppOptions {
 export interface RequestInfo {
   /** The address of the connection's other end; proxies are seen through as `WEB_TRUST_PROXY` says. */
   readonly address?: string;
+  /** The class that answers are made of, where the host has a faster one than the platform's. */
+  readonly Response?: ResponseClass;
 }
 
 /** What the development server puts in the place of what a build would have made. */
 export interface Development {
+  /** The server functions that the browser's code has been seen to call. */
+  readonly called: readonly Called[];
   readonly assets: Assets;
   readonly showError: (error: unknown, id: string) => Promise<string>;
 }
@@ -90,6 +95,7 @@ export class App {
 
   constructor(options: AppOptions) {
     const { functions, pages } = listModules(options.modules);
+    checkCalled(built?.stubs ?? [], { functions });
     this.config = loadConfig(options.env ?? process.env, { built: built !== null, projectDir: process.cwd() });
     this.functions = [...functions.keys()];
     this.pages = pages.map((page) => page.path);
@@ -120,12 +126,17 @@ export class App {
     const context = this.#open(request, info);
     return runInContext(context, async () => {
       const reply = await this.#answer(context);
-      return toResponse(reply, context, this.#security);
+      return toResponse(reply, context, { security: this.#security, Response: info.Response ?? Response });
     });
   };
 
-  /** Takes over from the build in development: where assets are, and how errors are shown. */
-  develop({ assets, showError }: Development): void {
+  /**
+   * Takes over from the build in development: where assets are, and how errors are shown.
+   *
+   * @throws Error when the browser's code calls what is not served
+   */
+  develop({ assets, called, showError }: Development): void {
+    checkCalled(called, { functions: this.#functions });
     this.#settings = { ...this.#settings, assets, showError, development: true };
     this.#security = securityLines(this.config, true);
   }

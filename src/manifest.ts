@@ -12,6 +12,8 @@ export interface Manifest {
   readonly appStyles: readonly string[];
   /** Every file for the browser, by its path: nothing else is served. */
   readonly files: readonly string[];
+  /** The server functions that the browser's code calls, and where they are declared and imported. */
+  readonly stubs: readonly { readonly name: string; readonly file: string; readonly importer: string }[];
 }
 
 /** Gives pages their assets from a manifest. */

@@ -67,6 +67,27 @@ function addPage(pages: Map<string, PageDefinition>, page: PageDefinition): void
   pages.set(page.path, page);
 }
 
+/** A server function that the browser's code calls. */
+export interface Called {
+  readonly name: string;
+  readonly file: string;
+  readonly importer: string;
+}
+
+/**
+ * Holds the browser's code to the list: what it calls is served.
+ *
+ * @throws Error that names the function that no listed module serves
+ */
+export function checkCalled(called: readonly Called[], { functions }: Pick<Listing, "functions">): void {
+  for (const { name, file, importer } of called) {
+    if (functions.get(name)?.signature.file === file) continue;
+    throw new Error(
+      `${importer} calls ${name} of ${file}, which no listed module serves. Add that module to the modules of new App.`,
+    );
+  }
+}
+
 function place({ file, line }: { readonly file: string; readonly line: number }): string {
   return `${file}:${line}`;
 }

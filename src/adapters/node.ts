@@ -1,12 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { toNodeHandler } from "srvx/node";
+import { FastResponse, toNodeHandler } from "srvx/node";
+import type { RequestInfo } from "../app.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** Node's own answers, which need no `Response` of the Fetch standard in between. */
+const INFO: RequestInfo = { Response: FastResponse };
+
 /** What answers requests by the Fetch standard: an `App`, above all. */
 export interface Fetchable {
-  readonly fetch: (request: Request) => Response | Promise<Response>;
+  readonly fetch: (request: Request, info: RequestInfo) => Response | Promise<Response>;
 }
 
 /**
@@ -16,7 +20,7 @@ export interface Fetchable {
  */
 export function node(app: Fetchable): NodeHandler {
   // It takes HTTP/2's requests as well; ours are of HTTP/1.1.
-  const handle = toNodeHandler((request) => app.fetch(request)) as (
+  const handle = toNodeHandler((request) => app.fetch(request, INFO)) as (
     request: IncomingMessage,
     response: ServerResponse,
   ) => unknown;

@@ -25,7 +25,10 @@ class ListenError extends Error {
 }
 
 /** Listens where the configuration says. */
-export async function listenOn(server: Server, where: { readonly host: string; readonly port: number }): Promise<Listening> {
+export async function listenOn(
+  server: Server,
+  where: { readonly host: string; readonly port: number },
+): Promise<Listening> {
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, where)));
     server.listen(where.port, where.host, resolve);
@@ -35,7 +38,7 @@ export async function listenOn(server: Server, where: { readonly host: string; r
 
 function explain(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Error {
   if (error.code !== "EADDRINUSE") return error;
-  return new Error(
+  return new ListenError(
     `Port ${port} of ${host} is taken. Stop what listens there, or set PORT to another (0: any free one).`,
   );
 }

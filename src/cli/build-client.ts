@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { cp, readdir, readFile, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
 import type { InlineConfig, Plugin, Manifest as ViteManifest } from "vite";
+import type { StubUse } from "../compile/index.ts";
 import type { Manifest } from "../manifest.ts";
 import type { ViewAsset } from "../pages/index.ts";
 import type { Found } from "./build.ts";
@@ -13,7 +14,7 @@ export interface ClientBuild {
   readonly hasInputs: boolean;
   readonly config: InlineConfig;
   readonly plugin: Plugin;
-  manifest(): Promise<Manifest>;
+  manifest(stubs: readonly StubUse[]): Promise<Manifest>;
 }
 
 const ISLANDS = "virtual:tsweb/islands";
@@ -31,11 +32,11 @@ export function clientBuild({ root, outDir, found }: { root: string; outDir: str
       resolveId: (source) => (source === ISLANDS ? ISLANDS : undefined),
       load: (id) => (id === ISLANDS ? 'import "tsweb/islands";' : undefined),
     },
-    manifest: async () => {
+    manifest: async (stubs) => {
       if (inputs.length === 0 && existsSync(join(root, "public"))) {
         await cp(join(root, "public"), outDir, { recursive: true });
       }
-      return readManifest({ root, outDir, found });
+      return readManifest({ root, outDir, found, stubs });
     },
   };
 }
@@ -72,15 +73,14 @@ function clientConfig(root: string, outDir: string, inputs: string[]): InlineCon
   };
 }
 
-async function readManifest({
-  root,
-  outDir,
-  found,
-}: {
-  root: string;
-  outDir: string;
-  found: Found;
-}): Promise<Manifest> {
+interface Built {
+  readonly root: string;
+  readonly outDir: string;
+  readonly found: Found;
+  readonly stubs: readonly StubUse[];
+}
+
+async function readManifest({ root, outDir, found, stubs }: Built): Promise<Manifest> {
   const viteDir = join(outDir, ".vite");
   const text = await readFile(join(viteDir, "manifest.json"), "utf8").catch(() => "{}"); // nothing was built
   const chunks: ViteManifest = JSON.parse(text);
@@ -92,6 +92,7 @@ async function readManifest({
     styles: Object.fromEntries(Object.entries(found.styles).map(([file, ids]) => [file, ids.map(sheet)])),
     appStyles: found.appStyles.map(sheet),
     files: await filesBelow(outDir),
+    stubs,
   };
 }
 

@@ -1,13 +1,11 @@
 import { fileURLToPath } from "node:url";
 import type { InlineConfig, Plugin } from "vite";
-import { viewsOf } from "../compile/index.ts";
 import type { ModuleGraph } from "./graph.ts";
 import { findNativePackage } from "./native.ts";
 
-/** What the server's build saw: its modules, what imports what, and the modules of its views. */
+/** What the server's build saw: its modules, and what imports what. */
 export interface ServerGraph extends ModuleGraph {
   readonly modules: readonly string[];
-  readonly views: readonly string[];
 }
 
 /** The server's build: how it is configured, and what it found once it has run. */
@@ -55,7 +53,6 @@ export function serverBuild({ root, entry, outDir }: { root: string; entry: stri
     plugin,
     graph: () => ({
       modules: [...imports.keys()],
-      views: viewsOf([...imports.keys()]),
       imports: (id) => imports.get(id) ?? [],
     }),
     nativePackages: () => natives,

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
-import { build as viteBuild } from "vite";
-import { tsweb } from "../compile/index.ts";
+import { type InlineConfig, build as viteBuild } from "vite";
+import { type Registry, registryOf, tsweb } from "../compile/index.ts";
 import type { Manifest } from "../manifest.ts";
 import { clientBuild } from "./build-client.ts";
 import { type ServerGraph, serverBuild } from "./build-server.ts";
@@ -36,14 +36,15 @@ export async function build(root: string): Promise<void> {
   await rm(outDir, { recursive: true, force: true });
 
   const server = serverBuild({ root, entry, outDir });
-  await viteBuild({ ...server.config, plugins: [tsweb({ entry }), server.plugin] });
-  const found = whatPagesNeed(root, entry, server.graph());
+  const seenByServer = await run({ ...server.config, plugins: [server.plugin] }, entry);
+  const found = whatPagesNeed(root, entry, server.graph(), seenByServer);
 
   const clientDir = join(outDir, "client");
   const client = clientBuild({ root, outDir: clientDir, found });
-  if (client.hasInputs)
-    await viteBuild({ ...client.config, plugins: [tsweb({ entry }), emptyStyleSheets(), client.plugin] });
-  const manifest: Manifest = await client.manifest();
+  const seenByClient = client.hasInputs
+    ? await run({ ...client.config, plugins: [emptyStyleSheets(), client.plugin] }, entry)
+    : undefined;
+  const manifest: Manifest = await client.manifest(seenByClient?.stubs() ?? []);
 
   await compressFiles(clientDir, manifest.files);
   await copyNativePackages(server.nativePackages(), outDir);
@@ -53,10 +54,20 @@ export async function build(root: string): Promise<void> {
   );
 }
 
-function whatPagesNeed(root: string, entry: string, graph: ServerGraph): Found {
+/** Runs one of the two builds, and gives what the compile step saw in it. */
+async function run(config: InlineConfig, entry: string): Promise<Registry> {
+  const compile = tsweb({ entry });
+  await viteBuild({ ...config, plugins: [compile, config.plugins] });
+  const registry = registryOf({ plugins: compile });
+  if (!registry) throw new Error("The compile step is not among its own plugins."); // a defect of ours
+  return registry;
+}
+
+function whatPagesNeed(root: string, entry: string, graph: ServerGraph, seen: Registry): Found {
   const styles: Record<string, string[]> = {};
   for (const id of graph.modules) {
     if (SERVER_MODULE.test(id)) styles[fileOf(root, id)] = styleSheetsOf(id, graph);
   }
-  return { views: graph.views, styles, appStyles: appStyleSheets(entry, graph) };
+  const views = new Set(seen.views().map(({ file }) => join(root, file)));
+  return { views: [...views], styles, appStyles: appStyleSheets(entry, graph) };
 }

@@ -7,12 +7,13 @@ import {
   type ViteDevServer,
 } from "vite";
 import { listenOn, node } from "../adapters/index.ts";
-import type { App } from "../app.ts";
-import { tsweb } from "../compile/index.ts";
+import type { App, RequestInfo } from "../app.ts";
+import { registryOf, tsweb } from "../compile/index.ts";
 import { loadConfig } from "../config.ts";
 import { developmentAssets, developmentScripts } from "./dev-assets.ts";
 import { errorPage } from "./error-page.ts";
 import { findEntry } from "./project.ts";
+import { emptyStyleSheets } from "./styles.ts";
 
 /**
  * Serves an application while it is written: an edited view changes on the screen and keeps its
@@ -31,10 +32,10 @@ export async function dev(root: string): Promise<void> {
     appType: "custom",
     clearScreen: false,
     server: { middlewareMode: true, hmr: { server: http } },
-    plugins: [tsweb({ entry }), developmentScripts()],
+    plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts()],
   });
   const ssr = runnable(vite.environments.ssr);
-  const handle = node({ fetch: (request) => answer(request, { vite, ssr, entry }) });
+  const handle = node({ fetch: (request, info) => answer(request, info, { vite, ssr, entry }) });
   http.on("request", (request, response) => vite.middlewares(request, response, () => handle(request, response)));
 
   const { address } = await listenOn(http, config);
@@ -62,7 +63,7 @@ interface Running {
 }
 
 /** Answers with the application as it is in the files now; what keeps it from loading is shown. */
-async function answer(request: Request, running: Running): Promise<Response> {
+async function answer(request: Request, info: RequestInfo, running: Running): Promise<Response> {
   const { vite, ssr, entry } = running;
   const showError = (error: unknown, id: string) => errorPage(error, { id, root: vite.config.root });
   try {
@@ -70,8 +71,9 @@ async function answer(request: Request, running: Running): Promise<Response> {
     const app = module.default;
     if (!isApp(app))
       throw new Error(`${entry} must have the application as its default export: export default new App({…}).`);
-    app.develop({ assets: developmentAssets(ssr, entry), showError });
-    return await app.fetch(request);
+    const called = registryOf(vite.config)?.stubs() ?? [];
+    app.develop({ assets: developmentAssets(ssr, entry), called, showError });
+    return await app.fetch(request, info);
   } catch (error) {
     console.error(error);
     const html = await showError(error, "");

@@ -4,8 +4,15 @@ import type { Manifest } from "../manifest.ts";
 
 const SERVER = `// Serves the application until it is told to stop: node server.mjs
 process.setSourceMapsEnabled(true);
-const { default: app, serve } = await import("./app.mjs");
-await serve(app);
+try {
+  const { default: app, serve } = await import("./app.mjs");
+  await serve(app);
+} catch (error) {
+  // These say all there is to say, and what to do.
+  const told = error?.name === "ConfigError" || error?.name === "ListenError";
+  console.error(told ? error.message : error);
+  process.exit(1);
+}
 `;
 
 /** Writes the files of the built server that no bundler makes: its start, and what it knows of the browser's files. */

@@ -14,5 +14,5 @@ export { belowBase, isUsablePath } from "./path.ts";
 export { CLOSE, Refusal } from "./refusal.ts";
 export { htmlReply, jsonReply, PRIVATE, type Reply, textReply } from "./reply.ts";
 export { request } from "./request.ts";
-export { toResponse } from "./respond.ts";
+export { type ResponseClass, toResponse } from "./respond.ts";
 export { securityHeaders } from "./security.ts";
