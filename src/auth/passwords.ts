@@ -79,6 +79,8 @@ function whyUnusable(password: string): string | null {
     return `A password is at most ${MAX_PASSWORD_BYTES} bytes long.`;
   // Half a surrogate pair has no UTF-8: two such passwords would be one.
   if (!password.isWellFormed()) return "A password must be valid Unicode text.";
+  // HMAC fills a short key up with noughts: "secret\0" would be the same password as "secret".
+  if (password.includes("\0")) return "A password cannot hold a NUL character.";
   return null;
 }
 
@@ -93,7 +95,7 @@ const passwords = createPasswords(derivePbkdf2);
  *
  * @returns `pbkdf2_sha256$600000$<salt>$<hash>`, 98 characters
  * @throws TypeError when it is not a string
- * @throws RPCError `validation_error` when it is empty, too long or not Unicode
+ * @throws RPCError `validation_error` when it is empty, too long, not Unicode, or holds a NUL
  * @throws RPCError `rate_limited` when two are under way and 32 wait
  * @see the interface, "Password hashing"
  */

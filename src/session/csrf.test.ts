@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Config, type Environment, loadConfig } from "../config.ts";
-import { RequestContext, runInContext } from "../http/index.ts";
+import { configWith as baseConfig, contextWith as baseContext, signIn } from "../../tests/support/visit.ts";
+import type { Config, Environment } from "../config.ts";
+import { type RequestContext, runInContext } from "../http/index.ts";
 import { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 import { keysFor } from "./keys.ts";
 import { session, sessionId } from "./session.ts";
@@ -10,30 +11,13 @@ import { encodeBase64Url, mac } from "./token.ts";
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
+/** Both secrets, and what a test adds to them. */
 function configWith(env: Environment = {}): Config {
-  const all = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_CSRF_SECRET: "6b".repeat(32), ...env };
-  return loadConfig(all, { built: false, projectDir: "/app" });
+  return baseConfig({ WEB_CSRF_SECRET: "6b".repeat(32), ...env });
 }
 
 const config = configWith();
-
-function contextWith(cookie?: string, own: Config = config): RequestContext {
-  const request = new Request("http://localhost/", { headers: cookie === undefined ? {} : { cookie } });
-  return new RequestContext({
-    request,
-    url: new URL(request.url),
-    id: "1",
-    traceparent: "",
-    address: "::1",
-    config: own,
-  });
-}
-
-function signIn(sub: string): string {
-  const context = contextWith();
-  runInContext(context, () => session.login(sub));
-  return [...context.outgoingCookies][0]?.split(";")[0] ?? "";
-}
+const contextWith = (cookie?: string, own = config) => baseContext(cookie, own);
 
 function issue(context: RequestContext): string {
   const token = issueCsrfToken(context);

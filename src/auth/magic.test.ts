@@ -1,0 +1,212 @@
+import { createHmac } from "node:crypto";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { configWith, signIn, within } from "../../tests/support/visit.ts";
+import { deriveKey, session, signToken } from "../session/index.ts";
+import { issue_magic_token, verify_magic_token } from "./magic.ts";
+
+const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
+const SECRET = "a secret of the tests, long enough";
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.";
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["Date"], now: NOW });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function issue(subject = "ada@example.org", ttl = 900): string {
+  return issue_magic_token(SECRET, subject, { ttl });
+}
+
+describe("a magic token", () => {
+  it("gives its subject back", () => {
+    expect(verify_magic_token(SECRET, issue())).toBe("ada@example.org");
+  });
+
+  it("needs no escaping in an address", () => {
+    const token = issue("ada+spam@example.org ✓ /?#&=");
+    expect(encodeURIComponent(token)).toBe(token);
+  });
+
+  it("is the same secret's, given as bytes or as a text", () => {
+    const token = issue();
+    expect(verify_magic_token(Buffer.from(SECRET), token)).toBe("ada@example.org");
+    expect(verify_magic_token(new TextEncoder().encode(SECRET), token)).toBe("ada@example.org");
+  });
+
+  it("is no other secret's", () => {
+    expect(verify_magic_token(`${SECRET}!`, issue())).toBeNull();
+    expect(verify_magic_token(SECRET.slice(1), issue())).toBeNull();
+  });
+
+  it.each([
+    // ttl, milliseconds later, whether it holds
+    [900, 0, true],
+    [900, 899_999, true],
+    [900, 900_000, false],
+    [900, 900_001, false],
+    [900, 10 ** 12, false],
+    [1, 999, true],
+    [1, 1000, false],
+    [0.5, 499, true],
+    [0.5, 500, false],
+    [0, 0, false],
+    [-1, 0, false],
+    [-(10 ** 9), 0, false],
+    [10 ** 9, 10 ** 12 - 1, true],
+  ])("with a ttl of %d s, %i ms later: %s", (ttl, later, holds) => {
+    const token = issue("ada", ttl);
+    vi.setSystemTime(NOW + later);
+    expect(verify_magic_token(SECRET, token)).toBe(holds ? "ada" : null);
+  });
+
+  it("does not hold with any one character changed to any other", () => {
+    const token = issue();
+    for (let at = 0; at < token.length; at++) {
+      for (const character of ALPHABET) {
+        if (token[at] === character) continue;
+        const changed = token.slice(0, at) + character + token.slice(at + 1);
+        if (verify_magic_token(SECRET, changed) !== null) expect.fail(`${character} at ${at} was taken`);
+      }
+    }
+  });
+
+  it("does not hold cut short, padded, or as part of something longer", () => {
+    const token = issue();
+    for (let at = 0; at < token.length; at++) expect(verify_magic_token(SECRET, token.slice(0, at))).toBeNull();
+    for (const other of [
+      ` ${token}`,
+      `${token} `,
+      `${token}=`,
+      `${token}.`,
+      `.${token}`,
+      `${token}&x=1`,
+      token + token,
+    ]) {
+      expect(verify_magic_token(SECRET, other)).toBeNull();
+    }
+  });
+
+  it.each([
+    undefined,
+    null,
+    "",
+    ".",
+    42,
+    true,
+    {},
+    [],
+    ["x"],
+    "A".repeat(10_000_000),
+    "eyJhbGciOiJub25lIn0.e30.",
+    Symbol("x"),
+  ])("is not %s", (token) => {
+    expect(Reflect.apply(verify_magic_token, null, [SECRET, token])).toBeNull();
+  });
+
+  it("is not a list of one that holds: a query can be parsed to that", () => {
+    expect(Reflect.apply(verify_magic_token, null, [SECRET, [issue()]])).toBeNull();
+  });
+
+  it("passes for nothing else that the same secret signs, nor does any of that pass for it", () => {
+    const hex = "5a".repeat(32);
+    const root = Buffer.from(hex, "hex");
+    const text = JSON.stringify(["ada", NOW + 1000]);
+    expect(verify_magic_token(root, signToken(deriveKey(root, "magic"), text))).toBe("ada");
+    for (const purpose of ["session", "feed", "csrf"]) {
+      expect(verify_magic_token(root, signToken(deriveKey(root, purpose), text))).toBeNull();
+    }
+    const bare = Buffer.from(text).toString("base64url");
+    const underRoot = createHmac("sha256", root).update(bare).digest("base64url");
+    expect(verify_magic_token(root, `${bare}.${underRoot}`)).toBeNull();
+
+    const config = configWith({ WEB_AUTH_SECRET: hex });
+    const magic = issue_magic_token(root, "ada", { ttl: 900 });
+    expect(within(`web_session=${magic}`, () => session.user(), config)).toBeNull();
+    const cookie = signIn("ada", {}, config).slice("web_session=".length);
+    expect(verify_magic_token(root, cookie)).toBeNull();
+    expect(verify_magic_token(hex, cookie)).toBeNull();
+  });
+
+  it("brings any subject back", () => {
+    const secret = fc.uint8Array({ minLength: 16, maxLength: 100 });
+    const subject = fc.string({ unit: "binary", minLength: 1, maxLength: 150 });
+    fc.assert(
+      fc.property(secret, subject, fc.double({ min: 0.001, max: 10 ** 9, noNaN: true }), (key, text, ttl) => {
+        expect(verify_magic_token(key, issue_magic_token(key, text, { ttl }))).toBe(text);
+      }),
+    );
+  });
+
+  it("is null for anything at all, and never throws for it", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.string({ unit: "binary" })), (token) => {
+        expect(Reflect.apply(verify_magic_token, null, [SECRET, token])).toBeNull();
+      }),
+    );
+  });
+});
+
+describe("its secret", () => {
+  it.each([undefined, null, 42, {}, [], Array(32).fill(1), new ArrayBuffer(32), () => SECRET])(
+    "is bytes or a text, not %s: a TypeError",
+    (secret) => {
+      expect(() => Reflect.apply(issue_magic_token, null, [secret, "ada", { ttl: 1 }])).toThrow(TypeError);
+      expect(() => Reflect.apply(verify_magic_token, null, [secret, issue()])).toThrow(TypeError);
+    },
+  );
+
+  it.each(["", "x".repeat(15), new Uint8Array(0), new Uint8Array(15)])("is 16 bytes or more, not %j", (secret) => {
+    expect(() => issue_magic_token(secret, "ada", { ttl: 1 })).toThrow(RangeError);
+    expect(() => verify_magic_token(secret, issue())).toThrow(RangeError);
+  });
+
+  it.each(["x".repeat(16), "é".repeat(8), new Uint8Array(16), "x".repeat(10_000)])("may be %j", (secret) => {
+    expect(verify_magic_token(secret, issue_magic_token(secret, "ada", { ttl: 1 }))).toBe("ada");
+  });
+
+  it("is never in a message", () => {
+    expect(() => issue_magic_token("hunter2", "ada", { ttl: 1 })).toThrow(/^(?!.*hunter2)/);
+  });
+});
+
+describe("issue_magic_token", () => {
+  it.each([undefined, null, "", 42, {}, ["ada"], Symbol("ada")])("throws a TypeError for the subject %s", (subject) => {
+    expect(() => Reflect.apply(issue_magic_token, null, [SECRET, subject, { ttl: 1 }])).toThrow(TypeError);
+  });
+
+  it("takes a subject of 1,024 bytes as JSON writes them, and its token holds; no more", () => {
+    for (const longest of ["x".repeat(1024), "é".repeat(512), `${"\0".repeat(170)}xxxx`, '"'.repeat(512)]) {
+      expect(verify_magic_token(SECRET, issue(longest))).toBe(longest);
+      expect(() => issue(`${longest}x`)).toThrow(RangeError);
+    }
+  });
+
+  it.each([[undefined], [null], [{}], [900], [{ ttl: undefined }], [{ ttl: "900" }], [{ ttl: null }], [{ ttl: 900n }]])(
+    "throws a TypeError for the options %s",
+    (options) => {
+      expect(() => Reflect.apply(issue_magic_token, null, [SECRET, "ada", options])).toThrow("give { ttl } in seconds");
+    },
+  );
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 1e300, Number.MAX_SAFE_INTEGER])(
+    "throws a RangeError for a ttl of %d",
+    (ttl) => {
+      expect(() => issue("ada", ttl)).toThrow(RangeError);
+    },
+  );
+
+  it("gives a token, a TypeError or a RangeError for anything at all", () => {
+    fc.assert(
+      fc.property(fc.anything(), fc.anything(), fc.anything(), (secret, subject, options) => {
+        try {
+          Reflect.apply(issue_magic_token, null, [secret, subject, options]);
+        } catch (error) {
+          expect(error instanceof TypeError || error instanceof RangeError).toBe(true);
+        }
+      }),
+    );
+  });
+});
