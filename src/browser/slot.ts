@@ -26,8 +26,8 @@ hooks.__r = (vnode) => {
 };
 
 hooks.diffed = (vnode) => {
-  earlierDiffed?.(vnode);
   current = undefined;
+  earlierDiffed?.(vnode);
 };
 
 /**

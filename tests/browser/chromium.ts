@@ -27,7 +27,7 @@ const ARGUMENTS = [
  * @throws Error that says what to install, when there is none; a browser test never passes unrun
  */
 export function chromiumPath(): string {
-  const asked = process.env["CHROMIUM_PATH"];
+  const asked = process.env.CHROMIUM_PATH;
   if (asked !== undefined) {
     if (existsSync(asked)) return asked;
     throw new Error(`CHROMIUM_PATH is "${asked}", and there is no such file.`);

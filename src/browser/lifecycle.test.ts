@@ -1,0 +1,161 @@
+import { h } from "preact";
+import { useState } from "preact/hooks";
+import { renderToString } from "preact-render-to-string";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { rendered, TextRoot } from "../../tests/browser/text-root.ts";
+import { on_mount, on_unmount } from "./lifecycle.ts";
+import { state } from "./state.ts";
+
+const reported: unknown[] = [];
+
+beforeEach(() => {
+  reported.length = 0;
+  vi.stubGlobal("reportError", (error: unknown) => reported.push(error)); // Node has none
+});
+
+afterEach(() => vi.unstubAllGlobals());
+
+test("on_mount runs once, when the component is in the page; on_unmount when it leaves", async () => {
+  const root = new TextRoot();
+  const log: string[] = [];
+  let s = { n: 0 };
+  root.show(() => {
+    s = state({ n: 0 });
+    on_mount(() => {
+      log.push(`mount: ${root.text}`);
+      return () => log.push(`cleanup: ${root.text}`);
+    });
+    on_unmount(() => log.push(`unmount: ${root.text}`));
+    return `shown ${s.n}`;
+  });
+  expect(log).toEqual(["mount: shown 0"]);
+  s.n = 1;
+  await rendered();
+  expect(log).toEqual(["mount: shown 0"]);
+  root.show(null);
+  expect(log.slice(1).sort()).toEqual(["cleanup: shown 1", "unmount: shown 1"]);
+  root.show(null);
+  expect(log.length).toBe(3);
+});
+
+test("a component that comes back is mounted anew", async () => {
+  const root = new TextRoot();
+  const log: string[] = [];
+  let s = { isOpen: true };
+  const Inner = () => {
+    on_mount(() => {
+      log.push("in");
+      return () => log.push("out");
+    });
+    return "inner";
+  };
+  root.show(() => {
+    s = state({ isOpen: true });
+    return s.isOpen ? h(Inner, {}) : "closed";
+  });
+  s.isOpen = false;
+  await rendered();
+  s.isOpen = true;
+  await rendered();
+  expect(log).toEqual(["in", "out", "in"]);
+});
+
+test("both see the variables of the first rendering", async () => {
+  const root = new TextRoot();
+  const closed: string[] = [];
+  let s = { n: 0 };
+  root.show(() => {
+    s = state({ n: 0 });
+    let connection: string | undefined;
+    on_mount(() => {
+      connection = "opened";
+    });
+    on_unmount(() => closed.push(String(connection)));
+    return String(s.n);
+  });
+  s.n = 1;
+  await rendered();
+  root.show(null);
+  expect(closed).toEqual(["opened"]);
+});
+
+test("the promise of an async on_mount is no cleanup, and its rejection is not swallowed", async () => {
+  const rejected = new Promise((resolve) => process.once("unhandledRejection", resolve));
+  const root = new TextRoot();
+  root.show(() => {
+    on_mount(async () => {
+      throw new Error("late");
+    });
+    return "shown";
+  });
+  root.show(null);
+  expect(reported).toEqual([]);
+  expect(await rejected).toEqual(new Error("late"));
+});
+
+describe("an error", () => {
+  test("in on_mount is reported, and keeps no other from running", () => {
+    const root = new TextRoot();
+    const log: string[] = [];
+    const Broken = () => {
+      on_mount(() => {
+        throw new Error("mount");
+      });
+      return "";
+    };
+    const Whole = () => {
+      on_mount(() => log.push("whole"));
+      return "";
+    };
+    root.show(() => [h(Broken, {}), h(Whole, {})]);
+    expect(log).toEqual(["whole"]);
+    expect(reported).toEqual([new Error("mount")]);
+  });
+
+  test("in a cleanup or on_unmount is reported, and keeps no other from running", () => {
+    const root = new TextRoot();
+    const log: string[] = [];
+    root.show(() => {
+      on_mount(() => () => {
+        throw new Error("cleanup");
+      });
+      on_unmount(() => {
+        throw new Error("unmount");
+      });
+      on_unmount(() => log.push("last"));
+      return "shown";
+    });
+    root.show(null);
+    expect(log).toEqual(["last"]);
+    expect(reported.map(String).sort()).toEqual(["Error: cleanup", "Error: unmount"]);
+    expect(root.text).toBe("");
+  });
+});
+
+test("a rendering that Preact begins again mounts once", () => {
+  const root = new TextRoot();
+  const log: string[] = [];
+  root.show(() => {
+    const [n, set] = useState(0);
+    on_mount(() => log.push(`mount ${n}`));
+    if (n < 2) set(n + 1); // renders again before anything is shown
+    return String(n);
+  });
+  expect(log).toEqual(["mount 0"]);
+  expect(root.text).toBe("2");
+});
+
+test("on the server neither runs", () => {
+  const log: string[] = [];
+  const View = () => {
+    on_mount(() => log.push("mount"));
+    on_unmount(() => log.push("unmount"));
+    return "shown";
+  };
+  expect(renderToString(h(View, {}))).toBe("shown");
+  expect(log).toEqual([]);
+});
+
+test.each([on_mount, on_unmount])("%o outside of rendering throws and says where it belongs", (call) => {
+  expect(() => call(() => {})).toThrow(`${call.name}() belongs inside a view`);
+});

@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readLines } from "./lines.ts";
+
+function bodyOf(chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> {
+  const waiting = [...chunks];
+  return new ReadableStream({
+    pull(controller) {
+      const chunk = waiting.shift();
+      if (chunk) controller.enqueue(chunk);
+      else controller.close();
+    },
+  });
+}
+
+async function linesOf(...chunks: readonly (string | Uint8Array)[]): Promise<string[]> {
+  const bytes = chunks.map((chunk) => (typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk));
+  const lines: string[] = [];
+  for await (const line of readLines(bodyOf(bytes))) lines.push(line);
+  return lines;
+}
+
+test("a line a chunk, several, and a part of one", async () => {
+  expect(await linesOf("a\n", "b\nc\n", "d", "e", "f\ng", "\n")).toEqual(["a", "b", "c", "def", "g"]);
+});
+
+test("empty lines count; what follows the last line break counts when there is something", async () => {
+  expect(await linesOf("a\n\n\nb")).toEqual(["a", "", "", "b"]);
+  expect(await linesOf("a\n")).toEqual(["a"]);
+  expect(await linesOf("\n")).toEqual([""]);
+  expect(await linesOf()).toEqual([]);
+});
+
+test("characters cut in two are whole again", async () => {
+  const bytes = new TextEncoder().encode("é€😀\n日本\n");
+  const single = Array.from(bytes, (byte) => new Uint8Array([byte]));
+  expect(await linesOf(...single)).toEqual(["é€😀", "日本"]);
+});
+
+test("half a character at the end is not passed over", async () => {
+  expect(await linesOf(new Uint8Array([0x61, 0xe2, 0x82]))).toEqual(["a\ufffd"]);
+});
+
+test("however a body is cut, the lines are the same", async () => {
+  const text = fc.array(
+    fc.oneof(fc.string({ unit: "binary" }), fc.constant("")).map((line) => line.replaceAll("\n", " ")),
+  );
+  await fc.assert(
+    fc.asyncProperty(text, fc.array(fc.nat(40)), async (lines, cuts) => {
+      const whole = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(""));
+      const chunks: Uint8Array[] = [];
+      let from = 0;
+      for (const cut of cuts) {
+        chunks.push(whole.subarray(from, from + cut));
+        from += cut;
+      }
+      chunks.push(whole.subarray(from));
+      const expected = new TextDecoder("utf-8", { ignoreBOM: false }).decode(whole).split("\n").slice(0, -1);
+      expect(await linesOf(...chunks)).toEqual(expected);
+    }),
+  );
+});
+
+test("lines come as they arrive, not when the body ends", async () => {
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const lines = readLines(
+    new ReadableStream({
+      start(given) {
+        controller = given;
+      },
+    }),
+  );
+  const first = lines.next();
+  controller?.enqueue(new TextEncoder().encode("one\ntw"));
+  expect(await first).toEqual({ done: false, value: "one" });
+  const second = lines.next();
+  controller?.enqueue(new TextEncoder().encode("o\n"));
+  expect(await second).toEqual({ done: false, value: "two" });
+});
+
+test("nothing is read before it is asked for", async () => {
+  let pulls = 0;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        controller.enqueue(new TextEncoder().encode(`${++pulls}\n`));
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const lines = readLines(body);
+  expect(pulls).toBe(0);
+  await lines.next();
+  await lines.next();
+  expect(pulls).toBe(2);
+});
+
+test("an error of the body is the error of the loop, after what came before it", async () => {
+  const broken = new Error("connection lost");
+  const chunks = [new TextEncoder().encode("a\nb")];
+  const lines = readLines(
+    new ReadableStream({
+      pull(controller) {
+        const chunk = chunks.shift();
+        if (chunk) controller.enqueue(chunk);
+        else controller.error(broken);
+      },
+    }),
+  );
+  expect(await lines.next()).toEqual({ done: false, value: "a" });
+  await expect(lines.next()).rejects.toBe(broken);
+});

@@ -1,0 +1,378 @@
+import { Component, type ComponentChildren, h, isValidElement } from "preact";
+import { useState } from "preact/hooks";
+import { renderToString } from "preact-render-to-string";
+import { describe, expect, test } from "vitest";
+import { rendered, TextRoot } from "../../tests/browser/text-root.ts";
+import { state } from "./state.ts";
+
+/** Renders a component that shows what `show` makes of its state, and counts its renderings. */
+function mount<T extends object>(initial: () => T, show: (value: T) => unknown = (value) => JSON.stringify(value)) {
+  const root = new TextRoot();
+  const seen: { state: T; renders: number; text: () => string } = {
+    state: initial(),
+    renders: 0,
+    text: () => root.text,
+  };
+  root.show(() => {
+    seen.renders++;
+    seen.state = state(initial());
+    return String(show(seen.state));
+  });
+  return seen;
+}
+
+describe("an assignment updates the page", () => {
+  const cases: [string, (value: ReturnType<typeof sample>) => unknown][] = [
+    ["a variable", (s) => (s.name = "Grace")],
+    ["a nested one", (s) => (s.address.city = "Paris")],
+    ["a new one", (s) => (s.address.zip = "75001")],
+    ["a deleted one", (s) => delete s.address.zip2],
+    ["an item", (s) => (s.tags[0] = "z")],
+    ["a variable of an item", (s) => ((s.items[1] as { done: boolean }).done = true)],
+    ["push", (s) => s.tags.push("d")],
+    ["pop", (s) => s.tags.pop()],
+    ["shift", (s) => s.tags.shift()],
+    ["unshift", (s) => s.tags.unshift("0")],
+    ["splice", (s) => s.tags.splice(1, 1, "x", "y")],
+    ["sort", (s) => s.tags.sort().reverse()],
+    ["reverse", (s) => s.tags.reverse()],
+    ["fill", (s) => s.tags.fill("f")],
+    ["copyWithin", (s) => s.tags.copyWithin(0, 1)],
+    ["length", (s) => (s.tags.length = 1)],
+    ["a growing length", (s) => (s.tags.length = 5)],
+    ["Object.assign", (s) => Object.assign(s.address, { city: "Rome", zip: "1" })],
+    ["Object.defineProperty", (s) => Object.defineProperty(s.address, "city", { value: "Oslo" })],
+    ["a method that uses this", (s) => s.rename("Joan")],
+    ["a setter", (s) => (s.nick = "Al")],
+    ["an array in place of another", (s) => (s.items = s.items.filter((item) => item.done))],
+  ];
+
+  function sample() {
+    return {
+      name: "Ada",
+      address: { city: "London", zip2: "x" } as { city: string; zip?: string; zip2?: string },
+      tags: ["b", "a", "c"],
+      items: [{ done: false }, { done: false }],
+      rename(name: string) {
+        this.name = name;
+      },
+      get nick() {
+        return this.name;
+      },
+      set nick(value: string) {
+        this.name = `${value}!`;
+      },
+    };
+  }
+
+  test.each(cases)("%s", async (_, change) => {
+    const expected = sample();
+    change(expected);
+    const page = mount(sample);
+    change(page.state);
+    await rendered();
+    expect(page.renders).toBe(2);
+    expect(page.text()).toBe(JSON.stringify(expected));
+  });
+});
+
+test("several assignments in one go are one rendering", async () => {
+  const page = mount(() => ({ a: 0, list: [3, 1, 2] }));
+  page.state.a = 1;
+  page.state.a = 2;
+  page.state.list.sort();
+  page.state.list.push(4);
+  await rendered();
+  expect(page.renders).toBe(2);
+  expect(page.text()).toBe('{"a":2,"list":[1,2,3,4]}');
+});
+
+test("an assignment after an await, or in a timer, updates the page too", async () => {
+  const page = mount(() => ({ a: 0 }));
+  await new Promise<void>((resolve) => {
+    setTimeout(() => {
+      page.state.a = 1;
+      resolve();
+    });
+  });
+  await rendered();
+  expect(page.text()).toBe('{"a":1}');
+  await Promise.resolve();
+  page.state.a = 2;
+  await rendered();
+  expect(page.text()).toBe('{"a":2}');
+});
+
+test("writing what is there already does not render", async () => {
+  const page = mount(() => ({ a: 1, nan: Number.NaN, inner: { b: 1 }, list: [1] }));
+  page.state.a = 1;
+  page.state.nan = Number.NaN;
+  const { inner } = page.state;
+  page.state.inner = inner;
+  page.state.list.length = 1;
+  delete (page.state as { none?: string }).none;
+  await rendered();
+  expect(page.renders).toBe(1);
+});
+
+test("-0 and 0 are two values, undefined and absent are too", async () => {
+  const page = mount<{ a: number; b?: undefined }>(
+    () => ({ a: 0 }),
+    (s) => `${Object.is(s.a, -0)} ${"b" in s}`,
+  );
+  page.state.a = -0;
+  page.state.b = undefined;
+  await rendered();
+  expect(page.text()).toBe("true true");
+});
+
+test("what is read is the same object each time, over renderings too", async () => {
+  const page = mount(() => ({ inner: { deep: [{ a: 1 }] } }));
+  const { state: first } = page;
+  const item = first.inner.deep[0];
+  expect(first.inner).toBe(first.inner);
+  first.inner.deep.push({ a: 2 });
+  await rendered();
+  expect(page.state).toBe(first);
+  expect(page.state.inner.deep[0]).toBe(item);
+});
+
+describe("a wrapped object that is put back", () => {
+  test("is stored as what it wraps", () => {
+    const plain = { a: 1 };
+    const page = mount(() => ({
+      one: plain as { a: number } | null,
+      other: null as { a: number } | null,
+      list: [] as object[],
+    }));
+    page.state.other = page.state.one;
+    page.state.list.push(page.state.one as object);
+    expect(page.state.other).toBe(page.state.one);
+    expect(page.state.list[0]).toBe(page.state.one);
+    const before = Object.getOwnPropertyDescriptor(page.state, "other");
+    expect(before?.value).toBe(plain); // a descriptor shows the object behind
+  });
+
+  test("inside of another object is not wrapped twice", () => {
+    const page = mount(() => ({ one: { a: 1 }, box: {} as { one?: { a: number } } }));
+    page.state.box = { one: page.state.one };
+    expect(page.state.box.one).toBe(page.state.one);
+  });
+
+  test("of another component's state updates both", async () => {
+    const owner = mount(() => ({ item: { n: 1 } }));
+    const borrower = mount(() => ({ item: null as { n: number } | null }));
+    borrower.state.item = owner.state.item;
+    await rendered();
+    (borrower.state.item as { n: number }).n = 2;
+    await rendered();
+    expect(owner.text()).toBe('{"item":{"n":2}}');
+    expect(borrower.text()).toBe('{"item":{"n":2}}');
+  });
+});
+
+describe("items are found by what they are", () => {
+  test.each(["includes", "indexOf", "lastIndexOf"] as const)("%s", (search) => {
+    const a = { id: "a" };
+    const b = { id: "b" };
+    const page = mount(() => ({ list: [] as { id: string }[] }));
+    page.state.list.push(a, b);
+    const found = search === "includes" ? true : 1;
+    expect(page.state.list[search](b)).toBe(found); // the object that was put in
+    expect(page.state.list[search](page.state.list[1] as object as { id: string })).toBe(found); // the one that is read
+    page.state.list = page.state.list.filter(() => true); // an array of wrapped ones
+    expect(page.state.list[search](b)).toBe(found);
+    expect(page.state.list[search]({ id: "b" })).toBe(search === "includes" ? false : -1);
+  });
+
+  test("from a place on", () => {
+    const page = mount(() => ({ list: [1, 2, 1] }));
+    expect(page.state.list.indexOf(1, 1)).toBe(2);
+    expect(page.state.list.lastIndexOf(1, 1)).toBe(0);
+    expect(page.state.list.includes(2, 2)).toBe(false);
+  });
+});
+
+test("spread, JSON, iteration and array methods see plain values", () => {
+  const page = mount(() => ({ list: [{ n: 1 }, { n: 2 }], map: { a: 1 } }));
+  expect({ ...page.state.map }).toEqual({ a: 1 });
+  expect(JSON.stringify(page.state)).toBe('{"list":[{"n":1},{"n":2}],"map":{"a":1}}');
+  expect([...page.state.list].map((item) => item.n)).toEqual([1, 2]);
+  expect(page.state.list.toSpliced(0, 1)).toEqual([{ n: 2 }]);
+  expect(page.state.list.concat([{ n: 3 }]).length).toBe(3);
+  expect(Array.isArray(page.state.list)).toBe(true);
+  expect(Object.entries(page.state.map)).toEqual([["a", 1]]);
+});
+
+describe("what is no plain object is kept as it is", () => {
+  class Account {
+    balance = 1;
+  }
+  const kept = {
+    date: new Date(0),
+    map: new Map([["a", 1]]),
+    set: new Set([1]),
+    bytes: new Uint8Array(1),
+    instance: new Account(),
+    promise: Promise.resolve(),
+    call: () => 1,
+    frozen: Object.freeze({ a: Object.freeze([1]) }),
+    markup: h("p", null, "text"),
+  };
+
+  test.each(Object.entries(kept))("%s", (key, value) => {
+    const page = mount(
+      () => ({ ...kept }),
+      () => "",
+    );
+    expect(page.state[key as keyof typeof kept]).toBe(value);
+  });
+
+  test("and can be used", () => {
+    const page = mount(
+      () => ({ ...kept }),
+      () => "",
+    );
+    expect(page.state.date.getTime()).toBe(0);
+    expect(page.state.map.get("a")).toBe(1);
+    expect(isValidElement(page.state.markup)).toBe(true);
+  });
+
+  test("objects without a prototype are plain, and a key named constructor is a key", async () => {
+    const page = mount(() => ({ bare: Object.create(null) as { a?: number }, car: { constructor: "Lotus" } }));
+    page.state.bare.a = 1;
+    await rendered();
+    page.state.car.constructor = "Lola";
+    await rendered();
+    expect(page.text()).toBe('{"bare":{"a":1},"car":{"constructor":"Lola"}}');
+  });
+});
+
+test("initial counts once; two states of a component are apart", async () => {
+  const root = new TextRoot();
+  let made: { first: { n: number }; second: { n: number } } | undefined;
+  let start = 1;
+  root.show(() => {
+    made = { first: state({ n: start }), second: state({ n: start * 10 }) };
+    return JSON.stringify(made);
+  });
+  start = 5;
+  if (made) made.first.n++;
+  await rendered();
+  expect(root.text).toBe('{"first":{"n":2},"second":{"n":10}}');
+});
+
+test("two of one component have a state each", async () => {
+  const made: { n: number }[] = [];
+  const Counter = ({ at }: { at: number }) => {
+    made[at] = state({ n: 0 });
+    return `${made[at]?.n} `;
+  };
+  const root = new TextRoot();
+  root.show(() => [h(Counter, { at: 0 }), h(Counter, { at: 1 })]);
+  if (made[1]) made[1].n = 7;
+  await rendered();
+  expect(root.text).toBe("0 7 ");
+});
+
+test("an assignment while rendering settles", async () => {
+  const page = mount(
+    () => ({ n: 0, double: 0 }),
+    (s) => {
+      s.double = s.n * 2;
+      return s.double;
+    },
+  );
+  page.state.n = 4;
+  await rendered();
+  await rendered();
+  expect(page.text()).toBe("8");
+});
+
+test("beside Preact's hooks, a change is not lost when theirs comes to nothing", async () => {
+  const root = new TextRoot();
+  let mine = { n: 0 };
+  let set: (value: number) => void = () => {};
+  root.show(() => {
+    const [count, setCount] = useState(0);
+    set = setCount;
+    mine = state({ n: 0 });
+    return `${count} ${mine.n}`;
+  });
+  set(1);
+  set(0);
+  mine.n = 1;
+  await rendered();
+  expect(root.text).toBe("0 1");
+});
+
+test("an assignment after the component left does nothing", async () => {
+  const page = mount(() => ({ n: 0 }));
+  const root = new TextRoot();
+  let last = page.state;
+  root.show(() => {
+    last = state({ n: 0 });
+    return String(last.n);
+  });
+  root.show(null);
+  last.n = 1;
+  await rendered();
+  expect(root.text).toBe("");
+});
+
+describe("outside of rendering", () => {
+  const message = "state() belongs inside a view: at module level on the server it would be shared by every visitor";
+
+  test("it throws and says where it belongs", () => {
+    expect(() => state({ n: 0 })).toThrow(message);
+  });
+
+  test("also after a rendering, in a browser and on the server", () => {
+    mount(() => ({ n: 0 }));
+    expect(() => state({ n: 0 })).toThrow(message);
+    renderToString(h(() => h("p", null, String(state({ n: 1 }).n)), {}));
+    expect(() => state({ n: 0 })).toThrow(message);
+  });
+
+  test("also in a timer or an event of a component", async () => {
+    const page = mount(
+      () => ({ late: () => state({ n: 0 }) }),
+      () => "",
+    );
+    expect(() => page.state.late()).toThrow(message);
+  });
+});
+
+describe("on the server", () => {
+  test("it renders, with what was assigned while rendering", () => {
+    const View = () => {
+      const s = state({ n: 1, list: [] as number[] });
+      if (s.list.length === 0) s.list.push(s.n, 2);
+      return h("p", null, s.list.join("+"));
+    };
+    expect(renderToString(h(View, {}))).toBe("<p>1+2</p>");
+  });
+
+  test("each rendering has a state of its own", () => {
+    const View = () => {
+      const s = state({ n: 0 });
+      s.n++;
+      return `${s.n > 0}`;
+    };
+    expect(renderToString(h(View, {}))).toBe(renderToString(h(View, {})));
+  });
+
+  test("an error of one rendering leaves none of it to the next", () => {
+    const Broken = (): ComponentChildren => {
+      state({ n: 0 });
+      throw new Error("broken");
+    };
+    expect(() => renderToString(h(Broken, {}))).toThrow("broken");
+    class Outer extends Component {
+      override render() {
+        return h(() => String(state({ n: 3 }).n), {});
+      }
+    }
+    expect(renderToString(h(Outer, {}))).toBe("3");
+  });
+});
