@@ -56,13 +56,13 @@ function hasRoles(claim: unknown, roles: readonly string[]): boolean {
  * call throws and says so.
  *
  * The cookie is signed, not encrypted: its holder can read the claims. And it holds until it is
- * over: a change of roles is seen at the next sign-in.
+ * over: a change of roles is seen at the next sign-in, and a sign-out ends it in that browser only.
  *
  * @see the interface, "Session payload"
  */
-export const session = Object.freeze({
+export interface Session {
   /** How long a sign-in lasts, in seconds: 7 days. */
-  max_age: MAX_AGE_SECONDS,
+  readonly max_age: number;
 
   /**
    * Signs a user in: sets the cookie, and `session.user()` is that user from here on. A sign-in
@@ -75,7 +75,39 @@ export const session = Object.freeze({
    * @throws RangeError when the cookie would be too large for browsers, naming its size
    * @throws Error after a stream has sent its first bytes
    */
-  login(user_id: string, ...[claims]: LoginClaims): void {
+  login(user_id: string, ...claims: LoginClaims): void;
+
+  /**
+   * Gives the signed-in user, `{ sub, ...claims }`, frozen; or `null` when nobody is signed in.
+   * Whatever is wrong with a cookie, changed, foreign or over, is no error: nobody is signed in.
+   */
+  user<T = OurClaims>(): User<T> | null;
+
+  /**
+   * Gives the signed-in user, who has all of `roles` in the claim `roles`.
+   *
+   * @throws RPCError `unauthenticated` when nobody is signed in
+   * @throws RPCError `forbidden` when a role is missing, or the claim is not a list of strings
+   * @throws TypeError for a role that is not a string: `require(["admin"])` names none
+   */
+  require<T = OurClaims>(...roles: Role[]): User<T>;
+
+  /**
+   * Signs the user out: clears the cookie, and `session.user()` is `null` from here on.
+   *
+   * @throws Error after a stream has sent its first bytes
+   */
+  logout(): void;
+}
+
+/**
+ * The session of the request under way. (Its type is written out above rather than inferred: an
+ * inferred one would settle in the declarations what applications are yet to say with `Claims`.)
+ */
+export const session: Session = Object.freeze<Session>({
+  max_age: MAX_AGE_SECONDS,
+
+  login(user_id, ...[claims]) {
     const context = requireContext("session.login()");
     const { config } = context;
     const text = writePayload(user_id, claims ?? {}, now());
@@ -92,19 +124,11 @@ export const session = Object.freeze({
     sessions.set(context, readPayload(text, now()));
   },
 
-  /** Gives the signed-in user, `{ sub, ...claims }`, frozen; or `null` when nobody is signed in. */
-  user<T = OurClaims>(): User<T> | null {
+  user<T>() {
     return currentUser<T>(requireContext("session.user()"));
   },
 
-  /**
-   * Gives the signed-in user, who has all of `roles` in the claim `roles`.
-   *
-   * @throws RPCError `unauthenticated` when nobody is signed in
-   * @throws RPCError `forbidden` when a role is missing, or the claim is not a list of strings
-   * @throws TypeError for a role that is not a string: `require(["admin"])` names none
-   */
-  require<T = OurClaims>(...roles: Role[]): User<T> {
+  require<T>(...roles: Role[]) {
     const context = requireContext("session.require()");
     if (!roles.every((role) => typeof role === "string")) {
       throw new TypeError('session.require: roles are strings, one after another, as in require("admin", "editor").');
@@ -117,12 +141,7 @@ export const session = Object.freeze({
     return user;
   },
 
-  /**
-   * Signs the user out: clears the cookie, and `session.user()` is `null` from here on.
-   *
-   * @throws Error after a stream has sent its first bytes
-   */
-  logout(): void {
+  logout() {
     const context = requireContext("session.logout()");
     context.setCookie(sessionCookieName(context.config.cookieSecure), "", { maxAge: 0 });
     sessions.set(context, null);
