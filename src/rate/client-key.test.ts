@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { clientKey } from "./client-key.ts";
+
+describe("clientKey", () => {
+  it.each([
+    ["1.2.3.4", "1.2.3.4"],
+    ["", ""],
+    ["unknown", "unknown"],
+    ["not:an:address", "not:an:address"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["2001:db8:1:2::1", "2001:db8:1:2::/64"],
+    ["2001:0DB8:0001:0002::", "2001:db8:1:2::/64"],
+    ["2001:db8::1", "2001:db8:0:0::/64"],
+    ["::1", "0:0:0:0::/64"],
+    ["::", "0:0:0:0::/64"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["::ffff:1.2.3.4", "0:0:0:0::/64"],
+    ["1::8", "1:0:0:0::/64"],
+    ["1:2:3:4:5:6:7::", "1:2:3:4::/64"],
+    ["::2:3:4:5:6:7:8", "0:2:3:4::/64"],
+  ])("%s is counted as %s", (address, key) => {
+    expect(clientKey(address)).toBe(key);
+  });
+
+  it("is the same for every address of a /64, however it is written, and another for the next", () => {
+    const group = fc.integer({ min: 0, max: 0xffff });
+    fc.assert(
+      fc.property(
+        fc.array(group, { minLength: 8, maxLength: 8 }),
+        fc.array(group, { minLength: 4, maxLength: 4 }),
+        (all, rest) => {
+          const prefix = all.slice(0, 4);
+          const write = (groups: number[]) => groups.map((each) => each.toString(16)).join(":");
+          expect(clientKey(write([...prefix, ...rest]))).toBe(clientKey(write(all)));
+          const next = [...prefix.slice(0, 3), ((prefix[3] ?? 0) + 1) % 0x10000, ...rest];
+          expect(clientKey(write(next))).not.toBe(clientKey(write(all)));
+          // As the platform writes it, with `::` in the place of the longest run of zeros.
+          const short = new URL(`http://[${write(all)}]`).hostname.slice(1, -1);
+          expect(clientKey(short)).toBe(clientKey(write(all)));
+        },
+      ),
+    );
+  });
+});
