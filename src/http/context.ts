@@ -37,6 +37,7 @@ export class RequestContext {
   headersSent = false;
 
   #signal: AbortSignal | undefined;
+  #limit: AbortSignal | undefined;
   #query: Fields | undefined;
   #headers: Fields | undefined;
   #cookies: Fields | undefined;
@@ -53,13 +54,13 @@ export class RequestContext {
 
   /** Aborts when the caller is gone or out of time. Made on first use: most requests never ask. */
   get signal(): AbortSignal {
-    this.#signal ??= this.raw.signal;
+    this.#signal ??= this.#limit ? AbortSignal.any([this.raw.signal, this.#limit]) : this.raw.signal;
     return this.#signal;
   }
 
-  /** Puts a signal that also tells of a time limit in the place of the connection's own. */
-  set signal(signal: AbortSignal) {
-    this.#signal = signal;
+  /** Makes {@link signal} abort with another one too: of a time limit. To be called before it is read. */
+  limitBy(limit: AbortSignal): void {
+    this.#limit = limit;
   }
 
   get query(): Fields {
@@ -86,7 +87,7 @@ export class RequestContext {
     if (this.headersSent) {
       throw new Error(
         `The cookie "${name}" cannot be set: the first bytes of this answer have left, and the headers with them. ` +
-          "Set it before the first yield.",
+          "Set it before the function returns, in a stream before the first yield.",
       );
     }
     this.#outgoing ??= new Map();

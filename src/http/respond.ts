@@ -16,6 +16,14 @@ export interface Common {
  * security headers, whatever it is an answer of.
  */
 export function toResponse(reply: Reply | Response, context: RequestContext, common: Common): Response {
+  const response = makeResponse(reply, context, common);
+  // A cookie that is set from here on would be lost without a word.
+  context.headersSent = true;
+  return response;
+}
+
+function makeResponse(reply: Reply | Response, context: RequestContext, common: Common): Response {
+  context.headersSent = true;
   if (reply instanceof Response) return complete(reply, context, common);
   const own = reply.headers ?? {};
   const headers: [string, string][] = Object.entries(own);

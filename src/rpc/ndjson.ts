@@ -2,7 +2,7 @@ import type { Reply, RequestContext } from "../http/index.ts";
 import { PRIVATE, runInContext } from "../http/index.ts";
 import type { Log } from "../log.ts";
 import { toJson } from "../serialize.ts";
-import { errorBody, failureOf } from "./failure.ts";
+import { errorJson, failureOf } from "./failure.ts";
 import type { Definition } from "./server.ts";
 
 /** The line that is next, and whether it is the last. */
@@ -35,7 +35,6 @@ export async function answerStream(
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        context.headersSent = true;
         const line: Line = ahead ?? (await next());
         ahead = undefined;
         controller.enqueue(encoder.encode(`${line.text}\n`));
@@ -65,7 +64,7 @@ async function nextLine(
   } catch (error) {
     await close(generator, context, log, name);
     const failure = failureOf(error, context, log, `The stream of ${name}`);
-    return { text: `{"error":${toJson(errorBody(failure))}}`, last: true };
+    return { text: `{"error":${errorJson(failure, context, log)}}`, last: true };
   }
 }
 
