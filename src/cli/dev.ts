@@ -11,6 +11,7 @@ import type { App, RequestInfo } from "../app.ts";
 import { registryOf, tsweb } from "../compile/index.ts";
 import { loadConfig } from "../config.ts";
 import { developmentAssets, developmentScripts } from "./dev-assets.ts";
+import { developmentDependencies } from "./dev-dependencies.ts";
 import { errorPage } from "./error-page.ts";
 import { findEntry } from "./project.ts";
 import { emptyStyleSheets } from "./styles.ts";
@@ -31,6 +32,7 @@ export async function dev(root: string): Promise<void> {
     root,
     appType: "custom",
     clearScreen: false,
+    optimizeDeps: developmentDependencies(import.meta.url),
     server: { middlewareMode: true, hmr: { server: http } },
     plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts()],
   });
