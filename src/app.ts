@@ -1,4 +1,3 @@
-import { addRoute, createRouter, findRoute, type RouterContext } from "rou3";
 import { built } from "./built.ts";
 import { type Config, loadConfig } from "./config.ts";
 import {
@@ -25,13 +24,14 @@ import {
   type Assets,
   answerNotFound,
   answerPage,
+  answerRoute,
   DefaultError,
   type ErrorPageProps,
   type Layout,
   type Markup,
-  type PageDefinition,
   type PageSettings,
 } from "./pages/index.ts";
+import { createAppRouter, type Router } from "./router.ts";
 import { answerCall, type Functions } from "./rpc/index.ts";
 import { type StaticFiles, staticFiles } from "./static.ts";
 
@@ -87,14 +87,14 @@ export class App {
   readonly #base: string;
   readonly #log: Log;
   readonly #functions: Functions;
-  readonly #router: RouterContext<PageDefinition> = createRouter<PageDefinition>();
+  readonly #router: Router;
   readonly #files: StaticFiles | null;
   #settings: PageSettings;
   #security: readonly (readonly [string, string])[];
   #draining = false;
 
   constructor(options: AppOptions) {
-    const { functions, pages } = listModules(options.modules);
+    const { functions, pages, routes } = listModules(options.modules);
     checkCalled(built?.stubs ?? [], { functions });
     this.config = loadConfig(options.env ?? process.env, { built: built !== null, projectDir: process.cwd() });
     this.functions = [...functions.keys()];
@@ -102,7 +102,7 @@ export class App {
     this.#base = checkBase(options.base ?? "");
     this.#log = this.config.production ? jsonLog() : consoleLog();
     this.#functions = functions;
-    for (const page of pages) addRoute(this.#router, "GET", page.path, page);
+    this.#router = createAppRouter(pages, routes);
     this.#files = built && staticFiles(built.files);
     this.#security = securityLines(this.config, false);
     this.#settings = {
@@ -183,18 +183,21 @@ export class App {
   }
 
   async #answerPath(context: RequestContext, path: string | null): Promise<Reply | Response> {
-    const { method } = context.raw;
-    const file = path === null ? null : await this.#files?.answer(context.raw, path);
+    if (path === null) return answerNotFound(context, this.#settings);
+    const file = await this.#files?.answer(context.raw, path);
     if (file) return file;
-    const match = path === null ? undefined : findRoute(this.#router, "GET", path);
-    if (!match) {
-      return (path === null ? null : this.#answerProbe(path)) ?? answerNotFound(context, this.#settings);
+    const found = this.#router(context.raw.method, path);
+    switch (found?.kind) {
+      case undefined:
+        return this.#answerProbe(path) ?? answerNotFound(context, this.#settings);
+      case "method":
+        return textReply(405, `This address answers ${found.allow}.\n`, { allow: found.allow });
+      case "route":
+        return answerRoute(context, found.route, found.params, this.#log);
+      case "page":
+        if (path !== "/" && path.endsWith("/")) return oneAddress(context.url);
+        return answerPage(context, found.page, found.params, this.#settings);
     }
-    if (method !== "GET" && method !== "HEAD") {
-      return textReply(405, "A page is read with GET.\n", { allow: "GET, HEAD" });
-    }
-    if (path !== "/" && context.url.pathname.endsWith("/")) return oneAddress(context.url);
-    return answerPage(context, match.data, match.params ?? {}, this.#settings);
   }
 
   #answerProbe(path: string): Reply | null {

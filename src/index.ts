@@ -17,7 +17,11 @@ export {
   type PageResult,
   page,
   type Redirect,
+  type Route,
+  type RouteFunction,
+  type RoutePattern,
   redirect,
+  route,
 } from "./pages/index.ts";
 export { type float, type int, type ServerFunction, type ServerOptions, server, ValueError } from "./rpc/index.ts";
 export { type Serialized, SerializeError } from "./serialize.ts";

@@ -1,4 +1,4 @@
-import { type PageDefinition, pageOf } from "./pages/index.ts";
+import { type PageDefinition, pageOf, type RouteDefinition, routeOf } from "./pages/index.ts";
 import { type Definition, definitionOf } from "./rpc/index.ts";
 
 /** A module of an application: `import * as accounts from "./accounts.server.ts"`. */
@@ -8,35 +8,41 @@ export type Module = Readonly<Record<string, unknown>>;
 export interface Listing {
   readonly functions: ReadonlyMap<string, Definition>;
   readonly pages: readonly PageDefinition[];
+  readonly routes: readonly RouteDefinition[];
 }
 
 /**
  * Gathers what the modules of an application serve.
  *
- * @throws Error for two functions of one name or two pages of one path, naming both files; for a
+ * @throws Error for two functions of one name or two pages or routes of one address, naming both files; for a
  *   function exported under another name than it was compiled with; for a module that serves nothing
  */
 export function listModules(modules: readonly Module[]): Listing {
   const functions = new Map<string, Definition>();
-  const pages = new Map<string, PageDefinition>();
+  const addresses = new Map<string, PageDefinition | RouteDefinition>();
   modules.forEach((module, index) => {
     let serves = 0;
     for (const [name, value] of Object.entries(module)) {
       const definition = definitionOf(value);
-      const page = pageOf(value);
+      const address = pageOf(value) ?? routeOf(value);
       if (definition) addFunction(functions, name, definition);
-      if (page) addPage(pages, page);
-      if (definition || page) serves++;
+      if (address) addAddress(addresses, address);
+      if (definition || address) serves++;
     }
     if (serves === 0) {
       const names = Object.keys(module).join(", ") || "nothing at all";
       throw new Error(
-        `new App: modules[${index}] serves nothing; it exports ${names}. List modules that export server functions ` +
-          'or pages, whole: import * as pages from "./pages.server.tsx".',
+        `new App: modules[${index}] serves nothing; it exports ${names}. List modules that export server functions, ` +
+          'pages or routes, whole: import * as pages from "./pages.server.tsx".',
       );
     }
   });
-  return { functions, pages: [...pages.values()] };
+  const all = [...addresses.values()];
+  return {
+    functions,
+    pages: all.filter((each) => each.kind === "page"),
+    routes: all.filter((each) => each.kind === "route"),
+  };
 }
 
 function addFunction(functions: Map<string, Definition>, exported: string, definition: Definition): void {
@@ -57,14 +63,20 @@ function addFunction(functions: Map<string, Definition>, exported: string, defin
   functions.set(name, definition);
 }
 
-function addPage(pages: Map<string, PageDefinition>, page: PageDefinition): void {
-  const earlier = pages.get(page.path);
-  if (earlier && earlier !== page) {
+function addAddress(
+  addresses: Map<string, PageDefinition | RouteDefinition>,
+  added: PageDefinition | RouteDefinition,
+): void {
+  // A page is read with GET: a route for that method and path would never be reached, or the page.
+  const address = `${added.kind === "page" ? "GET" : added.method} ${added.path}`;
+  const earlier = addresses.get(address);
+  if (earlier && earlier !== added) {
     throw new Error(
-      `new App: two pages have the path ${page.path}, in ${place(earlier.source)} and in ${place(page.source)}.`,
+      `new App: ${address} is declared twice, as a ${earlier.kind} in ${place(earlier.source)} and as a ` +
+        `${added.kind} in ${place(added.source)}.`,
     );
   }
-  pages.set(page.path, page);
+  addresses.set(address, added);
 }
 
 /** A server function that the browser's code calls. */

@@ -3,7 +3,8 @@ import { CLOSE, Refusal } from "./refusal.ts";
 /** The most a request's body may hold, in bytes. @see the interface, "Limits" */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-function tooLarge(): Refusal {
+/** The refusal of a body over the limit. */
+export function tooLarge(): Refusal {
   return new Refusal("validation_error", `The request body is over ${MAX_BODY_BYTES} bytes, the most that is taken.`, {
     status: 413,
     headers: CLOSE,
@@ -27,8 +28,9 @@ export function refuseDeclaredTooLarge(headers: Headers): void {
  */
 export async function readBody(request: Request): Promise<string> {
   refuseDeclaredTooLarge(request.headers);
-  // The HTTP parser holds a client to the length it declared, so that one needs no counting.
-  if (request.headers.has("content-length")) return request.text();
+  // The HTTP parser holds a client to the length it declared, so that one needs no counting. What is
+  // no length is never taken for one: not every host's parser refuses it.
+  if (/^\d+$/.test(request.headers.get("content-length") ?? "")) return request.text();
   if (!request.body) return "";
   const decoder = new TextDecoder();
   let text = "";

@@ -9,6 +9,7 @@ export {
   runInContext,
 } from "./context.ts";
 export { requestId, traceParent } from "./ids.ts";
+export { withLimitedBody } from "./limited.ts";
 export { isSameOrigin, siteOriginsOf } from "./origin.ts";
 export { belowBase, isUsablePath } from "./path.ts";
 export { CLOSE, Refusal } from "./refusal.ts";

@@ -23,7 +23,6 @@ export function toResponse(reply: Reply | Response, context: RequestContext, com
 }
 
 function makeResponse(reply: Reply | Response, context: RequestContext, common: Common): Response {
-  context.headersSent = true;
   if (reply instanceof Response) return complete(reply, context, common);
   const own = reply.headers ?? {};
   const headers: [string, string][] = Object.entries(own);
@@ -33,11 +32,26 @@ function makeResponse(reply: Reply | Response, context: RequestContext, common: 
   return new common.Response(context.raw.method === "HEAD" ? null : reply.body, { status: reply.status, headers });
 }
 
-function complete(response: Response, context: RequestContext, { security }: Common): Response {
+function complete(given: Response, context: RequestContext, { security }: Common): Response {
+  const response = context.raw.method === "HEAD" || isImmutable(given) ? copyOf(given, context) : given;
   const { headers } = response;
   for (const [name, value] of security) if (!headers.has(name)) headers.set(name, value);
   headers.set("x-request-id", context.id);
   headers.set("traceparent", context.traceparent);
   for (const cookie of context.outgoingCookies) headers.append("set-cookie", cookie);
   return response;
+}
+
+/** The answer of another server (`fetch`), or of `Response.redirect`, takes no more headers. */
+function isImmutable({ headers }: Response): boolean {
+  try {
+    headers.delete("x-request-id");
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+function copyOf({ body, status, statusText, headers }: Response, { raw }: RequestContext): Response {
+  return new Response(raw.method === "HEAD" ? null : body, { status, statusText, headers });
 }

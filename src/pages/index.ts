@@ -6,6 +6,7 @@ export {
   type ErrorPageProps,
   type PageSettings,
 } from "./answer.ts";
+export { answerRoute } from "./answer-route.ts";
 export type { Assets, ViewAsset } from "./assets.ts";
 export { escapeHtml } from "./document.ts";
 export { Head } from "./head.ts";
@@ -21,3 +22,4 @@ export {
   pageOf,
 } from "./page.ts";
 export { NotFound, type Redirect, redirect } from "./redirect.ts";
+export { type Route, type RouteDefinition, type RouteFunction, type RoutePattern, route, routeOf } from "./route.ts";

@@ -33,6 +33,7 @@ export interface Page<Path extends string = string> {
 
 /** What is behind a page. */
 export interface PageDefinition {
+  readonly kind: "page";
   readonly path: string;
   readonly options: PageOptions;
   readonly run: (params: Record<string, string | undefined>) => PageResult | Promise<PageResult>;
@@ -72,6 +73,7 @@ export function page(path: string, ...rest: readonly unknown[]): Page {
   const exported: Page = Object.freeze({ path });
   // The overloads and the compile step say what the rest is.
   definitions.set(exported, {
+    kind: "page",
     path,
     options: options as PageOptions,
     run: run as PageDefinition["run"],

@@ -1,5 +1,5 @@
 export { answerCall, type Functions } from "./call.ts";
-export { failureOf } from "./failure.ts";
+export { errorJson, failureOf } from "./failure.ts";
 export {
   type Called,
   type Definition,
