@@ -35,6 +35,36 @@ export function hasForeignQuery(id: string): boolean {
   return query.split("&").some((part) => !/^(?:$|t=\d|v=|import$)/.test(part));
 }
 
+/** Says why a server module cannot be asked for with a query such as `?raw`. */
+export function foreignQuerySentence(file: string, id: string): string {
+  const query = id.slice(id.indexOf("?"));
+  return `${file} is a server module, whose text stays on the server: it cannot be asked for with "${query}".`;
+}
+
+function onlyFunctions(file: string): string {
+  return `${file} is a server module, of which the browser has its server functions alone`;
+}
+
+/** Says why a form of import takes more of a server module than names of its functions. */
+function refusedForm({ kind, names }: Reference, file: string): string | undefined {
+  switch (kind) {
+    case "url":
+      return `${file} is a server module, and has no address in the browser: call one of its server functions.`;
+    case "dynamic-import":
+      return `${onlyFunctions(file)}: import them by name, \`import { name } from …\`, which loads nothing of it.`;
+    case "require":
+      return `${onlyFunctions(file)}: import them by name, \`import { name } from …\`.`;
+    case "export-all":
+      return `${onlyFunctions(file)}: name them, \`export { name } from …\`.`;
+    case "import":
+      return names.length > 0
+        ? undefined
+        : `${file} is a server module, which never runs in the browser: remove this import.`;
+    case "export":
+      return undefined;
+  }
+}
+
 /** What the checks of a browser module found. */
 export interface BrowserSide {
   readonly compiled?: Compiled;
@@ -58,9 +88,8 @@ export async function checkBrowserSide(
   const check = new BrowserCheck(facts, world, served ?? (async () => undefined));
   const removed: Span[] = [];
   for (const reference of readReferences(facts.program)) {
-    // Types are gone before the browser, but some settings leave `import {} from "…"` behind.
     if (!reference.isType) await check.reference(reference);
-    else if (await check.isServerOnly(reference)) removed.push(reference.node);
+    else if (reference.leavesImport && (await check.isServerOnly(reference))) removed.push(reference.node);
   }
   const stubs = check.stubs;
   const serverModules = [...check.serverModules];
@@ -106,48 +135,16 @@ class BrowserCheck {
   }
 
   /** Refuses the forms of import that take more than names of server functions. */
-  private checkForm({ kind, names, at, node }: Reference, id: string): void {
+  private checkForm(reference: Reference, id: string): void {
     const file = this.display(fileOf(id));
-    if (hasForeignQuery(id)) {
-      this.refuse(`The text of ${file} stays on the server, so it cannot be asked for with ?${id.split("?")[1]}.`, at);
-    }
-    switch (kind) {
-      case "url":
-        return this.refuse(
-          `${file} is a server module, and has no address in the browser: call one of its server functions.`,
-          at,
-        );
-      case "dynamic-import":
-        return this.refuse(
-          `${file} is a server module, and cannot be loaded by the browser: import its functions by name, \`import { name } from …\`.`,
-          at,
-        );
-      case "require":
-        return this.refuse(`${file} is a server module: import its functions by name, \`import { name } from …\`.`, at);
-      case "export-all":
-        return this.refuse(
-          `${file} is a server module, of which the browser has its server functions alone: name them, \`export { name } from …\`.`,
-          at,
-        );
-      case "import":
-        if (names.length > 0) return;
-        return this.refuse(
-          `${file} is a server module, which does not run in the browser: import it from a server module.`,
-          node,
-        );
-      case "export":
-        return;
-    }
+    if (hasForeignQuery(id)) this.refuse(foreignQuerySentence(file, id), reference.at);
+    const sentence = refusedForm(reference, file);
+    if (sentence) this.refuse(sentence, reference.kind === "import" ? reference.node : reference.at);
   }
 
   private async name(taken: TakenName, file: string): Promise<void> {
     const shown = this.display(file);
-    if (taken.name === "*") {
-      this.refuse(
-        `${shown} is a server module, of which the browser has its server functions alone: name them, \`import { name } from …\`.`,
-        taken.at,
-      );
-    }
+    if (taken.name === "*") this.refuse(`${onlyFunctions(shown)}: name them, \`import { name } from …\`.`, taken.at);
     if (taken.name === "default") {
       this.refuse(
         `${shown} is a server module, and a server function has a name: \`import { name } from …\`.`,

@@ -33,6 +33,11 @@ export function fileOf(id: string): string {
   return id.replace(/[?#].*$/s, "");
 }
 
+/** Answers whether an id asks for something made of a file, its text or address say, and not for the module in it. */
+export function isDerived(id: string): boolean {
+  return /[?&](?:raw|url|inline|no-inline|init|worker|sharedworker)(?:[&=#]|$)/.test(id);
+}
+
 /** Answers whether the compile step reads this file: TypeScript or JavaScript, by its ending. */
 export function isScript(file: string): boolean {
   return languageOf(file) !== undefined;

@@ -1,17 +1,19 @@
 import { existsSync } from "node:fs";
 import { posix } from "node:path";
-import { type ConfigEnv, normalizePath, type Plugin, type ResolvedConfig, type Rolldown, type UserConfig } from "vite";
+import { normalizePath, type Plugin, type ResolvedConfig, type Rolldown } from "vite";
 import {
   builtinSentence,
   checkBrowserSide,
+  foreignQuerySentence,
   hasForeignQuery,
   isServerDoor,
   serverDoorSentence,
 } from "./browser-side.ts";
+import { compileConfig, isVitest } from "./config.ts";
 import { guardAddresses } from "./dev-addresses.ts";
 import { hotUpdate } from "./hot-update.ts";
 import { checkMarkup } from "./jsx-rules.ts";
-import { fileOf, inNodeModules, isScript, isServerModule } from "./parse.ts";
+import { fileOf, inNodeModules, isDerived, isScript, isServerModule } from "./parse.ts";
 import { refresh } from "./refresh.ts";
 import { type Registry, Seen } from "./registry.ts";
 import { functionsHandedOn, readServed, type Served } from "./served.ts";
@@ -37,7 +39,9 @@ export interface CompilePlugin extends Plugin<Registry> {
  * @see registryOf for what it has seen
  */
 export function tsweb(options: CompileOptions = {}): Plugin[] {
-  return [new Compiler(options).plugin(), refresh()];
+  const seen = new Seen();
+  const workers = () => [new Compiler(options, seen).plugin()];
+  return [new Compiler(options, seen).plugin(workers), refresh()];
 }
 
 /** Finds what the compile step of a project has seen; `undefined` in a project without tsweb. */
@@ -52,24 +56,26 @@ type Context = Rolldown.PluginContext & { environment: { name: string } };
 
 class Compiler {
   private readonly options: CompileOptions;
-  private readonly seen = new Seen();
+  private readonly seen: Seen;
   private modules = new ModuleReader("/");
   private isDev = false;
   /** Under Vitest all code is tested as the server runs it, whatever environment it pretends to have. */
   private isTest = false;
 
-  constructor(options: CompileOptions) {
+  constructor(options: CompileOptions, seen: Seen) {
     this.options = options;
+    this.seen = seen;
   }
 
-  plugin(): CompilePlugin {
+  /** @param workers makes the plugins of workers, which a build gives none of the others to */
+  plugin(workers?: () => Plugin[]): CompilePlugin {
     const compiler = this;
     return {
       name: NAME,
       enforce: "pre",
       api: this.seen,
       sharedDuringBuild: true,
-      config: (user, env) => config(user, env),
+      config: (user, env) => compileConfig(user, env, workers),
       configResolved: (resolved) => this.configure(resolved),
       configureServer: (server) => guardAddresses(server, this.modules.root),
       resolveId: {
@@ -90,6 +96,9 @@ class Compiler {
           return compiler.transform(this as Context, code, id);
         },
       },
+      generateBundle(_options, bundle) {
+        if (compiler.isBrowser(this as Context)) refuseServerAssets(bundle);
+      },
       hotUpdate(update) {
         compiler.modules.forget(update.file);
         if (update.type === "delete") compiler.seen.forget(update.file);
@@ -101,7 +110,7 @@ class Compiler {
   private configure(resolved: ResolvedConfig): void {
     this.modules = new ModuleReader(normalizePath(resolved.root));
     this.isDev = resolved.command === "serve";
-    this.isTest = resolved.plugins.some((plugin) => plugin.name === "vitest");
+    this.isTest = isVitest(resolved);
   }
 
   private isBrowser(context: Context): boolean {
@@ -123,11 +132,7 @@ class Compiler {
     const resolved = await context.resolve(source, from, { ...options, skipSelf: true });
     if (!resolved || resolved.external || !isServerModule(fileOf(resolved.id))) return resolved;
     const file = fileOf(resolved.id);
-    if (hasForeignQuery(resolved.id)) {
-      throw new Error(
-        `The text of ${file} stays on the server, so it cannot be asked for as ${source}. (${from ?? source})`,
-      );
-    }
+    if (hasForeignQuery(resolved.id)) throw new Error(`${foreignQuerySentence(file, resolved.id)} (${from ?? source})`);
     return { ...resolved, id: this.isDev ? stubId(file, this.modules.root) : file, moduleSideEffects: false };
   }
 
@@ -148,8 +153,7 @@ class Compiler {
 
   private async transform(context: Context, code: string, id: string): Promise<Rolldown.TransformResult> {
     const file = normalizePath(fileOf(id));
-    if (!isScript(file) || id.startsWith("\0") || inNodeModules(file)) return null;
-    if (hasForeignQuery(id)) return null;
+    if (!isScript(file) || id.startsWith("\0") || inNodeModules(file) || isDerived(id)) return null;
     const compiled = this.isBrowser(context)
       ? await this.forBrowser(context, code, file)
       : await this.forServer(context, code, file);
@@ -203,11 +207,15 @@ class Compiler {
   }
 }
 
-function config(user: UserConfig, env: ConfigEnv): UserConfig {
-  const isDev = env.command === "serve";
-  return {
-    oxc: user.oxc === false ? false : { jsx: { runtime: "automatic", importSource: "tsweb", refresh: isDev } },
-    resolve: { dedupe: ["preact"] },
-    environments: { ssr: { resolve: isDev ? { external: ["tsweb", "preact", "preact-render-to-string"] } : {} } },
-  };
+/** Refuses a build in which a style sheet, or anything else, has made a file of a server module's text. */
+function refuseServerAssets(bundle: Rolldown.OutputBundle): void {
+  for (const file of Object.values(bundle)) {
+    if (file.type !== "asset") continue;
+    const server = file.originalFileNames.find((name) => isServerModule(name));
+    if (server) {
+      throw new Error(
+        `${server} is a server module, and something in the browser's code, a url(…) in a style sheet perhaps, takes its text.`,
+      );
+    }
+  }
 }

@@ -18,8 +18,10 @@ export interface Reference {
   /** The specifier's text, quotes included. */
   readonly at: Span;
   readonly names: readonly TakenName[];
-  /** `import type`, `export type`, or braces that hold types alone. */
+  /** All that it takes is types. */
   readonly isType: boolean;
+  /** `import { type X }`: some settings of the compiler leave `import {}` of it behind. */
+  readonly leavesImport?: true;
   /** The whole statement or expression. */
   readonly node: Span;
 }
@@ -39,12 +41,12 @@ function referenceOf(node: Node): Reference | undefined {
   switch (node.type) {
     case "ImportDeclaration": {
       const names = node.specifiers.map(imported);
-      return { kind: "import", ...place(node.source, node), names, isType: isTypeOnly(node.importKind, names) };
+      return { kind: "import", ...place(node.source, node), names, ...typeOnly(node.importKind, names) };
     }
     case "ExportNamedDeclaration": {
       if (!node.source) return undefined;
       const names = node.specifiers.map(handedOn);
-      return { kind: "export", ...place(node.source, node), names, isType: isTypeOnly(node.exportKind, names) };
+      return { kind: "export", ...place(node.source, node), names, ...typeOnly(node.exportKind, names) };
     }
     case "ExportAllDeclaration":
       return { kind: "export-all", ...place(node.source, node), names: [], isType: node.exportKind === "type" };
@@ -89,8 +91,13 @@ function handedOn(specifier: ESTree.ExportSpecifier): TakenName {
   return { name: specifierName(specifier.local), isType: specifier.exportKind === "type", at: specifier };
 }
 
-function isTypeOnly(kind: "type" | "value" | undefined, names: readonly TakenName[]): boolean {
-  return kind === "type" || (names.length > 0 && names.every((name) => name.isType));
+function typeOnly(
+  kind: "type" | "value" | undefined,
+  names: readonly TakenName[],
+): Pick<Reference, "isType" | "leavesImport"> {
+  if (kind === "type") return { isType: true };
+  const isType = names.length > 0 && names.every((name) => name.isType);
+  return isType ? { isType, leavesImport: true } : { isType };
 }
 
 /** `new URL("./x", import.meta.url)`, of which Vite makes an asset: the file's very text. */

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
+import { isVitest } from "./config.ts";
 
 const RUNTIME = "virtual:tsweb/refresh";
 const RESOLVED = `\0${RUNTIME}`;
@@ -13,6 +14,10 @@ export function refresh(): Plugin {
     name: "tsweb:refresh",
     apply: "serve",
     applyToEnvironment: (environment) => environment.name === "client",
+    configResolved(config) {
+      // Tests know no hot reload: what the compiler adds for it would be left without its runtime.
+      if (isVitest(config) && config.oxc && typeof config.oxc.jsx === "object") config.oxc.jsx.refresh = false;
+    },
     resolveId: {
       order: "pre",
       async handler(source, importer) {

@@ -58,11 +58,15 @@ export function readModuleList(facts: ModuleFacts): Listed[] | undefined {
   const options = app?.arguments[0] && unwrap(app.arguments[0]);
   if (another || options?.type !== "ObjectExpression") return undefined;
   const list = listIn(options, facts);
-  return list?.elements.reduce<Listed[] | undefined>((read, element) => {
+  if (!list) return undefined;
+  const read: Listed[] = [];
+  for (const element of list.elements) {
     const value = element && unwrap(element);
     const imported = value?.type === "Identifier" ? facts.scopes.module.value(value.name)?.imported : undefined;
-    return read && value && imported?.name === "*" ? [...read, { source: imported.source, at: value }] : undefined;
-  }, []);
+    if (!value || imported?.name !== "*") return undefined;
+    read.push({ source: imported.source, at: value });
+  }
+  return read;
 }
 
 function isApp(node: ESTree.NewExpression, facts: ModuleFacts): boolean {

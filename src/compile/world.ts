@@ -6,8 +6,16 @@ import { fileOf, isScript } from "./parse.ts";
 /** Finds the module that a specifier means: its id, or `undefined` when there is none. */
 export type Resolve = (specifier: string, importer: string) => Promise<string | undefined>;
 
+/** The modules of a project, as the checks between modules ask for them. */
+export interface Modules {
+  /** The project's root, absolute, with forward slashes. */
+  readonly root: string;
+  /** Reads a module by its id; `undefined` when it is no script of the project, or cannot be read. */
+  other(id: string | undefined): Promise<ModuleFacts | undefined>;
+}
+
 /** Reads the modules of a project, each once for each text it has. */
-export class ModuleReader {
+export class ModuleReader implements Modules {
   readonly root: string;
   private readonly known = new Map<string, { readonly stamp: string; readonly facts: ModuleFacts }>();
   private readonly texts = new Map<string, ModuleFacts>();
@@ -80,7 +88,7 @@ export interface Origin {
 
 /** How modules are found and read. */
 export interface World {
-  readonly modules: ModuleReader;
+  readonly modules: Modules;
   readonly resolve: Resolve;
 }
 

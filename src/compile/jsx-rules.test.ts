@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest";
+import { marked, memoryWorld, read, refusedWith } from "../../tests/compile/marked.ts";
+import { checkMarkup } from "./jsx-rules.ts";
+
+const FILES = {
+  "src/data.server.ts": `
+    import { server } from "tsweb";
+    export const load = server((id: string) => id);
+    export const plain = () => 1;
+  `,
+  "src/barrel.ts": 'export { load as fetchIt } from "./data.server.ts"; export { SignIn } from "./sign-in.tsx";',
+  "src/sign-in.tsx": `
+    import { view } from "tsweb/browser";
+    export const SignIn = view(() => <p />);
+    export const Plain = ({ children }) => <p>{children}</p>;
+    export default view(() => <p />);
+  `,
+};
+
+const HEAD = [
+  'import { load, plain } from "./data.server.ts";',
+  'import * as data from "./data.server.ts";',
+  'import { fetchIt } from "./barrel.ts";',
+  'import Default, { SignIn, Plain } from "./sign-in.tsx";',
+  'import * as views from "./sign-in.tsx";',
+  'import { SignIn as Handed } from "./barrel.ts";',
+  "",
+].join("\n");
+
+const check = (file: string, text: string) => checkMarkup(read(file, text), memoryWorld(FILES));
+
+describe("a server call in markup", () => {
+  test.each([
+    "const A = () => <p>{«load('1')}</p>;",
+    "const A = async () => <p>{await «load('1')}</p>;",
+    "const A = () => <p title={«load('1')} />;",
+    "const A = () => <p {...«load('1')} />;",
+    "const A = () => <>{«load('1')}</>;",
+    "const A = () => <p>{ok ? «load('1') : null}</p>;",
+    "const A = () => <p>{format(«load('1'))}</p>;",
+    "const A = () => <p>{`${«load('1')}`}</p>;",
+    "const A = () => <p>{«load('1').then(show)}</p>;",
+    "const A = () => <p>{«load?.('1')}</p>;",
+    "const A = () => <p>{«load.named({ id: '1' })}</p>;",
+    "const A = () => <p>{«data.load('1')}</p>;",
+    "const A = () => <p>{«data['load']('1')}</p>;",
+    "const A = () => <p>{«data.load.named({})}</p>;",
+    "const A = () => <p>{«fetchIt('1')}</p>;",
+    "const A = () => <p>{«(load as any)('1')}</p>;",
+    "const A = () => <p>{items.map((item) => <b>{«load(item)}</b>)}</p>;",
+    "const A = () => <List item={<b>{«load('1')}</b>} />;",
+  ])("%s is refused", async (code) => {
+    const text = HEAD + code;
+    const error = await refusedWith(() => check("src/a.tsx", text));
+    expect(error.message).toMatch(/^A server call cannot stand in markup/);
+    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...marked(text).place });
+  });
+
+  test("of a function of the same module is refused", async () => {
+    const text =
+      'import { server, page } from "tsweb";\nexport const f = server(() => 1);\nexport const p = page("/", () => <p>{«f()}</p>);';
+    const error = await refusedWith(() => check("src/a.server.tsx", text));
+    expect(error.loc).toMatchObject(marked(text).place ?? {});
+  });
+
+  test.each([
+    "const A = () => <button onClick={() => load('1')} />;",
+    "const A = () => <button onClick={async () => { await load('1'); }} />;",
+    "const A = () => <button onClick={function () { load('1'); }} />;",
+    "const A = () => <List load={load} />;",
+    "const A = () => <p>{plain()}</p>;",
+    "const A = () => <p>{data.plain()}</p>;",
+    "const A = async () => { const x = await load('1'); return <p>{x}</p>; };",
+    "const A = ({ load }) => <p>{load('1')}</p>;",
+    "const A = () => <p>{other.load('1')}</p>;",
+    "const A = () => <p>{}</p>;",
+  ])("%s is fine", async (code) => {
+    await expect(check("src/a.tsx", HEAD + code)).resolves.toBeUndefined();
+  });
+});
+
+describe("a function in a page's markup", () => {
+  const page = (markup: string) =>
+    `${HEAD}const go = () => 1; function went() {} const title = "x";\nexport const A = ({ pick }) => ${markup};`;
+
+  test.each([
+    "<button «onClick={() => 1} />",
+    "<button «onClick={function () {}} />",
+    "<button «onClick={go} />",
+    "<button «onClick={went} />",
+    "<button «onClick={pick} />",
+    '<button «onClick="go()" />',
+    "<button «onClick />",
+    "<form «action={go} />",
+    "<form «action={load} />",
+    "<p «ref={() => 1} />",
+    "<p «title={ok ? go : null} />",
+    "<p «title={ok && (() => 1)} />",
+    "<my-element «handler={go} />",
+    "<List «onPick={() => 1} />",
+    "<List «onPick={go} />",
+    "<List «onPick={pick} />",
+    "<SignIn «onDone={make()} />",
+    "<b><List «onPick={go} /></b>",
+  ])("%s is refused", async (markup) => {
+    const text = page(markup);
+    const error = await refusedWith(() => check("src/a.server.tsx", text));
+    expect(error.message).toMatch(/^Nothing would ever call this function/);
+    expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...marked(text).place });
+  });
+
+  test.each([
+    "<List render={(item) => <b>{item}</b>} />",
+    "<List render={go} />",
+    "<List onSale />",
+    '<List onSale={true} onList="yes" onIds={[1]} onOther={{ a: 1 }} onNone={undefined} />',
+    "<p title={title}>{title}</p>",
+    "<p only={1} once={2} />",
+    "<List>{(item) => <b>{item}</b>}</List>",
+  ])("%s is fine", async (markup) => {
+    await expect(check("src/a.server.tsx", page(markup))).resolves.toBeUndefined();
+  });
+
+  test("is fine outside a server module", async () => {
+    await expect(check("src/a.tsx", page("<button onClick={go} />"))).resolves.toBeUndefined();
+  });
+});
+
+describe("children of a view in a page", () => {
+  test.each([
+    ["<SignIn>«<b /></SignIn>", "SignIn"],
+    ["<SignIn>«text</SignIn>", "SignIn"],
+    ["<SignIn>«{1}</SignIn>", "SignIn"],
+    ["<SignIn>« </SignIn>", "SignIn"],
+    ["<SignIn «children={1} />", "SignIn"],
+    ["<views.SignIn>«<b /></views.SignIn>", "SignIn"],
+    ["<Handed>«<b /></Handed>", "SignIn"],
+    ["<Default>«<b /></Default>", "default"],
+    ["<Plain><SignIn>«<b /></SignIn></Plain>", "SignIn"],
+  ])("%s is refused", async (markup, name) => {
+    const text = `${HEAD}export const A = () => ${markup};`;
+    const error = await refusedWith(() => check("src/a.server.tsx", text));
+    expect(error.message).toMatch(new RegExp(`^The view "${name}" cannot be given children in a page`));
+    expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...marked(text).place });
+  });
+
+  test.each([
+    "<SignIn />",
+    "<SignIn></SignIn>",
+    "<SignIn>\n  </SignIn>",
+    "<SignIn>{/* nothing */}</SignIn>",
+    "<Plain><b /></Plain>",
+    "<views.Plain><b /></views.Plain>",
+    "<Unknown><b /></Unknown>",
+    "<p><b /></p>",
+  ])("%s is fine", async (markup) => {
+    await expect(check("src/a.server.tsx", `${HEAD}export const A = () => ${markup};`)).resolves.toBeUndefined();
+  });
+
+  test("is fine in a module that goes to the browser", async () => {
+    await expect(check("src/a.tsx", `${HEAD}export const A = () => <SignIn><b /></SignIn>;`)).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,338 @@
+import { describe, expect, test } from "vitest";
+import { marked, read, refusedWith } from "../../tests/compile/marked.ts";
+import type { Parameter, Signature } from "../rpc/signature.ts";
+
+const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
+
+function signatureOf(code: string): Signature {
+  const [signature] = read("src/a.server.ts", code).functions;
+  if (!signature) throw new Error("There is no server function in it.");
+  return signature;
+}
+
+/** How one parameter is checked, in short: `int?`, `float|null`, `int "all"`. */
+function short(parameter: Parameter | undefined): string {
+  if (!parameter) return "nothing";
+  const { type, optional, nullable, literals = [] } = parameter;
+  return [
+    `${type}${nullable ? "|null" : ""}${optional ? "?" : ""}`,
+    ...literals.map((each) => JSON.stringify(each)),
+  ].join(" ");
+}
+
+function check(declaration: string, around = ""): string {
+  return short(signatureOf(`${IMPORT}${around}\nexport const f = server((${declaration}) => 1);`).params[0]);
+}
+
+describe("the type of a parameter", () => {
+  const table: [declaration: string, expected: string, around?: string][] = [
+    ["a", "any"],
+    ["a: int", "int"],
+    ["a: float", "float"],
+    ["a: number", "float"],
+    ["a: boolean", "boolean"],
+    ["a: Number", "float"],
+    ["a: Boolean", "boolean"],
+    ["a: string", "any"],
+    ["a: unknown", "any"],
+    ["a: any", "any"],
+    ["a: bigint", "any"],
+    ["a: Date", "any"],
+    ["a: int[]", "any"],
+    ["a: Array<number>", "any"],
+    ["a: { n: int }", "any"],
+    ["a: (n: int) => void", "any"],
+    ["a: keyof typeof ITEMS", "any", "const ITEMS = {};"],
+    // optional and null
+    ["a?: int", "int?"],
+    ["a?: string", "any?"],
+    ["a: int | null", "int|null"],
+    ["a: int | undefined", "int?"],
+    ["a: undefined | int | null", "int|null?"],
+    ["a: string | null", "any|null"],
+    ["a: (int) | (null)", "int|null"],
+    ["a: void | int", "int?"],
+    ["a: NonNullable<int | null>", "int"],
+    // literals
+    ["a: 1", "int"],
+    ["a: -1 | 2", "int"],
+    ["a: 1 | 2.5", "float"],
+    ["a: true", "boolean"],
+    ["a: true | false", "boolean"],
+    ['a: "a" | "b"', "any"],
+    ['a: int | "all"', 'int "all"'],
+    ['a: "all" | int | null', 'int|null "all"'],
+    ["a: int | 0.5", "int 0.5"],
+    ["a: int | 7", "int"],
+    ["a: int | false", "int false"],
+    ['a: boolean | "auto"', 'boolean "auto"'],
+    ["a: boolean | 2", "boolean 2"],
+    ['a: 1 | "one"', 'int "one"'],
+    ["a: `x${string}` | int", "any"], // biome-ignore lint/suspicious/noTemplateCurlyInString: a template literal type
+    ["a: 1n", "any"],
+    ["a: never", "any"],
+    // unions of several
+    ["a: int | number", "float"],
+    ["a: int | float", "float"],
+    ["a: int | string", "any"],
+    ["a: int | boolean", "any"],
+    ["a: int | Date | null", "any|null"],
+    ["a: true | 1", "any"],
+    // brands
+    ["a: int & { readonly brand: 'Age' }", "int"],
+    ["a: number & int", "int"],
+    ["a: Base & Extra", "any", "interface Base {}"],
+    // other names of int and float
+    ["a: t.int", "int", 'import type * as t from "tsweb";'],
+    ["a: t.float", "float", 'import * as t from "tsweb";'],
+    ["a: t.Serialized", "any", 'import * as t from "tsweb";'],
+    ["a: other.int", "any", 'import * as other from "./other.ts";'],
+    ["a: Whole", "int", 'import { int as Whole } from "tsweb";'],
+    ['a: import("tsweb").int', "int"],
+    ['a: import("./x.ts").int', "any"],
+    // aliases
+    ["a: Age", "int", "type Age = int;"],
+    ["a: Age", "int", "export type Age = Years; type Years = int;"],
+    ["a: Age", "int|null?", "type Age = int | Missing; type Missing = null | undefined;"],
+    ["a: Age | 'old'", 'int "old"', "type Age = int;"],
+    ["a: Imported", "any", 'import type { Imported } from "./types.ts";'],
+    ["a: Maybe<int>", "int|null", "type Maybe<T> = T | null;"],
+    ["a: Maybe<string>", "any|null", "type Maybe<T> = T | null;"],
+    ["a: Outer<int>", "int|null", "type Maybe<T> = T | null; type Outer<T> = Maybe<T>;"],
+    ["a: Id", "int", "type Id<T = int> = T;"],
+    ["a: Id<Other>", "float", "type Id<T> = T; type Other = number;"],
+    ["a: Either<string>", "any", "type Either<A, B = A> = A | B;"],
+    ["a: Either<int>", "int", "type Either<A, B = A> = A | B;"],
+    ["a: Json", "any", "type Json = string | Json[];"],
+    ["a: User", "any", "interface User { age: int }"],
+    ["a: Color", "any", "enum Color { Red }"],
+    ["a: User", "any", "class User { age: int = 1 }"],
+    ["a: Readonly<int>", "int"],
+    // types taken from others
+    ['a: User["age"]', "int", "interface User { age: int }"],
+    ['a: User["age"]', "int?", "type User = { age?: int };"],
+    ['a: User["name"]', "any", "type User = { name: string };"],
+    ['a: User["age"]', "any", 'import type { User } from "./user.ts";'],
+    ["a: typeof LIMIT", "float", "const LIMIT = 10;"],
+    ["a: typeof LIMIT", "int", "const LIMIT: int = 10;"],
+    ["a: typeof all", "any", "const all = load();"],
+    ["a: (typeof SIZES)[number]", "int", "const SIZES = [1, 2] as const;"],
+    ["a: (typeof SIZES)[number]", "any", 'const SIZES = ["s", "m"] as const;'],
+  ];
+  test.each(table)("%s is %s %s", (declaration, expected, around) => {
+    expect(check(declaration, around)).toBe(expected);
+  });
+
+  test("a type of this module named int is its own", () => {
+    const code =
+      'import { server } from "tsweb";\ntype int = string;\nexport const f = server((a: int, b: float) => 1);\ninterface float {}';
+    expect(signatureOf(code).params.map(short)).toEqual(["any", "any"]);
+  });
+
+  test("a type parameter named int is its own, and takes its constraint", () => {
+    const code = `${IMPORT}export const f = server(<int, N extends number>(a: int, b: N, c: N | null) => 1);`;
+    expect(signatureOf(code).params.map(short)).toEqual(["any", "float", "float|null"]);
+  });
+
+  test("int from another package is documentation", () => {
+    const code =
+      'import { server } from "tsweb";\nimport type { int } from "./numbers.ts";\nexport const f = server((a: int) => 1);';
+    expect(signatureOf(code).params.map(short)).toEqual(["any"]);
+  });
+});
+
+describe("a default value", () => {
+  const table: [declaration: string, expected: string, around?: string][] = [
+    ["a = 3", "float?"],
+    ["a = -3", "float?"],
+    ["a = 2.5", "float?"],
+    ["a = 60 * 60", "float?"],
+    ["a = 1 + LIMIT", "float?", "const LIMIT = 3;"],
+    ["a = 'a' + 1", "any?"],
+    ["a = true", "boolean?"],
+    ["a = !x", "boolean?"],
+    ["a = 1 > 2", "boolean?"],
+    ["a = 'x'", "any?"],
+    ["a = `x`", "any?"],
+    ["a = null", "any|null?"],
+    ["a = []", "any?"],
+    ["a = 3n", "any?"],
+    ["a = 3 as int", "int?"],
+    ["a = 3 as const", "float?"],
+    ["a = (3)", "float?"],
+    ["a = 3 satisfies int", "float?"],
+    ["a = x ? 1 : 2", "float?"],
+    ["a = x ? 1 : null", "float|null?"],
+    ["a = LIMIT", "float?", "const LIMIT = 20;"],
+    ["a = LIMIT", "int?", "const LIMIT: int = 20;"],
+    ["a = LIMIT", "any?", "const LIMIT = load();"],
+    ["a = LIMIT", "any?", 'import { LIMIT } from "./limits.ts";'],
+    ["a = LIMIT", "any?", "const LIMIT = OTHER; const OTHER = LIMIT;"],
+    ["a = Infinity", "float?"],
+    ["a: int = 3", "int?"],
+    ["a: int | null = null", "int|null?"],
+    ["a: string = 'x'", "any?"],
+    ["a: Age = 3", "int?", "type Age = int;"],
+  ];
+  test.each(table)("%s is %s %s", (declaration, expected, around) => {
+    expect(check(declaration, around)).toBe(expected);
+  });
+});
+
+describe("a signature", () => {
+  test("has its name, place and parameters, in order", () => {
+    const code = `${IMPORT}\nexport const login = server(\n  async (email: string, age: int | null, size: "s" | "m" = "s") => email,\n);`;
+    expect(signatureOf(code)).toEqual({
+      name: "login",
+      file: "src/a.server.ts",
+      line: 3,
+      params: [
+        { name: "email", type: "any", annotation: "string" },
+        { name: "age", type: "int", nullable: true, annotation: "int | null" },
+        { name: "size", type: "any", optional: true, annotation: '"s" | "m"' },
+      ],
+    });
+  });
+
+  test("of options and a function declared below", () => {
+    const code = `${IMPORT}export const f = server({ auth_required: true }, g);\nasync function g(a: int) {}`;
+    expect(signatureOf(code).params).toEqual([{ name: "a", type: "int", annotation: "int" }]);
+  });
+
+  test("of a const that is a function", () => {
+    expect(
+      signatureOf(`${IMPORT}const g = function (a: int) {};\nexport const f = server(g);`).params.map(short),
+    ).toEqual(["int"]);
+  });
+
+  test("of an overloaded function is its implementation's", () => {
+    const code = `${IMPORT}function g(a: string): void;\nfunction g(a: string, b: int): void;\nfunction g(a: string, b?: int) {}\nexport const f = server(g);`;
+    expect(signatureOf(code).params.map(short)).toEqual(["any", "int?"]);
+  });
+
+  test.each([
+    ["function* () {}", true],
+    ["async function* () {}", true],
+    ["async () => 1", undefined],
+    ["function () {}", undefined],
+  ])("of %s streams: %s", (fn, stream) => {
+    expect(signatureOf(`${IMPORT}export const f = server(${fn});`).stream).toBe(stream);
+  });
+
+  test("in JavaScript has names alone", () => {
+    const code = 'import { server } from "tsweb";\nexport const f = server((a, b = 3) => 1);';
+    const [signature] = read("src/a.server.js", code).functions;
+    expect(signature?.params.map(short)).toEqual(["any", "float?"]);
+  });
+
+  test("shortens an annotation of several lines", () => {
+    expect(signatureOf(`${IMPORT}export const f = server((a: {\n  b: string;\n}) => 1);`).params[0]?.annotation).toBe(
+      "{ b: string; }",
+    );
+  });
+});
+
+describe("a destructured object", () => {
+  const keyed = (pattern: string, around = "") =>
+    signatureOf(`${IMPORT}${around}\nexport const f = server((${pattern}) => 1);`);
+
+  const table: [pattern: string, expected: Record<string, string>, around?: string][] = [
+    ["{ a, b }: { a: string; b?: int }", { a: "any", b: "int?" }],
+    ["{ a, b = 1 }: { a: string; b?: int }", { a: "any", b: "int?" }],
+    ["{ a: x }: { a: int }", { a: "int" }],
+    ['{ "a-b": x }: { "a-b": int }', { "a-b": "int" }],
+    ["{ 0: x }: { 0: int }", { "0": "int" }],
+    ["{ a: { b }, c: [d] }: { a: { b: int }; c: int[] }", { a: "any", c: "any" }],
+    ["{ a: { b } = {} }: { a?: { b: int } }", { a: "any?" }],
+    ["{ a = 3 }", { a: "float?" }],
+    ["{ a }", { a: "any" }],
+    ["{ a }: Input", { a: "int" }, "type Input = { a: int };"],
+    ["{ a }: Input", { a: "int" }, "interface Input { a: int }"],
+    ["{ a, b }: Input", { a: "int", b: "boolean" }, "interface Input { a: int }\ninterface Input { b: boolean }"],
+    [
+      "{ a, b }: Input",
+      { a: "int", b: "any" },
+      "interface Base { a: int }\ninterface Input extends Base { b: string }",
+    ],
+    ["{ a }: Input<int>", { a: "int" }, "interface Input<T> { a: T }"],
+    ["{ a }: Input<int>", { a: "int|null" }, "type Input<T> = { a: T | null };"],
+    ["{ a, b }: A & { b: int }", { a: "int", b: "int" }, "type A = { a: int };"],
+    ["{ a }: Readonly<{ a: int }>", { a: "int" }],
+    ["{ a }: Partial<{ a: int }>", { a: "int?" }],
+    ["{ a }: Required<{ a?: int }>", { a: "int" }],
+    ['{ a }: Pick<Input, "a">', { a: "int" }, "interface Input { a: int; b: int }"],
+    ["{ a }: Imported", { a: "any" }, 'import type { Imported } from "./types.ts";'],
+    ["{ a }: Record<string, string>", { a: "any" }],
+    ["{ a }: { b: int }", { a: "any" }],
+    ["{ a }: { a(): int }", { a: "any" }],
+    ["{ a }: { a: int } = {}", { a: "int" }],
+    ["{}: {}", {}],
+  ];
+  test.each(table)("%s", (pattern, expected, around) => {
+    const { params, keyed: isKeyed } = keyed(pattern, around);
+    expect(isKeyed).toBe(true);
+    expect(Object.fromEntries(params.map((param) => [param.name, short(param)]))).toEqual(expected);
+  });
+
+  test("a single named object is not keyed", () => {
+    expect(keyed("input: { a: int }")).toMatchObject({ params: [{ name: "input", type: "any" }] });
+    expect(keyed("input: { a: int }").keyed).toBeUndefined();
+  });
+});
+
+describe("refusals", () => {
+  const table: [code: string, message: RegExp][] = [
+    ["export const f = server((«...all: int[]) => 1);", /"f" takes its arguments by name, so it has no rest parameter/],
+    [
+      "export const f = server(function («this: Date, a: int) {});",
+      /is called on no object, so it has no `this` parameter/,
+    ],
+    ["export const f = server((a: int, «[b]: int[]) => 1);", /a destructured array has none/],
+    ["export const f = server((«[a]) => 1);", /a destructured array has none/],
+    [
+      "export const f = server((a: int, «{ b }: { b: int }) => 1);",
+      /one destructured object, whose keys are then its parameters/,
+    ],
+    ["export const f = server((«{ a }: { a: int } = {}, b: int) => 1);", /one destructured object/],
+    [
+      "export const f = server(({ a, «...rest }: { a: int }) => 1);",
+      /names every key it takes, so it has no rest element/,
+    ],
+    ["export const f = server(({ [«key]: a }) => 1);", /names every key it takes: write this one out/],
+    ["export const f = server(({ a }: { a: int } = «{ a: 1 }) => 1);", /takes its defaults inside the braces/],
+    ["export const f = server((«__proto__: int) => 1);", /parameter named `__proto__`/],
+    ["export const f = server(({ «__proto__: a }) => 1);", /parameter named `__proto__`/],
+    ["type A = A | null;\nexport const f = server((a: A) => 1);", /"A" is made of itself/],
+    ["type A = B; type B = A;\nexport const f = server((a: A) => 1);", /is made of itself/],
+    ["export const f = server((a: «X extends string ? int : float) => 1);", /type is computed/],
+    [
+      "type If<T> = «T extends string ? Age : string; type Age = int;\nexport const f = server((a: If<string>) => 1);",
+      /type is computed/,
+    ],
+    ["export const f = server((a: «Exclude<int | null, null>) => 1);", /type is computed/],
+    ["export const f = server(({ a }: «{ [K in 'a']: int }) => 1);", /types cannot be read here/],
+    [
+      "export const f = server(({ a }: «A | B) => 1);\ntype A = { a: int }; type B = { a: float };",
+      /types cannot be read here/,
+    ],
+    ["const g: (a: int) => void = («a) => 1;\nexport const f = server(g);", /gets the type of `a` from elsewhere/],
+    ["export const f = server<[a: int], void>((«a) => {});", /gets the type of `a` from elsewhere/],
+    ["export const f: Typed = server((«a) => {});", /gets the type of `a` from elsewhere/],
+    ["export const f = server((«a) => {}) satisfies Typed;", /gets the type of `a` from elsewhere/],
+    ["export const f = server(((«a) => {}) as Typed);", /gets the type of `a` from elsewhere/],
+    ["export const f: Typed = server((«{ a }) => {});", /gets the type of its parameters from elsewhere/],
+  ];
+  test.each(table)("%s", async (code, message) => {
+    const text = IMPORT + code;
+    const error = await refusedWith(() => read("src/a.server.ts", text));
+    expect(error.message).toMatch(message);
+    if (marked(text).place) expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...marked(text).place });
+  });
+
+  test("an outer type is fine where every parameter has its own", () => {
+    expect(signatureOf(`${IMPORT}export const f: Typed = server((a: int, b = 3) => 1);`).params.map(short)).toEqual([
+      "int",
+      "float?",
+    ]);
+  });
+});

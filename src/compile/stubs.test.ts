@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { read } from "../../tests/compile/marked.ts";
+import { emitStubs, stubbedFile, stubId } from "./stubs.ts";
+
+describe("stubs", () => {
+  const stubs = (code: string) =>
+    emitStubs(read("src/a.server.ts", `import { server, type int } from "tsweb";\n${code}`).functions);
+
+  test("carry names and nothing else", () => {
+    const code = `
+      const SECRET = "k3y";
+      export const login = server(async (email: string, password = SECRET) => email + password);
+      export const countdown = server(async function* (from: int = 3) { yield from; });
+      export const buy = server({ auth_required: true }, ({ item, n: m = 2 }: { item: string; n?: int }) => item);
+      export const logout = server(() => null);
+      export const other = SECRET;
+    `;
+    expect(stubs(code)).toBe(
+      [
+        'import { stream, stub } from "tsweb/stub";',
+        'export const login = /*#__PURE__*/ stub("login", ["email","password"]);',
+        'export const countdown = /*#__PURE__*/ stream("countdown", ["from"]);',
+        'export const buy = /*#__PURE__*/ stub("buy");',
+        'export const logout = /*#__PURE__*/ stub("logout", []);',
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("import only what they use", () => {
+    expect(stubs("export const a = server(function* () {});")).toMatch(/^import \{ stream \} from "tsweb\/stub";\n/);
+  });
+
+  test("of a module without server functions are an empty module", () => {
+    expect(stubs("export const SECRET = 1;")).toBe("export {};\n");
+  });
+
+  test("hand on what the module hands on", () => {
+    expect(emitStubs([], [{ name: "login", source: "./b.server.ts" }])).toBe(
+      'export { login } from "./b.server.ts";\n',
+    );
+  });
+});
+
+describe("the id of a stub module", () => {
+  test.each([
+    ["/app/src/a.server.ts", "\0tsweb-stub:src/a.server.ts.js"],
+    ["/app/src/pages.server.tsx", "\0tsweb-stub:src/pages.server.tsx.js"],
+    ["/shared/lib/a.server.ts", "\0tsweb-stub:_up_/shared/lib/a.server.ts.js"],
+    ["/app/src/we ird/ä.server.ts", "\0tsweb-stub:src/we ird/ä.server.ts.js"],
+  ])("%s", (file, id) => {
+    expect(stubId(file, "/app")).toBe(id);
+    expect(stubbedFile(id, "/app")).toBe(file);
+  });
+
+  test("from deep below a workspace", () => {
+    const id = stubId("/work/packages/b/a.server.ts", "/work/apps/site");
+    expect(id).toBe("\0tsweb-stub:_up_/_up_/packages/b/a.server.ts.js");
+    expect(stubbedFile(id, "/work/apps/site")).toBe("/work/packages/b/a.server.ts");
+  });
+
+  test.each([
+    "\0tsweb-stub:src/secrets.ts.js",
+    "\0tsweb-stub:.env.js",
+    "\0tsweb-stub:src/a.server.ts",
+    "\0tsweb-stub:node_modules/x/a.server.ts.js",
+    "/app/src/a.server.ts",
+  ])("%j stands for none", (id) => {
+    expect(stubbedFile(id, "/app")).toBeUndefined();
+  });
+});
