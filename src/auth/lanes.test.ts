@@ -99,6 +99,23 @@ describe("createLanes", () => {
     expect(log).toEqual(["first", "second", "late"]);
   });
 
+  it("counts a lane that was handed over as taken", async () => {
+    const inTurn = createLanes({ running: 1, waiting: 5 });
+    const log: string[] = [];
+    const [a, b, c] = [piece(log, "a"), piece(log, "b"), piece(log, "c")] as const;
+    const both = [inTurn(a.work), inTurn(b.work)];
+    a.end();
+    await settle();
+    expect(log.splice(0)).toEqual(["a starts", "a ends", "b starts"]);
+    const newcomer = inTurn(c.work);
+    await settle();
+    expect(log).toEqual([]);
+    b.end();
+    c.end();
+    await Promise.all([...both, newcomer]);
+    expect(log).toEqual(["b ends", "c starts", "c ends"]);
+  });
+
   it("never runs more at once than it may, and runs or refuses every piece", async () => {
     const lanes = fc.record({ running: fc.integer({ min: 1, max: 4 }), waiting: fc.integer({ min: 0, max: 6 }) });
     await fc.assert(

@@ -5,7 +5,8 @@ import { sessionId } from "./session.ts";
 import { decodeBase64Url, encodeBase64Url, mac, sameBytes } from "./token.ts";
 
 const NONCE_BYTES = 16;
-const TOKEN_BYTES = NONCE_BYTES + 32;
+/** A nonce and an HMAC of 32 bytes, as base64url. */
+const TOKEN_CHARS = ((NONCE_BYTES + 32) * 4) / 3;
 
 /**
  * Issues a CSRF token for the visitor of a request, bound to the sign-in as it is now; `null` when
@@ -30,9 +31,9 @@ export function issueCsrfToken(context: RequestContext): string | null {
  */
 export function verifyCsrfToken(context: RequestContext, token: unknown): boolean {
   if (!context.config.csrfSecret || typeof token !== "string") return false;
-  if (token.length !== Math.ceil((TOKEN_BYTES * 4) / 3)) return false;
+  if (token.length !== TOKEN_CHARS) return false;
   const bytes = decodeBase64Url(token);
-  if (bytes?.byteLength !== TOKEN_BYTES) return false;
+  if (bytes === null) return false;
   return sameBytes(tokenMac(context, bytes.subarray(0, NONCE_BYTES)), bytes.subarray(NONCE_BYTES));
 }
 
