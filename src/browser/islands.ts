@@ -1,7 +1,7 @@
 /**
  * `tsweb/islands`: the page script. It brings the views of the page to life where they stand.
  */
-import { type ComponentType, h, hydrate, options, type VNode } from "preact";
+import { type ComponentType, h, hydrate } from "preact";
 import { keepFields } from "./fields.ts";
 import { type IslandData, pageData } from "./page-data.ts";
 import { rangeBetween } from "./range.ts";
@@ -16,16 +16,6 @@ while (walker.nextNode()) {
   const comment = walker.currentNode as Comment; // it walks over nothing else
   comments.set(comment.data, comment);
 }
-
-// Preact passes over what is no markup without a word. Preact's own field, under its published name.
-const earlier = options.diffed;
-options.diffed = (vnode: VNode & { __k?: ({ then?: unknown } | null)[] }) => {
-  earlier?.(vnode);
-  if (vnode.__k?.some((child) => child?.then)) {
-    const { type } = vnode;
-    throw new TypeError(`${typeof type === "string" ? type : type.name} was given a promise: markup is synchronous`);
-  }
-};
 
 pageData.views.forEach(async (view, index) => {
   try {

@@ -1,0 +1,136 @@
+/**
+ * Pages by hand, as the application serves them: views rendered between their comments, the page's
+ * data, the page script. The scripts are built by Vite from the sources.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { Fragment, type FunctionComponent, h } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { build, type Rolldown } from "vite";
+
+/** What stands on a page: a view of a fixture, and where its script is. */
+export interface Placed {
+  readonly name: string;
+  readonly props?: Readonly<Record<string, unknown>>;
+  /** The fixture: `views` unless it says otherwise. */
+  readonly from?: string;
+}
+
+export const MARK = "k3x9";
+
+const POLICY = "default-src 'self'; script-src 'self'; img-src 'self' data:";
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Builds the page script and the fixtures. */
+export async function buildScripts(): Promise<Map<string, string>> {
+  const built = await build({
+    root: at("../.."),
+    configFile: false,
+    logLevel: "error",
+    build: {
+      write: false,
+      target: "es2022",
+      modulePreload: false,
+      rolldownOptions: {
+        input: {
+          islands: at("../../src/browser/islands.ts"),
+          views: at("fixtures/views.tsx"),
+          calls: at("fixtures/calls.tsx"),
+        },
+        preserveEntrySignatures: "exports-only",
+        output: { entryFileNames: "assets/[name].js" },
+      },
+    },
+  });
+  const { output } = built as Rolldown.RolldownOutput; // one build, not watched: one output
+  return new Map(output.flatMap((file) => (file.type === "chunk" ? [[`/${file.fileName}`, file.code] as const] : [])));
+}
+
+/** The views of a fixture, by name. */
+export type Views = Readonly<Record<string, FunctionComponent>>;
+
+/** Loads the fixture of views, to render them as a server does. */
+export async function loadViews(): Promise<Views> {
+  const fixture = at("fixtures/views.tsx"); // JSX, which the compiler leaves alone here
+  return import(fixture);
+}
+
+/** Renders a view between its comments, as the server does. */
+export function island(views: Views, { name, props = {} }: Placed, index: number): string {
+  const component = views[name];
+  if (!component) throw new Error(`There is no view ${name}`);
+  const root = Object.assign(h(component, props), { __m: [index + 1, 0] });
+  const comment = (text: string) => h(Fragment, { UNSTABLE_comment: text } as object); // the renderer has no type for it
+  return renderToString(h(Fragment, null, [comment(`${MARK}:${index}`), root, comment(`/${MARK}:${index}`)]));
+}
+
+/** Writes a document around a body. */
+export function documentOf(body: string, placed: readonly Placed[], { base = "", head = "" } = {}): string {
+  const views = placed.map(({ name, props = {}, from = "views" }) => ({ src: `/assets/${from}.js`, name, props }));
+  const data = JSON.stringify({ base, mark: MARK, views }).replaceAll("<", "\\u003c");
+  return (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
+    `<script type="application/json" id="tsweb">${data}</script>` +
+    `<title>test</title>${head}<script type="module" src="/assets/islands.js"></script></head><body>${body}</body></html>`
+  );
+}
+
+/** What answers the calls of a page. */
+export type Rpc = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server of pages, scripts and calls, all at one origin. */
+export class IslandServer {
+  readonly #scripts: Map<string, string>;
+  readonly #pages = new Map<string, string>();
+  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  rpc: Rpc = (_, response) => void response.writeHead(404).end();
+  /** What scripts wait for before they are sent, by their path: the visitor is faster. */
+  readonly held = new Map<string, Promise<void>>();
+
+  constructor(scripts: Map<string, string>) {
+    this.#scripts = scripts;
+  }
+
+  async start(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
+  }
+
+  stop(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  /** Serves a document, and gives its address. */
+  page(html: string): string {
+    const path = `/page-${this.#pages.size}`;
+    this.#pages.set(path, html);
+    const { port } = this.#server.address() as AddressInfo; // it listens to one
+    return `http://127.0.0.1:${port}${path}`;
+  }
+
+  /** Holds a script back until the function it gives is called. */
+  hold(path: string): () => void {
+    let release = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.held.set(path, waiting);
+    return release;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = request.url ?? "/";
+    if (url.includes("/__web/rpc/")) {
+      request.resume(); // the page's calls carry little, and nothing that is looked at
+      return this.rpc(request, response);
+    }
+    response.setHeader("content-security-policy", POLICY);
+    const [html, script] = [this.#pages.get(url), this.#scripts.get(url)];
+    await this.held.get(url);
+    if (html !== undefined) response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(html);
+    else if (script !== undefined) response.writeHead(200, { "content-type": "text/javascript" }).end(script);
+    else response.writeHead(url === "/favicon.ico" ? 204 : 404).end();
+  }
+}
