@@ -22,7 +22,8 @@ export function bindArguments(signature: Signature, args: Readonly<Record<string
 }
 
 function bindFields(params: readonly Parameter[], args: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
+  // Without a prototype: a parameter named `constructor` that was left out must not find one there.
+  const fields: Record<string, unknown> = Object.create(null);
   for (const parameter of params) {
     const value = bindOne(parameter, args);
     if (value !== undefined) fields[parameter.name] = value;

@@ -14,9 +14,9 @@ import type { Log } from "../log.ts";
 import { toJson } from "../serialize.ts";
 import { bindArguments } from "./arguments.ts";
 import { readArguments } from "./body.ts";
-import { errorBody, failureOf } from "./failure.ts";
+import { errorJson, failureOf } from "./failure.ts";
 import { answerStream } from "./ndjson.ts";
-import { type Definition, requireSignedIn } from "./server.ts";
+import { type Definition, isAllowed, signInFirst } from "./server.ts";
 
 /** The functions of an application, by name. */
 export type Functions = ReadonlyMap<string, Definition>;
@@ -37,12 +37,12 @@ export async function answerCall(
     refuseForeignOrigins(context, log);
     const definition = findFunction(functions, name);
     refuseDeclaredTooLarge(context.raw.headers);
-    requireSignedIn(definition);
+    refuseSignedOut(definition);
     const args = bindArguments(definition.signature, readArguments(await readBody(context.raw)));
     if (definition.signature.stream) return await answerStream(context, definition, args, log);
     return jsonReply(200, `{"result":${toJson(await definition.run(...args))}}`);
   } catch (error) {
-    return errorReply(failureOf(error, context, log, `The call of ${name}`));
+    return errorReply(failureOf(error, context, log, `The call of ${name}`), context, log);
   }
 }
 
@@ -78,13 +78,20 @@ function refuseForeignOrigins(context: RequestContext, log: Log): void {
   throw new Refusal("forbidden", "A call from another site is not taken.", { headers: CLOSE });
 }
 
-function findFunction(functions: Functions, name: string): Definition {
-  const definition = functions.get(name);
+/** Finds a function by its segment of the path, where a name beyond ASCII stands percent-encoded. */
+function findFunction(functions: Functions, segment: string): Definition {
+  const definition = functions.get(decodeURIComponent(segment)); // the pipeline has refused what cannot be decoded
   if (definition) return definition;
   throw new Refusal("not_found", "There is no server function of that name.", { headers: CLOSE });
 }
 
-function errorReply(error: RPCError): Reply {
+function refuseSignedOut(definition: Definition): void {
+  if (isAllowed(definition)) return;
+  const { code, message } = signInFirst(definition);
+  throw new Refusal(code, message, { headers: CLOSE });
+}
+
+function errorReply(error: RPCError, context: RequestContext, log: Log): Reply {
   const [status, headers] = error instanceof Refusal ? [error.status, error.headers] : [statusOf(error.code), {}];
-  return jsonReply(status, `{"error":${toJson(errorBody(error))}}`, headers);
+  return jsonReply(status, `{"error":${errorJson(error, context, log)}}`, headers);
 }

@@ -1,6 +1,7 @@
 import { RPCError } from "../errors.ts";
 import type { RequestContext } from "../http/index.ts";
 import type { Log } from "../log.ts";
+import { toJson } from "../serialize.ts";
 import { ValueError } from "./value-error.ts";
 
 /**
@@ -23,7 +24,24 @@ export function failureOf(error: unknown, context: RequestContext, log: Log, wha
   return new RPCError("internal", `Something went wrong on the server. The log has it under request ${context.id}.`);
 }
 
-/** Writes an error as the interface's error body has it: `{"code","message","details"}`. */
-export function errorBody({ code, message, details }: RPCError): { code: string; message: string; details: object } {
-  return { code, message, details };
+/**
+ * Writes an error as the interface's error body has it: `{"code","message","details"}`.
+ *
+ * Details that cannot be written (a cycle, a promise) are left out and logged: the caller still
+ * gets the code and the message.
+ */
+export function errorJson({ code, message, details }: RPCError, context: RequestContext, log: Log): string {
+  const head = `{"code":${JSON.stringify(code)},"message":${JSON.stringify(message)}`;
+  return `${head},"details":${detailsJson(details, context, log)}}`;
+}
+
+function detailsJson(details: object, context: RequestContext, log: Log): string {
+  try {
+    const json = toJson(details);
+    if (json.startsWith("{")) return json;
+    throw new TypeError("The details of an RPCError must be an object.");
+  } catch (error) {
+    log.error({ id: context.id, err: error }, "The details of an RPCError could not be sent");
+    return "{}";
+  }
 }

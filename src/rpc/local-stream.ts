@@ -35,7 +35,15 @@ export function localStream(start: () => AnyIterator): Stream<unknown> {
           if (ending) return ending;
           generator ??= start();
           const step = await generator.next();
-          return step.done ? OVER : { done: false, value: JSON.parse(toJson(step.value)) };
+          if (ending) return ending; // cancelled meanwhile: the loop ends without this value
+          if (step.done) return OVER;
+          try {
+            return { done: false, value: JSON.parse(toJson(await step.value)) };
+          } catch (error) {
+            // The loop does not close what failed under it, so its `finally` would never run.
+            await end();
+            throw error;
+          }
         },
         return: end,
       };

@@ -81,9 +81,9 @@ export function server(...args: readonly unknown[]): unknown {
     options: options as ServerOptions, // the overloads say so
     run: run as Definition["run"], // a function, checked above
   };
-  const callable = (...values: unknown[]) => callLocally(definition, values);
+  const callable = (...values: unknown[]) => callLocally(definition, () => values);
   callable.named = (fields: Readonly<Record<string, unknown>>) =>
-    callLocally(definition, definition.signature.keyed ? [fields] : byPosition(definition.signature, fields));
+    callLocally(definition, () => (compiled.keyed ? [fields] : byPosition(compiled, fields)));
   Object.defineProperty(callable, "name", { value: compiled.name });
   definitions.set(callable, definition);
   return callable;
@@ -93,26 +93,29 @@ function isSignature(value: unknown): value is Signature {
   return typeof value === "object" && value !== null && "params" in value;
 }
 
-/** A plain call from server code: no HTTP and no coercion, but what the types say holds here too. */
-function callLocally(definition: Definition, values: unknown[]): Promise<unknown> | Stream<unknown> {
+/**
+ * A plain call from server code: no HTTP and no coercion, but what the types say holds here too.
+ * Whatever goes wrong, a promise is rejected or the first read of a stream fails: nothing is thrown at once.
+ */
+function callLocally(definition: Definition, values: () => unknown[]): Promise<unknown> | Stream<unknown> {
   const { signature, run } = definition;
-  if (signature.stream) {
-    return localStream(() => {
-      requireSignedIn(definition);
-      return run(...values) as AsyncIterator<unknown> | Iterator<unknown>; // it is written with function*
-    });
-  }
-  return (async () => {
-    requireSignedIn(definition);
-    return JSON.parse(toJson(await run(...values)));
-  })();
+  const start = () => {
+    if (!isAllowed(definition)) throw signInFirst(definition);
+    return run(...values());
+  };
+  // What is written with function* gives an iterator.
+  if (signature.stream) return localStream(start as () => AsyncIterator<unknown> | Iterator<unknown>);
+  return (async () => JSON.parse(toJson(await start())))();
 }
 
-/** @throws RPCError `unauthenticated` when the function asks for a signed-in visitor and there is none */
-export function requireSignedIn({ options, signature }: Definition): void {
-  if (options.auth_required && !session.user()) {
-    throw new RPCError("unauthenticated", `Sign in to use ${signature.name}.`);
-  }
+/** Answers whether the visitor may call a function: anybody, or with `auth_required` who is signed in. */
+export function isAllowed({ options }: Definition): boolean {
+  return !options.auth_required || session.user() !== null;
+}
+
+/** Gives the error for a visitor whom a function asks to be signed in. */
+export function signInFirst({ signature }: Definition): RPCError {
+  return new RPCError("unauthenticated", `Sign in to use ${signature.name}.`);
 }
 
 function byPosition({ name, params }: Signature, fields: Readonly<Record<string, unknown>>): unknown[] {
@@ -120,5 +123,6 @@ function byPosition({ name, params }: Signature, fields: Readonly<Record<string,
     if (!params.some((parameter) => parameter.name === field))
       throw new TypeError(`${name} has no parameter ${field}.`);
   }
-  return params.map((parameter) => fields[parameter.name]);
+  // Own fields alone: a parameter named `constructor` that was left out must not find one on the prototype.
+  return params.map((parameter) => (Object.hasOwn(fields, parameter.name) ? fields[parameter.name] : undefined));
 }

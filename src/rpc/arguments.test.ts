@@ -1,0 +1,204 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { RPCError } from "../errors.ts";
+import { bindArguments } from "./arguments.ts";
+import type { Parameter, Signature } from "./signature.ts";
+
+function signature(params: readonly Omit<Parameter, "annotation">[], more: Partial<Signature> = {}): Signature {
+  return {
+    name: "buy",
+    file: "shop.server.ts",
+    line: 1,
+    params: params.map((param) => ({ ...param, annotation: param.type })),
+    ...more,
+  };
+}
+
+/** Arguments as the wire brings them: JSON, with whatever keys it names. */
+function args(json: string): Record<string, unknown> {
+  return JSON.parse(json);
+}
+
+function refusal(work: () => unknown): RPCError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof RPCError) return error;
+    throw error;
+  }
+  throw new Error("It was not refused");
+}
+
+const BUY = signature([
+  { name: "item", type: "any" },
+  { name: "quantity", type: "int", optional: true },
+]);
+
+describe("positional parameters", () => {
+  it("gives the values in the order of the parameters, whatever the order of the names", () => {
+    expect(bindArguments(BUY, args('{"quantity":"2","item":"apple"}'))).toEqual(["apple", 2]);
+  });
+
+  it("takes no parameters from an empty object", () => {
+    expect(bindArguments(signature([]), {})).toEqual([]);
+  });
+
+  it("leaves what was left out at the end to its default", () => {
+    expect(bindArguments(BUY, { item: "apple" })).toEqual(["apple"]);
+  });
+
+  it("leaves a default in the middle alone: the function itself fills it in", () => {
+    const middle = signature([
+      { name: "a", type: "int", optional: true },
+      { name: "b", type: "int" },
+    ]);
+    const fn = (a = 7, b = 0) => [a, b];
+    const values = bindArguments(middle, { b: 1 });
+    expect(values).toEqual([undefined, 1]);
+    expect(fn(...(values as number[]))).toEqual([7, 1]); // coerced to int, both
+  });
+
+  it("refuses a required parameter that is missing", () => {
+    const error = refusal(() => bindArguments(BUY, {}));
+    expect(error).toMatchObject({
+      code: "validation_error",
+      message: "item: a value is required",
+      details: { parameter: "item", expected: "any" },
+    });
+    expect(refusal(() => bindArguments(signature([{ name: "n", type: "int" }]), {}))).toMatchObject({
+      message: "n: int is required",
+      details: { parameter: "n", expected: "int" },
+    });
+  });
+
+  it("tells null from nothing", () => {
+    expect(bindArguments(BUY, args('{"item":null}'))).toEqual([null]);
+    expect(refusal(() => bindArguments(BUY, args('{"item":1,"quantity":null}'))).message).toBe(
+      "quantity: expected int, got null",
+    );
+    const nullable = signature([{ name: "n", type: "int", nullable: true, optional: true }]);
+    expect(bindArguments(nullable, args('{"n":null}'))).toEqual([null]);
+    expect(bindArguments(nullable, {})).toEqual([]);
+  });
+
+  it("refuses a value of another type, with the words of the design", () => {
+    expect(refusal(() => bindArguments(BUY, { item: "apple", quantity: "three" }))).toMatchObject({
+      code: "validation_error",
+      message: 'quantity: expected int, got "three"',
+      details: { parameter: "quantity", expected: "int" },
+    });
+  });
+
+  it("names a union whole", () => {
+    const page = signature([{ name: "size", type: "int", nullable: true, literals: ["all"] }]);
+    expect(refusal(() => bindArguments(page, { size: "some" })).message).toBe(
+      'size: expected int or "all" or null, got "some"',
+    );
+  });
+
+  it("shows no more than the beginning of a long value", () => {
+    const { message } = refusal(() => bindArguments(BUY, { item: 1, quantity: "9".repeat(10_000) }));
+    expect(message.length).toBeLessThan(100);
+    expect(message).toMatch(/…$/);
+  });
+});
+
+describe("names that are no parameters", () => {
+  it.each(["extra", "__proto__", "constructor", "toString", "hasOwnProperty", "length", "0", "", "Item"])(
+    "refuses %j",
+    (name) => {
+      const error = refusal(() => bindArguments(BUY, args(`{"item":1,${JSON.stringify(name)}:2}`)));
+      expect(error).toMatchObject({
+        code: "validation_error",
+        message: `buy has no parameter ${JSON.stringify(name)}; it takes item, quantity`,
+        details: { parameter: name, expected: "nothing" },
+      });
+    },
+  );
+
+  it("says so of a function without parameters", () => {
+    expect(refusal(() => bindArguments(signature([]), { a: 1 })).message).toBe(
+      'buy has no parameter "a"; it takes no parameters',
+    );
+  });
+
+  it("cuts a long name short", () => {
+    const error = refusal(() => bindArguments(BUY, { item: 1, ["x".repeat(5000)]: 1 }));
+    expect(error.message.length).toBeLessThan(120);
+    expect(error.details.parameter).toHaveLength(40);
+  });
+
+  it("takes nothing that an object merely inherits", () => {
+    // Were names looked up on the prototype, these would be given functions.
+    for (const name of ["constructor", "toString", "valueOf", "hasOwnProperty"]) {
+      const odd = signature([{ name, type: "any" }]);
+      expect(refusal(() => bindArguments(odd, {})).details).toMatchObject({ parameter: name });
+      expect(bindArguments(odd, args(`{"${name}":1}`))).toEqual([1]);
+    }
+  });
+});
+
+describe("a keyed function", () => {
+  const keyed = signature(
+    [
+      { name: "item", type: "any" },
+      { name: "quantity", type: "int", optional: true },
+    ],
+    { keyed: true },
+  );
+
+  it("gets one object of its parameters", () => {
+    expect(bindArguments(keyed, { item: "apple", quantity: "2" })).toEqual([{ item: "apple", quantity: 2 }]);
+  });
+
+  it("is not given the key of what was left out, so that the default counts", () => {
+    const [fields] = bindArguments(keyed, { item: "apple" });
+    expect(Object.keys(fields as object)).toEqual(["item"]); // the one object
+    const fn = ({ quantity = 1 }: { quantity?: number }) => quantity;
+    expect(fn(fields as object)).toBe(1);
+  });
+
+  it("refuses missing, extra and wrong as the others do", () => {
+    expect(refusal(() => bindArguments(keyed, {})).details).toMatchObject({ parameter: "item" });
+    expect(refusal(() => bindArguments(keyed, { item: 1, more: 1 })).details).toMatchObject({ parameter: "more" });
+    expect(refusal(() => bindArguments(keyed, { item: 1, quantity: "x" })).details).toMatchObject({
+      parameter: "quantity",
+    });
+  });
+});
+
+describe("whatever JSON comes", () => {
+  const names = fc.constantFrom("n", "f", "b", "x", "__proto__", "constructor", "toString", "other");
+  const anyArgs = fc
+    .array(fc.tuple(names, fc.jsonValue()))
+    .map((entries) => args(`{${entries.map(([key, value]) => `"${key}":${JSON.stringify(value)}`).join(",")}}`));
+  const typed = signature([
+    { name: "n", type: "int", optional: true },
+    { name: "f", type: "float", nullable: true, optional: true },
+    { name: "b", type: "boolean", optional: true },
+    { name: "x", type: "any", optional: true },
+  ]);
+
+  it("the outcome is values of the types, or a validation_error that names the parameter", () => {
+    fc.assert(
+      fc.property(anyArgs, (given) => {
+        let values: unknown[];
+        try {
+          values = bindArguments(typed, given);
+        } catch (error) {
+          expect(error).toBeInstanceOf(RPCError);
+          expect(error).toMatchObject({ code: "validation_error", details: { parameter: expect.any(String) } });
+          return;
+        }
+        const [n, f, b] = values;
+        expect(values.length).toBeLessThanOrEqual(4);
+        expect(n === undefined || Number.isSafeInteger(n)).toBe(true);
+        expect(f === undefined || f === null || Number.isFinite(f)).toBe(true);
+        expect(b === undefined || typeof b === "boolean").toBe(true);
+        expect(Object.keys(given).every((name) => ["n", "f", "b", "x"].includes(name))).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+});

@@ -1,0 +1,86 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { RPCError } from "../errors.ts";
+import { MAX_DEPTH, readArguments } from "./body.ts";
+
+/** `args` with something that nests this deep, `args` itself counted. */
+function nested(depth: number, [open, close]: readonly [string, string]): string {
+  return `{"args":{"a":${open.repeat(depth - 1)}1${close.repeat(depth - 1)}}}`;
+}
+
+describe("readArguments", () => {
+  it("gives the arguments by name", () => {
+    expect(readArguments('{"args":{"a":1,"b":[null,{"c":"d"}]}}')).toEqual({ a: 1, b: [null, { c: "d" }] });
+    expect(readArguments(' { "args" : { } } ')).toEqual({});
+  });
+
+  it.each(["", " ", "{", "{'args':{}}", '{"args":{}}x', "undefined", "NaN", '{"args":{},}', "\u0000"])(
+    "refuses what is no JSON: %j",
+    (text) => {
+      expect(() => readArguments(text)).toThrow(new RPCError("validation_error", "The body is not JSON."));
+    },
+  );
+
+  it.each([
+    "null",
+    "1",
+    '"args"',
+    "[]",
+    "{}",
+    '[{"args":{}}]',
+    '{"args":null}',
+    '{"args":[]}',
+    '{"args":1}',
+    '{"args":"{}"}',
+    '{"Args":{}}',
+    '{"__proto__":{"args":{}}}',
+  ])("refuses what has no args object: %s", (text) => {
+    expect(() => readArguments(text)).toThrow(/"args" object/);
+  });
+
+  it.each([
+    ["arrays", ["[", "]"]],
+    ["objects", ['{"a":', "}"]],
+  ] as const)("takes %s 64 deep and refuses them 65 deep", (_, brackets) => {
+    expect(readArguments(nested(MAX_DEPTH, brackets))).toHaveProperty("a");
+    expect(() => readArguments(nested(MAX_DEPTH + 1, brackets))).toThrow("The arguments nest deeper than 64.");
+  });
+
+  it("survives nesting that would overflow a careless reader", () => {
+    expect(() => readArguments(nested(100_000, ["[", "]"]))).toThrow("The arguments nest deeper than 64.");
+  });
+
+  it.each(['{"args":{"__proto__":{"a":1}}}', '{"args":{"a":[{"__proto__":1}]}}', '{"args":{"\\u005f_proto__":1}}'])(
+    "refuses a key named __proto__: %s",
+    (text) => {
+      expect(() => readArguments(text)).toThrow(/__proto__/);
+    },
+  );
+
+  it("takes __proto__ as a value, and other odd keys as keys", () => {
+    expect(readArguments('{"args":{"a":"__proto__","constructor":{"prototype":1},"toString":2}}')).toEqual({
+      a: "__proto__",
+      constructor: { prototype: 1 },
+      toString: 2,
+    });
+  });
+
+  it("gives back any arguments that JSON can hold, or says validation_error", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (args) => {
+        const text = JSON.stringify({ args });
+        if (text.includes("__proto__")) return;
+        expect(readArguments(text)).toEqual(JSON.parse(text).args);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        try {
+          readArguments(text);
+        } catch (error) {
+          expect(error).toMatchObject({ code: "validation_error" });
+        }
+      }),
+    );
+  });
+});

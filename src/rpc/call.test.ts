@@ -1,0 +1,411 @@
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
+import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
+import { RPCError } from "../errors.ts";
+import { request } from "../http/index.ts";
+import { session } from "../session/index.ts";
+import { ValueError } from "./value-error.ts";
+
+const MIB = 1024 * 1024;
+
+let ran: string[] = [];
+let log: MockInstance<typeof console.error>;
+beforeEach(() => {
+  ran = [];
+  log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(() => log.mockRestore());
+
+function logged(): string {
+  return log.mock.calls.map(([line]) => String(line?.stack ?? line)).join("\n");
+}
+
+const add = compiledServer(
+  "add",
+  (a: number, b: number = 10) => {
+    ran.push("add");
+    return a + b;
+  },
+  { params: { a: "int", b: { type: "int", optional: true } } },
+);
+const echo = compiledServer("echo", (text: unknown) => text, { params: { text: { type: "any", optional: true } } });
+const nothing = compiledServer("nothing", () => undefined);
+const account = compiledServer("account", () => session.user(), { options: { auth_required: true } });
+const signIn = compiledServer("signIn", (name: string) => session.login(name), { params: { name: "any" } });
+const größe = compiledServer("größe", () => "L");
+const app = appOf({ add, echo, nothing, account, signIn, größe });
+
+/** An answer of the interface's shapes: the status, and the body as JSON. */
+async function answer(response: Response | Promise<Response>) {
+  const { status, headers, ...rest } = await response;
+  const json = JSON.parse(await (await response).text());
+  expect(headers.get("content-type")).toBe("application/json");
+  expect(headers.get("cache-control")).toBe("private, no-store");
+  return { ...rest, status, headers, json };
+}
+
+async function refused(response: Response | Promise<Response>, status: number, code: string) {
+  const refusal = await answer(response);
+  expect(refusal).toMatchObject({ status, json: { error: { code } } });
+  expect(Object.keys(refusal.json)).toEqual(["error"]);
+  expect(Object.keys(refusal.json.error)).toEqual(["code", "message", "details"]);
+  expect(refusal.json.error.message).not.toBe("");
+  expect(refusal.json.error.details).toBeTypeOf("object");
+  expect(ran).toEqual([]);
+  return refusal;
+}
+
+describe("a call", () => {
+  it("answers the result", async () => {
+    expect(await answer(call(app, "add", { a: "1", b: 2 }))).toMatchObject({ status: 200, json: { result: 3 } });
+    expect(await answer(call(app, "add", { a: 1 }))).toMatchObject({ json: { result: 11 } });
+    expect(await answer(call(app, "echo", { text: new Date(0) }))).toMatchObject({
+      json: { result: "1970-01-01T00:00:00.000Z" },
+    });
+  });
+
+  it("answers null for nothing", async () => {
+    expect(await (await call(app, "nothing")).text()).toBe('{"result":null}');
+    expect(await (await call(app, "echo")).text()).toBe('{"result":null}');
+  });
+
+  it("finds a function whose name is beyond ASCII, as a browser writes it", async () => {
+    expect(await answer(call(app, "größe"))).toMatchObject({ status: 200, json: { result: "L" } });
+  });
+
+  it("may sign the visitor in", async () => {
+    const cookie = (await call(app, "signIn", { name: "ada" })).headers.get("set-cookie")?.split(";")[0] ?? "";
+    const answered = await answer(call(app, "account", {}, { headers: { cookie } }));
+    expect(answered).toMatchObject({ status: 200, json: { result: { sub: "ada" } } });
+  });
+});
+
+describe("what is refused", () => {
+  it.each(["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"])("%s: 405", async (method) => {
+    const response = await app.fetch(new Request("http://shop.example/__web/rpc/add", { method }));
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("POST");
+    expect(response.headers.get("connection")).toBe("close");
+    if (method !== "HEAD") await refused(response, 405, "validation_error");
+  });
+
+  it.each([
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "multipart/form-data; boundary=x",
+    "application/jsonx",
+    "application/json-patch+json",
+    "application/json, text/plain",
+    "text/plain; application/json",
+    "application/problem+json",
+    "application /json",
+    "",
+  ])("the content type %j: 415", async (type) => {
+    const { headers } = await refused(
+      call(app, "add", { a: 1 }, { headers: { "content-type": type } }),
+      415,
+      "validation_error",
+    );
+    expect(headers.get("connection")).toBe("close");
+  });
+
+  it("no content type: 415", async () => {
+    const body = new TextEncoder().encode('{"args":{"a":1}}');
+    const request = new Request("http://shop.example/__web/rpc/add", { method: "POST", body });
+    expect(request.headers.has("content-type")).toBe(false);
+    await refused(app.fetch(request), 415, "validation_error");
+  });
+
+  it.each([
+    "application/json; charset=utf-8",
+    "application/json;charset=UTF-8",
+    "Application/JSON",
+    "application/json ",
+  ])("but not the content type %j", async (type) => {
+    const response = await call(app, "add", { a: 1 }, { headers: { "content-type": type } });
+    expect(response.status).toBe(200);
+  });
+
+  it.each([
+    { origin: "https://evil.example" },
+    { origin: "null" },
+    { origin: "https://shop.example" },
+    { origin: "http://shop.example:8080" },
+    { origin: "http://shop.example.evil.example" },
+    { "sec-fetch-site": "cross-site" },
+    { "sec-fetch-site": "same-site" },
+  ])("a call of another site (%j): 403", async (headers) => {
+    const refusal = await refused(call(app, "add", { a: 1 }, { headers }), 403, "forbidden");
+    expect(refusal.headers.get("connection")).toBe("close");
+    expect(logged()).toContain("WEB_ORIGIN");
+  });
+
+  it.each<Record<string, string>>([
+    { origin: "http://shop.example" },
+    { origin: "http://shop.example", "sec-fetch-site": "same-origin" },
+    { "sec-fetch-site": "same-origin" },
+    { "sec-fetch-site": "none" },
+    {},
+  ])("but not a call of this site, or of a script (%j)", async (headers) => {
+    expect((await call(app, "add", { a: 1 }, { headers })).status).toBe(200);
+  });
+
+  it("holds to WEB_ORIGIN where it is set", async () => {
+    const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_ORIGIN: "https://shop.example" };
+    const strict = appOf({ add }, { env });
+    const from = (origin: string) => call(strict, "add", { a: 1 }, { headers: { origin } });
+    expect((await from("https://shop.example")).status).toBe(200);
+    ran = [];
+    await refused(from("http://shop.example"), 403, "forbidden");
+  });
+
+  it.each([
+    "unknown",
+    "",
+    "__proto__",
+    "constructor",
+    "toString",
+    "hasOwnProperty",
+    "%5F%5Fproto__",
+    "add%2F",
+    "add/x",
+    "Add",
+    "add%20",
+    "x%2Fadd",
+  ])("the name %j: 404", async (name) => {
+    const { headers } = await refused(call(app, name, { a: 1 }), 404, "not_found");
+    expect(headers.get("connection")).toBe("close");
+  });
+
+  it("a signed-out visitor, where a function asks for one: 401, before the body is read", async () => {
+    const { headers } = await refused(call(app, "account", {}, { body: "no JSON" }), 401, "unauthenticated");
+    expect(headers.get("connection")).toBe("close");
+    await refused(
+      call(app, "account", {}, { headers: { cookie: "web_session=forged.forged" } }),
+      401,
+      "unauthenticated",
+    );
+  });
+
+  it.each(["", "x", "null", "[]", "1", '{"args":[]}', "{}", '{"args":null}', '{"args":{"a":{"__proto__":1}}}'])(
+    "the body %j: 422",
+    async (body) => {
+      await refused(call(app, "add", {}, { body }), 422, "validation_error");
+    },
+  );
+
+  it("nesting over 64: 422", async () => {
+    const nested = (depth: number) => `{"args":{"text":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}}`;
+    expect((await call(app, "echo", {}, { body: nested(64) })).status).toBe(200);
+    await refused(call(app, "echo", {}, { body: nested(65) }), 422, "validation_error");
+  });
+
+  it.each([
+    [{}, "a"],
+    [{ a: "x" }, "a"],
+    [{ a: 1.5 }, "a"],
+    [{ a: 1, b: "x" }, "b"],
+    [{ a: 1, c: 1 }, "c"],
+    [{ a: 1, constructor: 1 }, "constructor"],
+  ])("the arguments %j: 422 that names %s", async (args, parameter) => {
+    const { json } = await refused(call(app, "add", args), 422, "validation_error");
+    expect(json.error.details).toMatchObject({ parameter, expected: expect.any(String) });
+  });
+});
+
+describe("a body of 1 MiB", () => {
+  /** A body of just so many bytes. */
+  const sized = (bytes: number) => {
+    const frame = '{"args":{"text":""}}'.length;
+    return `{"args":{"text":"${"x".repeat(bytes - frame)}"}}`;
+  };
+  /** The same in pieces, with its length not said. */
+  const chunked = (text: string) => {
+    const bytes = new TextEncoder().encode(text);
+    return new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += 65_536) controller.enqueue(bytes.subarray(at, at + 65_536));
+        controller.close();
+      },
+    });
+  };
+
+  it.each([MIB - 1, MIB])("is taken at %i bytes", async (bytes) => {
+    const text = sized(bytes);
+    const declared = await call(app, "echo", {}, { body: text, headers: { "content-length": String(bytes) } });
+    expect(declared.status).toBe(200);
+    expect(await declared.text()).toBe(`{"result":"${"x".repeat(bytes - 20)}"}`);
+    expect((await call(app, "echo", {}, { body: chunked(text) })).status).toBe(200);
+  });
+
+  it("is refused a byte later, declared or not", async () => {
+    const text = sized(MIB + 1);
+    const headers = { "content-length": String(MIB + 1) };
+    for (const init of [{ body: text, headers }, { body: text }, { body: chunked(text) }]) {
+      const refusal = await refused(call(app, "echo", {}, init), 413, "validation_error");
+      expect(refusal.headers.get("connection")).toBe("close");
+    }
+  });
+
+  it("is refused by what it declares before any of it is read", async () => {
+    let pulled = 0;
+    const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 });
+    await refused(
+      call(app, "echo", {}, { body, headers: { "content-length": "99999999999" } }),
+      413,
+      "validation_error",
+    );
+    expect(pulled).toBe(0);
+  });
+
+  it("is left as soon as it is over, however much would follow", async () => {
+    let cancelled = false;
+    const piece = new Uint8Array(65_536);
+    const body = new ReadableStream({
+      pull: (controller) => controller.enqueue(piece),
+      cancel: () => {
+        cancelled = true;
+      },
+    });
+    await refused(call(app, "echo", {}, { body }), 413, "validation_error");
+    expect(cancelled).toBe(true);
+  });
+
+  it.each(["abc", "-1", "1e3", "5, 5", "0x10", "Infinity"])(
+    "is counted where its declared length is %j",
+    async (length) => {
+      const headers = { "content-length": length };
+      await refused(call(app, "echo", {}, { body: chunked(sized(MIB + 1)), headers }), 413, "validation_error");
+    },
+  );
+
+  it("is counted in bytes, not in characters", async () => {
+    const text = `{"args":{"text":"${"é".repeat(MIB / 2)}"}}`;
+    expect(text.length).toBeLessThan(MIB);
+    await refused(call(app, "echo", {}, { body: chunked(text) }), 413, "validation_error");
+  });
+
+  it("keeps a character that two pieces share", async () => {
+    const bytes = new TextEncoder().encode('{"args":{"text":"é€😀"}}');
+    const body = new ReadableStream({
+      start(controller) {
+        for (const byte of bytes) controller.enqueue(Uint8Array.of(byte));
+        controller.close();
+      },
+    });
+    expect(await answer(call(app, "echo", {}, { body }))).toMatchObject({ json: { result: "é€😀" } });
+  });
+});
+
+describe("what a function throws", () => {
+  const throwing = (error: unknown) =>
+    appOf({
+      fail: compiledServer("fail", () => {
+        throw error;
+      }),
+    });
+
+  it.each([
+    ["validation_error", 422],
+    ["unauthenticated", 401],
+    ["forbidden", 403],
+    ["not_found", 404],
+    ["conflict", 409],
+    ["rate_limited", 429],
+    ["timeout", 504],
+    ["internal", 500],
+  ] as const)("RPCError %s is %i, told as it is and not logged", async (code, status) => {
+    const error = new RPCError(code, "So it is.", { why: [1, { a: new Date(0) }] });
+    const refusal = await refused(call(throwing(error), "fail"), status, code);
+    expect(refusal.json.error).toEqual({
+      code,
+      message: "So it is.",
+      details: { why: [1, { a: "1970-01-01T00:00:00.000Z" }] },
+    });
+    expect(log).not.toHaveBeenCalled();
+  });
+
+  it.each([new ValueError("No such size."), new TypeError("x is not a function")])(
+    "%s is validation_error with its message, and logged",
+    async (error) => {
+      const { json } = await refused(call(throwing(error), "fail"), 422, "validation_error");
+      expect(json.error).toEqual({ code: "validation_error", message: error.message, details: {} });
+      expect(logged()).toContain(error.stack);
+    },
+  );
+
+  it.each([
+    new Error("the password is hunter2"),
+    new RangeError("the password is hunter2"),
+    Object.assign(new Error("the password is hunter2"), { code: "forbidden", status: 403 }),
+    "the password is hunter2",
+    { message: "the password is hunter2", code: "conflict" },
+    null,
+    undefined,
+    0,
+  ])("anything else (%s) is internal: the caller gets the id, the log the rest", async (error) => {
+    const response = await call(throwing(error), "fail", {}, { headers: { "x-request-id": "id-of-this-one" } });
+    const { json } = await refused(response, 500, "internal");
+    expect(JSON.stringify(json)).not.toContain("hunter2");
+    expect(json.error.message).toContain("id-of-this-one");
+    expect(logged()).toContain("id=id-of-this-one");
+    if (error instanceof Error) expect(logged()).toContain(error.stack);
+  });
+
+  it("a rejected promise is the same", async () => {
+    const later = appOf({ fail: compiledServer("fail", async () => Promise.reject(new RPCError("conflict", "No."))) });
+    await refused(call(later, "fail"), 409, "conflict");
+  });
+
+  it.each([
+    ["a cycle", Object.assign({}, { self: {} as object })],
+    ["a promise", { later: Promise.resolve(1) }],
+    ["no object", "text"],
+    ["null", null],
+    ["a list", [1]],
+  ])("details that cannot be sent (%s) are left out, and logged", async (_, details) => {
+    const sent = details as { self?: object }; // in JavaScript anything can be given
+    if (sent?.self) sent.self = sent;
+    const error = new RPCError("conflict", "Taken.", sent as Record<string, unknown>);
+    const { json } = await refused(call(throwing(error), "fail"), 409, "conflict");
+    expect(json.error).toEqual({ code: "conflict", message: "Taken.", details: {} });
+    expect(logged()).toContain("details");
+  });
+
+  it("a result that cannot be sent is internal", async () => {
+    const cycle: { self?: unknown } = {};
+    cycle.self = cycle;
+    const odd = appOf({ fail: compiledServer("fail", () => cycle) });
+    await refused(call(odd, "fail"), 500, "internal");
+    expect(logged()).toContain("self cannot be sent: it contains itself.");
+  });
+
+  it("keeps what was signed in before it failed from leaking into another call", async () => {
+    const mixed = appOf({
+      fail: compiledServer("fail", () => {
+        session.login("ada");
+        throw new RPCError("conflict", "No.");
+      }),
+      whoami: compiledServer("whoami", () => session.user()),
+    });
+    await call(mixed, "fail");
+    expect(await answer(call(mixed, "whoami"))).toMatchObject({ json: { result: null } });
+  });
+});
+
+describe("a cookie set when the answer has left", () => {
+  it("throws rather than be lost", async () => {
+    let late: Promise<unknown> = Promise.resolve();
+    let answered = () => {};
+    const gate = new Promise<void>((open) => {
+      answered = open;
+    });
+    const app = appOf({
+      later: compiledServer("later", () => {
+        late = gate.then(() => request.set_cookie("a", "b"));
+      }),
+    });
+    await call(app, "later");
+    answered();
+    await expect(late).rejects.toThrow("the first bytes of this answer have left");
+  });
+});
