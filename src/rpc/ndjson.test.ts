@@ -1,0 +1,345 @@
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
+import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
+import type { App } from "../app.ts";
+import { RPCError } from "../errors.ts";
+import { request } from "../http/index.ts";
+import { session } from "../session/index.ts";
+import { ValueError } from "./value-error.ts";
+
+let steps: string[] = [];
+let log: MockInstance<typeof console.error>;
+beforeEach(() => {
+  steps = [];
+  log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(() => log.mockRestore());
+
+/** An application of one streaming function, `stream`. */
+function streaming(fn: () => Generator<unknown> | AsyncGenerator<unknown>, options = {}): App {
+  return appOf({ stream: compiledServer("stream", fn, { stream: true, options }) });
+}
+
+async function lines(response: Response | Promise<Response>): Promise<unknown[]> {
+  const text = await (await response).text();
+  expect(text).toMatch(/\n$/);
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+}
+
+/** Reads a stream line by line. */
+function reader(response: Response): ReadableStreamDefaultReader<Uint8Array> {
+  if (!response.body) throw new Error("It has no body");
+  return response.body.getReader();
+}
+
+/** A promise and what fulfils it. */
+function promise(): [Promise<void>, () => void] {
+  let fulfil = () => {};
+  const made = new Promise<void>((resolve) => {
+    fulfil = resolve;
+  });
+  return [made, fulfil];
+}
+
+const text = (chunk: { readonly value?: Uint8Array | undefined }) => new TextDecoder().decode(chunk.value);
+
+describe("a stream", () => {
+  it("is one line a value, then done", async () => {
+    const app = streaming(function* () {
+      yield 1;
+      yield { at: new Date(0), not: undefined };
+      yield undefined;
+      yield "a\nb\u2028";
+      return "not told";
+    });
+    const response = await call(app, "stream");
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/x-ndjson");
+    expect(response.headers.get("x-accel-buffering")).toBe("no");
+    expect(response.headers.get("cache-control")).toBe("private, no-store");
+    expect(await lines(response)).toEqual([
+      { chunk: 1 },
+      { chunk: { at: "1970-01-01T00:00:00.000Z" } },
+      { chunk: null },
+      { chunk: "a\nb\u2028" },
+      { done: true },
+    ]);
+  });
+
+  it("is the same of an async generator, and of promises that are yielded", async () => {
+    const asynchronous = streaming(async function* () {
+      yield await Promise.resolve(1);
+      yield Promise.resolve(2);
+    });
+    const plain = streaming(function* () {
+      yield Promise.resolve(1);
+      yield 2;
+    });
+    for (const app of [asynchronous, plain]) {
+      expect(await lines(call(app, "stream"))).toEqual([{ chunk: 1 }, { chunk: 2 }, { done: true }]);
+    }
+  });
+
+  it("may have no values", async () => {
+    expect(
+      await lines(
+        call(
+          streaming(function* () {}),
+          "stream",
+        ),
+      ),
+    ).toEqual([{ done: true }]);
+  });
+
+  it("takes coerced arguments", async () => {
+    const count = compiledServer(
+      "count",
+      function* (to: number) {
+        for (let n = 1; n <= to; n++) yield n;
+      },
+      { stream: true, params: { to: "int" } },
+    );
+    expect(await lines(call(appOf({ count }), "count", { to: "2" }))).toEqual([
+      { chunk: 1 },
+      { chunk: 2 },
+      { done: true },
+    ]);
+  });
+});
+
+describe("before a stream starts", () => {
+  it("arguments and authentication are refused with their statuses, and it does not run", async () => {
+    const fn = function* () {
+      steps.push("ran");
+      yield 1;
+    };
+    const open = await call(streaming(fn), "stream", { extra: 1 });
+    expect(open.status).toBe(422);
+    expect(open.headers.get("content-type")).toBe("application/json");
+    const closed = await call(streaming(fn, { auth_required: true }), "stream");
+    expect(closed.status).toBe(401);
+    expect(steps).toEqual([]);
+  });
+});
+
+describe("what a stream throws", () => {
+  it.each([
+    [
+      new RPCError("conflict", "Taken.", { by: "ada" }),
+      { code: "conflict", message: "Taken.", details: { by: "ada" } },
+    ],
+    [new ValueError("No."), { code: "validation_error", message: "No.", details: {} }],
+    [new TypeError("No."), { code: "validation_error", message: "No.", details: {} }],
+  ])("%s is an error line, before the first value as after it", async (error, body) => {
+    // biome-ignore lint/correctness/useYield: it throws before it would
+    const early = streaming(function* () {
+      throw error;
+    });
+    expect(await lines(call(early, "stream"))).toEqual([{ error: body }]);
+    const late = streaming(async function* () {
+      yield 1;
+      throw error;
+    });
+    expect(await lines(call(late, "stream"))).toEqual([{ chunk: 1 }, { error: body }]);
+  });
+
+  it("is internal for anything else, with the stack in the log alone", async () => {
+    const error = new Error("the password is hunter2");
+    const app = streaming(function* () {
+      yield 1;
+      throw error;
+    });
+    const [, last] = await lines(call(app, "stream", {}, { headers: { "x-request-id": "this-one" } }));
+    expect(last).toMatchObject({ error: { code: "internal", details: {} } });
+    expect(JSON.stringify(last)).toContain("this-one");
+    expect(JSON.stringify(last)).not.toContain("hunter2");
+    expect(log).toHaveBeenCalledWith(error);
+  });
+
+  it("is told even with details that cannot be sent", async () => {
+    // biome-ignore lint/correctness/useYield: it throws before it would
+    const app = streaming(function* () {
+      throw new RPCError("conflict", "Taken.", { later: Promise.resolve() });
+    });
+    expect(await lines(call(app, "stream"))).toEqual([{ error: { code: "conflict", message: "Taken.", details: {} } }]);
+  });
+
+  it("closes the generator when a value cannot be sent", async () => {
+    const cycle: { self?: unknown } = {};
+    cycle.self = cycle;
+    const app = streaming(function* () {
+      try {
+        yield 1;
+        yield cycle;
+        steps.push("after");
+      } finally {
+        steps.push("finally");
+      }
+    });
+    expect(await lines(call(app, "stream"))).toMatchObject([{ chunk: 1 }, { error: { code: "internal" } }]);
+    expect(steps).toEqual(["finally"]);
+  });
+});
+
+describe("the pace of a stream", () => {
+  it("is its reader's: it runs one step ahead and no more", async () => {
+    const app = streaming(function* () {
+      for (let n = 1; n <= 5; n++) {
+        steps.push(`step ${n}`);
+        yield n;
+      }
+    });
+    const lines = reader(await call(app, "stream"));
+    expect(steps).toEqual(["step 1"]);
+    expect(text(await lines.read())).toBe('{"chunk":1}\n');
+    expect(steps).toEqual(["step 1"]);
+    expect(text(await lines.read())).toBe('{"chunk":2}\n');
+    expect(steps).toEqual(["step 1", "step 2"]);
+    await lines.cancel();
+    expect(steps).toEqual(["step 1", "step 2"]);
+  });
+});
+
+describe("a reader that goes away", () => {
+  const kinds = [
+    [
+      "a generator",
+      function* () {
+        try {
+          yield 1;
+          steps.push("after 1");
+          yield 2;
+          steps.push("after 2");
+        } finally {
+          steps.push("finally");
+        }
+      },
+    ],
+    [
+      "an async generator",
+      async function* () {
+        try {
+          yield 1;
+          steps.push("after 1");
+          yield 2;
+          steps.push("after 2");
+        } finally {
+          await null;
+          steps.push("finally");
+        }
+      },
+    ],
+  ] as const;
+
+  it.each(kinds)("ends %s where it stands, before the first read as after it", async (_, fn) => {
+    const app = streaming(fn);
+    await (await call(app, "stream")).body?.cancel();
+    expect(steps).toEqual(["finally"]);
+
+    steps = [];
+    const lines = reader(await call(app, "stream"));
+    await lines.read();
+    await lines.cancel();
+    expect(steps).toEqual(["finally"]);
+  });
+
+  it("lets a step that is under way come to its yield, and no further", async () => {
+    const [gate, open] = promise();
+    const [underWay, begin] = promise();
+    const app = streaming(async function* () {
+      try {
+        yield 1;
+        begin();
+        await gate;
+        steps.push("before 2");
+        yield 2;
+        steps.push("after 2");
+      } finally {
+        steps.push("finally");
+      }
+    });
+    const lines = reader(await call(app, "stream"));
+    await lines.read();
+    const pending = lines.read();
+    await underWay;
+    const cancelled = lines.cancel();
+    open();
+    await cancelled;
+    expect((await pending).done).toBe(true);
+    expect(steps).toEqual(["before 2", "finally"]);
+    expect(log).not.toHaveBeenCalled();
+  });
+
+  it("has what its finally throws put into the log", async () => {
+    const app = streaming(async function* () {
+      try {
+        yield 1;
+      } finally {
+        await Promise.reject(new Error("the disk is full"));
+      }
+    });
+    const lines = reader(await call(app, "stream"));
+    await lines.read();
+    await lines.cancel();
+    expect(String(log.mock.calls)).toContain("the disk is full");
+  });
+});
+
+describe("the request, in a stream", () => {
+  it("is there on every step, and while it is closed", async () => {
+    const app = streaming(async function* () {
+      try {
+        yield request.id;
+        await null;
+        yield request.id;
+        yield request.id;
+      } finally {
+        steps.push(request.id);
+      }
+    });
+    const [one, two] = await Promise.all(
+      ["one", "two"].map(async (id) => reader(await call(app, "stream", {}, { headers: { "x-request-id": id } }))),
+    );
+    if (!one || !two) throw new Error("Two were opened");
+    for (let step = 0; step < 2; step++) {
+      expect(text(await one.read())).toBe('{"chunk":"one"}\n');
+      expect(text(await two.read())).toBe('{"chunk":"two"}\n');
+    }
+    await two.cancel();
+    await one.cancel();
+    expect(steps).toEqual(["two", "one"]);
+  });
+
+  it("takes a sign-in before the first value, and says so after it", async () => {
+    const early = await call(
+      streaming(async function* () {
+        await null;
+        session.login("ada");
+        yield session.user()?.sub;
+      }),
+      "stream",
+    );
+    expect(early.headers.get("set-cookie")).toMatch(/^web_session=/);
+    expect(await lines(early)).toEqual([{ chunk: "ada" }, { done: true }]);
+
+    const late = await call(
+      streaming(function* () {
+        yield 1;
+        try {
+          session.login("ada");
+        } catch (error) {
+          steps.push(String(error));
+        }
+        yield session.user();
+        request.set_cookie("a", "b");
+      }),
+      "stream",
+    );
+    expect(late.headers.has("set-cookie")).toBe(false);
+    expect(await lines(late)).toMatchObject([{ chunk: 1 }, { chunk: null }, { error: { code: "internal" } }]);
+    expect(steps).toEqual([expect.stringContaining("the first bytes of this answer have left")]);
+    expect(String(log.mock.calls)).toContain("before the first yield");
+  });
+});

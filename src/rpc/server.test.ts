@@ -1,0 +1,255 @@
+import { describe, expect, it } from "vitest";
+import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
+import { RPCError } from "../errors.ts";
+import { session } from "../session/index.ts";
+import type { Stream } from "../stream.ts";
+import { definitionOf, server } from "./server.ts";
+
+describe("server()", () => {
+  it("that was not compiled throws, and says how to compile", () => {
+    for (const mark of [
+      () => server(() => 1),
+      () => server({}, () => 1),
+      () => server({ auth_required: true }, () => 1),
+    ]) {
+      expect(mark).toThrow(/tsweb dev[\s\S]*tsweb\/register[\s\S]*tsweb\/vite/);
+    }
+  });
+
+  it("keeps the function's name and what it is made of", () => {
+    const options = { auth_required: true };
+    const add = compiledServer("add", (a: number) => a, { params: { a: "int" }, options });
+    expect((add as { name?: string }).name).toBe("add");
+    expect(definitionOf(add)).toMatchObject({ signature: { name: "add", file: "src/add.server.ts" }, options });
+    for (const other of [() => 1, {}, null, undefined, "add"]) expect(definitionOf(other)).toBeUndefined();
+  });
+});
+
+describe("a call from server code", () => {
+  it("is a promise of what the types say, with no coercion", async () => {
+    const given: unknown[] = [];
+    const echo = compiledServer("echo", (...values: unknown[]) => given.push(...values), {
+      params: { a: "int", b: "int" },
+    });
+    await echo("1", undefined);
+    expect(given).toEqual(["1", undefined]);
+    const date = compiledServer("date", () => ({ at: new Date(0), none: undefined, big: 1n }));
+    expect(await date()).toEqual({ at: "1970-01-01T00:00:00.000Z", big: "1" });
+    const nothing = compiledServer("nothing", async () => {});
+    expect(await nothing()).toBeNull();
+  });
+
+  it("gives a copy: what the caller changes stays its own", async () => {
+    const kept = { list: [1] };
+    const get = compiledServer("get", () => kept);
+    const got = await get();
+    got.list.push(2);
+    expect(kept.list).toEqual([1]);
+  });
+
+  it("rejects with what was thrown, and never throws at once", async () => {
+    const error = new Error("as it is");
+    const fail = compiledServer("fail", () => {
+      throw error;
+    });
+    await expect(fail()).rejects.toBe(error);
+    const cycle: { self?: unknown } = {};
+    cycle.self = cycle;
+    await expect(compiledServer("cycle", () => cycle)()).rejects.toThrow("self cannot be sent");
+  });
+
+  it("holds to auth_required, with the session of the request under way", async () => {
+    const inner = compiledServer("inner", () => session.user()?.sub, { options: { auth_required: true } });
+    const ticks = compiledServer(
+      "ticks",
+      function* () {
+        yield session.user()?.sub;
+      },
+      { options: { auth_required: true }, stream: true },
+    );
+    const outer = compiledServer("outer", async () => {
+      const seen: unknown[] = [await inner().catch((error: unknown) => (error as RPCError).code)];
+      await (async () => {
+        for await (const tick of ticks()) seen.push(tick);
+      })().catch((error: unknown) => seen.push((error as RPCError).code));
+      session.login("ada");
+      seen.push(await inner());
+      for await (const tick of ticks()) seen.push(tick);
+      return seen;
+    });
+    const response = await call(appOf({ inner, ticks, outer }), "outer");
+    expect(await response.json()).toEqual({ result: ["unauthenticated", "unauthenticated", "ada", "ada"] });
+  });
+});
+
+describe("named()", () => {
+  const buy = compiledServer("buy", (item: unknown, quantity: number = 1) => [item, quantity], {
+    params: { item: "any", quantity: { type: "int", optional: true } },
+  });
+
+  it("finds the parameters by name, and leaves defaults to the function", async () => {
+    expect(await buy.named({ quantity: 2, item: "apple" })).toEqual(["apple", 2]);
+    expect(await buy.named({ item: "apple" })).toEqual(["apple", 1]);
+  });
+
+  it("rejects a name that is no parameter", async () => {
+    await expect(buy.named({ item: 1, price: 2 })).rejects.toThrow("buy has no parameter price.");
+  });
+
+  it("takes nothing that an object merely inherits", async () => {
+    const odd = compiledServer("odd", (value: unknown = "default") => value, {
+      params: { ["constructor" as string]: { type: "any", optional: true } },
+    });
+    expect(await odd.named({})).toBe("default");
+  });
+
+  it("of a keyed function is the call itself", async () => {
+    const keyed = compiledServer(
+      "keyed",
+      ({ item, quantity = 1 }: { item: string; quantity?: number }) => [item, quantity],
+      {
+        params: { item: "any", quantity: { type: "int", optional: true } },
+        keyed: true,
+      },
+    );
+    expect(await keyed({ item: "apple" })).toEqual(["apple", 1]);
+    expect(await keyed.named({ item: "apple", quantity: 3 })).toEqual(["apple", 3]);
+  });
+
+  it("of a stream fails at the first read", async () => {
+    const count = compiledServer(
+      "count",
+      function* (to: number) {
+        yield to;
+      },
+      { params: { to: "int" }, stream: true },
+    );
+    const stream = count.named({ upTo: 3 });
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow("count has no parameter upTo.");
+  });
+});
+
+describe("a stream from server code", () => {
+  function counting(steps: string[]): () => Stream<number> {
+    return compiledServer(
+      "counting",
+      function* () {
+        try {
+          steps.push("start");
+          for (let n = 1; n <= 3; n++) yield n;
+          steps.push("end");
+        } finally {
+          steps.push("finally");
+        }
+      },
+      { stream: true },
+    );
+  }
+
+  it("starts at the first read and gives serialised values", async () => {
+    const steps: string[] = [];
+    const stream = counting(steps)();
+    expect(steps).toEqual([]);
+    const values: number[] = [];
+    for await (const value of stream) values.push(value);
+    expect(values).toEqual([1, 2, 3]);
+    expect(steps).toEqual(["start", "end", "finally"]);
+
+    const dates = compiledServer(
+      "dates",
+      function* () {
+        yield new Date(0);
+        yield Promise.resolve(undefined);
+      },
+      { stream: true },
+    );
+    const sent: unknown[] = [];
+    for await (const value of dates()) sent.push(value);
+    expect(sent).toEqual(["1970-01-01T00:00:00.000Z", null]);
+  });
+
+  it("ends when the loop is left", async () => {
+    const steps: string[] = [];
+    for await (const _ of counting(steps)()) break;
+    expect(steps).toEqual(["start", "finally"]);
+  });
+
+  it("ends when it is cancelled: between reads, within one, before the first", async () => {
+    const steps: string[] = [];
+    const stream = counting(steps)();
+    const values: number[] = [];
+    for await (const value of stream) {
+      values.push(value);
+      stream.cancel();
+    }
+    expect(values).toEqual([1]);
+    expect(steps).toEqual(["start", "finally"]);
+
+    const never = counting(steps)();
+    never.cancel();
+    for await (const _ of never) throw new Error("It was cancelled");
+    expect(steps).toEqual(["start", "finally"]);
+
+    let open = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const waiting = compiledServer(
+      "waiting",
+      async function* () {
+        await gate;
+        yield 1;
+      },
+      { stream: true },
+    )();
+    const read = waiting[Symbol.asyncIterator]().next();
+    waiting.cancel();
+    open();
+    expect(await read).toEqual({ done: true, value: undefined });
+  });
+
+  it("can be read once", async () => {
+    const stream = counting([])();
+    for await (const _ of stream) break;
+    expect(() => stream[Symbol.asyncIterator]()).toThrow("A stream can be read once");
+  });
+
+  it("throws into the loop what the function threw, after its values", async () => {
+    const failing = compiledServer(
+      "failing",
+      function* () {
+        yield 1;
+        throw new RPCError("conflict", "Taken.");
+      },
+      { stream: true },
+    );
+    const values: unknown[] = [];
+    const loop = async () => {
+      for await (const value of failing()) values.push(value);
+    };
+    await expect(loop()).rejects.toThrow("Taken.");
+    expect(values).toEqual([1]);
+  });
+
+  it("runs the function's finally when a value cannot be sent", async () => {
+    const steps: string[] = [];
+    const cycle: { self?: unknown } = {};
+    cycle.self = cycle;
+    const odd = compiledServer(
+      "odd",
+      function* () {
+        try {
+          yield cycle;
+        } finally {
+          steps.push("finally");
+        }
+      },
+      { stream: true },
+    );
+    const loop = async () => {
+      for await (const _ of odd()) steps.push("value");
+    };
+    await expect(loop()).rejects.toThrow("self cannot be sent");
+    expect(steps).toEqual(["finally"]);
+  });
+});
