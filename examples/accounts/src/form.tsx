@@ -114,7 +114,7 @@ export function Submit({
       <p class="error" role="alert">
         {form.errors[""]}
       </p>
-      <button type="submit" disabled={!form.ready} aria-disabled={form.busy}>
+      <button type="submit" disabled={!form.ready} aria-disabled={form.busy || undefined}>
         {form.busy ? busy : label}
       </button>
       <noscript>

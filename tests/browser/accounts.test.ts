@@ -1,0 +1,297 @@
+/**
+ * The reference application in a real browser: one suite, in development and against the built server.
+ */
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type Copy, copyExample } from "../support/copy-example.ts";
+import { textOfBuild, textOfVisits } from "../support/received-text.ts";
+import { build, type Environment, type Running, runScript, startBuilt, startDev } from "../support/run-tsweb.ts";
+import { Visitors } from "../support/visitors.ts";
+import { ada, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-steps.ts";
+import { launch } from "./chromium.ts";
+
+/** In the text of server modules, so that nothing else can hold it: it must reach no browser. */
+const MARKER = `marker-${randomBytes(8).toString("hex")}`;
+
+describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 60_000 }, (mode) => {
+  let copy: Copy;
+  let env: Environment;
+  let running: Running;
+  let browser: Browser;
+  let visitors: Visitors;
+
+  beforeAll(async () => {
+    copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
+    plant(copy.dir);
+    env = {
+      ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
+      WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
+    };
+    if (mode === "built") await build(copy.dir);
+    running = await (mode === "built" ? startBuilt : startDev)(copy.dir, env);
+    browser = await launch();
+    visitors = new Visitors(browser, { baseURL: running.address });
+  }, 120_000);
+
+  afterEach(async () => {
+    await visitors.leave();
+    expect(visitors.complaints.splice(0)).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    const code = await running?.stop();
+    copy?.remove();
+    expect(code).toBe(0);
+  });
+
+  /** Calls a server function as a script would. */
+  const call = async (name: string, args: object, cookie = "") => {
+    const response = await fetch(`${running.address}/__web/rpc/${name}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", cookie },
+      body: JSON.stringify({ args }),
+    });
+    const [setCookie = ""] = response.headers.getSetCookie();
+    return { status: response.status, body: await response.json(), cookie: setCookie.split(";", 1)[0] ?? "" };
+  };
+
+  const get = (path: string, cookie = "") => fetch(running.address + path, { headers: { cookie }, redirect: "manual" });
+
+  it("registers, refuses the address a second time, signs out, and in with the right password only", async () => {
+    const page = await visitors.arrive();
+    await page.goto("/register");
+    await fill(page, ada);
+    await submit(page, "Create account");
+    await page.waitForURL("**/account");
+    expect(await page.title()).toBe("Your account · Accounts");
+    expect(await page.locator("dd").allTextContents()).toEqual([ada.name, ada.email]);
+
+    await page.goto("/register");
+    await fill(page, { ...ada, email: " Ada@Example.com" });
+    await submit(page, "Create account");
+    await expectError(page, "email", "That email address is registered already.");
+    expect(new URL(page.url()).pathname).toBe("/register");
+
+    await page.goto("/account");
+    await submit(page, "Sign out");
+    await page.waitForURL(`${running.address}/`);
+    expect(await page.title()).toBe("Sign in · Accounts");
+
+    await fill(page, { email: ada.email, password: "difference engine" });
+    await submit(page, "Sign in");
+    await expectError(page, "password", "Unknown email or wrong password.");
+    expect(await page.inputValue("#email")).toBe(ada.email);
+
+    await signIn(page, ada.email);
+    expect(await page.locator("dd").allTextContents()).toEqual([ada.name, ada.email]);
+  });
+
+  it("sends the signed-in from / to /account, and the signed-out from /account to /", async () => {
+    const page = await visitors.arrive();
+    await page.goto("/account");
+    expect(new URL(page.url()).pathname).toBe("/");
+    await register(page, "redirected@example.com");
+    await page.goto("/");
+    expect(new URL(page.url()).pathname).toBe("/account");
+
+    const signedOut = await get("/account");
+    expect([signedOut.status, signedOut.headers.get("location")]).toEqual([303, "/"]);
+  });
+
+  it("shows what is wrong before it asks the server, with the focus on the first wrong field", async () => {
+    const page = await visitors.arrive();
+    const calls: string[] = [];
+    page.on("request", (request) => request.method() === "POST" && calls.push(request.url()));
+    await page.goto("/register");
+    await fill(page, { name: "Ada", email: "ada", password: "" });
+    await page.locator("#password").pressSequentially("short");
+    await submit(page, "Create account");
+    await page.locator("#email:focus").waitFor();
+    expect(await page.getAttribute("#email", "aria-invalid")).toBe("true");
+    expect(await page.textContent("#email-error")).toContain("@");
+    expect(await page.textContent("#password-error")).toContain("8");
+    expect(await page.textContent("#name-error")).toBe("");
+
+    await fill(page, { email: "ada@" });
+    expect(await page.textContent("#email-error")).toBe("");
+    expect(calls).toEqual([]);
+  });
+
+  it("keeps to the interface's table when called by a script", async () => {
+    const login = { email: "script@example.com", password: "long enough" };
+    const registered = await call("register", { ...login, email: "  Script@Example.COM ", name: "Script" });
+    expect(registered).toMatchObject({ status: 200, body: { result: true } });
+    const page = await (await get("/account", registered.cookie)).text();
+    expect(page).toContain(login.email);
+
+    expect(await call("login", login)).toMatchObject({ status: 200, body: { result: true } });
+    const refused = { status: 200, body: { result: false }, cookie: "" };
+    expect(await call("login", { ...login, password: "another" })).toMatchObject(refused);
+    expect(await call("login", { ...login, email: "nobody@example.com" })).toMatchObject(refused);
+    expect(await call("logout", {}, registered.cookie)).toMatchObject({ status: 200, body: { result: null } });
+
+    const invalid = { status: 422, body: { error: { code: "validation_error" } } };
+    expect(await call("register", { ...login, name: "Script", email: "script" })).toMatchObject(invalid);
+    expect(await call("register", { ...login, name: "Script", password: "1234567" })).toMatchObject(invalid);
+    expect(await call("register", { ...login, name: "n".repeat(101) })).toMatchObject(invalid);
+    expect(await call("register", login)).toMatchObject(invalid);
+    const taken = await call("register", { ...login, name: "Script" });
+    expect(taken).toMatchObject({ status: 409, body: { error: { code: "conflict" } } });
+  });
+
+  it("registers one of two who take an address at the same moment", async () => {
+    const same = { email: "race@example.com", name: "Race", password: "long enough" };
+    const answers = await Promise.all([call("register", same), call("register", same)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  it("shows /admin to admins only, and sends no script with it", async () => {
+    const page = await visitors.arrive();
+    expect((await page.goto("/admin"))?.status()).toBe(401);
+    expect(await call("admin_report", {})).toMatchObject({ status: 401, body: { error: { code: "unauthenticated" } } });
+
+    const email = "grace@example.com";
+    await register(page, email);
+    expect((await page.goto("/admin"))?.status()).toBe(403);
+    const { cookie } = await call("login", { email, password: ada.password });
+    const report = await call("admin_report", {}, cookie);
+    expect(report).toMatchObject({ status: 403, body: { error: { code: "forbidden" } } });
+
+    expect(await runScript(copy.dir, ["scripts/make-admin.ts", email], env)).toContain(`${email} is an admin`);
+    await expect(runScript(copy.dir, ["scripts/make-admin.ts", "nobody@example.com"], env)).rejects.toThrow("Nobody");
+    await page.goto("/account");
+    await submit(page, "Sign out");
+    await page.waitForURL(`${running.address}/`);
+    await signIn(page, email);
+
+    await page.getByRole("link", { name: "Users" }).click();
+    await page.getByRole("heading", { name: "Registered users" }).waitFor();
+    expect(await page.locator("tbody tr").first().textContent()).toMatch(new RegExp(`Admin.*${email}.*UTC`));
+    const scripts = await page.locator("script").evaluateAll((all) => all.map((each) => each.getAttribute("src")));
+    expect(scripts).toEqual(mode === "dev" ? ["/@vite/client"] : []);
+    const admin = await call("login", { email, password: ada.password });
+    const { body } = await call("admin_report", {}, admin.cookie);
+    expect(body.result[0]).toMatchObject({ email, roles: ["admin"], registered: expect.stringMatching(/^\d{4}-.*Z$/) });
+    expect(JSON.stringify(body)).not.toContain("pbkdf2");
+  });
+
+  it("works with the keyboard alone", async () => {
+    await call("register", { ...ada, email: "keys@example.com" });
+    const page = await visitors.arrive();
+    await page.goto("/");
+    await page.locator("button:enabled").waitFor();
+    await page.keyboard.press("Tab");
+    expect(await page.locator(":focus").textContent()).toBe("Skip to content");
+    await tabTo(page, "#email");
+    await page.keyboard.type("keys@example.com");
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("wrong password");
+    await page.keyboard.press("Enter");
+    await expectError(page, "password", "Unknown email or wrong password.");
+    await page.keyboard.press("Control+A");
+    await page.keyboard.type(ada.password);
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/account");
+    await page.locator("button:enabled").waitFor();
+    await tabTo(page, "button");
+    await page.keyboard.press("Space");
+    await page.waitForURL(`${running.address}/`);
+  });
+
+  it("sends a form once, and keeps the focus on its button meanwhile", async () => {
+    const page = await visitors.arrive();
+    let isAsked = () => {};
+    let answer = () => {};
+    const asked = new Promise<void>((resolve) => (isAsked = resolve));
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    let calls = 0;
+    await page.route("**/__web/rpc/login", async (route) => {
+      calls++;
+      isAsked();
+      await answered;
+      await route.continue();
+    });
+    await page.goto("/");
+    await fill(page, { email: "nobody@example.com", password: "whatever it is" });
+    await page.locator("button:enabled").focus();
+    await page.keyboard.press("Enter");
+    await asked;
+    await page.locator('button[aria-disabled="true"]:focus', { hasText: "Signing in…" }).waitFor();
+    await page.keyboard.press("Enter");
+    answer();
+    await expectError(page, "password", "Unknown email or wrong password.");
+    expect(calls).toBe(1);
+    expect(await page.textContent("button")).toBe("Sign in");
+  });
+
+  it("keeps what was typed, and out of the address, where there is no script", async () => {
+    const page = await visitors.arrive({ javaScriptEnabled: false });
+    for (const path of ["/", "/register"]) {
+      await page.goto(path);
+      await page.locator("noscript p", { hasText: "needs JavaScript" }).waitFor();
+      expect(await page.locator("button:disabled").count()).toBe(1);
+      await page.fill("#password", "not for the address");
+      await page.press("#password", "Enter");
+      expect(page.url()).toBe(running.address + path);
+      expect(await page.inputValue("#password")).toBe("not for the address");
+    }
+  });
+
+  it("names every field, every page and every error, and fits on a small screen", async () => {
+    const page = await visitors.arrive({ viewport: { width: 320, height: 640 } });
+    const check = async (path: string) => {
+      await page.goto(path);
+      expect(await page.evaluate(findFlaws), path).toEqual([]);
+    };
+    await check("/");
+    await check("/register");
+    await check("/admin");
+    await register(page, "a.rather.long.address.that.goes.on@mathematics.example.org");
+    await check("/account");
+    await check("/nowhere");
+  });
+
+  it("lets no browser see the text of a server module", async () => {
+    const pages = ["/", "/register", "/account"];
+    const modules = ["accounts", "users"].flatMap((name) => {
+      const path = `/src/${name}.server.ts`;
+      return [
+        path,
+        `${path}?raw`,
+        `${path}?url`,
+        `${path}?import`,
+        `/@fs${copy.dir}${path}`,
+        `/${path}`,
+        `${path}?v=1`,
+      ];
+    });
+    const received = [
+      ...(await textOfVisits(await visitors.arrive(), pages)),
+      ...(await Promise.all(modules.map(async (name) => ({ name, text: await (await get(name)).text() })))),
+      ...(mode === "built" ? textOfBuild(copy.dir) : []),
+    ];
+    // Without these two the search could pass for having nothing to find, or nowhere to look.
+    if (mode === "built") expect(readFileSync(join(copy.dir, "dist/app.mjs"), "utf8")).toContain(MARKER);
+    expect(received.some(({ text }) => text.includes("current-password"))).toBe(true);
+    for (const secret of [MARKER, "ACCOUNTS_DATABASE_URL", "verify_password", "CREATE TABLE"]) {
+      expect(received.filter(({ text }) => text.includes(secret)).map(({ name }) => name)).toEqual([]);
+    }
+  });
+});
+
+/** Puts the marker into the text of server modules: a message, a statement to the database, a comment. */
+function plant(dir: string): void {
+  const change = (file: string, text: string, marked: string) => {
+    const path = join(dir, "src", file);
+    const source = readFileSync(path, "utf8");
+    expect(source).toContain(text);
+    writeFileSync(path, source.replace(text, marked));
+  };
+  change("accounts.server.ts", '"That address is longer', `"${MARKER} That address is longer`);
+  change("accounts.server.ts", "/** Signs the user out. */", `/** ${MARKER} */`);
+  change("users.server.ts", "CREATE TABLE", `/* ${MARKER} */ CREATE TABLE`);
+}
