@@ -6,6 +6,9 @@ import { createPasswords, type Derive, derivePbkdf2, hash_password, ITERATIONS, 
 
 const PASSWORD = "correct horse battery staple";
 
+/** What Django 5.2 itself gives. */
+const DJANGO_5 = "pbkdf2_sha256$1000000$0PeDpDrl62ceQWfdlKfmX4$qkqSd17xKbBSAZ7pibDG3/pcNbnvCw9IB53eCIYuoyM=";
+
 /** What Python's hashlib.pbkdf2_hmac gives, written as Django writes it. */
 const DJANGO = "pbkdf2_sha256$600000$Zq3vR8tLxW2nYk6PbJ0cMa$f6036IQp90mc7h58WThf0GIQzGGRQm4H/vgXZKGKbM4=";
 const DJANGO_OLD = "pbkdf2_sha256$1000$Zq3vR8tLxW2nYk6PbJ0cMa$F2B+xpt0/2uKgMNvG2eRGKBu1Saa85Pht1l/oJA8Ybk=";
@@ -122,7 +125,8 @@ describe("verify_password", () => {
   });
 
   it.each([
-    ["of today", PASSWORD, DJANGO],
+    ["of Django's own making", "pässwörd ✓", DJANGO_5],
+    ["of as many iterations as ours", PASSWORD, DJANGO],
     ["of fewer iterations", PASSWORD, DJANGO_OLD],
     ["of a password in many scripts", "pässwörd ✓ 密码 🔑", DJANGO_UNICODE],
   ])("knows Django's hash %s", async (_what, password, stored) => {

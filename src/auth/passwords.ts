@@ -108,8 +108,8 @@ export function hash_password(password: string): Promise<string> {
  *
  * Call it for an unknown account too, with nothing stored: it takes as long as for a known one, so
  * that the time does not tell which accounts there are. A malformed `stored` is `false` in the
- * same time, and one of fewer iterations is brought up to it. One of up to 10,000,000 iterations
- * works; more is `false`.
+ * same time, and one of fewer iterations is brought up to it. One of more takes longer, up to
+ * 10,000,000 iterations; beyond that it is `false`.
  *
  * @param stored what {@link hash_password} or Django gave
  * @throws TypeError when the password is not a string

@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { within } from "../../tests/support/visit.ts";
+import { request } from "../http/index.ts";
 import { cookieSize, findCookie, isSessionCookie, sessionCookieName } from "./cookie.ts";
 
 describe("the session cookie's name", () => {
@@ -18,6 +20,16 @@ describe("the session cookie's name", () => {
     ["", false],
   ])("%j: %s", (name, is) => {
     expect(isSessionCookie(name)).toBe(is);
+  });
+});
+
+describe("request.set_cookie", () => {
+  it.each([false, true])("leaves the session's cookie alone, secure: %s", (secure) => {
+    const name = sessionCookieName(secure);
+    within(undefined, () => {
+      expect(() => request.set_cookie(name, "forged")).toThrow("session.login");
+      expect(() => request.set_cookie(`${name}2`, "theirs")).not.toThrow();
+    });
   });
 });
 
