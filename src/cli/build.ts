@@ -4,6 +4,7 @@ import { type InlineConfig, build as viteBuild } from "vite";
 import { type Registry, registryOf, tsweb } from "../compile/index.ts";
 import type { Manifest } from "../manifest.ts";
 import { clientBuild } from "./build-client.ts";
+import { explainBuild } from "./build-errors.ts";
 import { type ServerGraph, serverBuild } from "./build-server.ts";
 import { compressFiles } from "./compress.ts";
 import { appStyleSheets, styleSheetsOf } from "./graph.ts";
@@ -57,7 +58,9 @@ export async function build(root: string): Promise<void> {
 /** Runs one of the two builds, and gives what the compile step saw in it. */
 async function run(config: InlineConfig, entry: string): Promise<Registry> {
   const compile = tsweb({ entry });
-  await viteBuild({ ...config, plugins: [compile, config.plugins] });
+  await viteBuild({ ...config, plugins: [compile, config.plugins] }).catch((error: unknown) => {
+    throw explainBuild(error, config.root ?? process.cwd());
+  });
   const registry = registryOf({ plugins: compile });
   if (!registry) throw new Error("The compile step is not among its own plugins."); // a defect of ours
   return registry;
