@@ -27,6 +27,7 @@ hooks.__r = (vnode) => {
   };
 };
 
-function promised({ constructor }: Component): string {
-  return `${constructor.name || "A component"} returned a promise. Markup is synchronous: load what it shows in on_mount.`;
+function promised(component: Component): string {
+  const name = component.constructor.name || "A component";
+  return `${name} returned a promise. Markup is synchronous: load what it shows in on_mount.`;
 }
