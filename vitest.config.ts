@@ -3,10 +3,12 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["src/**/*.test.ts"] } },
+      { test: { name: "unit", include: ["src/**/*.test.ts"], sequence: { groupOrder: 0 } } },
       {
         test: {
           name: "system",
+          // After the unit tests: what they find is told first.
+          sequence: { groupOrder: 1 },
           include: ["tests/**/*.test.ts"],
           exclude: ["tests/**/fixtures/**"],
           // Browsers, builds and servers: they take a while, and two at once are enough for two cores.
