@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import type { ViteDevServer } from "vite";
+import { hasForeignQuery } from "./browser-side.ts";
 import { fileOf, isServerModule } from "./parse.ts";
 import { stubbedFile } from "./stubs.ts";
 
@@ -27,7 +28,7 @@ export function guardAddresses(server: ViteDevServer, root: string): void {
 async function isForbidden(url: string, server: ViteDevServer, root: string): Promise<boolean> {
   const path = withoutBase(fileOf(url), server.config.base);
   const stubs = VIRTUAL.test(path) ? stubbedFile(path.replace(VIRTUAL, "\0"), root) : undefined;
-  if (stubs !== undefined && !/[?&](?:raw|url|worker|sharedworker|inline)\b/.test(url)) return false;
+  if (stubs !== undefined) return hasForeignQuery(url);
   if (namesServerModule(path)) return true;
   return resolvesToServerModule(path, server, root);
 }
@@ -47,7 +48,7 @@ async function resolvesToServerModule(path: string, server: ViteDevServer, root:
 
 /**
  * Answers whether an address names a server module's file, however it is written: encoded once or more
- * often, with `..`, backslashes, a NUL, or what some file systems drop from the end of a name.
+ * often, with `..`, backslashes, a NUL, what some file systems drop from the end of a name, or as its map.
  */
 export function namesServerModule(path: string): boolean {
   return decoded(path).some((form) => {
@@ -59,7 +60,7 @@ export function namesServerModule(path: string): boolean {
     );
     return path.split("/").some((_, end, parts) => {
       const upTo = parts.slice(0, end + 1).join("/");
-      return isServerModule(upTo.replace(/(?:::\$data|[. ])+$/i, ""));
+      return isServerModule(upTo.replace(/(?:::\$data|\.map|[. ])+$/i, ""));
     });
   });
 }

@@ -38,7 +38,7 @@ describe("a server call in markup", () => {
     "const A = () => <>{«load('1')}</>;",
     "const A = () => <p>{ok ? «load('1') : null}</p>;",
     "const A = () => <p>{format(«load('1'))}</p>;",
-    "const A = () => <p>{`${«load('1')}`}</p>;",
+    "const A = () => <p>{[«load('1')]}</p>;",
     "const A = () => <p>{«load('1').then(show)}</p>;",
     "const A = () => <p>{«load?.('1')}</p>;",
     "const A = () => <p>{«load.named({ id: '1' })}</p>;",

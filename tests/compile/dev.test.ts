@@ -1,0 +1,245 @@
+import { symlinkSync } from "node:fs";
+import { createServer as createHttpServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { HotPayload, InlineConfig, ViteDevServer } from "vite";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { registryOf } from "../../src/compile/index.ts";
+import { marked } from "./marked.ts";
+import { Project } from "./project.ts";
+
+const MARKER = "MARKER-d0d0";
+
+const FILES = {
+  "src/app.ts":
+    'import { App } from "tsweb";\nimport * as accounts from "./accounts.server.ts";\nexport default new App({ modules: [accounts] });',
+  "src/accounts.server.ts": `import { server } from "tsweb";\nconst secret = "${MARKER}";\nexport const db = secret;\nexport const login = server(async (email: string) => email + secret);`,
+  "src/sign-in.tsx":
+    'import { view } from "tsweb/browser";\nimport { login } from "./accounts.server.ts";\nexport const SignIn = view(() => <button onClick={() => login("a")} />);',
+};
+
+let project: Project;
+let vite: ViteDevServer;
+let port: number;
+let stop: () => void;
+
+beforeEach(async () => {
+  project = new Project(FILES);
+  await start();
+});
+
+afterEach(() => stop());
+
+async function start(config: InlineConfig = {}): Promise<void> {
+  vite = await project.serve(config);
+  const http = createHttpServer((req, res) => {
+    vite.middlewares(req, res, () => {
+      res.statusCode = 418;
+      res.end("No part of the development server answers this.");
+    });
+  });
+  await new Promise<void>((listening) => http.listen(0, "127.0.0.1", listening));
+  port = (http.address() as AddressInfo).port; // it listens on a port
+  stop = () => {
+    http.close();
+    http.closeAllConnections();
+  };
+}
+
+/** Asks for an address exactly as it is written: no part of it is resolved or encoded on the way. */
+function get(path: string, headers: Record<string, string> = {}): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ port, host: "127.0.0.1", path, headers, agent: false }, async (response) => {
+      let text = "";
+      for await (const chunk of response.setEncoding("utf8")) text += chunk;
+      resolve({ status: response.statusCode ?? 0, text });
+    });
+    asked.on("error", reject).end();
+  });
+}
+
+const STUBS = "/@id/__x00__tsweb-stub:src/accounts.server.ts.js";
+
+describe("the addresses of a server module", () => {
+  const addresses = [
+    "/src/accounts.server.ts",
+    "/src/accounts.server.ts?raw",
+    "/src/accounts.server.ts?import&raw",
+    "/src/accounts.server.ts?url",
+    "/src/accounts.server.ts?import",
+    "/src/accounts.server.ts?t=123",
+    "/src/accounts.server.ts?v=1",
+    "/src/accounts.server.ts?worker",
+    "/src/accounts.server.ts?worker_file&type=module",
+    "/src/accounts.server.ts?inline",
+    "/src/accounts.server.ts?html-proxy&index=0.js",
+    "/src/accounts.server.ts?direct",
+    "/src/accounts.server.ts?",
+    "/src/accounts.server.ts.map",
+    "/src/accounts.server?import",
+    "/src/accounts.server?import&raw",
+    "/src/../src/accounts.server.ts",
+    "/src/./accounts.server.ts",
+    "//src/accounts.server.ts",
+    "/src//accounts.server.ts",
+    "/src/accounts%2Eserver.ts",
+    "/src/accounts%252Eserver.ts",
+    "/%73rc/%61ccounts.server.ts?raw",
+    "/src%2Faccounts.server.ts",
+    "/src%5Caccounts.server.ts",
+    "/src/accounts.server.ts%3Fraw",
+    "/src/accounts.server.ts%00",
+    "/src/accounts.server.ts%20",
+    "/src/accounts.server.ts.",
+    "/src/ACCOUNTS.server.ts",
+    "/src/%2e%2e/src/accounts.server.ts",
+    "/@id/src/accounts.server.ts",
+    "/@id//src/accounts.server.ts",
+    "/@id/__x00__src/accounts.server.ts",
+    "/@fs/ROOT/src/accounts.server.ts",
+    "/@fs/ROOT/src/accounts.server.ts?raw",
+    "/@fs/ROOT/src/accounts.server.ts?import&raw",
+    "/@fs/ROOT/src/../src/accounts%2Eserver.ts",
+    "/@fs//ROOT/src/accounts.server.ts",
+    "/@id/ROOT/src/accounts.server.ts",
+    `${STUBS}?raw`,
+    `${STUBS}?url`,
+    `${STUBS.replace(".ts.js", ".ts")}`,
+    "/src/linked.ts",
+    "/src/linked.ts?raw",
+  ];
+
+  test.each(addresses)("%s answers 404", async (address) => {
+    symlinkSync(project.file("src/accounts.server.ts"), project.file("src/linked.ts"));
+    const { status, text } = await get(address.replace("/ROOT", project.root));
+    expect(text).not.toContain(MARKER);
+    expect(status).toBe(404);
+  });
+
+  test.each([
+    "/src/accounts.server.ts#x",
+    "/@fs/ROOT/src/accounts.server?import",
+    "/src/accounts.server",
+    "/accounts.server.ts/..",
+  ])("%s leads nowhere", async (address) => {
+    const { status, text } = await get(address.replace("/ROOT", project.root));
+    expect(text).not.toContain(MARKER);
+    expect([400, 404, 418]).toContain(status);
+  });
+
+  test("answer 404 to a script element", async () => {
+    expect((await get("/src/accounts.server", { "sec-fetch-dest": "script" })).status).toBe(404);
+  });
+
+  test("under a base answer 404", async () => {
+    stop();
+    await start({ base: "/prefix/" });
+    for (const path of [
+      "/prefix/src/accounts.server.ts",
+      "/prefix/src/accounts.server.ts?raw",
+      "/src/accounts.server.ts",
+    ]) {
+      expect(await get(path)).toMatchObject({ status: 404 });
+    }
+    expect((await get(`/prefix${STUBS}`)).text).toContain('stub("login", ["email"])');
+  });
+});
+
+describe("what the browser gets", () => {
+  test("a view imports the stubs from an address of their own", async () => {
+    const { status, text } = await get("/src/sign-in.tsx");
+    expect(status).toBe(200);
+    expect(text).toContain(`import { login } from "${STUBS}"`);
+    expect(text).not.toContain(MARKER);
+  });
+
+  test("the stubs carry names, and a map of nothing", async () => {
+    const { status, text } = await get(STUBS);
+    expect(status).toBe(200);
+    expect(text).toContain('export const login = /*#__PURE__*/ stub("login", ["email"]);');
+    expect(text).not.toContain(MARKER);
+    expect(text).not.toContain("sourceMappingURL");
+  });
+
+  test("the map of a view holds nothing of the server", async () => {
+    await get("/src/sign-in.tsx");
+    const transformed = await vite.environments.client?.transformRequest("/src/sign-in.tsx");
+    expect(JSON.stringify(transformed?.map)).not.toContain(MARKER);
+  });
+
+  test("a refused import is an error at its place", async () => {
+    const text = 'import { «db } from "./accounts.server.ts";\nconsole.log(db);';
+    project.write("src/bad.ts", marked(text).code);
+    await expect(vite.environments.client?.transformRequest("/src/bad.ts")).rejects.toMatchObject({
+      id: project.file("src/bad.ts"),
+      loc: { file: project.file("src/bad.ts"), ...marked(text).place },
+      frame: expect.stringContaining("^^"),
+      message: expect.stringMatching(/^"db" of src\/accounts\.server\.ts is not a server function/),
+    });
+    expect((await get("/src/bad.ts")).text).not.toContain(MARKER);
+  });
+
+  test("the other scripts of the application are served as ever", async () => {
+    project.write("src/plain.ts", "export const plain: number = 1;");
+    expect((await get("/src/plain.ts")).text).toContain("export const plain = 1;");
+    expect((await get("/account")).status).toBe(418);
+  });
+});
+
+describe("the server's side", () => {
+  test("gets signatures, and tells the registry", async () => {
+    const { client, ssr } = vite.environments;
+    expect((await ssr?.transformRequest("/src/accounts.server.ts"))?.code).toMatch(/"name":\s*"login"/);
+    await ssr?.transformRequest("/src/sign-in.tsx");
+    await client?.transformRequest("/src/sign-in.tsx");
+    const registry = registryOf(vite.config);
+    expect(registry?.views()).toEqual([{ file: "src/sign-in.tsx", name: "SignIn" }]);
+    expect(registry?.functions()).toMatchObject([{ name: "login", file: "src/accounts.server.ts" }]);
+    expect(registry?.stubs()).toEqual([{ file: "src/accounts.server.ts", name: "login", importer: "src/sign-in.tsx" }]);
+  });
+});
+
+describe("an edit", () => {
+  /** Changes a file as the watcher would say, and gives what was sent to the browser. */
+  async function edit(name: string, text: string): Promise<HotPayload[]> {
+    const sent: HotPayload[] = [];
+    const { client } = vite.environments;
+    if (!client) throw new Error("There is no client environment.");
+    const send = client.hot.send.bind(client.hot);
+    client.hot.send = (payload: unknown) => {
+      sent.push(payload as HotPayload); // the server sends nothing else
+    };
+    project.write(name, text);
+    vite.watcher.emit("change", project.file(name));
+    await expect.poll(() => sent.length).toBeGreaterThan(0);
+    client.hot.send = send;
+    return sent;
+  }
+
+  beforeEach(async () => {
+    await get("/src/sign-in.tsx");
+    await get(STUBS);
+    await vite.environments.ssr?.transformRequest("/src/accounts.server.ts");
+    await vite.environments.ssr?.transformRequest("/src/sign-in.tsx");
+  });
+
+  test("of a server module reloads the page, and renews its stubs", async () => {
+    const sent = await edit(
+      "src/accounts.server.ts",
+      FILES["src/accounts.server.ts"].replace("email: string", "address: string"),
+    );
+    expect(sent).toEqual([{ type: "full-reload", path: "*" }]);
+    expect((await get(STUBS)).text).toContain('stub("login", ["address"])');
+  });
+
+  test("that takes a function away is refused where it is imported", async () => {
+    await edit("src/accounts.server.ts", FILES["src/accounts.server.ts"].replace("const login", "const signIn"));
+    await expect(vite.environments.client?.transformRequest("/src/sign-in.tsx")).rejects.toMatchObject({
+      message: 'src/accounts.server.ts exports no server function "login".',
+    });
+  });
+
+  test("of a view changes it in place", async () => {
+    const sent = await edit("src/sign-in.tsx", FILES["src/sign-in.tsx"].replace("<button", "<button title='x'"));
+    expect(sent).toMatchObject([{ type: "update", updates: [{ type: "js-update", path: "/src/sign-in.tsx" }] }]);
+  });
+});
