@@ -25,7 +25,8 @@ export function createAppRouter(pages: readonly PageDefinition[], routes: readon
     const method = asked === "HEAD" ? "GET" : asked;
     const match = findRoute(router, method, path);
     if (match) {
-      const { data, params = {} } = match;
+      const { data } = match;
+      const params = decode(match.params ?? {});
       return data.kind === "route" ? { kind: "route", route: data, params } : { kind: "page", page: data, params };
     }
     const others = methods.filter((other) => other !== method && findRoute(router, other, path));
@@ -35,4 +36,12 @@ export function createAppRouter(pages: readonly PageDefinition[], routes: readon
       allow: others.flatMap((other) => (other === "GET" ? ["GET", "HEAD"] : [other])).join(", "),
     };
   };
+}
+
+/** The router gives parameters as they stand in the path. What could not be decoded was refused before. */
+function decode(params: Params): Params {
+  for (const [name, value] of Object.entries(params)) {
+    if (value?.includes("%")) params[name] = decodeURIComponent(value);
+  }
+  return params;
 }

@@ -21,6 +21,14 @@ export function refuseDeclaredTooLarge(headers: Headers): void {
 }
 
 /**
+ * Answers whether a request says how long its body is: the HTTP parser holds it to that, so it needs
+ * no counting. What is no length is never taken for one, since not every host's parser refuses it.
+ */
+export function declaresLength(headers: Headers): boolean {
+  return /^\d+$/.test(headers.get("content-length") ?? "");
+}
+
+/**
  * Reads a request's body as text, up to the limit: refused as soon as it is known to be over it,
  * and never held in memory beyond it.
  *
@@ -28,9 +36,7 @@ export function refuseDeclaredTooLarge(headers: Headers): void {
  */
 export async function readBody(request: Request): Promise<string> {
   refuseDeclaredTooLarge(request.headers);
-  // The HTTP parser holds a client to the length it declared, so that one needs no counting. What is
-  // no length is never taken for one: not every host's parser refuses it.
-  if (/^\d+$/.test(request.headers.get("content-length") ?? "")) return request.text();
+  if (declaresLength(request.headers)) return request.text();
   if (!request.body) return "";
   const decoder = new TextDecoder();
   let text = "";

@@ -1,4 +1,4 @@
-import { MAX_BODY_BYTES, tooLarge } from "./body.ts";
+import { declaresLength, MAX_BODY_BYTES, tooLarge } from "./body.ts";
 
 /**
  * Gives a request whose body ends with an error once it is over the limit: for code that reads the
@@ -7,7 +7,7 @@ import { MAX_BODY_BYTES, tooLarge } from "./body.ts";
  * A body of declared length has been refused before, so only those of unknown length are counted.
  */
 export function withLimitedBody(request: Request): Request {
-  if (!request.body || request.headers.has("content-length")) return request;
+  if (!request.body || declaresLength(request.headers)) return request;
   let size = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
