@@ -115,15 +115,37 @@ test("writing what is there already does not render", async () => {
   expect(page.renders).toBe(1);
 });
 
-test("-0 and 0 are two values, undefined and absent are too", async () => {
-  const page = mount<{ a: number; b?: undefined }>(
+test("-0 and 0 are two values", async () => {
+  const page = mount(
     () => ({ a: 0 }),
-    (s) => `${Object.is(s.a, -0)} ${"b" in s}`,
+    (s) => Object.is(s.a, -0),
   );
   page.state.a = -0;
+  await rendered();
+  expect(page.text()).toBe("true");
+});
+
+test("undefined and absent are two values", async () => {
+  const page = mount<{ b?: undefined }>(
+    () => ({}),
+    (s) => "b" in s,
+  );
   page.state.b = undefined;
   await rendered();
-  expect(page.text()).toBe("true true");
+  expect(page.text()).toBe("true");
+});
+
+test("what a getter gives is followed too", async () => {
+  const page = mount(() => ({
+    items: [{ n: 1 }],
+    get first() {
+      return this.items[0];
+    },
+  }));
+  expect(page.state.first).toBe(page.state.items[0]);
+  Object.assign(page.state.first ?? {}, { n: 2 });
+  await rendered();
+  expect(page.renders).toBe(2);
 });
 
 test("what is read is the same object each time, over renderings too", async () => {

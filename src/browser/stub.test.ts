@@ -204,6 +204,12 @@ describe("an answer that is not the application's", () => {
     });
   });
 
+  test("a result with the status of an error is none", async () => {
+    const { stub } = await load();
+    answer = json(500, { result: 1 });
+    expect(await failureOf(stub("f", [])())).toMatchObject({ code: "internal" });
+  });
+
   test("none at all says that the server could not be reached, and keeps the cause", async () => {
     const { stub } = await load({ at: "http://127.0.0.1:1" });
     expect(await failureOf(stub("f", [])())).toEqual({
@@ -282,6 +288,17 @@ describe("a stream", () => {
     await collect(stream("f", ["a"]).named({ a: 1 }));
     await collect(stream("f")({ b: 2 }));
     expect(calls.map((call) => call.body)).toEqual([{ args: { a: 1 } }, { args: { b: 2 } }]);
+  });
+
+  test("leaves the connection alone after the last line: other calls may use it", async () => {
+    const { stream, stub } = await load();
+    answer = ({ response }) => response.writeHead(200).write('{"chunk":1}\n{"done":true}\n');
+    expect(await collect(stream("f", [])())).toEqual([1]);
+    answer = json(200, { result: 1 });
+    await stub("other", [])();
+    const response = calls[0]?.response;
+    expect(response?.destroyed).toBe(false);
+    response?.end();
   });
 
   test("sends nothing before the first read", async () => {
