@@ -148,6 +148,20 @@ test("what a getter gives is followed too", async () => {
   expect(page.renders).toBe(2);
 });
 
+test("a getter writes to what is followed", async () => {
+  const page = mount(() => ({
+    n: 5,
+    get reset() {
+      return () => {
+        this.n = 0;
+      };
+    },
+  }));
+  page.state.reset();
+  await rendered();
+  expect(page.text()).toBe('{"n":0}');
+});
+
 test("what is read is the same object each time, over renderings too", async () => {
   const page = mount(() => ({ inner: { deep: [{ a: 1 }] } }));
   const { state: first } = page;
