@@ -5,7 +5,7 @@ export type { Serialized, SerializedResult };
 /** How a value is written. */
 export interface SerializeOptions {
   /**
-   * Refuse functions and symbols rather than leave them out: what a view is given must arrive.
+   * Refuse functions, symbols and markup rather than leave them out: what a view is given must arrive.
    */
   readonly strict?: boolean;
 }
@@ -33,9 +33,9 @@ const MAX_DEPTH = 500;
  * `Date` and `Temporal` become ISO 8601, `bigint` and decimal classes a string, `Map` an object,
  * `Set` an array, bytes base64, `NaN` and the infinities `null`, `undefined` at the top `null`. An
  * object's `to_dict()` is asked first, then its `toJSON()`; any other object gives its own
- * enumerable fields.
+ * enumerable fields, TypeScript's `private` ones too (`#name` ones not).
  *
- * @throws SerializeError for a cycle, a promise (await it), or with `strict` a function
+ * @throws SerializeError for a cycle, a promise (await it), a stream, or with `strict` a function or markup
  * @see the interface, "Return value"
  */
 export function toJson(value: unknown, options: SerializeOptions = {}): string {
@@ -62,16 +62,26 @@ function isPlain(value: unknown, strict: boolean, depth: number): boolean {
   }
   if (value === null) return true;
   if (depth > 64) return false;
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== Array.prototype && prototype !== null) return false;
+  const fields = value as Record<string, unknown>; // an object or an array, with a plain prototype
+  if (isFunction(fields.to_dict) || isFunction(fields.toJSON) || isFunction(fields.then)) return false;
   if (Array.isArray(value)) {
     for (const item of value) if (!isPlain(item, strict, depth + 1)) return false;
     return true;
   }
-  const prototype = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) return false;
-  const fields = value as Record<string, unknown>; // an object with a plain prototype
-  if (typeof fields.to_dict === "function" || typeof fields.toJSON === "function") return false;
+  if (strict && isMarkup(value)) return false;
   for (const key in fields) if (!isPlain(fields[key], strict, depth + 1)) return false;
   return true;
+}
+
+function isFunction(value: unknown): value is (...args: unknown[]) => unknown {
+  return typeof value === "function";
+}
+
+/** An element as JSX makes it has a field that no JSON can give it, which is how the renderer knows it too. */
+function isMarkup(value: object): boolean {
+  return typeof value.constructor === "symbol";
 }
 
 interface Walk {
@@ -112,20 +122,21 @@ function convertObject(value: object, walk: Walk): Json {
 }
 
 function convertMembers(value: object, walk: Walk): Json {
-  const methods = value as { to_dict?: unknown; toJSON?: unknown; then?: unknown }; // looked at, then called
-  if (typeof methods.to_dict === "function") return convert(methods.to_dict(), walk);
-  if (value instanceof Uint8Array) return base64(value);
+  const methods = value as Record<"to_dict" | "toJSON" | "then" | symbol, unknown>; // looked at, then called
+  if (isFunction(methods.to_dict)) return convert(methods.to_dict(), walk);
+  if (value instanceof Uint8Array || value instanceof DataView) return base64(value);
   if (value instanceof ArrayBuffer) return base64(new Uint8Array(value));
-  if (typeof methods.toJSON === "function") return convert(methods.toJSON(""), walk);
-  if (typeof methods.then === "function") throw new SerializeError(walk.path, "it is a promise; await it first.");
+  if (isFunction(methods.toJSON)) return convert(methods.toJSON(""), walk);
+  if (isFunction(methods.then)) throw new SerializeError(walk.path, "it is a promise; await it first.");
+  if (isFunction(methods[Symbol.asyncIterator]))
+    throw new SerializeError(walk.path, "it is a stream; yield its values.");
+  if (walk.strict && isMarkup(value)) throw new SerializeError(walk.path, "markup does not travel as JSON.");
   if (value instanceof Map) return convertEntries(value, walk);
   if (value instanceof Set || Array.isArray(value)) return convertItems(value, walk);
-  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+  if (ArrayBuffer.isView(value)) {
     return convertItems(value as unknown as Iterable<unknown>, walk); // every other view is a typed array
   }
-  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
-    return convert(value.valueOf(), walk);
-  }
+  if (isBoxed(value)) return convert(value.valueOf(), walk);
   if (isDecimal(value)) return value.toString();
   return convertEntries(Object.entries(value), walk);
 }
@@ -146,9 +157,13 @@ function convertEntries(entries: Iterable<readonly [unknown, unknown]>, walk: Wa
   // Without a prototype: a key named __proto__ is a key like any other.
   const json: { [key: string]: Json } = Object.create(null);
   for (const [key, item] of entries) {
-    walk.path = path === "" ? String(key) : `${path}.${String(key)}`;
+    if ((typeof key === "object" && key !== null) || typeof key === "function" || typeof key === "symbol") {
+      throw new SerializeError(path, `a key of it is no text but of type ${typeof key}.`);
+    }
+    const name = String(key);
+    walk.path = path === "" ? name : `${path}.${name}`;
     const field = convert(item, walk);
-    if (field !== undefined) json[String(key)] = field;
+    if (field !== undefined) json[name] = field;
   }
   walk.path = path;
   return json;
@@ -162,6 +177,10 @@ function isDecimal(value: object): boolean {
   );
 }
 
-function base64(bytes: Uint8Array): string {
+function isBoxed(value: object): boolean {
+  return value instanceof Number || value instanceof String || value instanceof Boolean || value instanceof BigInt;
+}
+
+function base64(bytes: ArrayBufferView): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }

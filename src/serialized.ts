@@ -6,18 +6,32 @@ type Primitive = string | number | boolean | null;
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** Keys whose value does not travel: functions and symbols are left out. */
+type Method = (...args: never[]) => unknown;
+
+/** Decimal classes, as the serialiser knows them. */
+type Decimal = { toFixed(...args: never[]): string } & ({ plus: Method } | { add: Method });
+
+type NumberArray =
+  | Int8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | Float32Array
+  | Float64Array;
+
+/** Keys whose value travels: functions and symbols are left out. */
 type Travelling<T, K extends keyof T> = K extends symbol
   ? never
-  : [Exclude<T[K], undefined>] extends [never]
-    ? never
-    : [Exclude<T[K], undefined>] extends [(...args: never[]) => unknown]
+  : IsAny<T[K]> extends true
+    ? K
+    : [T[K]] extends [Method | symbol | undefined]
       ? never
-      : [Exclude<T[K], undefined>] extends [symbol]
-        ? never
-        : K;
+      : K;
 
-type SerializedItem<T> = [T] extends [undefined] ? null : T extends undefined ? null : Serialized<T>;
+/** What does not travel leaves a `null` in its place in a list. */
+type SerializedItem<T> = IsAny<T> extends true ? T : T extends Method | symbol | undefined ? null : Serialized<T>;
 
 type SerializedList<T extends readonly unknown[]> = number extends T["length"]
   ? SerializedItem<T[number]>[]
@@ -25,7 +39,13 @@ type SerializedList<T extends readonly unknown[]> = number extends T["length"]
 
 type SerializedFields<T> = { -readonly [K in keyof T as Travelling<T, K>]: Serialized<T[K]> };
 
-/** Gives what a field or an item of this type is on the other side. */
+type SerializedMap<K, V> = K extends string
+  ? string extends K
+    ? Record<string, Serialized<V>>
+    : { [Key in K]?: Serialized<V> }
+  : Record<string, Serialized<V>>;
+
+/** Gives what a field of this type is on the other side; `never` for what cannot travel: a promise, a stream. */
 export type Serialized<T> =
   IsAny<T> extends true
     ? T
@@ -37,25 +57,35 @@ export type Serialized<T> =
           ? T
           : T extends bigint
             ? string
-            : T extends symbol | ((...args: never[]) => unknown)
+            : T extends symbol | Method
               ? undefined
               : T extends { to_dict(): infer R }
                 ? Serialized<R>
-                : T extends Uint8Array | ArrayBuffer
-                  ? string
-                  : T extends Date
+                : SerializedObject<T>;
+
+type SerializedObject<T> = T extends Uint8Array | ArrayBuffer | DataView
+  ? string
+  : T extends Date
+    ? string
+    : T extends { toJSON(key?: string): infer R }
+      ? Serialized<R>
+      : T extends PromiseLike<unknown> | AsyncIterable<unknown>
+        ? never
+        : T extends ReadonlyMap<infer K, infer V>
+          ? SerializedMap<K, V>
+          : T extends ReadonlySet<infer V>
+            ? SerializedItem<V>[]
+            : T extends readonly unknown[]
+              ? SerializedList<T>
+              : T extends NumberArray
+                ? number[]
+                : T extends BigInt64Array | BigUint64Array
+                  ? string[]
+                  : T extends Decimal
                     ? string
-                    : T extends { toJSON(key?: string): infer R }
-                      ? Serialized<R>
-                      : T extends ReadonlyMap<infer K, infer V>
-                        ? Record<K extends string ? K : string, Serialized<V>>
-                        : T extends ReadonlySet<infer V>
-                          ? SerializedItem<V>[]
-                          : T extends readonly unknown[]
-                            ? SerializedList<T>
-                            : T extends object
-                              ? SerializedFields<T>
-                              : never;
+                    : T extends object
+                      ? SerializedFields<T>
+                      : never;
 
 /** Gives what a whole result is on the other side: nothing at all arrives as `null`. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is what this is about
@@ -66,6 +96,6 @@ export type SerializedResult<T> = [T] extends [undefined | void]
     : unknown extends T
       ? unknown
       : // biome-ignore lint/suspicious/noConfusingVoidType: as above
-        T extends undefined | void
+        T extends undefined | void | Method | symbol
         ? null
         : Serialized<T>;
