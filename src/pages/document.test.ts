@@ -1,0 +1,134 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Assets } from "./assets.ts";
+import { type DocumentParts, escapeHtml, escapeScript, writeDocument } from "./document.ts";
+
+const assets: Assets = {
+  scripts: [],
+  islands: { src: "/assets/islands-1.js", preload: ["/assets/shared-1.js"] },
+  view: ({ name }) => ({ src: `/assets/${name}.js`, preload: ["/assets/shared-1.js"] }),
+  styles: () => [],
+};
+
+function documentOf(parts: Partial<DocumentParts> = {}): string {
+  return writeDocument({
+    lang: "en",
+    title: "Title",
+    head: "",
+    body: "<p>Body</p>",
+    islands: [],
+    mark: "m",
+    base: "",
+    styles: [],
+    assets,
+    ...parts,
+  });
+}
+
+/** The text of the page's data as an HTML parser finds it: up to whatever ends a script. */
+function dataOf(html: string): string {
+  const opening = '<script type="application/json" id="tsweb">';
+  const start = html.indexOf(opening) + opening.length;
+  const text = html.slice(start, start + html.slice(start).search(/<\/script/i));
+  // A parser that meets this inside a script no longer ends it at the next </script>.
+  expect(text).not.toContain("<!--");
+  return text;
+}
+
+const island = (props: unknown, name = "V") => ({ source: { file: "src/v.tsx", name }, props: JSON.stringify(props) });
+
+describe("the document", () => {
+  it("begins with what a browser must know first", () => {
+    expect(documentOf()).toBe(
+      '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
+        '<meta name="viewport" content="width=device-width, initial-scale=1">' +
+        "<title>Title</title></head><body><p>Body</p></body></html>",
+    );
+  });
+
+  it("escapes the title and the language", () => {
+    const html = documentOf({ title: `</title><script>alert("1")</script>&'`, lang: '"><script>' });
+    expect(html).toContain("<title>&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;</title>");
+    expect(html).toContain('<html lang="&quot;&gt;&lt;script&gt;">');
+  });
+
+  it("links style sheets and nothing else without a view", () => {
+    const html = documentOf({ styles: ["/a.css", '/b".css'], base: "/shop" });
+    expect(html).toContain(
+      '<link rel="stylesheet" href="/shop/a.css"><link rel="stylesheet" href="/shop/b&quot;.css">',
+    );
+    expect(html).not.toContain("script");
+  });
+
+  it("with a view has its data first, and fetches each script once", () => {
+    const html = documentOf({
+      base: "/shop",
+      islands: [island({ a: 1 }), island({ a: 2 }), island({}, "W")],
+      head: "<x>",
+    });
+    expect(JSON.parse(dataOf(html))).toEqual({
+      base: "/shop",
+      mark: "m",
+      views: [
+        { src: "/shop/assets/V.js", name: "V", props: { a: 1 } },
+        { src: "/shop/assets/V.js", name: "V", props: { a: 2 } },
+        { src: "/shop/assets/W.js", name: "W", props: {} },
+      ],
+    });
+    expect(html.indexOf('id="tsweb"')).toBeLessThan(html.indexOf("<x>"));
+    expect(html.match(/<link rel="modulepreload" href="[^"]+">/g)).toEqual([
+      '<link rel="modulepreload" href="/shop/assets/shared-1.js">',
+      '<link rel="modulepreload" href="/shop/assets/V.js">',
+      '<link rel="modulepreload" href="/shop/assets/W.js">',
+    ]);
+    expect(html.match(/<script type="module" src="[^"]+">/g)).toEqual([
+      '<script type="module" src="/shop/assets/islands-1.js">',
+    ]);
+  });
+
+  it("has the scripts of development on every page", () => {
+    const developing = { ...assets, scripts: ["/@vite/client"] };
+    expect(documentOf({ assets: developing })).toContain('<script type="module" src="/@vite/client"></script>');
+  });
+});
+
+describe("what a page's data can hold", () => {
+  it.each(["</script>", "</SCRIPT >", "<!--", "<script>", "<!-- <script>", "\u2028\u2029", "]]>", "&quot;", "\u0000"])(
+    "%j",
+    (text) => {
+      const html = documentOf({ islands: [island({ text, [text]: text })] });
+      expect(JSON.parse(dataOf(html)).views[0].props).toEqual({ text, [text]: text });
+      expect(html.match(/<script/g)).toHaveLength(2);
+      expect(html).not.toMatch(/[\u2028\u2029]/);
+    },
+  );
+
+  it("is any JSON at all", () => {
+    const nasty = fc.constantFrom("</script", "<!--", "<script", "-->", "\u2028", "\\", '"', "\\u003c", "<", ">", "/");
+    const string = fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.array(nasty).map((pieces) => pieces.join("")),
+    );
+    const json = fc.object({ key: string, values: [string, fc.double(), fc.boolean(), fc.constant(null)] });
+    fc.assert(
+      fc.property(json, string, (props, name) => {
+        const given = JSON.parse(JSON.stringify(props));
+        const data = JSON.parse(dataOf(documentOf({ islands: [island(given, name)] })));
+        expect(data.views[0].props).toEqual(given);
+        expect(data.views[0].name).toBe(JSON.parse(JSON.stringify(name)));
+      }),
+    );
+  });
+});
+
+describe("escaping", () => {
+  it("leaves no character that could end a text or a quoted attribute", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        expect(escapeHtml(text)).not.toMatch(/[<>"']|&(?!amp;|lt;|gt;|quot;|#39;)/);
+        expect(escapeScript(JSON.stringify(text))).not.toMatch(/[<>\u2028\u2029]/);
+        expect(JSON.parse(escapeScript(JSON.stringify(text)))).toBe(text);
+      }),
+    );
+  });
+});
