@@ -48,16 +48,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     expect(code).toBe(0);
   });
 
-  /** Calls a server function as a script would. */
-  const call = async (name: string, args: object, cookie = "") => {
-    const response = await fetch(`${running.address}/__web/rpc/${name}`, {
-      method: "POST",
-      headers: { "content-type": "application/json", cookie },
-      body: JSON.stringify({ args }),
-    });
-    const [setCookie = ""] = response.headers.getSetCookie();
-    return { status: response.status, body: await response.json(), cookie: setCookie.split(";", 1)[0] ?? "" };
-  };
+  const call = (name: string, args: object, cookie = "") => callAt(running.address, name, args, cookie);
 
   const get = (path: string, cookie = "") => fetch(running.address + path, { headers: { cookie }, redirect: "manual" });
 
@@ -147,6 +138,19 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     const same = { email: "race@example.com", name: "Race", password: "long enough" };
     const answers = await Promise.all([call("register", same), call("register", same)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  it("says no more than that something went wrong when the database is away", async () => {
+    const away = { ...env, ACCOUNTS_DATABASE_URL: "http://127.0.0.1:1" };
+    const { address, output, stop } = await (mode === "built" ? startBuilt : startDev)(copy.dir, away);
+    try {
+      const { status, body } = await callAt(address, "login", { email: ada.email, password: ada.password });
+      expect([status, body]).toMatchObject([500, { error: { code: "internal", details: {} } }]);
+      expect(body.error.message).not.toContain("fetch");
+      expect(output()).toContain("The database of users failed");
+    } finally {
+      await stop();
+    }
   });
 
   it("shows /admin to admins only, and sends no script with it", async () => {
@@ -282,6 +286,17 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     }
   });
 });
+
+/** Calls a server function as a script would. */
+async function callAt(address: string, name: string, args: object, cookie = "") {
+  const response = await fetch(`${address}/__web/rpc/${name}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", cookie },
+    body: JSON.stringify({ args }),
+  });
+  const [setCookie = ""] = response.headers.getSetCookie();
+  return { status: response.status, body: await response.json(), cookie: setCookie.split(";", 1)[0] ?? "" };
+}
 
 /** Puts the marker into the text of server modules: a message, a statement to the database, a comment. */
 function plant(dir: string): void {

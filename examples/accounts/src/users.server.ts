@@ -2,7 +2,7 @@
  * The users, in libSQL: a file on this machine, or a server where `ACCOUNTS_DATABASE_URL` names one.
  */
 import { mkdirSync } from "node:fs";
-import { type Client, createClient, type Row } from "@libsql/client";
+import { type Client, createClient, type ResultSet, type Row } from "@libsql/client";
 
 /** A registered user. */
 export interface User {
@@ -52,17 +52,27 @@ export async function close(): Promise<void> {
   client?.close();
 }
 
+/**
+ * Runs one statement. What fails here is never the visitor's doing, so it leaves as a plain Error:
+ * a TypeError, as `fetch` throws it, would be told to the caller as if their input were wrong.
+ */
+async function run(sql: string, args: string[] = []): Promise<ResultSet> {
+  try {
+    return await (await database()).execute({ sql, args });
+  } catch (cause) {
+    throw new Error("The database of users failed", { cause });
+  }
+}
+
 /** Gives the user of an address, or nothing. */
 export async function find(email: string): Promise<User | undefined> {
-  const db = await database();
-  const { rows } = await db.execute({ sql: "SELECT * FROM users WHERE email = ?", args: [email] });
+  const { rows } = await run("SELECT * FROM users WHERE email = ?", [email]);
   return rows.map(toUser)[0];
 }
 
 /** Lists everyone, the newest first. */
 export async function all(): Promise<User[]> {
-  const db = await database();
-  const { rows } = await db.execute("SELECT * FROM users ORDER BY registered DESC, email");
+  const { rows } = await run("SELECT * FROM users ORDER BY registered DESC, email");
   return rows.map(toUser);
 }
 
@@ -73,11 +83,8 @@ export async function all(): Promise<User[]> {
  * @returns false when the address is registered already
  */
 export async function add({ email, name, hash }: Pick<User, "email" | "name" | "hash">): Promise<boolean> {
-  const db = await database();
-  const { rowsAffected } = await db.execute({
-    sql: "INSERT INTO users (email, name, hash) VALUES (?, ?, ?) ON CONFLICT (email) DO NOTHING",
-    args: [email, name, hash],
-  });
+  const sql = "INSERT INTO users (email, name, hash) VALUES (?, ?, ?) ON CONFLICT (email) DO NOTHING";
+  const { rowsAffected } = await run(sql, [email, name, hash]);
   return rowsAffected === 1;
 }
 
@@ -87,8 +94,7 @@ export async function add({ email, name, hash }: Pick<User, "email" | "name" | "
  * @returns false when nobody is registered under the address
  */
 export async function makeAdmin(email: string): Promise<boolean> {
-  const db = await database();
-  const { rowsAffected } = await db.execute({ sql: "UPDATE users SET role = 'admin' WHERE email = ?", args: [email] });
+  const { rowsAffected } = await run("UPDATE users SET role = 'admin' WHERE email = ?", [email]);
   return rowsAffected === 1;
 }
 
