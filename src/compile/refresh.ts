@@ -39,9 +39,13 @@ export function refresh(): Plugin {
 
 const RUNTIME_CODE = `
 import "@prefresh/core";
-import { flush, isComponent } from "@prefresh/utils";
+import { flush } from "@prefresh/utils";
 const hooks = self.__PREFRESH__;
-export const registrar = (file) => (type, id) => hooks.register(type, file + " " + id);
+const components = new WeakSet();
+export const registrar = (file) => (type, id) => {
+  if (typeof type === "function") components.add(type);
+  hooks.register(type, file + " " + id);
+};
 export const signer = () => {
   let status = "begin";
   let savedType;
@@ -51,7 +55,8 @@ export const signer = () => {
     return type;
   };
 };
-export const accept = (module) => Object.values(module).every(isComponent);
+// A view may be a function without a name, so what counts is that the compiler called it a component.
+export const accept = (module) => Object.values(module).every((value) => typeof value === "function" && components.has(value));
 export { flush };
 `;
 
