@@ -53,6 +53,11 @@ export function runScript(dir: string, args: readonly string[], env: Environment
   return succeed(run(["--import", "tsweb/register", ...args], { dir, env }), args.join(" "));
 }
 
+/** Runs Node in a folder with the arguments of a server, on a free port, and waits until it listens. */
+export function startNode(dir: string, args: readonly string[], env: Environment = {}): Promise<Running> {
+  return listening(run(args, { dir, env }), args.join(" "));
+}
+
 interface Process {
   readonly child: ChildProcess;
   output(): string;
