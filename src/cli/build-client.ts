@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { cp, readdir, readFile, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
-import type { InlineConfig, Plugin, Manifest as ViteManifest } from "vite";
+import type { InlineConfig, ManifestChunk, Plugin, Manifest as ViteManifest } from "vite";
 import type { StubUse } from "../compile/index.ts";
 import type { Manifest } from "../manifest.ts";
 import type { ViewAsset } from "../pages/index.ts";
@@ -85,18 +85,23 @@ async function readManifest({ root, outDir, found, stubs }: Built): Promise<Mani
   const text = await readFile(join(viteDir, "manifest.json"), "utf8").catch(() => "{}"); // nothing was built
   const chunks: ViteManifest = JSON.parse(text);
   await rm(viteDir, { recursive: true, force: true });
-  const sheet = (file: string) => `/${chunkOf(chunks, fileOf(root, file)).file}`;
+  const sheets = (files: readonly string[]) => files.flatMap((file) => sheetOf(chunkOf(chunks, fileOf(root, file))));
   return {
     islands: found.views.length > 0 ? asset(chunks, ISLANDS) : null,
     views: Object.fromEntries(found.views.map((id) => [fileOf(root, id), asset(chunks, fileOf(root, id))])),
-    styles: Object.fromEntries(Object.entries(found.styles).map(([file, ids]) => [file, ids.map(sheet)])),
-    appStyles: found.appStyles.map(sheet),
+    styles: Object.fromEntries(Object.entries(found.styles).map(([file, ids]) => [file, sheets(ids)])),
+    appStyles: sheets(found.appStyles),
     files: await filesBelow(outDir),
     stubs,
   };
 }
 
-function chunkOf(chunks: ViteManifest, key: string) {
+/** A CSS module is a script, with the names of its classes, and a sheet beside it. */
+function sheetOf({ file, css = [] }: ManifestChunk): string[] {
+  return (file.endsWith(".css") ? [file] : css).map((each) => `/${each}`);
+}
+
+function chunkOf(chunks: ViteManifest, key: string): ManifestChunk {
   const chunk = chunks[key];
   if (chunk) return chunk;
   throw new Error(`The browser's build has no file for ${key}; it has ${Object.keys(chunks).join(", ")}.`);
@@ -104,7 +109,8 @@ function chunkOf(chunks: ViteManifest, key: string) {
 
 function asset(chunks: ViteManifest, key: string): ViewAsset {
   const { file, imports = [] } = chunkOf(chunks, key);
-  return { src: `/${file}`, preload: imports.map((imported) => `/${chunkOf(chunks, imported).file}`) };
+  const preload = new Set(imports.map((imported) => `/${chunkOf(chunks, imported).file}`));
+  return { src: `/${file}`, preload: [...preload] };
 }
 
 async function filesBelow(folder: string): Promise<string[]> {
