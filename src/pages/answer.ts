@@ -118,6 +118,7 @@ function render(markup: Markup, options: PageOptions, source: PageSource | null,
     islands: [],
     head: [],
     viewDepth: 0,
+    inHead: false,
   };
   const layout = options.layout ?? settings.layout;
   const body = renderMarkup(layout ? h(layout, { children: markup }) : markup, state);
@@ -125,7 +126,7 @@ function render(markup: Markup, options: PageOptions, source: PageSource | null,
   return writeDocument({
     lang: options.lang ?? settings.lang,
     title: title ?? [options.title, settings.title].filter(Boolean).join(" · "),
-    head: renderMarkup(rest, { ...state, head: [], islands: [] }),
+    head: renderMarkup(rest, { ...state, inHead: true }),
     body,
     islands: state.islands,
     mark: state.mark,

@@ -20,6 +20,8 @@ export interface Render {
   readonly head: ComponentChildren[];
   /** How many views we are inside of. */
   viewDepth: number;
+  /** Whether it is what `Head` was given that is rendered, after the page itself. */
+  readonly inHead: boolean;
 }
 
 let active: Render | undefined;
@@ -94,6 +96,15 @@ function refuseDeadHandlers({ type, props }: VNode): void {
   }
 }
 
+/** The renderer passes over a promise among children without a word. */
+function refusePromises({ type, props: { children } }: VNode): void {
+  if (!(Array.isArray(children) ? children.some(isThenable) : isThenable(children))) return;
+  throw new TypeError(
+    `<${String(type)}> was given a promise. Markup is synchronous: await it in the page function, which may be ` +
+      "async, and pass down what it gives.",
+  );
+}
+
 // The renderer asks these hooks about every node, before and after it. They do nothing when the
 // renderer is used by others, outside a page.
 const hooks = options as typeof options & { __b?: (vnode: VNode) => void };
@@ -102,7 +113,10 @@ const { __b: earlierBefore, diffed: earlierAfter } = hooks;
 hooks.__b = (vnode) => {
   if (active) {
     if (typeof vnode.type === "string") {
-      if (active.development && active.viewDepth === 0) refuseDeadHandlers(vnode);
+      if (active.development) {
+        refusePromises(vnode);
+        if (active.viewDepth === 0) refuseDeadHandlers(vnode);
+      }
     } else if (vnode.type !== Fragment) {
       if (viewBodies.has(vnode.type)) active.viewDepth++;
       vnode.type = synchronous(vnode.type as ComponentType);

@@ -33,6 +33,7 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
     const render = activeRender();
     if (useContext(Inside) || !render) return h(Body as FunctionComponent<P>, props);
     if (!source) throw new Error(notCompiled(name));
+    if (render.inHead) throw new Error(`The view ${name} stands in <Head>, where nothing can come alive.`);
     refuseChildren(name, props);
     const json = propsJson(name, props);
     const index = render.islands.push({ source, props: json }) - 1;
