@@ -224,7 +224,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     await page.locator("button:enabled").focus();
     await page.keyboard.press("Enter");
     await asked;
-    await page.locator('button[aria-disabled="true"]:focus', { hasText: "Signing in…" }).waitFor();
+    await page.locator('button:enabled[aria-disabled="true"]:focus', { hasText: "Signing in…" }).waitFor();
     await page.keyboard.press("Enter");
     answer();
     await expectError(page, "password", "Unknown email or wrong password.");
