@@ -10,11 +10,11 @@ interface Living extends Component {
 
 interface Hooks {
   __r?: (vnode: VNode & { __c?: Living }) => void;
-  diffed?: (vnode: VNode) => void;
+  __c?: (...args: unknown[]) => void;
 }
 
-const hooks = options as Hooks; // `__r` is not in the published type
-const { __r: earlierRender, diffed: earlierDiffed } = hooks;
+const hooks = options as Hooks; // these are not in the published type
+const { __r: earlierRender, __c: earlierCommit } = hooks;
 
 let current: Living | undefined;
 let next = 0;
@@ -25,9 +25,11 @@ hooks.__r = (vnode) => {
   next = 0;
 };
 
-hooks.diffed = (vnode) => {
+// At the end of a rendering, on the server of one that failed too: no component is left behind for
+// what comes next, another visitor's module or page.
+hooks.__c = (...args) => {
   current = undefined;
-  earlierDiffed?.(vnode);
+  earlierCommit?.(...args);
 };
 
 /**

@@ -404,6 +404,7 @@ describe("on the server", () => {
       throw new Error("broken");
     };
     expect(() => renderToString(h(Broken, {}))).toThrow("broken");
+    expect(() => state({ n: 0 })).toThrow("state() belongs inside a view");
     class Outer extends Component {
       override render() {
         return h(() => String(state({ n: 3 }).n), {});

@@ -9,7 +9,8 @@ const SEARCHES: readonly PropertyKey[] = ["includes", "indexOf", "lastIndexOf"];
  * component, nested ones and changes of arrays (`push`, `splice`, `sort`, an index, `length`,
  * `delete`) included.
  *
- * `initial` counts at the first rendering only. Several assignments in one go are one rendering,
+ * Call it at the top of the component, not in a condition or a loop: states are told apart by their
+ * order. `initial` counts at the first rendering only. Several assignments in one go are one rendering,
  * and writing the value that is there already is none. Plain objects and arrays are followed, to any
  * depth; all else (a `Date`, a `Map`, instances of classes, frozen objects, markup) is kept as it is:
  * assign another to update the page. What is read is always the same object for the same value;
