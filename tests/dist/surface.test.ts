@@ -1,0 +1,138 @@
+/**
+ * The public surface, name by name. A name that comes or goes is a decision, and is written here
+ * and in CHANGELOG.md.
+ */
+import { describe, expect, it } from "vitest";
+import { doors, typesOf, valuesOf, writtenValuesOf } from "./doors.ts";
+
+describe("the doors", () => {
+  it("are these", () => {
+    expect(doors).toEqual([
+      "tsweb",
+      "tsweb/browser",
+      "tsweb/auth",
+      "tsweb/node",
+      "tsweb/vite",
+      "tsweb/register",
+      "tsweb/jsx-runtime",
+      "tsweb/jsx-dev-runtime",
+      "tsweb/stub",
+      "tsweb/islands",
+      "tsweb/package.json",
+    ]);
+  });
+});
+
+describe("tsweb", () => {
+  it("is what pages and server functions are made of", () => {
+    expect(valuesOf("tsweb")).toEqual([
+      "App",
+      "ConfigError",
+      "Head",
+      "NotFound",
+      "RPCError",
+      "SerializeError",
+      "ValueError",
+      "page",
+      "redirect",
+      "request",
+      "route",
+      "server",
+      "session",
+    ]);
+    expect(typesOf("tsweb")).toEqual([
+      "AppOptions",
+      "Claims",
+      "ErrorCode",
+      "ErrorPageProps",
+      "Json",
+      "Layout",
+      "Markup",
+      "Page",
+      "PageFunction",
+      "PageOptions",
+      "PageResult",
+      "Redirect",
+      "RequestInfo",
+      "Role",
+      "Route",
+      "RouteFunction",
+      "RoutePattern",
+      "Serialized",
+      "ServerFunction",
+      "ServerOptions",
+      "Session",
+      "Stream",
+      "User",
+      "float",
+      "int",
+    ]);
+  });
+});
+
+describe("tsweb/browser", () => {
+  // A name that one side lacks would be an error on that side only, at the first visit.
+  it.each(["browser", "default"])("is what views are made with, under the condition %s", (condition) => {
+    expect(valuesOf("tsweb/browser", condition)).toEqual(["RPCError", "on_mount", "on_unmount", "state", "view"]);
+  });
+
+  it("has its types", () => {
+    expect(typesOf("tsweb/browser")).toEqual([
+      "ComponentChildren",
+      "ErrorCode",
+      "FunctionComponent",
+      "JSX",
+      "Markup",
+      "RefObject",
+      "Stream",
+      "TargetedEvent",
+      "View",
+      "ViewProps",
+    ]);
+  });
+});
+
+describe("tsweb/auth", () => {
+  it("has passwords, one-time codes and magic links", () => {
+    expect(valuesOf("tsweb/auth")).toEqual([
+      "hash_password",
+      "issue_magic_token",
+      "totp",
+      "verify_magic_token",
+      "verify_password",
+      "verify_totp",
+    ]);
+    expect(typesOf("tsweb/auth")).toEqual(["MagicOptions", "TotpOptions"]);
+  });
+});
+
+describe("tsweb/node", () => {
+  it("serves an application with Node", () => {
+    expect(valuesOf("tsweb/node")).toEqual(["listenOn", "node", "serve"]);
+    expect(typesOf("tsweb/node")).toEqual(["Listening", "NodeHandler"]);
+  });
+});
+
+describe("tsweb/vite", () => {
+  it("is the compile step", () => {
+    expect(valuesOf("tsweb/vite")).toEqual(["CompileError", "compileServerModule", "registryOf", "tsweb"]);
+    expect(typesOf("tsweb/vite")).toEqual(["CompileOptions", "Compiled", "Place", "Registry", "StubUse"]);
+  });
+});
+
+describe("what compiled code imports", () => {
+  // Preact's own modules, whole: what they export is Preact's to say.
+  it.each(["tsweb/jsx-runtime", "tsweb/jsx-dev-runtime"])("is JSX, in %s", (door) => {
+    const names = ["Fragment", "jsx", "jsxAttr", "jsxDEV", "jsxEscape", "jsxTemplate", "jsxs"];
+    expect(valuesOf(door)).toEqual(names);
+  });
+
+  it("is stubs and the page script, which run in a page", () => {
+    expect(writtenValuesOf("tsweb/stub")).toEqual(["stream", "stub"]);
+    expect(writtenValuesOf("tsweb/islands")).toEqual([]);
+  });
+
+  it("is the compile step of Node, which is there to be imported and has no names", () => {
+    expect(valuesOf("tsweb/register")).toEqual([]);
+  });
+});
