@@ -10,6 +10,11 @@ export interface Manifest {
   readonly styles: Readonly<Record<string, readonly string[]>>;
   /** The style sheets of all pages: what the application's own module imports. */
   readonly appStyles: readonly string[];
+  /**
+   * What the addresses of pictures and other files in the server's code begin with, where the
+   * application's base and a slash are to stand.
+   */
+  readonly assetBase: string;
   /** Every file for the browser, by its path: nothing else is served. */
   readonly files: readonly string[];
   /** The server functions that the browser's code calls, and where they are declared and imported. */
@@ -21,6 +26,7 @@ export function manifestAssets(manifest: Manifest): Assets {
   const missing: ViewAsset = { src: "", preload: [] };
   return {
     scripts: [],
+    base: manifest.assetBase,
     islands: manifest.islands ?? missing,
     view({ file, name }) {
       const view = manifest.views[file];

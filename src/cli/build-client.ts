@@ -14,7 +14,7 @@ export interface ClientBuild {
   readonly hasInputs: boolean;
   readonly config: InlineConfig;
   readonly plugin: Plugin;
-  manifest(stubs: readonly StubUse[]): Promise<Manifest>;
+  manifest(stubs: readonly StubUse[]): Promise<Omit<Manifest, "assetBase">>;
 }
 
 const ISLANDS = "virtual:tsweb/islands";
@@ -80,7 +80,7 @@ interface Built {
   readonly stubs: readonly StubUse[];
 }
 
-async function readManifest({ root, outDir, found, stubs }: Built): Promise<Manifest> {
+async function readManifest({ root, outDir, found, stubs }: Built): Promise<Omit<Manifest, "assetBase">> {
   const viteDir = join(outDir, ".vite");
   const text = await readFile(join(viteDir, "manifest.json"), "utf8").catch(() => "{}"); // nothing was built
   const chunks: ViteManifest = JSON.parse(text);

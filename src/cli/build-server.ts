@@ -1,5 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import type { InlineConfig, Plugin } from "vite";
+import type { InlineConfig, Plugin, Rolldown } from "vite";
 import type { ModuleGraph } from "./graph.ts";
 import { findNativePackage } from "./native.ts";
 
@@ -15,6 +16,10 @@ export interface ServerBuild {
   graph(): ServerGraph;
   /** The folders of packages that cannot be bundled, since they load compiled code. */
   nativePackages(): ReadonlyMap<string, string>;
+  /** The pictures and other files that pages show, by their path below the browser's files. */
+  assets(): ReadonlyMap<string, string | Uint8Array>;
+  /** What the addresses of those begin with, in the place of the base that only the running application knows. */
+  readonly assetBase: string;
 }
 
 const ENTRY = "virtual:tsweb/server";
@@ -27,6 +32,9 @@ const BUILT = fileURLToPath(new URL("../built.js", import.meta.url));
 export function serverBuild({ root, entry, outDir }: { root: string; entry: string; outDir: string }): ServerBuild {
   const imports = new Map<string, readonly string[]>();
   const natives = new Map<string, string>();
+  const assets = new Map<string, string | Uint8Array>();
+  // Random, so that nothing a visitor writes can hold it and be changed on a page.
+  const assetBase = `/${randomBytes(12).toString("hex")}/`;
   const plugin: Plugin = {
     name: "tsweb:server-build",
     enforce: "pre",
@@ -44,19 +52,34 @@ export function serverBuild({ root, entry, outDir }: { root: string; entry: stri
       }
       return id === BUILT ? `export { built } from ${JSON.stringify(MANIFEST)};` : undefined;
     },
-    generateBundle() {
-      for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? []);
+    generateBundle: {
+      order: "post",
+      handler(_options, bundle) {
+        for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? []);
+        takeAssets(bundle, assets);
+      },
     },
   };
   return {
-    config: serverConfig(root, outDir),
+    config: { ...serverConfig(root, outDir), base: assetBase },
     plugin,
     graph: () => ({
       modules: [...imports.keys()],
       imports: (id) => imports.get(id) ?? [],
     }),
     nativePackages: () => natives,
+    assets: () => assets,
+    assetBase,
   };
+}
+
+/** Takes out of the server's files what is for the browser. Style sheets are built with the browser's scripts. */
+function takeAssets(bundle: Rolldown.OutputBundle, assets: Map<string, string | Uint8Array>): void {
+  for (const [name, file] of Object.entries(bundle)) {
+    if (file.type !== "asset" || !name.startsWith("assets/")) continue;
+    delete bundle[name];
+    if (!name.endsWith(".css")) assets.set(name, file.source);
+  }
 }
 
 function serverConfig(root: string, outDir: string): InlineConfig {
@@ -65,6 +88,8 @@ function serverConfig(root: string, outDir: string): InlineConfig {
     logLevel: "warn",
     build: {
       ssr: true,
+      ssrEmitAssets: true,
+      assetsInlineLimit: 0, // as in the browser's build: both render the same address
       outDir,
       emptyOutDir: false,
       copyPublicDir: false,

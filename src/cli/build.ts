@@ -1,5 +1,5 @@
-import { rm } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { type InlineConfig, build as viteBuild } from "vite";
 import { type Registry, registryOf, tsweb } from "../compile/index.ts";
 import type { Manifest } from "../manifest.ts";
@@ -45,7 +45,9 @@ export async function build(root: string): Promise<void> {
   const seenByClient = client.hasInputs
     ? await run({ ...client.config, plugins: [emptyStyleSheets(), client.plugin] }, entry)
     : undefined;
-  const manifest: Manifest = await client.manifest(seenByClient?.stubs() ?? []);
+  await writeAssets(clientDir, server.assets());
+  const stubs = seenByClient?.stubs() ?? [];
+  const manifest: Manifest = { ...(await client.manifest(stubs)), assetBase: server.assetBase };
 
   await compressFiles(clientDir, manifest.files);
   await copyNativePackages(server.nativePackages(), outDir);
@@ -64,6 +66,14 @@ async function run(config: InlineConfig, entry: string): Promise<Registry> {
   const registry = registryOf({ plugins: compile });
   if (!registry) throw new Error("The compile step is not among its own plugins."); // a defect of ours
   return registry;
+}
+
+async function writeAssets(folder: string, assets: ReadonlyMap<string, string | Uint8Array>): Promise<void> {
+  for (const [name, source] of assets) {
+    const file = join(folder, name);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, source);
+  }
 }
 
 function whatPagesNeed(root: string, entry: string, graph: ServerGraph, seen: Registry): Found {

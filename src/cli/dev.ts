@@ -32,6 +32,7 @@ export async function dev(root: string): Promise<void> {
     root,
     appType: "custom",
     clearScreen: false,
+    build: { assetsInlineLimit: 0 }, // as the build has it
     optimizeDeps: developmentDependencies(import.meta.url),
     server: { middlewareMode: true, hmr: { server: http } },
     plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts()],

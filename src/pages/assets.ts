@@ -14,6 +14,11 @@ export interface ViewAsset {
 export interface Assets {
   /** Scripts that every page has; none but in development. */
   readonly scripts: readonly string[];
+  /**
+   * What the addresses of pictures and other files in a page's markup begin with, where the
+   * application's base and a slash are to stand; absent where they are right as they are.
+   */
+  readonly base?: string;
   /** The script that brings views to life. */
   readonly islands: ViewAsset;
   view(source: ViewSource): ViewAsset;

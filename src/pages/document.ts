@@ -9,6 +9,8 @@ export interface DocumentParts {
   readonly body: string;
   readonly islands: readonly Island[];
   readonly mark: string;
+  /** What the page's calls prove with that they come from the page; `null` where nothing asks for it. */
+  readonly csrfToken: string | null;
   readonly base: string;
   readonly styles: readonly string[];
   readonly assets: Assets | null;
@@ -16,25 +18,26 @@ export interface DocumentParts {
 
 /** Writes the whole document. */
 export function writeDocument(parts: DocumentParts): string {
-  const { lang, title, head, body } = parts;
-  return (
+  const { lang, title, head, body, assets, base } = parts;
+  const html =
     `<!doctype html><html lang="${escapeHtml(lang)}"><head><meta charset="utf-8">` +
     '<meta name="viewport" content="width=device-width, initial-scale=1">' +
     // Before anything of the page's own, so that the first element of its id is always ours.
     pageData(parts) +
-    `<title>${escapeHtml(title)}</title>${links(parts)}${head}</head><body>${body}</body></html>`
-  );
+    `<title>${escapeHtml(title)}</title>${links(parts)}${head}</head><body>${body}</body></html>`;
+  return assets?.base ? html.replaceAll(assets.base, `${base}/`) : html;
 }
 
 /** What the page script reads: which views stand on the page and with what props. */
-function pageData({ base, islands, mark, assets }: DocumentParts): string {
+function pageData({ base, islands, mark, csrfToken, assets }: DocumentParts): string {
   if (islands.length === 0 || !assets) return "";
   const views = islands.map(({ source, props }) => {
     const src = JSON.stringify(base + assets.view(source).src);
     return `{"src":${src},"name":${JSON.stringify(source.name)},"props":${props}}`;
   });
   const json = `{"base":${JSON.stringify(base)},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]}`;
-  return `<script type="application/json" id="tsweb">${escapeScript(json)}</script>`;
+  const token = csrfToken === null ? "" : `<meta name="csrf-token" content="${escapeHtml(csrfToken)}">`;
+  return `<script type="application/json" id="tsweb">${escapeScript(json)}</script>${token}`;
 }
 
 function links({ base, styles, assets, islands }: DocumentParts): string {
