@@ -1,0 +1,32 @@
+// The tsweb side of the measurements: bench/app, built and served as anybody's application is.
+import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { startServer } from "./processes.mjs";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+const folder = fileURLToPath(new URL("../app", import.meta.url));
+
+/** Builds an application with the command that people use. */
+export function build(dir) {
+  const { status, stderr } = spawnSync(process.execPath, [`${root}bin/tsweb.js`, "build", dir], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`tsweb build failed:\n${stderr}`);
+}
+
+/** What a built application is configured with here: production, on a free port of loopback. */
+export const settings = () => ({
+  WEB_ENV: "production",
+  WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
+  HOST: "127.0.0.1",
+  PORT: "0",
+});
+
+/** Starts the built application of `bench/app`. */
+export function startApp() {
+  const env = { ...settings(), WEB_CSRF_SECRET: randomBytes(32).toString("hex") };
+  return startServer(["dist/server.mjs"], { cwd: folder, env });
+}
+
+export function buildApp() {
+  build(folder);
+}

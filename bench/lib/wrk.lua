@@ -1,0 +1,10 @@
+-- What wrk sends, from the environment, and what it found, as one line of JSON.
+wrk.method = os.getenv("BENCH_METHOD")
+local body = os.getenv("BENCH_BODY")
+if body ~= "" then wrk.body = body end
+
+function done(summary, latency, requests)
+  local e = summary.errors
+  local failed = e.connect + e.read + e.write + e.status + e.timeout
+  print(string.format('{"requests":%d,"micros":%d,"failed":%d}', summary.requests, summary.duration, failed))
+end

@@ -1,0 +1,16 @@
+import { createServer } from "node:http";
+import { os } from "@orpc/server";
+import { RPCHandler } from "@orpc/server/node";
+import { z } from "zod";
+import { announce } from "./listen.mjs";
+
+const echo = os
+  .input(z.object({ text: z.string(), n: z.number().int() }))
+  .handler(({ input: { text, n } }) => ({ text, n }));
+const handler = new RPCHandler({ echo });
+announce(
+  createServer(async (request, response) => {
+    const { matched } = await handler.handle(request, response, { context: {} });
+    if (!matched) response.writeHead(404).end();
+  }),
+);

@@ -1,0 +1,100 @@
+// Calls a second of one small function: `{ text, n }` there and back, a string and a checked whole number.
+import { fileURLToPath } from "node:url";
+import { buildApp, startApp } from "./lib/app.mjs";
+import { browserHeaders, generator } from "./lib/load.mjs";
+import { layout, startServer } from "./lib/processes.mjs";
+import { measure, ratioTable } from "./lib/rounds.mjs";
+
+const ARGS = { text: "The quick brown fox jumps over the lazy dog", n: 42 };
+
+const call = (address, path, body, more) => ({
+  url: address + path,
+  method: "POST",
+  headers: { "content-type": "application/json", ...browserHeaders(address, more) },
+  body: JSON.stringify(body),
+});
+
+const tsweb = (address, name, more) => call(address, `/__web/rpc/${name}`, { args: ARGS }, more);
+
+/** Serves one of `peers/`; `reply` is what its answer to the call must be. */
+function peer(name, file, { path = "/echo", body = ARGS, reply }) {
+  return {
+    name,
+    async open() {
+      const server = await startServer([fileURLToPath(new URL(`peers/${file}.mjs`, import.meta.url))]);
+      const target = call(server.address, path, body);
+      await checkAnswer(target, reply);
+      return { target, pid: server.pid, end: server.end };
+    },
+  };
+}
+
+const ours = {
+  name: "tsweb",
+  async open() {
+    const server = await startApp();
+    const target = tsweb(server.address, "echo");
+    await checkAnswer(target, { result: ARGS });
+    await checkProtections(server.address);
+    return { target, pid: server.pid, end: server.end };
+  },
+};
+
+const oursSignedIn = {
+  name: "tsweb, signed in (`auth_required`)",
+  async open() {
+    const server = await startApp();
+    const more = await signIn(server.address);
+    const target = tsweb(server.address, "echo_signed_in", more);
+    await checkAnswer(target, { result: ARGS });
+    return { target, pid: server.pid, end: server.end };
+  },
+};
+
+/** Signs in, and gives what a browser sends from then on: the cookie, and the CSRF token where it got one. */
+async function signIn(address) {
+  const request = call(address, "/__web/rpc/sign_in", { args: { email: "ada@example.org" } });
+  const response = await fetch(request.url, request);
+  const cookie = response.headers.getSetCookie()[0]?.split(";")[0];
+  if (!response.ok || !cookie) throw new Error(`Signing in was answered with ${response.status} and no cookie.`);
+  const token = response.headers.get("x-csrf-token");
+  return token ? { cookie, "x-csrf-token": token } : { cookie };
+}
+
+/** A contestant that is fast because it answers something else is no contestant. */
+async function checkAnswer(target, reply) {
+  const response = await fetch(target.url, target);
+  const text = await response.text();
+  if (response.ok && JSON.stringify(JSON.parse(text)) === JSON.stringify(reply)) return;
+  throw new Error(`${target.url} answered ${response.status} ${text}`);
+}
+
+/** What is measured must have its protections on. */
+async function checkProtections(address) {
+  const status = async (target) => (await fetch(target.url, target)).status;
+  const found = [
+    await status(tsweb(address, "echo", { origin: "https://elsewhere.example" })),
+    await status(call(address, "/__web/rpc/echo", { args: { ...ARGS, n: "three" } })),
+    await status(tsweb(address, "echo_signed_in")),
+  ];
+  if (found.join() !== "403,422,401") throw new Error(`Protections are off: ${found.join()} instead of 403,422,401.`);
+}
+
+const contestants = [
+  peer("bare `node:http`", "bare", { reply: ARGS }),
+  ours,
+  oursSignedIn,
+  peer("Fastify + schema", "fastify", { reply: { result: ARGS } }),
+  peer("Hono + zod", "hono", { reply: { result: ARGS } }),
+  peer("oRPC + zod", "orpc", { body: { json: ARGS }, reply: { json: ARGS } }),
+  peer("tRPC + zod", "trpc", { reply: { result: { data: ARGS } } }),
+];
+
+/** @param only a part of the names of those to measure; the bare server is always among them */
+export async function rpc({ rounds = 5, seconds = 1, connections = 32, warmUp = 2, only = "" } = {}) {
+  buildApp();
+  const chosen = contestants.filter(({ name }, i) => i === 0 || name.toLowerCase().includes(only));
+  const rows = await measure(chosen, { rounds, seconds, connections, warmUp });
+  const how = `${rounds} rounds of ${seconds} s, ${connections} connections, load by ${generator}, ${layout}.`;
+  return `## Calls\n\n${how}\n\n${ratioTable(rows, "calls")}`;
+}
