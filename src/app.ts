@@ -31,8 +31,9 @@ import {
   type Markup,
   type PageSettings,
 } from "./pages/index.ts";
+import { checkRate, memoryRate, type Rate } from "./rate/index.ts";
 import { createAppRouter, type Router } from "./router.ts";
-import { answerCall, type Functions } from "./rpc/index.ts";
+import { answerCall, type CallSettings, checkSeconds } from "./rpc/index.ts";
 import { type StaticFiles, staticFiles } from "./static.ts";
 
 /** What an application is made of. */
@@ -49,6 +50,10 @@ export interface AppOptions {
   readonly layout?: Layout;
   /** The page for what cannot be shown (401, 403, 404, 500); a plain one unless said. */
   readonly error?: (props: ErrorPageProps) => Markup;
+  /** How many calls a client may make: 120 in 60 seconds unless said, `false` for any number. */
+  readonly rate?: Rate | false;
+  /** How long a call may take, in seconds; any time unless said here or by the function. */
+  readonly rpc_timeout?: number;
   /** The environment to be configured from; `process.env` unless said. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -86,7 +91,7 @@ export class App {
 
   readonly #base: string;
   readonly #log: Log;
-  readonly #functions: Functions;
+  #calls: CallSettings;
   readonly #router: Router;
   readonly #files: StaticFiles | null;
   #settings: PageSettings;
@@ -101,7 +106,13 @@ export class App {
     this.pages = pages.map((page) => page.path);
     this.#base = checkBase(options.base ?? "");
     this.#log = this.config.production ? jsonLog() : consoleLog();
-    this.#functions = functions;
+    checkSeconds(options.rpc_timeout, "new App");
+    this.#calls = {
+      functions,
+      log: this.#log,
+      rate: options.rate === false ? null : memoryRate(checkRate(options.rate ?? DEFAULT_RATE)),
+      rpc_timeout: options.rpc_timeout,
+    };
     this.#router = createAppRouter(pages, routes);
     this.#files = built && staticFiles(built.files);
     this.#security = securityLines(this.config, false);
@@ -136,8 +147,9 @@ export class App {
    * @throws Error when the browser's code calls what is not served
    */
   develop({ assets, called, showError }: Development): void {
-    checkCalled(called, { functions: this.#functions });
+    checkCalled(called, this.#calls);
     this.#settings = { ...this.#settings, assets, showError, development: true };
+    this.#calls = { ...this.#calls, rate: null };
     this.#security = securityLines(this.config, true);
   }
 
@@ -171,7 +183,7 @@ export class App {
       if (!isUsablePath(pathname)) return textReply(400, "Bad request: this path cannot be read.\n");
       const path = belowBase(pathname, this.#base);
       if (path?.startsWith("/__web/rpc/")) {
-        return await answerCall(context, path.slice("/__web/rpc/".length), this.#functions, this.#log);
+        return await answerCall(context, path.slice("/__web/rpc/".length), this.#calls);
       }
       refuseDeclaredTooLarge(context.raw.headers);
       return await this.#answerPath(context, path);
@@ -206,6 +218,8 @@ export class App {
     return null;
   }
 }
+
+const DEFAULT_RATE: Rate = { calls: 120, seconds: 60 };
 
 function securityLines(config: Config, development: boolean): readonly (readonly [string, string])[] {
   return Object.entries(securityHeaders({ development, secure: config.cookieSecure }));

@@ -28,20 +28,39 @@ export function declaresLength(headers: Headers): boolean {
   return /^\d+$/.test(headers.get("content-length") ?? "");
 }
 
+/** How long a body may take to arrive, in seconds. */
+const BODY_SECONDS = 30;
+
 /**
  * Reads a request's body as text, up to the limit: refused as soon as it is known to be over it,
  * and never held in memory beyond it.
  *
- * @throws Refusal 413 over {@link MAX_BODY_BYTES}
+ * @throws Refusal 413 over {@link MAX_BODY_BYTES}, 408 when it takes longer than 30 seconds to arrive
  */
 export async function readBody(request: Request): Promise<string> {
   refuseDeclaredTooLarge(request.headers);
-  if (declaresLength(request.headers)) return request.text();
-  if (!request.body) return "";
+  let timer: NodeJS.Timeout | undefined;
+  const tooSlow = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Refusal("validation_error", SLOW, { status: 408, headers: CLOSE })),
+      BODY_SECONDS * 1000,
+    );
+  });
+  try {
+    return await Promise.race([declaresLength(request.headers) ? request.text() : readCounted(request), tooSlow]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const SLOW = `The request body took longer than ${BODY_SECONDS} seconds to arrive.`;
+
+async function readCounted({ body }: Request): Promise<string> {
+  if (!body) return "";
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
-  for await (const chunk of request.body) {
+  for await (const chunk of body) {
     size += chunk.byteLength;
     if (size > MAX_BODY_BYTES) throw tooLarge();
     text += decoder.decode(chunk, { stream: true });

@@ -267,7 +267,7 @@ describe("markup that is no markup", () => {
 
   it("is named when a component or a view returns a promise", async () => {
     for (const development of [true, false]) {
-      const component = await answered(() => h("div", null, h(Later, null)), {}, { development });
+      const component = await answered(() => h("div", null, h(Later, {})), {}, { development });
       expect(component.logged).toEqual([expect.stringContaining("Later returned a promise")]);
       const LaterView = compiledView("LaterView", Later);
       const island = await answered(() => h(LaterView, {}), {}, { development });
@@ -337,10 +337,10 @@ describe("what a page throws", () => {
   });
 
   it("in its markup is the same as in its function", async () => {
-    const Missing = () => {
+    const Missing = (): null => {
       throw new NotFound();
     };
-    expect((await answered(() => h(Missing, null))).status).toBe(404);
+    expect((await answered(() => h(Missing, {}))).status).toBe(404);
   });
 
   it("is shown to the developer where there is one", async () => {

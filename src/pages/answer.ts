@@ -4,6 +4,7 @@ import { RPCError, statusOf } from "../errors.ts";
 import { htmlReply, PRIVATE, type Reply, type RequestContext } from "../http/index.ts";
 import type { Log } from "../log.ts";
 import type { PageSource } from "../rpc/index.ts";
+import { issueCsrfToken } from "../session/index.ts";
 import type { Assets } from "./assets.ts";
 import { writeDocument } from "./document.ts";
 import { splitHead } from "./head.ts";
@@ -53,7 +54,7 @@ export async function answerPage(
       const location = result.internal ? settings.base + result.location : result.location;
       return { status: 303, headers: { location, ...PRIVATE }, body: null };
     }
-    return htmlReply(200, render(result, page.options, page.source, settings));
+    return htmlReply(200, render(context, result, page, settings));
   } catch (error) {
     return answerError(context, error, `The page ${page.path}`, settings);
   }
@@ -86,11 +87,11 @@ function errorPage(context: RequestContext, status: number, message: string, set
   const props: ErrorPageProps = { status, message, id: context.id };
   const title = TITLES[status] ?? "Error";
   try {
-    return render(settings.error(props), { title }, null, settings);
+    return render(context, settings.error(props), { options: { title }, source: null }, settings);
   } catch (error) {
     // The layout or the application's own error page may be what failed.
     settings.log.error({ id: context.id, err: error }, "The error page failed");
-    return render(DefaultError(props), { title, layout: false }, null, settings);
+    return render(context, DefaultError(props), { options: { title, layout: false }, source: null }, settings);
   }
 }
 
@@ -110,7 +111,18 @@ export function DefaultError({ status, message, id }: ErrorPageProps): Markup {
   ]);
 }
 
-function render(markup: Markup, options: PageOptions, source: PageSource | null, settings: PageSettings): string {
+/** What a document is rendered for: a page, or an error page, which no module declares. */
+interface Rendered {
+  readonly options: PageOptions;
+  readonly source: PageSource | null;
+}
+
+function render(
+  context: RequestContext,
+  markup: Markup,
+  { options, source }: Rendered,
+  settings: PageSettings,
+): string {
   if (isThenable(markup)) throw new TypeError("A page's markup is a promise: await it before it is returned.");
   const state: Render = {
     development: settings.development,
@@ -130,6 +142,7 @@ function render(markup: Markup, options: PageOptions, source: PageSource | null,
     body,
     islands: state.islands,
     mark: state.mark,
+    csrfToken: issueCsrfToken(context),
     base: settings.base,
     styles: settings.assets?.styles(source) ?? [],
     assets: settings.assets,

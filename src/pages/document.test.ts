@@ -18,6 +18,7 @@ function documentOf(parts: Partial<DocumentParts> = {}): string {
     body: "<p>Body</p>",
     islands: [],
     mark: "m",
+    csrfToken: null,
     base: "",
     styles: [],
     assets,
@@ -89,6 +90,17 @@ describe("the document", () => {
   it("has the scripts of development on every page", () => {
     const developing = { ...assets, scripts: ["/@vite/client"] };
     expect(documentOf({ assets: developing })).toContain('<script type="module" src="/@vite/client"></script>');
+  });
+});
+
+describe("the CSRF token", () => {
+  it("stands before anything of the page's own, and only where a script will read it", () => {
+    const views = { islands: [island({})], csrfToken: "a-_1", head: "<x>" };
+    const html = documentOf(views);
+    expect(html).toContain('<meta name="csrf-token" content="a-_1">');
+    expect(html.indexOf("csrf-token")).toBeLessThan(html.indexOf("<x>"));
+    expect(documentOf({ ...views, csrfToken: null })).not.toContain("csrf-token");
+    expect(documentOf({ ...views, islands: [] })).not.toContain("csrf-token");
   });
 });
 

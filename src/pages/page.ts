@@ -1,10 +1,11 @@
-import type { ComponentChildren } from "preact";
+import type { VNode } from "preact";
 import type { InferRouteParams } from "rou3";
 import type { PageSource } from "../rpc/index.ts";
 import type { Redirect } from "./redirect.ts";
 
 /** What a page or a component shows: JSX, text, a list of these, or nothing. */
-export type Markup = ComponentChildren;
+// biome-ignore lint/suspicious/noExplicitAny: an element of any component at all
+export type Markup = VNode<any> | string | number | bigint | boolean | null | undefined | readonly Markup[];
 
 /** What stands around a page's markup. */
 export type Layout = (props: { readonly children: Markup }) => Markup;

@@ -1,3 +1,3 @@
 export { clientKey } from "./client-key.ts";
 export { memoryRate, type RateStore } from "./memory.ts";
-export type { Rate } from "./window.ts";
+export { checkRate, type Rate } from "./window.ts";

@@ -30,3 +30,17 @@ export function waitFor({ previous, current, elapsed }: Counted, { calls, second
   // … else in the next one, of which this one will be the window before.
   return seconds * (1 - elapsed + 1 - (calls - 1) / current);
 }
+
+/**
+ * Checks a rate as it was given.
+ *
+ * @throws RangeError that says what is wrong
+ */
+export function checkRate(rate: Rate): Rate {
+  const { calls, seconds } = rate;
+  if (!Number.isSafeInteger(calls) || calls < 1)
+    throw new RangeError(`rate: calls is a whole number from 1, not ${calls}.`);
+  if (!Number.isFinite(seconds) || seconds < 1)
+    throw new RangeError(`rate: seconds is a number from 1, not ${seconds}.`);
+  return rate;
+}

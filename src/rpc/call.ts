@@ -7,43 +7,66 @@ import {
   type Reply,
   type RequestContext,
   readBody,
-  refuseDeclaredTooLarge,
   siteOriginsOf,
 } from "../http/index.ts";
 import type { Log } from "../log.ts";
+import { clientKey, type RateStore } from "../rate/index.ts";
 import { toJson } from "../serialize.ts";
 import { bindArguments } from "./arguments.ts";
 import { readArguments } from "./body.ts";
+import { refuseWithoutToken, watchSignIn } from "./csrf.ts";
 import { errorJson, failureOf } from "./failure.ts";
 import { answerStream } from "./ndjson.ts";
 import { type Definition, isAllowed, signInFirst } from "./server.ts";
+import { withinTime } from "./time-limit.ts";
 
 /** The functions of an application, by name. */
 export type Functions = ReadonlyMap<string, Definition>;
 
+/** What all calls of an application share. */
+export interface CallSettings {
+  readonly functions: Functions;
+  readonly log: Log;
+  /** Where calls are counted; `null`: nowhere. */
+  readonly rate: RateStore | null;
+  /** How long a call may take, in seconds, where its function says nothing else. */
+  readonly rpc_timeout?: number | undefined;
+}
+
 /**
- * Answers one call, in the order of the design's section 4: method, content type, origin,
- * function, authentication, body, arguments, run, serialise.
+ * Answers one call, in the order of the design's section 4: method, content type, origin, rate,
+ * function, authentication and token, body, arguments, run, serialise.
  */
-export async function answerCall(
-  context: RequestContext,
-  name: string,
-  functions: Functions,
-  log: Log,
-): Promise<Reply> {
+export async function answerCall(context: RequestContext, name: string, settings: CallSettings): Promise<Reply> {
+  const { log } = settings;
+  const signIn = watchSignIn(context);
   try {
     refuseOtherMethods(context.raw);
     refuseOtherTypes(context.raw.headers);
     refuseForeignOrigins(context, log);
-    const definition = findFunction(functions, name);
-    refuseDeclaredTooLarge(context.raw.headers);
+    await refuseTooMany(context, settings.rate);
+    const definition = findFunction(settings.functions, name);
     refuseSignedOut(definition);
+    refuseWithoutToken(context, definition);
     const args = bindArguments(definition.signature, readArguments(await readBody(context.raw)));
-    if (definition.signature.stream) return await answerStream(context, definition, args, log);
-    return jsonReply(200, `{"result":${toJson(await definition.run(...args))}}`);
+    const reply = definition.signature.stream
+      ? await answerStream(context, definition, args, log)
+      : await answerOnce(context, definition, args, settings.rpc_timeout);
+    return signIn.withFreshToken(reply);
   } catch (error) {
-    return errorReply(failureOf(error, context, log, `The call of ${name}`), context, log);
+    return signIn.withFreshToken(errorReply(failureOf(error, context, log, `The call of ${name}`), context, log));
   }
+}
+
+async function answerOnce(
+  context: RequestContext,
+  { options, run }: Definition,
+  args: unknown[],
+  appSeconds: number | undefined,
+): Promise<Reply> {
+  const seconds = options.rpc_timeout ?? appSeconds;
+  const result = await withinTime(context, seconds, () => run(...args));
+  return jsonReply(200, `{"result":${toJson(result)}}`);
 }
 
 function refuseOtherMethods({ method }: Request): void {
@@ -76,6 +99,17 @@ function refuseForeignOrigins(context: RequestContext, log: Log): void {
     "A call from another origin was refused. If that origin is this site, set WEB_ORIGIN to it, or WEB_TRUST_PROXY to the number of proxies in front",
   );
   throw new Refusal("forbidden", "A call from another site is not taken.", { headers: CLOSE });
+}
+
+async function refuseTooMany(context: RequestContext, rate: RateStore | null): Promise<void> {
+  if (!rate) return;
+  const taken = rate.take(clientKey(context.address));
+  const wait = typeof taken === "number" ? taken : await taken;
+  if (wait === 0) return;
+  const seconds = Math.max(1, Math.ceil(wait));
+  throw new Refusal("rate_limited", `Too many calls. Try again in ${seconds} seconds.`, {
+    headers: { "retry-after": String(seconds), ...CLOSE },
+  });
 }
 
 /** Finds a function by its segment of the path, where a name beyond ASCII stands percent-encoded. */

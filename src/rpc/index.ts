@@ -1,4 +1,4 @@
-export { answerCall, type Functions } from "./call.ts";
+export { answerCall, type CallSettings, type Functions } from "./call.ts";
 export { errorJson, failureOf } from "./failure.ts";
 export {
   type Called,
@@ -11,4 +11,5 @@ export {
   server,
 } from "./server.ts";
 export type { PageSource, Parameter, Signature, ViewSource } from "./signature.ts";
+export { checkSeconds } from "./time-limit.ts";
 export { ValueError } from "./value-error.ts";

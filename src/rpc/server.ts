@@ -1,10 +1,10 @@
 import { RPCError } from "../errors.ts";
 import { type SerializedResult, toJson } from "../serialize.ts";
-import type { Serialized } from "../serialized.ts";
 import { session } from "../session/index.ts";
 import type { Stream } from "../stream.ts";
 import { localStream } from "./local-stream.ts";
 import type { Signature } from "./signature.ts";
+import { checkSeconds } from "./time-limit.ts";
 
 /** A whole number, as a parameter's annotation: a numeric string is coerced, `3.5` refused. */
 export type int = number;
@@ -20,9 +20,26 @@ export type Called<R> =
     ? Promise<R>
     : [R] extends [never]
       ? Promise<never>
-      : [R] extends [Generator<infer T, unknown, never> | AsyncGenerator<infer T, unknown, never>]
-        ? Stream<Serialized<T>>
+      : [R] extends [Iterating<infer T>]
+        ? Stream<SerializedResult<Awaited<T>>>
         : Promise<SerializedResult<Awaited<R>>>;
+
+/** What `function*` and `async function*` give, also where they are annotated in general words. */
+type Iterating<T> =
+  | Generator<T, unknown, never>
+  | AsyncGenerator<T, unknown, never>
+  | IterableIterator<T>
+  | AsyncIterableIterator<T>;
+
+/**
+ * The function that a server function is made of. It says no more of it than that it is one: said to
+ * take `unknown`, a parameter without an annotation would be `unknown`, and one with a default too.
+ */
+// biome-ignore lint/complexity/noBannedTypes: nothing narrower leaves the parameters to themselves
+type AnyFunction = Function;
+
+/** What `server` makes of a function. */
+export type Served<F> = F extends (...args: infer A) => infer R ? ServerFunction<A, R> : never;
 
 /** A function that runs on the server, wherever it is called from. */
 export interface ServerFunction<A extends readonly unknown[], R> {
@@ -35,6 +52,11 @@ export interface ServerFunction<A extends readonly unknown[], R> {
 export interface ServerOptions {
   /** Only a signed-in visitor may call it: `unauthenticated` else, and the CSRF token where one is configured. */
   readonly auth_required?: boolean;
+  /**
+   * How long a call may take, in seconds; over it the caller gets `timeout` at once and
+   * `request.signal` aborts. The application's own applies where it is left out. Streams have none.
+   */
+  readonly rpc_timeout?: number;
 }
 
 /** A server function, as the application serves it. */
@@ -61,11 +83,8 @@ export function definitionOf(value: unknown): Definition | undefined {
  * @throws Error when the module was not compiled, and says how to compile it
  * @example export const add = server((a: int, b: int) => a + b);
  */
-export function server<A extends readonly unknown[], R>(fn: (...args: A) => R): ServerFunction<A, R>;
-export function server<A extends readonly unknown[], R>(
-  options: ServerOptions,
-  fn: (...args: A) => R,
-): ServerFunction<A, R>;
+export function server<F extends AnyFunction>(fn: F): Served<F>;
+export function server<F extends AnyFunction>(options: ServerOptions, fn: F): Served<F>;
 export function server(...args: readonly unknown[]): unknown {
   const [first, second, compiled] = args;
   const [options, run] = typeof first === "function" ? [{}, first] : [first, second];
@@ -76,9 +95,10 @@ export function server(...args: readonly unknown[]): unknown {
         'and tests with the plugin of "tsweb/vite".',
     );
   }
+  checkOptions(options, compiled);
   const definition: Definition = {
     signature: compiled,
-    options: options as ServerOptions, // the overloads say so
+    options,
     run: run as Definition["run"], // a function, checked above
   };
   const callable = (...values: unknown[]) => callLocally(definition, () => values);
@@ -87,6 +107,23 @@ export function server(...args: readonly unknown[]): unknown {
   Object.defineProperty(callable, "name", { value: compiled.name });
   definitions.set(callable, definition);
   return callable;
+}
+
+const OPTIONS: ReadonlySet<string> = new Set(["auth_required", "rpc_timeout"]);
+
+/** A misspelt `auth_requird` would leave a function open, so what is not known is refused. */
+function checkOptions(options: unknown, { name, file }: Signature): asserts options is ServerOptions {
+  const where = `server() of ${name} in ${file}`;
+  if (typeof options !== "object" || options === null) throw new TypeError(`${where}: the options are an object.`);
+  for (const option of Object.keys(options)) {
+    if (!OPTIONS.has(option))
+      throw new TypeError(`${where}: ${option} is no option; there are ${[...OPTIONS].join(", ")}.`);
+  }
+  const { auth_required, rpc_timeout } = options as { auth_required?: unknown; rpc_timeout?: unknown };
+  if (auth_required !== undefined && typeof auth_required !== "boolean") {
+    throw new TypeError(`${where}: auth_required is true or false.`);
+  }
+  checkSeconds(rpc_timeout, where);
 }
 
 function isSignature(value: unknown): value is Signature {

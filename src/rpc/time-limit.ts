@@ -37,9 +37,10 @@ export async function withinTime<T>(
  *
  * @throws RangeError that names what is wrong
  */
-export function checkSeconds(seconds: number | undefined, where: string): void {
+export function checkSeconds(seconds: unknown, where: string): asserts seconds is number | undefined {
   // Beyond it a timer would fire at once.
   const mostSeconds = 2 ** 31 / 1000 - 1;
-  if (seconds === undefined || (Number.isFinite(seconds) && seconds > 0 && seconds <= mostSeconds)) return;
+  if (seconds === undefined) return;
+  if (typeof seconds === "number" && seconds > 0 && seconds <= mostSeconds) return;
   throw new RangeError(`${where}: rpc_timeout is a number of seconds over 0, not ${String(seconds)}.`);
 }

@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
+import { request, session } from "../index.ts";
+
+const CSRF = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_CSRF_SECRET: "3c".repeat(32) };
+
+/** What a browser keeps of an answer: its cookie and its token. */
+function kept(response: Response): { cookie: string; token: string | null } {
+  const cookie = response.headers.getSetCookie().map((line) => line.split(";")[0]);
+  return { cookie: cookie.join("; "), token: response.headers.get("x-csrf-token") };
+}
+
+async function errorOf(response: Response): Promise<{ code: string; message: string }> {
+  return (await response.json()).error;
+}
+
+describe("the rate", () => {
+  const ping = compiledServer("ping", () => "pong");
+
+  it("is 120 calls in a minute unless said, counted by client, for known and unknown functions alike", async () => {
+    const app = appOf({ ping });
+    const from = (address: string) => (name: string) =>
+      app.fetch(
+        new Request(`http://shop.example/__web/rpc/${name}`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: '{"args":{}}',
+        }),
+        { address },
+      );
+    const one = from("10.0.0.1");
+    for (let at = 0; at < 119; at++) expect((await one("ping")).status).toBe(200);
+    expect((await one("nothing")).status).toBe(404);
+    const refused = await one("ping");
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(refused.headers.get("connection")).toBe("close");
+    expect(await errorOf(refused)).toMatchObject({ code: "rate_limited" });
+    expect((await from("10.0.0.2")("ping")).status).toBe(200);
+  });
+
+  it("can be set and switched off", async () => {
+    const three = appOf({ ping }, { rate: { calls: 3, seconds: 60 } });
+    const statuses = [];
+    for (let at = 0; at < 4; at++) statuses.push((await call(three, "ping")).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    const any = appOf({ ping }, { rate: false });
+    for (let at = 0; at < 130; at++) expect((await call(any, "ping")).status).toBe(200);
+  });
+
+  it.each([
+    { calls: 0, seconds: 60 },
+    { calls: 1.5, seconds: 60 },
+    { calls: 1, seconds: 0 },
+    { calls: Number.NaN, seconds: 60 },
+    { calls: 1, seconds: Number.POSITIVE_INFINITY },
+  ])("is refused as %j", (rate) => {
+    expect(() => appOf({ ping }, { rate })).toThrow(RangeError);
+  });
+});
+
+describe("rpc_timeout", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** A function that never ends by itself, and what became of it. */
+  function stuck(options = {}) {
+    const seen: { signal?: AbortSignal; fail?: (error: Error) => void } = {};
+    const wait = compiledServer(
+      "wait",
+      () => {
+        seen.signal = request.signal;
+        return new Promise<string>((_, reject) => {
+          seen.fail = reject;
+        });
+      },
+      { options },
+    );
+    return { wait, seen };
+  }
+
+  it("answers 504 when it is over and not before, and aborts the signal", async () => {
+    const { wait, seen } = stuck({ rpc_timeout: 2 });
+    let answered = false;
+    const answer = call(appOf({ wait }), "wait").finally(() => {
+      answered = true;
+    });
+    await vi.advanceTimersByTimeAsync(1999);
+    expect(answered).toBe(false);
+    expect(seen.signal?.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    const response = await answer;
+    expect(response.status).toBe(504);
+    expect(await errorOf(response)).toMatchObject({ code: "timeout" });
+    expect(seen.signal?.aborted).toBe(true);
+  });
+
+  it("drops what a call throws after its time", async () => {
+    const unhandled = vi.fn();
+    process.on("unhandledRejection", unhandled);
+    const { wait, seen } = stuck({ rpc_timeout: 1 });
+    const answer = call(appOf({ wait }), "wait");
+    await vi.advanceTimersByTimeAsync(1000);
+    await answer;
+    seen.fail?.(new Error("late"));
+    vi.useRealTimers();
+    // A rejection that nobody took up is told of once the queue of promises is empty.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  it("is the application's where the function says none, and the function's where it does", async () => {
+    const patient = stuck({ rpc_timeout: 5 }).wait;
+    const { wait } = stuck();
+    const app = appOf({ wait }, { rpc_timeout: 1 });
+    const first = call(app, "wait");
+    const other = call(appOf({ wait: patient }, { rpc_timeout: 1 }), "wait");
+    let answered = false;
+    other.finally(() => {
+      answered = true;
+    });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect((await first).status).toBe(504);
+    expect(answered).toBe(false);
+    await vi.advanceTimersByTimeAsync(4000);
+    expect((await other).status).toBe(504);
+  });
+
+  it("leaves no timer behind for a call that is in time, and none at all for a stream", async () => {
+    const quick = compiledServer("quick", () => 1, { options: { rpc_timeout: 60 } });
+    const slow = compiledServer(
+      "slow",
+      async function* () {
+        await new Promise((resolve) => setTimeout(resolve, 120_000));
+        yield 1;
+      },
+      { stream: true, options: { rpc_timeout: 1 } },
+    );
+    const app = appOf({ quick, slow }, { rpc_timeout: 1 });
+    expect((await call(app, "quick")).status).toBe(200);
+    expect(vi.getTimerCount()).toBe(0);
+    const stream = call(app, "slow");
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(await (await stream).text()).toBe('{"chunk":1}\n{"done":true}\n');
+  });
+
+  it("refuses a cookie from a call whose answer has left", async () => {
+    let late: unknown;
+    const wait = compiledServer(
+      "wait",
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 2000));
+        try {
+          session.login("ada");
+        } catch (error) {
+          late = error;
+        }
+      },
+      { options: { rpc_timeout: 1 } },
+    );
+    const answer = call(appOf({ wait }), "wait");
+    await vi.advanceTimersByTimeAsync(2000);
+    expect((await answer).headers.getSetCookie()).toEqual([]);
+    expect(late).toMatchObject({ message: expect.stringContaining("cannot be set") });
+  });
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2_147_484, "1"])("is refused as %j", (rpc_timeout) => {
+    const options = { rpc_timeout: rpc_timeout as number };
+    expect(() => stuck(options)).toThrow(RangeError);
+    expect(() => appOf({ wait: stuck().wait }, options)).toThrow(RangeError);
+  });
+});
+
+describe("the options of a function", () => {
+  it.each([{ auth_requird: true }, { auth_required: "yes" }, { rpcTimeout: 1 }])("are refused as %j", (options) => {
+    expect(() => compiledServer("f", () => 1, { options: options as object })).toThrow(TypeError);
+  });
+});
+
+describe("the time a body has", () => {
+  it("is 30 seconds", async () => {
+    vi.useFakeTimers();
+    const ping = compiledServer("ping", () => "pong");
+    const never = new ReadableStream<Uint8Array>();
+    const answer = call(appOf({ ping }), "ping", {}, { body: never });
+    await vi.advanceTimersByTimeAsync(30_000);
+    vi.useRealTimers();
+    const response = await answer;
+    expect(response.status).toBe(408);
+    expect(response.headers.get("connection")).toBe("close");
+    expect(await errorOf(response)).toMatchObject({ code: "validation_error" });
+  });
+});
+
+describe("the CSRF token", () => {
+  const functions = {
+    enter: compiledServer("enter", (who: string) => session.login(who), { params: { who: "any" } }),
+    leave: compiledServer("leave", () => session.logout()),
+    spend: compiledServer("spend", () => session.user()?.sub, { options: { auth_required: true } }),
+    open: compiledServer("open", () => "anyone"),
+  };
+  const site = () => appOf(functions, { env: CSRF });
+
+  it("is asked for by functions for the signed-in alone", async () => {
+    const app = site();
+    expect((await call(app, "open")).status).toBe(200);
+    expect((await call(app, "spend")).status).toBe(401);
+    const { cookie } = kept(await call(app, "enter", { who: "ada" }));
+    const refused = await call(app, "spend", {}, { headers: { cookie } });
+    expect(refused.status).toBe(403);
+    expect(await errorOf(refused)).toMatchObject({ code: "forbidden" });
+    expect((await call(app, "open", {}, { headers: { cookie } })).status).toBe(200);
+  });
+
+  it("comes with the answer that signs in, and holds from there on without a page", async () => {
+    const app = site();
+    const { cookie, token } = kept(await call(app, "enter", { who: "ada" }));
+    const headers = { cookie, "x-csrf-token": token ?? "" };
+    const spent = await call(app, "spend", {}, { headers });
+    expect(await spent.json()).toEqual({ result: "ada" });
+    expect(spent.headers.has("x-csrf-token")).toBe(false);
+    const left = await call(app, "leave", {}, { headers });
+    expect(kept(left).token).not.toBe(token);
+    expect(kept(left).token).not.toBeNull();
+  });
+
+  it("of another sign-in is refused with a fresh one, which holds: another tab signed in", async () => {
+    const app = site();
+    const first = kept(await call(app, "enter", { who: "ada" }));
+    const second = kept(await call(app, "enter", { who: "ada" }));
+    const headers = { cookie: second.cookie, "x-csrf-token": first.token ?? "" };
+    const refused = await call(app, "spend", {}, { headers });
+    expect(refused.status).toBe(403);
+    const fresh = refused.headers.get("x-csrf-token") ?? "";
+    expect((await call(app, "spend", {}, { headers: { ...headers, "x-csrf-token": fresh } })).status).toBe(200);
+  });
+
+  it("also comes with an error that a call ends with after it signed in", async () => {
+    const both = compiledServer("both", () => {
+      session.login("ada");
+      throw new Error("after");
+    });
+    expect(kept(await call(appOf({ both }, { env: CSRF }), "both")).token).not.toBeNull();
+  });
+
+  it("is neither asked for nor sent where no secret is set", async () => {
+    const app = appOf(functions);
+    const entered = await call(app, "enter", { who: "ada" });
+    expect(kept(entered).token).toBeNull();
+    expect((await call(app, "spend", {}, { headers: { cookie: kept(entered).cookie } })).status).toBe(200);
+  });
+});
