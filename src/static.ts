@@ -23,18 +23,20 @@ export function staticFiles(files: readonly string[]): StaticFiles {
   const shared = { dir, encodings: true, compress: false };
   const hashed = staticMiddleware({ ...shared, maxAge: YEAR_S, immutable: true });
   const other = staticMiddleware(shared);
-  const missed = () => new Response(null, { status: 404 });
   return {
     async answer(request, path) {
-      if (!known.has(decodePath(path)) || (request.method !== "GET" && request.method !== "HEAD")) return null;
-      const serve = path.startsWith("/assets/") ? hashed : other;
-      // The middleware reads these three alone.
-      const asked = { method: request.method, headers: request.headers, _url: new URL(path, "http://site.invalid") };
-      return serve(asked as unknown as ServerRequest, missed);
+      const file = path.includes("%") ? decodeURIComponent(path) : path; // what cannot be decoded was refused before
+      if (!known.has(file) || (request.method !== "GET" && request.method !== "HEAD")) return null;
+      const isHashed = file.startsWith("/assets/");
+      // The middleware reads these three alone, and decodes the path less than we do.
+      const asked = { method: request.method, headers: request.headers, _url: { pathname: encodeURI(file) } };
+      const response = await (isHashed ? hashed : other)(asked as unknown as ServerRequest, missed);
+      if (response.status === 404) return null; // it was there when it was built
+      // Without a word of it, browsers would keep a file for as long as they think best.
+      if (!isHashed) response.headers.set("cache-control", "no-cache");
+      return response;
     },
   };
 }
 
-function decodePath(path: string): string {
-  return decodeURIComponent(path); // the pipeline has refused paths that cannot be decoded
-}
+const missed = () => new Response(null, { status: 404 });

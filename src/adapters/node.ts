@@ -1,6 +1,9 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { IncomingMessage, type ServerResponse } from "node:http";
+import type { ServerRequest } from "srvx";
 import { FastResponse, toNodeHandler } from "srvx/node";
 import type { RequestInfo } from "../app.ts";
+import { requestId, traceParent } from "../http/index.ts";
+import { lingering } from "./linger.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -20,12 +23,13 @@ export interface Fetchable {
  */
 export function node(app: Fetchable): NodeHandler {
   // It takes HTTP/2's requests as well; ours are of HTTP/1.1.
-  const handle = toNodeHandler((request) => app.fetch(request, INFO)) as (
-    request: IncomingMessage,
-    response: ServerResponse,
-  ) => unknown;
+  const handle = toNodeHandler(async (request) => {
+    const response = await app.fetch(request, INFO);
+    const { req } = (request as ServerRequest).runtime?.node ?? {}; // it is of the adapter's own making
+    return req instanceof IncomingMessage && !req.complete ? lingering(response, req) : response;
+  }) as (request: IncomingMessage, response: ServerResponse) => unknown;
   return (request, response) => {
-    if (!isUsableTarget(request)) return refuseTarget(response);
+    if (!isUsableTarget(request)) return refuseTarget(request, response);
     void handle(request, response);
   };
 }
@@ -34,13 +38,32 @@ export function node(app: Fetchable): NodeHandler {
  * Answers whether a request's target and host make an address. HTTP lets through what no address
  * can hold, and the first reader of it would throw.
  */
-function isUsableTarget({ url = "", headers: { host = "localhost" } }: IncomingMessage): boolean {
-  if (!/^[A-Za-z0-9.:[\]_-]+$/.test(host)) return false;
+function isUsableTarget(request: IncomingMessage): boolean {
+  const { url = "", headers } = request;
+  const { host = "localhost" } = headers; // HTTP/1.0 needs none
+  if (!/^[A-Za-z0-9.:[\]_-]{1,260}$/.test(host)) return false;
   if (!url.startsWith("/")) return false; // a proxy's or `OPTIONS *`: neither is ours to answer
-  return URL.canParse(`http://${host}`);
+  return URL.canParse(`http://${host}`) && !namesTwoHosts(request.rawHeaders);
 }
 
-function refuseTarget(response: ServerResponse): void {
-  response.writeHead(400, { "content-type": "text/plain; charset=utf-8", connection: "close" });
+/** Two hosts are two readings of one request: ours, and that of a proxy in front. @see RFC 9112, section 3.2 */
+function namesTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  return hosts > 1;
+}
+
+function refuseTarget({ headers }: IncomingMessage, response: ServerResponse): void {
+  const only = (value: string | string[] | undefined) => (typeof value === "string" ? value : null);
+  response.writeHead(400, {
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+    "x-request-id": requestId(only(headers["x-request-id"])),
+    traceparent: traceParent(only(headers.traceparent)),
+    connection: "close",
+  });
   response.end("Bad request: its address cannot be read.\n");
 }

@@ -6,6 +6,12 @@ import { node } from "./node.ts";
 /** How long a request has to arrive whole, body included. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
+/** How long its headers have to arrive: a client that sends them byte by byte holds a connection no longer. */
+const HEADERS_TIMEOUT_MS = 10_000;
+
+/** How often the two are looked after. */
+const CHECK_MS = 2_000;
+
 /** How long calls in flight have to end once the server is told to stop. */
 const SHUTDOWN_MS = 30_000;
 
@@ -59,6 +65,13 @@ async function stop(server: Server): Promise<void> {
   clearTimeout(deadline);
 }
 
+const LIMITS = {
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  connectionsCheckingInterval: CHECK_MS,
+  keepAliveTimeout: 65_000, // longer than the usual proxy keeps a connection: it must not be us who closes it first
+} as const;
+
 /**
  * Serves a built application until it is told to stop: the last line of `dist/server.mjs`.
  *
@@ -67,7 +80,7 @@ async function stop(server: Server): Promise<void> {
  */
 export async function serve(app: App): Promise<void> {
   const { config, log } = app;
-  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: 65_000 }, node(app));
+  const server = createServer(LIMITS, node(app));
   const listening = await listenOn(server, config);
   log.info({ address: listening.address }, `Listening at ${listening.address}`);
   const end = async (signal: string) => {
