@@ -382,7 +382,7 @@ describe("a stream", () => {
     answer = lines({ done: true });
     const values = stream("f", [])();
     await collect(values);
-    expect(() => values[Symbol.asyncIterator]()).toThrow("A stream can be read once");
+    await expect(collect(values)).rejects.toThrow("A stream can be read once");
   });
 
   test("with too many arguments throws at once", async () => {
