@@ -39,7 +39,7 @@ type SerializedList<T extends readonly unknown[]> = number extends T["length"]
 
 type SerializedFields<T> = { -readonly [K in keyof T as Travelling<T, K>]: Serialized<T[K]> };
 
-type SerializedMap<K, V> = K extends string
+type SerializedMap<K, V> = [K] extends [string]
   ? string extends K
     ? Record<string, Serialized<V>>
     : { [Key in K]?: Serialized<V> }

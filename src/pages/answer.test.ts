@@ -246,9 +246,9 @@ describe("views", () => {
   });
 
   it("have ids of their own for useId", async () => {
-    const Labelled = compiledView("Labelled", () => h("b", { id: useId() }, h(Inner, null)));
+    const Labelled = compiledView("Labelled", () => h("b", { id: useId() }, h(Inner, {})));
     const Inner = () => h("i", { id: useId() });
-    const { body } = await answered(() => [h(Labelled, {}), h(Inner, null), h(Labelled, {}), h(Inner, null)]);
+    const { body } = await answered(() => [h(Labelled, {}), h(Inner, {}), h(Labelled, {}), h(Inner, {})]);
     const ids = [...body.matchAll(/id="([^"]+)"/g)].map(([, id]) => id);
     expect(ids).toHaveLength(6);
     expect(new Set(ids).size).toBe(6);
