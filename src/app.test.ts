@@ -40,7 +40,7 @@ const module = {
   ),
   secret: compiledServer("secret", () => 1, { options: { auth_required: true } }),
 };
-const app = appOf(module);
+const app = appOf(module, { rate: false });
 
 /** What a page shows of what it was given. */
 async function shownBy(response: Response): Promise<unknown> {
@@ -262,7 +262,7 @@ describe("200 requests at once", () => {
       moments.push(seen());
       return moments;
     };
-    return appOf({
+    const module = {
       page: compiledPage("/", async () => shown(await work())),
       call: compiledServer("call", work),
       stream: compiledServer(
@@ -276,7 +276,8 @@ describe("200 requests at once", () => {
         },
         { stream: true },
       ),
-    });
+    };
+    return appOf(module, { rate: false });
   }
 
   const asks = {

@@ -32,7 +32,7 @@ const nothing = compiledServer("nothing", () => undefined);
 const account = compiledServer("account", () => session.user(), { options: { auth_required: true } });
 const signIn = compiledServer("signIn", (name: string) => session.login(name), { params: { name: "any" } });
 const größe = compiledServer("größe", () => "L");
-const app = appOf({ add, echo, nothing, account, signIn, größe });
+const app = appOf({ add, echo, nothing, account, signIn, größe }, { rate: false });
 
 /** An answer of the interface's shapes: the status, and the body as JSON. */
 async function answer(response: Response | Promise<Response>) {
