@@ -4,6 +4,6 @@ declare module "tsweb" {
   /** What this application's sessions carry beside `sub`, the address. */
   interface Claims {
     name: string;
-    roles?: string[];
+    roles?: readonly string[];
   }
 }
