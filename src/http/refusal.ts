@@ -5,6 +5,8 @@ export interface RefusalOptions {
   /** The status, where it is not the code's own. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Anything else that the caller can use. */
+  readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -16,7 +18,7 @@ export class Refusal extends RPCError {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, options: RefusalOptions = {}) {
-    super(code, message);
+    super(code, message, options.details);
     this.status = options.status ?? statusOf(code);
     this.headers = options.headers ?? {};
   }

@@ -32,7 +32,15 @@ const nothing = compiledServer("nothing", () => undefined);
 const account = compiledServer("account", () => session.user(), { options: { auth_required: true } });
 const signIn = compiledServer("signIn", (name: string) => session.login(name), { params: { name: "any" } });
 const größe = compiledServer("größe", () => "L");
-const app = appOf({ add, echo, nothing, account, signIn, größe }, { rate: false });
+const order = compiledServer("order", ({ item }: { item: string }) => item, { params: { item: "any" }, keyed: true });
+const count = compiledServer(
+  "count",
+  function* (to: number) {
+    yield to;
+  },
+  { params: { to: "int" }, stream: true },
+);
+const app = appOf({ add, echo, nothing, account, signIn, größe, order, count }, { rate: false });
 
 /** An answer of the interface's shapes: the status, and the body as JSON. */
 async function answer(response: Response | Promise<Response>) {
@@ -86,6 +94,21 @@ describe("what is refused", () => {
     expect(response.headers.get("allow")).toBe("POST");
     expect(response.headers.get("connection")).toBe("close");
     if (method !== "HEAD") await refused(response, 405, "validation_error");
+  });
+
+  it("GET: 405 that says how the function is called, and nothing of an unknown one", async () => {
+    const detailsOf = async (name: string) => {
+      const path = `http://shop.example/__web/rpc/${encodeURIComponent(name)}`;
+      return (await refused(app.fetch(new Request(path)), 405, "validation_error")).json.error.details;
+    };
+    expect(await detailsOf("add")).toEqual({ parameters: ["a", "b"] });
+    expect(await detailsOf("nothing")).toEqual({ parameters: [] });
+    expect(await detailsOf("größe")).toEqual({ parameters: [] });
+    expect(await detailsOf("account")).toEqual({ parameters: [] });
+    expect(await detailsOf("order")).toEqual({ parameters: ["item"], keyed: true });
+    expect(await detailsOf("count")).toEqual({ parameters: ["to"], stream: true });
+    expect(await detailsOf("unknown")).toEqual({});
+    expect(await detailsOf("constructor")).toEqual({});
   });
 
   it.each([

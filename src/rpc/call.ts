@@ -18,6 +18,7 @@ import { refuseWithoutToken, watchSignIn } from "./csrf.ts";
 import { errorJson, failureOf } from "./failure.ts";
 import { answerStream } from "./ndjson.ts";
 import { type Definition, isAllowed, signInFirst } from "./server.ts";
+import type { Signature } from "./signature.ts";
 import { withinTime } from "./time-limit.ts";
 
 /** The functions of an application, by name. */
@@ -39,13 +40,14 @@ export interface CallSettings {
  */
 export async function answerCall(context: RequestContext, name: string, settings: CallSettings): Promise<Reply> {
   const { log } = settings;
+  const found = findFunction(settings.functions, name);
   const signIn = watchSignIn(context);
   try {
-    refuseOtherMethods(context.raw);
+    refuseOtherMethods(context.raw, found);
     refuseOtherTypes(context.raw.headers);
     refuseForeignOrigins(context, log);
     await refuseTooMany(context, settings.rate);
-    const definition = findFunction(settings.functions, name);
+    const definition = refuseUnknown(found);
     refuseSignedOut(definition);
     refuseWithoutToken(context, definition);
     const args = bindArguments(definition.signature, readArguments(await readBody(context.raw)));
@@ -69,12 +71,22 @@ async function answerOnce(
   return jsonReply(200, `{"result":${toJson(result)}}`);
 }
 
-function refuseOtherMethods({ method }: Request): void {
+/** Says with it how the function is called: from elsewhere, types tell what it takes but no names. */
+function refuseOtherMethods({ method }: Request, definition: Definition | undefined): void {
   if (method === "POST") return;
   throw new Refusal("validation_error", `A server function is called with POST, not ${method}.`, {
     status: 405,
     headers: { allow: "POST", ...CLOSE },
+    details: definition ? shapeOf(definition.signature) : {},
   });
+}
+
+function shapeOf({ params, keyed, stream }: Signature): Readonly<Record<string, unknown>> {
+  return {
+    parameters: params.map((parameter) => parameter.name),
+    ...(keyed ? { keyed } : {}),
+    ...(stream ? { stream } : {}),
+  };
 }
 
 /** A content type that a plain form cannot send: it takes a script, and so the browser's own checks. */
@@ -113,9 +125,12 @@ async function refuseTooMany(context: RequestContext, rate: RateStore | null): P
 }
 
 /** Finds a function by its segment of the path, where a name beyond ASCII stands percent-encoded. */
-function findFunction(functions: Functions, segment: string): Definition {
-  const definition = functions.get(decodeURIComponent(segment)); // the pipeline has refused what cannot be decoded
-  if (definition) return definition;
+function findFunction(functions: Functions, segment: string): Definition | undefined {
+  return functions.get(decodeURIComponent(segment)); // the pipeline has refused what cannot be decoded
+}
+
+function refuseUnknown(found: Definition | undefined): Definition {
+  if (found) return found;
   throw new Refusal("not_found", "There is no server function of that name.", { headers: CLOSE });
 }
 
