@@ -7,7 +7,7 @@ import { formatStoredHash, parseStoredHash, type StoredHash } from "./stored-has
 export const ITERATIONS = 600_000;
 
 /** The longest password that is taken, in bytes of UTF-8. */
-export const MAX_PASSWORD_BYTES = 4096;
+const MAX_PASSWORD_BYTES = 4096;
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;

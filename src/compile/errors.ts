@@ -50,7 +50,7 @@ export function placeOf(source: Source, offset: number): Place {
 }
 
 /** Draws the lines around a place, the first of its characters underlined with `^`. */
-export function codeFrame(code: string, at: { line: number; column: number }, length = 1): string {
+function codeFrame(code: string, at: { line: number; column: number }, length = 1): string {
   const lines = code.split("\n").map((line) => line.replace(/\r$/, ""));
   const first = Math.max(1, at.line - 2);
   const last = Math.min(lines.length, at.line + 2);

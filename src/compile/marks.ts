@@ -28,7 +28,7 @@ const DOORS: Readonly<Record<string, readonly MarkName[]>> = {
 };
 
 /** Says which mark a call is, whatever name it was imported under; `undefined` for any other call. */
-export function markOf(call: ESTree.CallExpression, scope: Scope): MarkName | undefined {
+function markOf(call: ESTree.CallExpression, scope: Scope): MarkName | undefined {
   const callee = unwrap(call.callee);
   if (callee.type === "Identifier") {
     const imported = scope.value(callee.name)?.imported;

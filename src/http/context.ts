@@ -115,11 +115,6 @@ export function runInContext<T>(context: RequestContext, work: () => T): T {
   return storage.run(context, work);
 }
 
-/** Gives the request under way, or nothing outside one. */
-export function currentContext(): RequestContext | undefined {
-  return storage.getStore();
-}
-
 /**
  * Gives the request under way.
  *

@@ -1,9 +1,6 @@
 export { clientAddress } from "./address.ts";
-export { MAX_BODY_BYTES, readBody, refuseDeclaredTooLarge } from "./body.ts";
+export { readBody, refuseDeclaredTooLarge } from "./body.ts";
 export {
-  type CookieAttributes,
-  currentContext,
-  type Fields,
   RequestContext,
   requireContext,
   runInContext,

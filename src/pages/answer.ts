@@ -66,7 +66,7 @@ export function answerNotFound(context: RequestContext, settings: PageSettings):
 }
 
 /** Answers what was thrown on the way to a page. */
-export async function answerError(
+async function answerError(
   context: RequestContext,
   error: unknown,
   what: string,

@@ -1,5 +1,4 @@
 export {
-  answerError,
   answerNotFound,
   answerPage,
   DefaultError,

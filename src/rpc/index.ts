@@ -1,7 +1,6 @@
-export { answerCall, type CallSettings, type Functions } from "./call.ts";
+export { answerCall, type CallSettings } from "./call.ts";
 export { errorJson, failureOf } from "./failure.ts";
 export {
-  type Called,
   type Definition,
   definitionOf,
   type float,

@@ -26,7 +26,7 @@ const ARGUMENTS = [
  *
  * @throws Error that says what to install, when there is none; a browser test never passes unrun
  */
-export function chromiumPath(): string {
+function chromiumPath(): string {
   const asked = process.env.CHROMIUM_PATH;
   if (asked !== undefined) {
     if (existsSync(asked)) return asked;
