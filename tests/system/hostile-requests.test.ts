@@ -1,0 +1,283 @@
+/**
+ * The built server, asked as no browser asks: it never fails, never gives out what is not the
+ * browser's, and lives on.
+ */
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { answerOf, ask, exchange, open, readToEnd, readUntil } from "../support/raw.ts";
+import { build, type Running, startBuilt } from "../support/run-tsweb.ts";
+import { Site } from "../support/site.ts";
+
+let site: Site;
+let server: Running;
+
+beforeAll(async () => {
+  site = Site.copy();
+  await build(site.dir);
+  server = await startBuilt(site.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
+});
+
+afterAll(async () => {
+  const code = await server?.stop();
+  site?.remove();
+  expect(code).toBe(0);
+});
+
+/** Parts of files of the server that no answer may have in it. */
+const SECRETS = ["root:x:0", "serve(app)", "export const built", "Says by one file", '"mappings"'];
+
+const HOST = "Host: localhost";
+
+describe("a path", () => {
+  it.each([
+    ["/%00", 400],
+    ["/plain%00", 400],
+    ["/%", 400],
+    ["/%zz", 400],
+    ["/%c3%28", 400],
+    ["//", 400],
+    ["//evil.example/", 400],
+    ["/plain//", 400],
+    ["/assets/..%2f..%2fserver.mjs", 400],
+    ["/assets/..%5c..%5cserver.mjs", 400],
+    ["/__web/rpc/%ff", 400],
+    ["/__web/rpc/..%2fgreet", 400],
+    ["%00", 400],
+    ["?x", 400],
+    ["*", 400],
+    ["http://evil.example/", 400],
+    ["http://localhost/plain", 400],
+    ["/..", 200],
+    ["/../../etc/passwd", 404],
+    ["/%2e%2e/%2e%2e/etc/passwd", 404],
+    ["/assets/../../server.mjs", 404],
+    ["/assets/%2e%2e/%2e%2e/app.mjs", 404],
+    ["/\\..\\..\\server.mjs", 404],
+    ["/\\evil.example/", 400],
+    ["/server.mjs", 404],
+    ["/app.mjs", 404],
+    ["/app.mjs.map", 404],
+    ["/manifest.mjs", 404],
+    ["/client/robots.txt", 404],
+    ["/.vite/manifest.json", 404],
+    ["/assets/", 404],
+    ["/assets", 404],
+    ["/robots.txt/", 404],
+    ["/src/functions.server.ts", 404],
+    ["/toString", 404],
+    ["/__proto__", 404],
+    ["/__web/rpc/__proto__", 405],
+    [`/${"a".repeat(7_000)}`, 404],
+    [`/${"a".repeat(20_000)}`, 431],
+    ["/robots%2etxt", 200],
+    ["/plain?x=%zz&%", 200],
+    ["/plain/?x", 308],
+  ])("%.40s answers %i", async (path, status) => {
+    const answer = await ask(server.address, `GET ${path} HTTP/1.1`, HOST);
+    expect(answer.status).toBe(status);
+    for (const secret of SECRETS) expect(answer.body).not.toContain(secret);
+  });
+
+  it("with a slash at its end is sent to its one address on this site", async () => {
+    const { headers } = await ask(server.address, "GET /plain/?a=//evil HTTP/1.1", HOST);
+    expect(headers.location).toBe("/plain?a=//evil");
+  });
+});
+
+describe("a Host", () => {
+  const refused = [
+    "",
+    "a b",
+    "[::1",
+    "x:99999",
+    "a@b",
+    "lo/cal",
+    "localhost:80:80",
+    "%00",
+    "a\tb",
+    "é",
+    "a".repeat(300),
+  ];
+  it.each(refused)("%.40j is refused", async (host) => {
+    expect(await ask(server.address, "GET /plain HTTP/1.1", `Host: ${host}`)).toMatchObject({ status: 400 });
+  });
+
+  it.each(["x:", "[::1]:80", "shop.example", "_", "xn--bcher-kva.example:8080"])("%j is taken", async (host) => {
+    expect(await ask(server.address, "GET /plain HTTP/1.1", `Host: ${host}`)).toMatchObject({ status: 200 });
+  });
+
+  it("is asked for by HTTP/1.1, once, and not by HTTP/1.0", async () => {
+    expect((await ask(server.address, "GET /plain HTTP/1.1")).status).toBe(400);
+    expect((await ask(server.address, "GET /plain HTTP/1.1", "Host: a", "Host: b")).status).toBe(400);
+    expect((await ask(server.address, "GET /plain HTTP/1.0")).status).toBe(200);
+  });
+});
+
+describe("a method", () => {
+  it("that nobody knows is refused by the parser", async () => {
+    expect((await ask(server.address, "BREW /plain HTTP/1.1", HOST)).status).toBe(400);
+  });
+
+  it.each(["PUT", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])("%s is not for a page", async (method) => {
+    const answer = await ask(server.address, `${method} /plain HTTP/1.1`, HOST);
+    expect(answer).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
+  });
+
+  it("OPTIONS of the server itself is refused", async () => {
+    expect((await ask(server.address, "OPTIONS * HTTP/1.1", HOST)).status).toBe(400);
+  });
+
+  it("CONNECT makes no tunnel", async () => {
+    const { text } = await exchange(server.address, `CONNECT evil.example:80 HTTP/1.1\r\n${HOST}\r\n\r\n`);
+    expect(text).toBe("");
+  });
+
+  it("HEAD has the headers of GET, and no body", async () => {
+    const get = await ask(server.address, "GET /plain HTTP/1.1", HOST);
+    const head = await ask(server.address, "HEAD /plain HTTP/1.1", HOST);
+    expect(head).toMatchObject({ status: 200, body: "" });
+    expect(head.headers["content-type"]).toBe(get.headers["content-type"]);
+    expect(head.headers["content-security-policy"]).toBe(get.headers["content-security-policy"]);
+  });
+});
+
+describe("headers", () => {
+  it("too many of them do no harm", async () => {
+    const many = Array.from({ length: 2_500 }, (_, i) => `x${i % 10}: y`);
+    expect([200, 431]).toContain((await ask(server.address, "GET /plain HTTP/1.1", HOST, ...many)).status);
+  });
+
+  it("too long ones are refused", async () => {
+    const long = `x: ${"y".repeat(20_000)}`;
+    expect((await ask(server.address, "GET /plain HTTP/1.1", HOST, long)).status).toBe(431);
+  });
+
+  it("of two lengths are refused", async () => {
+    const both = ["Content-Length: 5", "Transfer-Encoding: chunked"];
+    expect((await ask(server.address, "POST /plain HTTP/1.1", HOST, ...both)).status).toBe(400);
+  });
+
+  it("an expectation that is not known is refused", async () => {
+    expect((await ask(server.address, "GET /plain HTTP/1.1", HOST, "Expect: pie")).status).toBe(417);
+  });
+
+  it("that ask for another protocol are passed over", async () => {
+    const answer = await exchange(
+      server.address,
+      `GET /plain HTTP/1.1\r\n${HOST}\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
+    );
+    expect(answerOf(answer).status).toBe(200);
+  });
+
+  it("that do not arrive close the connection", async () => {
+    const socket = await open(server.address);
+    socket.write(`GET /plain HTTP/1.1\r\n${HOST}\r\nX-Slow: `);
+    const drip = setInterval(() => socket.write("y"), 500);
+    const { text } = await readToEnd(socket);
+    clearInterval(drip);
+    expect(text).toMatch(/^(HTTP\/1\.1 408 |$)/);
+  });
+});
+
+const CHUNK = Buffer.alloc(65_536, "x");
+const CHUNKED = Buffer.concat([Buffer.from("10000\r\n"), CHUNK, Buffer.from("\r\n")]);
+const call = (...more: string[]) =>
+  `${["POST /__web/rpc/greet HTTP/1.1", HOST, "Content-Type: application/json", ...more].join("\r\n")}\r\n\r\n`;
+
+describe("a body", () => {
+  it("is let through with a GET, and passed over", async () => {
+    const head = ["GET /plain HTTP/1.1", HOST, "Connection: close"].join("\r\n");
+    const declared = await exchange(server.address, `${head}\r\nContent-Length: 5\r\n\r\nhello`);
+    const chunked = await exchange(
+      server.address,
+      `${head}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
+    );
+    expect([declared, chunked].map((each) => answerOf(each).status)).toEqual([200, 200]);
+  });
+
+  // A client that writes all before it reads must find the answer, and not a broken connection.
+  it.each([
+    ["declared", call(`Content-Length: ${32 * CHUNK.length}`), Array<Buffer>(32).fill(CHUNK)],
+    ["chunked", call("Transfer-Encoding: chunked"), [...Array<Buffer>(32).fill(CHUNKED), Buffer.from("0\r\n\r\n")]],
+    [
+      "declared, for a page",
+      `POST /plain HTTP/1.1\r\n${HOST}\r\nContent-Length: ${32 * CHUNK.length}\r\n\r\n`,
+      Array<Buffer>(32).fill(CHUNK),
+    ],
+  ])("of 2 MiB, %s, is refused with an answer that arrives", async (_, head, parts) => {
+    const received = await exchange(server.address, head, ...parts);
+    expect(received.isBroken).toBe(false);
+    expect(answerOf(received)).toMatchObject({ status: 413, headers: { connection: "close" } });
+  });
+
+  it("of 2 MiB is refused before it was sent, where the client waits for that", async () => {
+    const socket = await open(server.address);
+    const answered = readUntil(socket, /^HTTP\/1\.1 413 .*\r\n\r\n\{.*\}$/s);
+    socket.write(call(`Content-Length: ${32 * CHUNK.length}`));
+    expect(await answered).toContain("validation_error");
+    socket.destroy();
+  });
+
+  it("without an end is refused too", async () => {
+    const parts = Array<Buffer>(400).fill(CHUNKED);
+    expect(answerOf(await exchange(server.address, call("Transfer-Encoding: chunked"), ...parts)).status).toBe(413);
+  });
+});
+
+describe("a connection", () => {
+  it("takes requests one after the other without waiting", async () => {
+    const request = (path: string, more = "") => `GET ${path} HTTP/1.1\r\n${HOST}\r\n${more}\r\n`;
+    const { text } = await exchange(
+      server.address,
+      request("/plain") + request("/robots.txt") + request("/nowhere", "Connection: close\r\n"),
+    );
+    expect(text.match(/HTTP\/1\.1 \d{3}/g)).toEqual(["HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 404"]);
+    expect(text.match(/x-request-id: /g)).toHaveLength(3);
+  });
+
+  it("that is dropped half way does no harm", async () => {
+    const { port } = new URL(server.address);
+    for (const part of ["GET /pl", call("Content-Length: 20"), `${call("Content-Length: 20")}{"args"`]) {
+      const socket = connect(Number(port), "127.0.0.1", () => socket.write(part, () => socket.resetAndDestroy()));
+      await readToEnd(socket);
+    }
+    expect((await ask(server.address, "GET /plain HTTP/1.1", HOST)).status).toBe(200);
+  });
+});
+
+it("every answer has the ids of its request", async () => {
+  const asked = [
+    "GET / HTTP/1.1",
+    "GET /nowhere HTTP/1.1",
+    "GET /%zz HTTP/1.1",
+    "GET /robots.txt HTTP/1.1",
+    "GET * HTTP/1.1",
+  ];
+  const calls = ["GET /__web/rpc/greet HTTP/1.1", "POST /__web/rpc/greet HTTP/1.1", "PUT /plain HTTP/1.1"];
+  for (const line of [...asked, ...calls]) {
+    const { headers } = await ask(server.address, line, HOST, "X-Request-Id: from-a-proxy");
+    expect(headers, line).toMatchObject({
+      "x-request-id": "from-a-proxy",
+      traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/),
+      "x-content-type-options": "nosniff",
+    });
+  }
+});
+
+it("forged ids are replaced", async () => {
+  const { headers } = await ask(server.address, "GET /plain HTTP/1.1", HOST, 'X-Request-Id: x","forged":"');
+  expect(headers["x-request-id"]).toMatch(/^[0-9a-f]{32}$/);
+});
+
+it("no file of the server is the browser's", () => {
+  expect(existsSync(site.file("dist/app.mjs.map"))).toBe(true);
+  const text = readFileSync(site.file("dist/manifest.mjs"), "utf8");
+  const { files } = JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
+  expect(files.filter((file: string) => /\.map$|\.mjs$|server/.test(file))).toEqual([]);
+});
+
+it("nothing of this was a failure of the server's", () => {
+  expect(server.output()).not.toMatch(/"level":"error"|Error:|failed/);
+});
