@@ -232,6 +232,20 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     expect(await page.textContent("button")).toBe("Sign in");
   });
 
+  it("says that a call did not get through, and sends it when asked again", async () => {
+    await call("register", { ...ada, email: "again@example.com" });
+    const page = await visitors.arrive();
+    await page.goto("/");
+    await page.route("**/__web/rpc/login", (route) => route.abort());
+    await fill(page, { email: "again@example.com", password: ada.password });
+    await submit(page, "Sign in");
+    await page.getByRole("alert").filter({ hasText: "That did not work. Please try again." }).waitFor();
+    expect(visitors.complaints.splice(0)).toEqual(["console: Failed to load resource: net::ERR_FAILED"]);
+    await page.unrouteAll();
+    await submit(page, "Sign in");
+    await page.waitForURL("**/account");
+  });
+
   it("keeps what was typed, and out of the address, where there is no script", async () => {
     const page = await visitors.arrive({ javaScriptEnabled: false });
     for (const path of ["/", "/register"]) {

@@ -1,5 +1,5 @@
 /**
- * What the two forms share: a field with its error, the button, and the way from one to the other.
+ * What the forms share: a field with its error, the button, and the way from one to the other.
  */
 import { on_mount, RPCError, state } from "tsweb/browser";
 import type { JSX } from "tsweb/jsx-runtime";
@@ -41,7 +41,7 @@ export async function send(
     try {
       await call(Object.fromEntries(fields.map((field) => [field.name, field.value])));
     } catch (error) {
-      form.errors = errorsOf(error);
+      form.errors = errorsOf(error, fields);
     }
     form.busy = false;
   }
@@ -49,10 +49,10 @@ export async function send(
 }
 
 /** Puts an error with the field that its details name. What is not meant for people is said in other words. */
-function errorsOf(error: unknown): Record<string, string> {
+function errorsOf(error: unknown, fields: readonly HTMLInputElement[]): Record<string, string> {
   if (!(error instanceof RPCError) || error.code === "internal") return { "": "That did not work. Please try again." };
-  const { parameter } = error.details;
-  return { [typeof parameter === "string" ? parameter : ""]: error.message };
+  const field = fields.find(({ name }) => name === error.details.parameter);
+  return { [field?.name ?? ""]: error.message };
 }
 
 /** What any input takes, and what stands around it. */
