@@ -38,6 +38,14 @@ describe("listModules", () => {
     expect(() => listModules([{ one }, { two }])).toThrow(/\/a is declared twice.*src\/pages\.server\.tsx:1/);
   });
 
+  it("refuses two paths that differ in the names of their parameters alone", () => {
+    const listing = (...paths: string[]) =>
+      listModules(paths.map((path) => ({ page: compiledPage(path, () => null) })));
+    expect(() => listing("/users/:id", "/users/:name")).toThrow("GET /users/:name is declared twice");
+    expect(() => listing("/docs/**:a", "/docs/**:b")).toThrow("is declared twice");
+    expect(listing("/users/:id", "/users/new", "/users/:id(\\d+)", "/users/:id/posts").pages).toHaveLength(4);
+  });
+
   it("refuses a module that serves nothing, and says what it exports", () => {
     expect(() => listModules([{ helper: () => 1 }])).toThrow("modules[0] serves nothing; it exports helper");
     expect(() => listModules([{}])).toThrow("it exports nothing at all");

@@ -68,15 +68,18 @@ function addAddress(
   added: PageDefinition | RouteDefinition,
 ): void {
   // A page is read with GET: a route for that method and path would never be reached, or the page.
-  const address = `${added.kind === "page" ? "GET" : added.method} ${added.path}`;
-  const earlier = addresses.get(address);
+  const method = added.kind === "page" ? "GET" : added.method;
+  const address = `${method} ${added.path}`;
+  // What a parameter is called makes no other path of it.
+  const key = `${method} ${added.path.replace(/:[A-Za-z_]\w*/g, ":")}`;
+  const earlier = addresses.get(key);
   if (earlier && earlier !== added) {
     throw new Error(
       `new App: ${address} is declared twice, as a ${earlier.kind} in ${place(earlier.source)} and as a ` +
         `${added.kind} in ${place(added.source)}.`,
     );
   }
-  addresses.set(address, added);
+  addresses.set(key, added);
 }
 
 /** A server function that the browser's code calls. */

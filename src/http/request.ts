@@ -6,6 +6,9 @@ const RESERVED = /^(__Host-)?web_session$/;
 /** The characters a cookie's name is made of. @see RFC 6265, section 4.1.1 */
 const COOKIE_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
+/** What browsers keep of a cookie's name and value: one that is larger they drop without a word. */
+const MAX_COOKIE_BYTES = 4096;
+
 /**
  * The request under way, in a page, a server function, a route and all that they start.
  *
@@ -39,7 +42,7 @@ export const request = {
   get id(): string {
     return requireContext("request.id").id;
   },
-  /** Aborts when the caller is gone or out of time. */
+  /** Aborts when the caller is gone or out of time. Its listeners run outside the request: `request` is not there. */
   get signal(): AbortSignal {
     return requireContext("request.signal").signal;
   },
@@ -49,6 +52,7 @@ export const request = {
    * @param options `max_age` in seconds; without it the cookie ends with the browser's session,
    *   with `0` it is removed
    * @throws TypeError for a name or value that no cookie can have, or the session's name
+   * @throws RangeError for one so large that browsers would drop it
    * @throws Error after the first byte of the answer has left
    */
   set_cookie(name: string, value: string, options: { readonly max_age?: number } = {}): void {
@@ -59,7 +63,15 @@ export const request = {
     if (RESERVED.test(name)) {
       throw new TypeError(`request.set_cookie: ${name} is the session's; use session.login and session.logout.`);
     }
-    if (typeof value !== "string") throw new TypeError(`request.set_cookie: the value of ${name} must be a string.`);
+    if (typeof value !== "string" || !value.isWellFormed()) {
+      throw new TypeError(`request.set_cookie: the value of ${name} must be a string, of whole characters.`);
+    }
+    const size = name.length + encodeURIComponent(value).length;
+    if (size > MAX_COOKIE_BYTES) {
+      throw new RangeError(
+        `request.set_cookie: ${name} would be ${size} bytes; browsers drop one over ${MAX_COOKIE_BYTES}.`,
+      );
+    }
     const { max_age } = options;
     if (max_age !== undefined && !Number.isSafeInteger(max_age)) {
       throw new TypeError(`request.set_cookie: max_age of ${name} must be a whole number of seconds.`);

@@ -272,6 +272,31 @@ describe("a reader that goes away", () => {
     expect(log).not.toHaveBeenCalled();
   });
 
+  it("is no failure of a function that its signal ended", async () => {
+    const gone = new AbortController();
+    const [underWay, begin] = promise();
+    const app = streaming(async function* () {
+      try {
+        yield 1;
+        begin();
+        const { signal } = request;
+        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+        yield 2;
+      } finally {
+        steps.push("finally");
+      }
+    });
+    const lines = reader(await call(app, "stream", {}, { signal: gone.signal }));
+    await lines.read();
+    const pending = lines.read();
+    await underWay;
+    gone.abort();
+    expect(text(await pending)).toBe("\n");
+    expect(steps).toEqual(["finally"]);
+    expect(String(log.mock.calls)).toContain("its caller had gone");
+    expect(String(log.mock.calls)).not.toContain("failed");
+  });
+
   it("has what its finally throws put into the log", async () => {
     const app = streaming(async function* () {
       try {

@@ -63,6 +63,11 @@ async function nextLine(
     return { text: `{"chunk":${toJson(await step.value)}}`, last: false };
   } catch (error) {
     await close(generator, context, log, name);
+    if (context.signal.aborted) {
+      // What was waited for ended because the caller had gone: no failure of the function, and nobody to tell.
+      log.info({ id: context.id, err: error }, `The stream of ${name} ended, its caller had gone`);
+      return { text: "", last: true };
+    }
     const failure = failureOf(error, context, log, `The stream of ${name}`);
     return { text: `{"error":${errorJson(failure, context, log)}}`, last: true };
   }
