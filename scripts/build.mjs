@@ -1,11 +1,27 @@
 // Builds the package: src/ to dist/, file by file, so that stacks and types point where they should.
 // With --clean what an earlier build left behind goes first.
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 if (process.argv.includes("--clean")) rmSync(`${root}/dist`, { recursive: true, force: true });
 const tsc = `${root}/node_modules/typescript/bin/tsc`;
 const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
+
+// Types that are written by hand: the compiler takes them as they are and leaves them where they are.
+copyFileSync(`${root}/src/assets.d.ts`, `${root}/dist/assets.d.ts`);
+for (const file of ["index.d.ts", "browser/index.d.ts"]) {
+  const path = `${root}/dist/${file}`;
+  writeFileSync(path, readFileSync(path, "utf8").replace("../src/assets.d.ts", "./assets.d.ts").replace(".././", "../"));
+}
+
+// The compiler wraps an import of an address known at run time into a helper that turns .ts into
+// .js. Ours are addresses of built files, and the helper would be a tenth of a page's own script.
+const HELPER = /^var __rewriteRelativeImportExtension = [\s\S]*?\n\};\n/m;
+for (const file of ["browser/islands.js", "cli/serve.js"]) {
+  const path = `${root}/dist/${file}`;
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, text.replace(HELPER, "const __rewriteRelativeImportExtension = (address) => address;\n"));
+}
 process.exit(status ?? 1);

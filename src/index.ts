@@ -1,3 +1,5 @@
+/// <reference path="./assets.d.ts" preserve="true" />
+
 /**
  * `tsweb`, the server door: what pages and server functions are made of.
  */

@@ -1,3 +1,5 @@
+/// <reference path="../assets.d.ts" preserve="true" />
+
 /**
  * `tsweb/browser`: what views are made with. What a page does not use, it does not ship.
  */
