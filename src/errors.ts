@@ -17,14 +17,21 @@ const STATUS = {
 /** The codes of the interface; every {@link RPCError} carries one of them. */
 export type ErrorCode = keyof typeof STATUS;
 
+const CODES = Object.keys(STATUS) as ErrorCode[]; // the table's own keys
+
 /** Answers whether a value is one of the interface's error codes. */
 export function isErrorCode(value: unknown): value is ErrorCode {
-  return typeof value === "string" && Object.hasOwn(STATUS, value);
+  return CODES.includes(value as ErrorCode); // whatever it is, it is looked for
 }
 
 /** Gives the HTTP status of an error code. */
 export function statusOf(code: ErrorCode): (typeof STATUS)[ErrorCode] {
   return STATUS[code];
+}
+
+/** Gives the code that a status stands for; `undefined` for a status of none. */
+export function codeOf(status: number): ErrorCode | undefined {
+  return CODES.find((code) => STATUS[code] === status);
 }
 
 /**
@@ -43,7 +50,7 @@ export class RPCError extends Error {
 
   constructor(code: ErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
     if (!isErrorCode(code)) {
-      throw new TypeError(`RPCError: "${String(code)}" is not a code; use one of ${Object.keys(STATUS).join(", ")}`);
+      throw new TypeError(`RPCError: "${String(code)}" is not a code; use one of ${CODES.join(", ")}`);
     }
     super(message);
     this.code = code;

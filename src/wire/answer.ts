@@ -1,14 +1,4 @@
-import { type ErrorCode, isErrorCode, RPCError } from "../errors.ts";
-
-/** What a status means when it is not the application that answered: a proxy, a firewall. */
-const CODES: Readonly<Record<number, ErrorCode>> = {
-  401: "unauthenticated",
-  403: "forbidden",
-  404: "not_found",
-  413: "validation_error",
-  429: "rate_limited",
-  504: "timeout",
-};
+import { codeOf, type ErrorCode, isErrorCode, RPCError } from "../errors.ts";
 
 /**
  * Gives the result that a response carries.
@@ -20,7 +10,9 @@ export async function resultOf(name: string, response: Response): Promise<unknow
   if (body?.error) throw received(body.error);
   if (response.ok && body?.result !== undefined) return body.result;
   const { status } = response;
-  throw failure(`${name}: answered ${status}, but not by the application`, body?.cause, CODES[status]);
+  // A proxy or a firewall: what its status stands for is the best that is known. 413 is of no code alone.
+  const code = status === 413 ? "validation_error" : codeOf(status);
+  throw failure(`${name}: answered ${status}, but not by the application`, body?.cause, code);
 }
 
 /** Makes an error out of the JSON of one. A code that this side does not know yet is `internal`. */
