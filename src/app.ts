@@ -31,7 +31,7 @@ import {
   type Markup,
   type PageSettings,
 } from "./pages/index.ts";
-import { checkRate, memoryRate, type Rate } from "./rate/index.ts";
+import { type OpenRateStore, openRate, type Rate } from "./rate/index.ts";
 import { createAppRouter, type Router } from "./router.ts";
 import { answerCall, type CallSettings, checkSeconds } from "./rpc/index.ts";
 import { type StaticFiles, staticFiles } from "./static.ts";
@@ -91,6 +91,7 @@ export class App {
 
   readonly #base: string;
   readonly #log: Log;
+  readonly #rate: OpenRateStore | null;
   #calls: CallSettings;
   readonly #router: Router;
   readonly #files: StaticFiles | null;
@@ -107,10 +108,12 @@ export class App {
     this.#base = checkBase(options.base ?? "");
     this.#log = this.config.production ? jsonLog() : consoleLog();
     checkSeconds(options.rpc_timeout, "new App");
+    const rate = options.rate ?? DEFAULT_RATE;
+    this.#rate = rate === false ? null : openRate(rate, { busUrl: this.config.busUrl, log: this.#log });
     this.#calls = {
       functions,
       log: this.#log,
-      rate: options.rate === false ? null : memoryRate(checkRate(options.rate ?? DEFAULT_RATE)),
+      rate: this.#rate,
       rpc_timeout: options.rpc_timeout,
     };
     this.#router = createAppRouter(pages, routes);
@@ -136,8 +139,14 @@ export class App {
   readonly fetch = async (request: Request, info: RequestInfo = {}): Promise<Response> => {
     const context = this.#open(request, info);
     return runInContext(context, async () => {
+      const common = { security: this.#security, Response: info.Response ?? Response };
       const reply = await this.#answer(context);
-      return toResponse(reply, context, { security: this.#security, Response: info.Response ?? Response });
+      try {
+        return toResponse(reply, context, common);
+      } catch (error) {
+        // A route may answer what cannot be sent any more: another server's answer whose body was read.
+        return toResponse(this.#failed(context, error), context, common);
+      }
     });
   };
 
@@ -151,6 +160,21 @@ export class App {
     this.#settings = { ...this.#settings, assets, showError, development: true };
     this.#calls = { ...this.#calls, rate: null };
     this.#security = securityLines(this.config, true);
+  }
+
+  /**
+   * Connects to what processes share, before the first request; without, the first call does.
+   * With Redis away it comes back all the same, and says so in the log.
+   *
+   * @throws ConfigError when what `WEB_BUS_URL` names cannot be used at all
+   */
+  async start(): Promise<void> {
+    await this.#rate?.start();
+  }
+
+  /** Ends the connections to what processes share, once no request is in flight any more. */
+  async close(): Promise<void> {
+    await this.#rate?.close();
   }
 
   /** Tells load balancers, by `/readyz`, that this process is about to stop. */
@@ -189,9 +213,13 @@ export class App {
       return await this.#answerPath(context, path);
     } catch (error) {
       if (error instanceof Refusal) return textReply(error.status, `${error.message}\n`, error.headers);
-      this.#log.error({ id: context.id, err: error }, "A request failed");
-      return textReply(500, `Something went wrong on the server. Request ${context.id}\n`);
+      return this.#failed(context, error);
     }
+  }
+
+  #failed(context: RequestContext, error: unknown): Reply {
+    this.#log.error({ id: context.id, err: error }, "A request failed");
+    return textReply(500, `Something went wrong on the server. Request ${context.id}\n`);
   }
 
   async #answerPath(context: RequestContext, path: string | null): Promise<Reply | Response> {

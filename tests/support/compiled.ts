@@ -3,6 +3,7 @@
  */
 import { App, type AppOptions } from "../../src/app.ts";
 import { type PageFunction, type PageOptions, page } from "../../src/pages/index.ts";
+import { type RouteFunction, type RoutePattern, route } from "../../src/pages/route.ts";
 import { view } from "../../src/pages/view.ts";
 import {
   type Parameter,
@@ -46,6 +47,11 @@ export function compiledServer<A extends readonly unknown[], R>(
 /** Gives a page as a compiled module has it. */
 export function compiledPage<const Path extends string>(path: Path, fn: PageFunction<Path>, options: PageOptions = {}) {
   return Reflect.apply(page, undefined, [path, options, fn, { file: "src/pages.server.tsx", line: 1 }]);
+}
+
+/** Gives a raw route as a compiled module has it. */
+export function compiledRoute<const Pattern extends RoutePattern>(pattern: Pattern, fn: RouteFunction<Pattern>) {
+  return Reflect.apply(route, undefined, [pattern, fn, undefined, { file: "src/routes.server.ts", line: 1 }]);
 }
 
 /** Gives a view as a compiled module has it. */
