@@ -143,14 +143,11 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
   it("says no more than that something went wrong when the database is away", async () => {
     const away = { ...env, ACCOUNTS_DATABASE_URL: "http://127.0.0.1:1" };
     const { address, output, stop } = await (mode === "built" ? startBuilt : startDev)(copy.dir, away);
-    try {
-      const { status, body } = await callAt(address, "login", { email: ada.email, password: ada.password });
-      expect([status, body]).toMatchObject([500, { error: { code: "internal", details: {} } }]);
-      expect(body.error.message).not.toContain("fetch");
-      expect(output()).toContain("The database of users failed");
-    } finally {
-      await stop();
-    }
+    const login = callAt(address, "login", { email: ada.email, password: ada.password });
+    const { status, body } = await login.finally(stop);
+    expect([status, body]).toMatchObject([500, { error: { code: "internal", details: {} } }]);
+    expect(body.error.message).not.toContain("fetch");
+    expect(output()).toContain("The database of users failed");
   });
 
   it("shows /admin to admins only, and sends no script with it", async () => {
