@@ -14,6 +14,8 @@ export interface ServerBuild {
   readonly config: InlineConfig;
   readonly plugin: Plugin;
   graph(): ServerGraph;
+  /** Whether the application's module has no default export, as far as the build came. */
+  lacksDefault(): boolean;
   /** The folders of packages that cannot be bundled, since they load compiled code. */
   nativePackages(): ReadonlyMap<string, string>;
   /** The pictures and other files that pages show, by their path below the browser's files. */
@@ -31,6 +33,7 @@ const BUILT = fileURLToPath(new URL("../built.js", import.meta.url));
 /** Describes the build of the server: one file, with everything but compiled code in it. */
 export function serverBuild({ root, entry, outDir }: { root: string; entry: string; outDir: string }): ServerBuild {
   const imports = new Map<string, readonly string[]>();
+  let lacksDefault = false;
   const natives = new Map<string, string>();
   const assets = new Map<string, string | Uint8Array>();
   // Random, so that nothing a visitor writes can hold it and be changed on a page.
@@ -52,6 +55,9 @@ export function serverBuild({ root, entry, outDir }: { root: string; entry: stri
       }
       return id === BUILT ? `export { built } from ${JSON.stringify(MANIFEST)};` : undefined;
     },
+    moduleParsed({ id, exports }) {
+      if (id === entry) lacksDefault = !exports.includes("default");
+    },
     generateBundle: {
       order: "post",
       handler(_options, bundle) {
@@ -67,6 +73,7 @@ export function serverBuild({ root, entry, outDir }: { root: string; entry: stri
       modules: [...imports.keys()],
       imports: (id) => imports.get(id) ?? [],
     }),
+    lacksDefault: () => lacksDefault,
     nativePackages: () => natives,
     assets: () => assets,
     assetBase,

@@ -9,7 +9,7 @@ import { type ServerGraph, serverBuild } from "./build-server.ts";
 import { compressFiles } from "./compress.ts";
 import { appStyleSheets, styleSheetsOf } from "./graph.ts";
 import { copyNativePackages } from "./native.ts";
-import { fileOf, findEntry, SERVER_MODULE } from "./project.ts";
+import { BuildError, fileOf, findEntry, noApplication, SERVER_MODULE } from "./project.ts";
 import { emptyStyleSheets } from "./styles.ts";
 import { writeServer } from "./write-server.ts";
 
@@ -37,7 +37,9 @@ export async function build(root: string): Promise<void> {
   await rm(outDir, { recursive: true, force: true });
 
   const server = serverBuild({ root, entry, outDir });
-  const seenByServer = await run({ ...server.config, plugins: [server.plugin] }, entry);
+  const seenByServer = await run({ ...server.config, plugins: [server.plugin] }, entry).catch((error: unknown) => {
+    throw server.lacksDefault() ? new BuildError(noApplication(fileOf(root, entry)), { cause: error }) : error;
+  });
   const found = whatPagesNeed(root, entry, server.graph(), seenByServer);
 
   const clientDir = join(outDir, "client");

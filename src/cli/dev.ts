@@ -13,7 +13,7 @@ import { loadConfig } from "../config.ts";
 import { developmentAssets, developmentScripts } from "./dev-assets.ts";
 import { developmentDependencies } from "./dev-dependencies.ts";
 import { errorPage } from "./error-page.ts";
-import { findEntry } from "./project.ts";
+import { BuildError, fileOf, findEntry, noApplication } from "./project.ts";
 import { emptyStyleSheets } from "./styles.ts";
 
 /**
@@ -41,7 +41,10 @@ export async function dev(root: string): Promise<void> {
   const handle = node({ fetch: (request, info) => answer(request, info, { vite, ssr, entry }) });
   http.on("request", (request, response) => vite.middlewares(request, response, () => handle(request, response)));
 
-  const { address } = await listenOn(http, config);
+  const { address } = await listenOn(http, config).catch(async (error: unknown) => {
+    await vite.close(); // else it would keep this process alive
+    throw error;
+  });
   console.log(`\n  tsweb  ready at ${address}\n`);
   const end = async () => {
     await vite.close();
@@ -72,8 +75,7 @@ async function answer(request: Request, info: RequestInfo, running: Running): Pr
   try {
     const module: { default?: unknown } = await ssr.runner.import(entry);
     const app = module.default;
-    if (!isApp(app))
-      throw new Error(`${entry} must have the application as its default export: export default new App({…}).`);
+    if (!isApp(app)) throw new BuildError(noApplication(fileOf(vite.config.root, entry)));
     const called = registryOf(vite.config)?.stubs() ?? [];
     app.develop({ assets: developmentAssets(ssr, entry), called, showError });
     return await app.fetch(request, info);

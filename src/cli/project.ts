@@ -22,6 +22,11 @@ export function findEntry(root: string): string {
   );
 }
 
+/** Says that the application's module exports none. */
+export function noApplication(file: string): string {
+  return `${file} must have the application as its default export: export default new App({…}).`;
+}
+
 /** A module that is only ever run on the server. */
 export const SERVER_MODULE = /\.server\.[cm]?[jt]sx?$/;
 

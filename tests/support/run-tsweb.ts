@@ -16,6 +16,9 @@ export interface Running {
   readonly address: string;
   /** Gives all that it has written so far. */
   output(): string;
+  signal(signal: NodeJS.Signals): void;
+  /** Its exit code, or the signal that ended it, once it has ended. */
+  readonly ended: Promise<number | NodeJS.Signals>;
   /**
    * Sends `SIGTERM`, and waits for the end.
    *
@@ -41,6 +44,21 @@ export function startBuilt(dir: string, env: Environment = {}): Promise<Running>
  */
 export async function build(dir: string): Promise<void> {
   await succeed(start(["build", dir], { dir, env: {} }), "tsweb build");
+}
+
+/**
+ * Runs a command of `tsweb` to its end, in a folder.
+ *
+ * @returns its exit code and all that it wrote
+ */
+export async function runTsweb(
+  dir: string,
+  args: readonly string[],
+  env: Environment = {},
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  const { child, output } = start(args, { dir, env });
+  const [code] = await once(child, "close");
+  return { code, output: output() };
 }
 
 /**
@@ -111,6 +129,8 @@ async function listening({ child, output }: Process, what: string): Promise<Runn
   return {
     address,
     output,
+    signal: (signal) => child.kill(signal),
+    ended: ended.then(([code, signal]) => code ?? signal),
     async stop() {
       child.kill("SIGTERM");
       const [code] = await ended;

@@ -1,0 +1,183 @@
+/**
+ * How servers start, refuse to, and stop.
+ */
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { answerOf, ask, open, readToEnd, readUntil } from "../support/raw.ts";
+import { build, type Running, runTsweb, startBuilt, startDev, startNode } from "../support/run-tsweb.ts";
+import { Site } from "../support/site.ts";
+
+const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
+
+let site: Site;
+
+beforeAll(async () => {
+  site = Site.copy();
+  await build(site.dir);
+});
+
+afterAll(() => site?.remove());
+
+/** A call that has begun on the server, and ends when it is let go. */
+async function slowCall(server: Running) {
+  const name = randomBytes(4).toString("hex");
+  const [started, release] = [`started-${name}`, `release-${name}`] as const;
+  const body = JSON.stringify({ args: { started: site.file(started), release: site.file(release) } });
+  const socket = await open(server.address);
+  socket.write(
+    "POST /__web/rpc/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  await expect.poll(() => existsSync(site.file(started))).toBe(true);
+  return { socket, letGo: () => site.write(release, "") };
+}
+
+/** Answers whether a server takes no connection any more. One that waited while it closed is reset. */
+async function isRefused(address: string): Promise<boolean> {
+  try {
+    const socket = await open(address);
+    const end = readToEnd(socket);
+    socket.destroy();
+    await end;
+    return false;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "ECONNREFUSED";
+  }
+}
+
+describe("a built server that is told to stop", () => {
+  let server: Running;
+
+  beforeEach(async () => {
+    server = await startBuilt(site.dir, env);
+    return () => server.stop();
+  });
+
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "by %s lets calls in flight end, takes no more, and exits with 0",
+    async (signal) => {
+      const idle = await open(server.address);
+      const idleEnd = readToEnd(idle);
+      idle.write("GET /plain HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      await readUntil(idle, /No view here/);
+      const { socket, letGo } = await slowCall(server);
+      const answer = readToEnd(socket);
+
+      server.signal(signal);
+      expect((await idleEnd).isBroken).toBe(false);
+      await expect.poll(() => isRefused(server.address)).toBe(true);
+      socket.write("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      letGo();
+
+      const { text, isBroken } = await answer;
+      expect(answerOf({ text, isBroken })).toMatchObject({
+        status: 200,
+        body: expect.stringContaining('{"result":"finished"}'),
+      });
+      expect(text).toMatch(/HTTP\/1\.1 503 .*\{"ready":false\}$/s);
+      expect(isBroken).toBe(false);
+      expect(await server.ended).toBe(0);
+      expect(server.output()).toContain("Stopping");
+    },
+  );
+
+  it("exits with 0 at once when nothing is under way", async () => {
+    expect((await ask(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
+    server.signal("SIGTERM");
+    expect(await server.ended).toBe(0);
+  });
+
+  it.each([
+    ["SIGTERM", "SIGTERM"],
+    ["SIGINT", "SIGINT"],
+    ["SIGTERM", "SIGINT"],
+  ] as const)("by %s, then %s, does not wait", async (first, second) => {
+    const { socket } = await slowCall(server);
+    const answer = readToEnd(socket);
+    server.signal(first);
+    await expect.poll(() => server.output()).toContain("Stopping");
+    server.signal(second);
+    expect(await server.ended).toBe(1);
+    expect((await answer).text).toBe("");
+  });
+});
+
+describe("a server that cannot start", () => {
+  it.each(["serve", "dev"])("tsweb %s says that its port is taken", async (command) => {
+    const other = createServer();
+    await new Promise<void>((listening) => other.listen(0, "127.0.0.1", listening));
+    const { port } = other.address() as AddressInfo; // it listens on a port
+    const { code, output } = await runTsweb(site.dir, [command], { ...env, PORT: String(port) });
+    other.close();
+    expect(code).toBe(1);
+    expect(output).toContain(`Port ${port} of 127.0.0.1 is taken.`);
+    expect(output).not.toMatch(/\n {4}at /);
+  });
+
+  it.each([{}, { WEB_ENV: "production" }])("says which secret it needs, and how to make one: %j", async (more) => {
+    const { code, output } = await runTsweb(site.dir, ["serve"], { WEB_AUTH_SECRET: "", ...more });
+    expect(code).toBe(1);
+    expect(output).toMatch(/^WEB_AUTH_SECRET is not set, and production needs it/);
+    expect(output).toContain("Make one with: node -e");
+    expect(output).not.toMatch(/\n {4}at /);
+  });
+
+  it("says which build is missing", async () => {
+    const empty = Site.of({});
+    const { code, output } = await runTsweb(empty.dir, ["serve"]);
+    expect([code, output]).toEqual([
+      1,
+      `There is no built application in ${empty.file("dist")}. Build it first: tsweb build\n`,
+    ]);
+    empty.remove();
+  });
+
+  it.each(["dev", "build"])("tsweb %s says which application is missing", async (command) => {
+    const empty = Site.of({ "src/other.ts": "" });
+    const { code, output } = await runTsweb(empty.dir, [command]);
+    expect(code).toBe(1);
+    expect(output).toBe(
+      `There is no application in ${empty.dir}: no src/app.ts. It is the module that exports new App({…}).\n`,
+    );
+    empty.remove();
+  });
+
+  it("tsweb build says that src/app.ts exports no application", async () => {
+    const wrong = Site.of({ "src/app.ts": "export const app = 1;\n" });
+    const { code, output } = await runTsweb(wrong.dir, ["build"]);
+    expect(code).toBe(1);
+    expect(output).toContain("src/app.ts");
+    expect(output).toContain("export default new App({…})");
+    expect(output).not.toMatch(/\n {4}at /);
+    wrong.remove();
+  });
+
+  it("tsweb dev shows that src/app.ts exports no application, and goes on when it does", async () => {
+    const wrong = Site.of({ "src/app.ts": "export const app = 1;\n" });
+    const dev = await startDev(wrong.dir);
+    const shown = await ask(dev.address, "GET / HTTP/1.1", "Host: localhost");
+    expect(shown.status).toBe(500);
+    expect(shown.body).toContain("src/app.ts must have the application as its default export");
+    expect(dev.output()).toContain("src/app.ts must have the application as its default export");
+    expect(await dev.stop()).toBe(0);
+    wrong.remove();
+  });
+
+  it.each([
+    [["sevre"], "There is no command sevre."],
+    [["dev", "a", "b"], "tsweb dev takes one folder, not also b."],
+    [["build", "--fast"], "--fast"],
+  ])("tsweb %j says what is wrong with it", async (args, said) => {
+    const { code, output } = await runTsweb(site.dir, args);
+    expect([code, output.includes(said), /\n {4}at /.test(output)]).toEqual([1, true, false]);
+  });
+});
+
+it("dist/server.mjs is what tsweb serve runs", async () => {
+  const server = await startNode(site.dir, ["dist/server.mjs"], env);
+  expect((await ask(server.address, "GET /plain HTTP/1.1", "Host: localhost")).status).toBe(200);
+  expect(await server.stop()).toBe(0);
+});
