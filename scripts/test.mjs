@@ -7,7 +7,10 @@ import { buildPackage, installPackages, installPrograms, requireNode, root } fro
 
 requireNode();
 installPackages();
-installPrograms([{ names: ["chromium", "chromium-browser", "google-chrome"], debian: "chromium" }]);
+installPrograms([
+  { names: ["chromium", "chromium-browser", "google-chrome"], debian: "chromium" },
+  { names: ["redis-server"], debian: "redis-server" },
+]);
 buildPackage();
 
 const folder = mkdtempSync(join(tmpdir(), "tsweb-tests-"));

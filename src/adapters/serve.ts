@@ -81,6 +81,7 @@ const LIMITS = {
 export async function serve(app: App): Promise<void> {
   const { config, log } = app;
   const server = createServer(LIMITS, node(app));
+  await app.start();
   const listening = await listenOn(server, config);
   log.info({ address: listening.address }, `Listening at ${listening.address}`);
   const end = async (signal: string) => {
@@ -89,6 +90,7 @@ export async function serve(app: App): Promise<void> {
     log.info({ signal }, "Stopping: waiting for calls in flight");
     app.drain();
     await listening.stop();
+    await app.close();
     process.exit(0);
   };
   process.once("SIGTERM", end);

@@ -1,3 +1,4 @@
 export { clientKey } from "./client-key.ts";
-export { memoryRate, type RateStore } from "./memory.ts";
-export { checkRate, type Rate } from "./window.ts";
+export { openRate } from "./open.ts";
+export type { OpenRateStore, RateStore } from "./store.ts";
+export type { Rate } from "./window.ts";

@@ -1,14 +1,5 @@
+import type { RateStore } from "./store.ts";
 import { type Rate, waitFor } from "./window.ts";
-
-/** Where calls are counted. */
-export interface RateStore {
-  /**
-   * Counts a call of a client, unless it is one too many.
-   *
-   * @returns 0 when it was counted; else the seconds to wait, and nothing was counted
-   */
-  take(key: string): number | Promise<number>;
-}
 
 /** How many clients are told apart in one window. At 100 bytes each, some 20 MB in all. */
 const MAX_CLIENTS = 100_000;
