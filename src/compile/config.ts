@@ -8,6 +8,16 @@ export function isVitest(config: Pick<ResolvedConfig, "plugins">): boolean {
   return config.plugins.some((plugin) => plugin.name === "vitest" || plugin.name.startsWith("vitest:"));
 }
 
+/** What the browser's side of every page is made of, in development. */
+const BROWSER_DEPENDENCIES = [
+  "tsweb/browser",
+  "tsweb/stub",
+  "tsweb/islands",
+  "tsweb/jsx-dev-runtime",
+  "tsweb > @prefresh/core",
+  "tsweb > @prefresh/utils",
+];
+
 /** Gives the settings of Vite that the compile step rests on. */
 export function compileConfig(user: UserConfig, env: ConfigEnv, workers?: () => Plugin[]): UserConfig {
   const isDev = env.command === "serve";
@@ -20,6 +30,8 @@ export function compileConfig(user: UserConfig, env: ConfigEnv, workers?: () => 
       // Node loads these: the application's modules and the server around them then share one instance.
       ssr: { resolve: isDev ? { external: ["tsweb", "preact", "preact-render-to-string"] } : {} },
     },
+    // Known beforehand, so that the first page of a fresh start need not load twice.
+    optimizeDeps: { include: isDev && canResolve("tsweb/browser", root) ? BROWSER_DEPENDENCIES : [] },
     build: { assetsInlineLimit: neverInlineServerModules(user.build?.assetsInlineLimit) },
     // In a build, a worker's modules pass these plugins alone, and would hold server modules as they are.
     ...(workers ? { worker: { plugins: workers } } : {}),

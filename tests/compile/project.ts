@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,6 +6,7 @@ import { build, createServer, type InlineConfig, type Rolldown, type ViteDevServ
 import { afterEach } from "vitest";
 import { tsweb } from "../../src/compile/index.ts";
 
+const repository = fileURLToPath(new URL("../..", import.meta.url));
 const source = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 
 /** The doors of tsweb as they are in the source, so that no build of the package is needed. */
@@ -41,6 +42,17 @@ export class Project {
   write(name: string, text: string): void {
     mkdirSync(dirname(this.file(name)), { recursive: true });
     writeFileSync(this.file(name), text);
+  }
+
+  /** Makes packages of this repository those of the project: tsweb itself, say, as it was built. */
+  install(...names: string[]): void {
+    for (const name of names) {
+      mkdirSync(dirname(this.file(`node_modules/${name}`)), { recursive: true });
+      symlinkSync(
+        name === "tsweb" ? repository : join(repository, "node_modules", name),
+        this.file(`node_modules/${name}`),
+      );
+    }
   }
 
   config(more: InlineConfig = {}): InlineConfig {

@@ -1,12 +1,8 @@
-import { symlinkSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { launch } from "../browser/chromium.ts";
 import { type Running, startDev } from "../support/run-tsweb.ts";
 import { Project } from "./project.ts";
-
-const repository = fileURLToPath(new URL("../..", import.meta.url));
 
 const FILES = {
   "package.json": '{ "type": "module" }',
@@ -46,7 +42,7 @@ describe("an edit while a page is open", () => {
 
   beforeEach(async () => {
     project = new Project(FILES);
-    symlinkSync(`${repository}/node_modules`, project.file("node_modules"));
+    project.install("tsweb", "preact");
     running = await startDev(project.root);
     page = await browser.newPage();
     page.on("pageerror", (error) => complaints.push(String(error)));
@@ -68,7 +64,8 @@ describe("an edit while a page is open", () => {
     return page.textContent(button);
   }
 
-  const change = (file: keyof typeof FILES, from: string, to: string) => project.write(file, FILES[file].replace(from, to));
+  const change = (file: keyof typeof FILES, from: string, to: string) =>
+    project.write(file, FILES[file].replace(from, to));
   const isSameDocument = () => page.evaluate(() => "sameDocument" in window);
 
   test("of a view shows, with what it held", async () => {

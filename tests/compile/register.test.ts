@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, symlinkSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
 import { marked } from "./marked.ts";
@@ -14,7 +14,7 @@ beforeAll(() => {
 /** Runs a module of a project as `node --import tsweb/register` does. */
 function run(files: Record<string, string>, main: string) {
   const project = new Project(files);
-  symlinkSync(`${repository}/node_modules`, project.file("node_modules"));
+  project.install("tsweb", "vitest");
   // The test runner's own variables are not what a user has.
   const { NODE_ENV: _env, NODE_OPTIONS: _options, VITEST: _vitest, ...env } = process.env;
   const { stdout, stderr, status } = spawnSync(process.execPath, ["--import", "tsweb/register", main], {
@@ -139,7 +139,7 @@ test("it", async () => {
   expect(readFileSync).toBeTypeOf("function");
 });`,
     });
-    symlinkSync(`${repository}/node_modules`, project.file("node_modules"));
+    project.install("tsweb", "vitest");
     const {
       VITEST: _vitest,
       VITEST_MODE: _mode,
