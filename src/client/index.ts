@@ -1,0 +1,8 @@
+/**
+ * `tsweb/client`: server functions, called from scripts, tests and other services.
+ */
+export type { ErrorCode } from "../errors.ts";
+export { RPCError } from "../errors.ts";
+export type { Stream } from "../stream.ts";
+export { type Client, client } from "./client.ts";
+export type { ClientOptions, Fetch } from "./connection.ts";

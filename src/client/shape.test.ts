@@ -1,0 +1,18 @@
+import { expect, it } from "vitest";
+import { shapeIn } from "./shape.ts";
+
+it.each([
+  [{ parameters: ["a", "b"] }, { stream: false, params: ["a", "b"] }],
+  [{ parameters: [] }, { stream: false, params: [] }],
+  [{ parameters: ["a"], keyed: true }, { stream: false }],
+  [
+    { parameters: ["a"], stream: true },
+    { stream: true, params: ["a"] },
+  ],
+  [{ parameters: ["a"], keyed: true, stream: true }, { stream: true }],
+  [{}, null],
+  [{ parameters: "a" }, null],
+  [{ parameters: [1] }, null],
+])("reads %j", (details, shape) => {
+  expect(shapeIn(details)).toEqual(shape);
+});

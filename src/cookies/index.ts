@@ -1,0 +1,1 @@
+export { CookieJar } from "./jar.ts";
