@@ -106,6 +106,7 @@ class BrowserCheck {
   private readonly facts: ModuleFacts;
   private readonly world: World;
   private readonly served: () => Promise<Served | undefined>;
+  private known: Promise<Served | undefined> | undefined;
 
   constructor(facts: ModuleFacts, world: World, served: () => Promise<Served | undefined>) {
     this.facts = facts;
@@ -159,7 +160,8 @@ class BrowserCheck {
       return this.refuse(this.whyNot(taken.name, facts, origin !== undefined), taken.at);
     }
     const declaredIn = origin.facts.source.file;
-    const served = await this.served();
+    this.known ??= this.served();
+    const served = await this.known;
     if (served && !served.has(declaredIn, taken.name)) {
       this.refuse(
         `"${taken.name}" is a server function of ${this.display(declaredIn)}, which the application does not serve: add that module to \`modules\` in ${served.entry}.`,

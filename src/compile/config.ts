@@ -31,7 +31,11 @@ export function compileConfig(user: UserConfig, env: ConfigEnv, workers?: () => 
       ssr: { resolve: isDev ? { external: ["tsweb", "preact", "preact-render-to-string"] } : {} },
     },
     // Known beforehand, so that the first page of a fresh start need not load twice.
-    optimizeDeps: { include: isDev && canResolve("tsweb/browser", root) ? BROWSER_DEPENDENCIES : [] },
+    optimizeDeps: {
+      include: isDev && canResolve("tsweb/browser", root) ? BROWSER_DEPENDENCIES : [],
+      // The search for more of them reads JSX with settings of its own, and would look for React.
+      rolldownOptions: { transform: { jsx: { runtime: "automatic", importSource: "tsweb" } } },
+    },
     build: { assetsInlineLimit: neverInlineServerModules(user.build?.assetsInlineLimit) },
     // In a build, a worker's modules pass these plugins alone, and would hold server modules as they are.
     ...(workers ? { worker: { plugins: workers } } : {}),

@@ -185,6 +185,23 @@ describe("what the browser gets", () => {
   });
 });
 
+test("the search for dependencies does not look into server modules", async () => {
+  for (const name of ["seen-by-views", "seen-by-the-server"]) {
+    project.write(`node_modules/${name}/package.json`, `{ "name": "${name}", "version": "1.0.0", "main": "index.js" }`);
+    project.write(`node_modules/${name}/index.js`, "module.exports = 1;");
+  }
+  project.write("src/accounts.server.ts", `import "seen-by-the-server";\n${FILES["src/accounts.server.ts"]}`);
+  project.write("src/sign-in.tsx", `import "seen-by-views";\n${FILES["src/sign-in.tsx"]}`);
+  stop();
+  await start({ optimizeDeps: { entries: ["src/sign-in.tsx"] }, cacheDir: project.file("cache") });
+  const optimizer = vite.environments.client?.depsOptimizer;
+  await optimizer?.init();
+  await optimizer?.scanProcessing;
+  const found = () => Object.keys({ ...optimizer?.metadata.discovered, ...optimizer?.metadata.optimized });
+  await expect.poll(found).toContain("seen-by-views");
+  expect(found()).not.toContain("seen-by-the-server");
+});
+
 describe("the server's side", () => {
   test("gets signatures, and tells the registry", async () => {
     const { client, ssr } = vite.environments;
