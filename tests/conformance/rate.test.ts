@@ -1,0 +1,118 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Rate } from "../../src/rate/index.ts";
+import { memoryRate } from "../../src/rate/memory.ts";
+import { redisRate } from "../../src/rate/redis.ts";
+import { type RedisConnection, redisAt } from "../../src/redis/index.ts";
+import { keptLog } from "../support/log-lines.ts";
+import { RedisServer } from "../support/redis-server.ts";
+import { type Clock, rateStoreTests, WINDOW_START } from "./rate.ts";
+
+let server: RedisServer;
+let connection: RedisConnection;
+const { log, lines } = keptLog();
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+  connection = redisAt(server.url, log);
+});
+
+afterAll(async () => {
+  await connection?.close();
+  await server?.stop();
+  expect(lines).toEqual([]);
+});
+
+let opened = 0;
+
+/** Gives a store in Redis of whose clients no other test has any. */
+function openRedis(rate: Rate, clock?: Clock) {
+  const own = ++opened;
+  const store = redisRate(rate, connection, clock && (() => clock.ms));
+  return { take: (key: string) => store.take(`${own} ${key}`) };
+}
+
+rateStoreTests("in memory", (rate, clock) => memoryRate(rate, () => clock.ms));
+rateStoreTests("in Redis", openRedis);
+
+describe("the two stores", () => {
+  it("decide alike, to the last digit of the wait", async () => {
+    const step = fc.record({
+      ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3000 }), fc.integer({ min: -5000, max: 200_000 })),
+      calls: fc.integer({ min: 1, max: 6 }),
+    });
+    const rate = fc.record({
+      calls: fc.integer({ min: 1, max: 12 }),
+      seconds: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.double({ min: 1, max: 60, noNaN: true })),
+    });
+    await fc.assert(
+      fc.asyncProperty(rate, fc.array(step, { minLength: 1, maxLength: 20 }), async (rate, steps) => {
+        const clock = { ms: WINDOW_START + 12_345 };
+        const memory = memoryRate(rate, () => clock.ms);
+        const redis = openRedis(rate, clock);
+        for (const { ms, calls } of steps) {
+          clock.ms += ms;
+          for (let call = 0; call < calls; call++) expect(await redis.take("a")).toBe(memory.take("a"));
+        }
+      }),
+    );
+  });
+});
+
+describe("the rate store in Redis, on the clock of Redis", () => {
+  it("lets exactly the rate of 200 calls at once through, whichever process sends them", async () => {
+    const other = redisAt(`${server.url}/0`, log); // another address of the same: a connection of its own
+    const [here, there] = [
+      redisRate({ calls: 120, seconds: 60 }, connection),
+      redisRate({ calls: 120, seconds: 60 }, other),
+    ];
+    const waits = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 ? here : there).take("both")));
+    await other.close();
+    expect(waits.filter((wait) => wait === 0)).toHaveLength(120);
+    for (const wait of waits) expect(wait).toBeLessThanOrEqual(120);
+  });
+
+  it("lets a client in after the wait that it tells, which is never over two spans", async () => {
+    const store = openRedis({ calls: 5, seconds: 1 });
+    const waits = await Promise.all(Array.from({ length: 20 }, () => store.take("a")));
+    expect(Math.max(...waits)).toBeGreaterThan(0);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(2);
+    await expect.poll(() => store.take("a"), { timeout: 5_000 }).toBe(0);
+  });
+
+  it("leaves nothing behind: every key expires when it counts no longer", async () => {
+    const client = server.client();
+    await client.flushall();
+    const store = openRedis({ calls: 5, seconds: 1 });
+    for (let at = 0; at < 100; at++) await store.take(`client ${at}`);
+    for (const key of await client.keys("*")) {
+      const left = await client.pttl(key); // -2: gone already
+      expect(left === -2 || (left > 0 && left <= 2000), key).toBe(true);
+    }
+    await vi.waitFor(async () => expect(await client.keys("*")).toEqual([]), { timeout: 10_000 });
+  });
+
+  it("goes on after Redis has forgotten the script", async () => {
+    const client = server.client();
+    const store = openRedis({ calls: 2, seconds: 60 });
+    expect(await store.take("a")).toBe(0);
+    await client.script("FLUSH");
+    expect(await store.take("a")).toBe(0);
+    expect(await store.take("a")).toBeGreaterThan(0);
+  });
+
+  it("is one round trip for a call, and writes nothing for one that is refused", async () => {
+    const client = server.client();
+    const store = openRedis({ calls: 1, seconds: 60 });
+    await store.take("warm");
+    await client.config("RESETSTAT");
+    for (let call = 0; call < 10; call++) await store.take("a");
+    const stats = await client.info("commandstats");
+    const calls = (name: string) => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+    expect({ evalsha: calls("evalsha"), eval: calls("eval"), set: calls("set") }).toEqual({
+      evalsha: 10,
+      eval: 0,
+      set: 1,
+    });
+  });
+});
