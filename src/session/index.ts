@@ -1,4 +1,4 @@
-export type { Claims, Json, Role, User } from "./claims.ts";
+export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 export { deriveKey } from "./keys.ts";
 export { type Session, session, sessionId } from "./session.ts";
