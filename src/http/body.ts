@@ -35,21 +35,32 @@ const BODY_SECONDS = 30;
  * Reads a request's body as text, up to the limit: refused as soon as it is known to be over it,
  * and never held in memory beyond it.
  *
- * @throws Refusal 413 over {@link MAX_BODY_BYTES}; 400 when the caller went away half way, which is
+ * @throws Refusal 413 over {@link MAX_BODY_BYTES}; 408 when it takes longer than 30 seconds to arrive; 400 when the caller went away half way, which is
  *   no failure of ours and none to be logged as one
  */
 export async function readBody(request: Request): Promise<string> {
   refuseDeclaredTooLarge(request.headers);
+  let timer: NodeJS.Timeout | undefined;
+  const tooSlow = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Refusal("validation_error", SLOW, { status: 408, headers: CLOSE })),
+      BODY_SECONDS * 1000,
+    );
+  });
   try {
-    return await (declaresLength(request.headers) ? request.text() : readCounted(request));
+    return await Promise.race([declaresLength(request.headers) ? request.text() : readCounted(request), tooSlow]);
   } catch (error) {
     if (error instanceof Refusal || !request.signal.aborted) throw error;
     throw new Refusal("validation_error", "The request ended before its body had arrived.", {
       status: 400,
       headers: CLOSE,
     });
+  } finally {
+    clearTimeout(timer);
   }
 }
+
+const SLOW = `The request body took longer than ${BODY_SECONDS} seconds to arrive.`;
 
 async function readCounted(request: Request): Promise<string> {
   if (!request.body) return "";
