@@ -31,7 +31,7 @@ pageData.views.forEach(async (view, index) => {
 function bringToLife(component: ComponentType, { props }: IslandData, index: number): void {
   const start = comments.get(`${pageData.mark}:${index}`);
   const end = comments.get(`/${pageData.mark}:${index}`);
-  if (!component || !start || !end) throw new Error("Its module does not export it, or its place is not in the page");
+  if (!component || !start || !end) throw new Error("Its export or its place is missing");
   const range = rangeBetween(start, end);
   const nodes = Array.from(range.childNodes as ArrayLike<Node>); // of a document, they are its nodes
   const restore = keepFields(nodes);

@@ -43,9 +43,7 @@ hooks.__c = (...args) => {
  */
 export function slot<T extends object>(caller: string, make: (component: Living) => T): T {
   if (!current) {
-    throw new Error(
-      `${caller}() belongs inside a view: at module level on the server it would be shared by every visitor`,
-    );
+    throw new Error(`${caller}() belongs inside a view: outside of one, all visitors would share it`);
   }
   current.slots ??= [];
   const slots = current.slots as T[]; // each place is always asked for by the same call

@@ -26,7 +26,7 @@ export function clientBuild({ root, outDir, found }: { root: string; outDir: str
   const inputs = [...scripts, ...sheets];
   return {
     hasInputs: inputs.length > 0,
-    config: clientConfig(root, outDir, inputs),
+    config: clientConfig(root, outDir, inputs, found.views.length),
     plugin: {
       name: "tsweb:client-build",
       resolveId: (source) => (source === ISLANDS ? ISLANDS : undefined),
@@ -41,7 +41,10 @@ export function clientBuild({ root, outDir, found }: { root: string; outDir: str
   };
 }
 
-function clientConfig(root: string, outDir: string, inputs: string[]): InlineConfig {
+/** The framework's own part in the browser. */
+const RUNTIME = /[\\/]node_modules[\\/]preact[\\/]|[\\/]dist[\\/](browser|wire|errors|jsx)|virtual:tsweb/;
+
+function clientConfig(root: string, outDir: string, inputs: string[], views: number): InlineConfig {
   return {
     root,
     // Files name each other relative to themselves, so the application's base is not built in.
@@ -59,13 +62,8 @@ function clientConfig(root: string, outDir: string, inputs: string[]): InlineCon
         preserveEntrySignatures: "exports-only",
         output: {
           codeSplitting: {
-            // One file for all that every view needs: a page is two requests, not four.
-            groups: [
-              {
-                name: "tsweb",
-                test: /[\\/]node_modules[\\/]preact[\\/]|[\\/]dist[\\/](browser|errors|jsx)|virtual:tsweb/,
-              },
-            ],
+            // One file for the framework and what all views share: a page is two requests, not four.
+            groups: [{ name: "tsweb", test: RUNTIME }, ...(views > 1 ? [{ name: "tsweb", minShareCount: views }] : [])],
           },
         },
       },
