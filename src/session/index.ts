@@ -1,4 +1,5 @@
 export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
+export { sessionCookieName } from "./cookie.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 export { deriveKey } from "./keys.ts";
 export { type Session, session, sessionId } from "./session.ts";

@@ -1,0 +1,8 @@
+/**
+ * `tsweb/testing`: visitors of an application, in the process of its tests.
+ */
+export type { Client } from "../client/index.ts";
+export { RPCError } from "../errors.ts";
+export type { Stream } from "../stream.ts";
+export type { Visit } from "./visit.ts";
+export { type GetOptions, type Visitor, type VisitorOptions, visitor } from "./visitor.ts";

@@ -1,0 +1,281 @@
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it, type MockInstance, vi } from "vitest";
+import { appOf, compiledPage, compiledServer } from "../../tests/support/compiled.ts";
+import { request } from "../http/index.ts";
+import { redirect, route } from "../pages/index.ts";
+import { session } from "../session/index.ts";
+import { RPCError, visitor } from "./index.ts";
+
+let ran: string[] = [];
+let log: MockInstance<typeof console.error>;
+beforeEach(() => {
+  ran = [];
+  log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(() => log.mockRestore());
+
+const add = compiledServer("add", (a: number, b: number) => a + b, { params: { a: "int", b: "int" } });
+const login = compiledServer("login", (name: string) => session.login(name, { name }), { params: { name: "any" } });
+const whoami = compiledServer("whoami", () => session.user());
+const secret = compiledServer("secret", () => "for members", { options: { auth_required: true } });
+const fail = compiledServer("fail", () => {
+  throw new RPCError("conflict", "Taken.", { parameter: "email" });
+});
+const count = compiledServer(
+  "count",
+  async function* (to: number) {
+    try {
+      for (let n = 1; n <= to; n++) {
+        ran.push(`before ${n}`);
+        yield n;
+      }
+    } finally {
+      ran.push("finally");
+    }
+  },
+  { params: { to: "int" }, stream: true },
+);
+const wait = compiledServer("wait", async () => {
+  ran.push("waiting");
+  await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
+  ran.push("aborted");
+});
+const functions = { add, login, whoami, secret, fail, count, wait };
+
+const home = compiledPage("/", () => `Hello ${session.user()?.sub ?? "stranger"}`);
+const old = compiledPage("/old", () => redirect("/older"));
+const older = compiledPage("/older", () => redirect("/?from=older"));
+const away = compiledPage("/away", () => redirect("https://elsewhere.example/", { external: true }));
+const round = compiledPage("/round", () => redirect("/round"));
+const seen = compiledPage("/seen", () => {
+  request.set_cookie("seen", String(Number(request.cookies.seen ?? 0) + 1), { max_age: 60 });
+  return `${request.headers["user-agent"]} ${request.method} ${request.cookies.seen ?? 0}`;
+});
+const forget = compiledPage("/forget", () => {
+  request.set_cookie("seen", "", { max_age: 0 });
+  return "gone";
+});
+const hook = Reflect.apply(route, undefined, [
+  "POST /hook",
+  async (sent: Request) => new Response(`got ${await sent.text()}`, { status: 202 }),
+  undefined,
+  { file: "src/hooks.server.ts", line: 1 },
+]);
+const pages = { home, old, older, away, round, seen, forget, hook };
+
+const app = appOf({ ...functions, ...pages }, { rate: { calls: 5, seconds: 60 } });
+
+describe("a visitor of pages", () => {
+  it("reads a page whole", async () => {
+    const visit = await visitor(app).get("/");
+    expect(visit).toMatchObject({ status: 200, path: "/", location: null });
+    expect(visit.text).toContain("Hello stranger");
+    expect(visit.headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it("meets errors as answers", async () => {
+    expect(await visitor(app).get("/nowhere")).toMatchObject({ status: 404 });
+  });
+
+  it("follows no redirect, unless asked", async () => {
+    const guest = visitor(app);
+    expect(await guest.get("/old")).toMatchObject({ status: 303, location: "/older", text: "", path: "/old" });
+    const followed = await guest.get("/old", { follow: true });
+    expect(followed).toMatchObject({ status: 200, path: "/?from=older", location: null });
+    expect(followed.text).toContain("Hello");
+  });
+
+  it("does not leave the site", async () => {
+    const visit = await visitor(app).get("/away", { follow: true });
+    expect(visit).toMatchObject({ status: 303, location: "https://elsewhere.example/" });
+  });
+
+  it("gives up on redirects that never end", async () => {
+    await expect(visitor(app).get("/round", { follow: true })).rejects.toThrow("20 times over");
+  });
+
+  it.each(["//elsewhere.example/", "https://elsewhere.example/"])("asks for no page elsewhere: %s", async (path) => {
+    await expect(visitor(app).get(path)).rejects.toThrow(TypeError);
+  });
+
+  it("keeps cookies, of their own, and drops those removed", async () => {
+    const [ada, grace] = [visitor(app), visitor(app)];
+    await ada.get("/seen");
+    expect((await ada.get("/seen")).text).toContain("GET 1");
+    expect(ada.cookies).toEqual({ seen: "2" });
+    expect(Object.isFrozen(ada.cookies)).toBe(true);
+    expect(grace.cookies).toEqual({});
+    await ada.get("/forget");
+    expect(ada.cookies).toEqual({});
+  });
+
+  it("sends headers, with every request or with one", async () => {
+    const guest = visitor(app, { headers: { "User-Agent": "one" } });
+    expect((await guest.get("/seen")).text).toContain("one GET");
+    expect((await guest.get("/seen", { headers: { "user-agent": "two" } })).text).toContain("two GET");
+  });
+
+  it("may send any request", async () => {
+    const response = await visitor(app).fetch("/hook", { method: "POST", body: "news" });
+    expect(response.status).toBe(202);
+    expect(await response.text()).toBe("got news");
+  });
+});
+
+describe("a visitor who calls", () => {
+  it("gets results, through the whole pipeline", async () => {
+    expect(await visitor(app).rpc("add", { a: "1", b: 2 })).toBe(3);
+    expect(await visitor(app).rpc("whoami")).toBeNull();
+  });
+
+  it("gets errors as they are", async () => {
+    await expect(visitor(app).rpc("fail")).rejects.toMatchObject({ code: "conflict", details: { parameter: "email" } });
+    await expect(visitor(app).rpc("add", { a: 1 })).rejects.toMatchObject({ code: "validation_error" });
+    await expect(visitor(app).rpc("nothing")).rejects.toMatchObject({ code: "not_found" });
+    await expect(visitor(app).rpc("fail")).rejects.toBeInstanceOf(RPCError);
+    await expect(visitor(app).rpc("then")).rejects.toThrow(TypeError);
+  });
+
+  it("is one client to the rate, and another visitor another", async () => {
+    const [ada, grace] = [visitor(app), visitor(app)];
+    for (let n = 0; n < 5; n++) await ada.rpc("add", { a: n, b: n });
+    await expect(ada.rpc("add", { a: 0, b: 0 })).rejects.toMatchObject({ code: "rate_limited" });
+    expect(await grace.rpc("add", { a: 1, b: 1 })).toBe(2);
+  });
+
+  it("may share an address", async () => {
+    const [ada, grace] = [visitor(app, { address: "192.0.2.1" }), visitor(app, { address: "192.0.2.1" })];
+    for (let n = 0; n < 5; n++) await ada.rpc("add", { a: n, b: n });
+    await expect(grace.rpc("add", { a: 0, b: 0 })).rejects.toMatchObject({ code: "rate_limited" });
+  });
+
+  it("may call with types", async () => {
+    const api = visitor(app).client<typeof functions>();
+    expectTypeOf(api.add).toEqualTypeOf(add);
+    expect(await api.add(1, 2)).toBe(3);
+    const values: number[] = [];
+    for await (const n of api.count(2)) values.push(n);
+    expect(values).toEqual([1, 2]);
+  });
+
+  it("finds an application below its base", async () => {
+    const shop = appOf({ ...functions, ...pages }, { base: "/shop" });
+    expect(await visitor(shop).rpc("add", { a: 1, b: 2 })).toBe(3);
+    expect(await visitor(shop).get("/shop/old")).toMatchObject({ location: "/shop/older" });
+    expect((await visitor(shop).get("/shop/old", { follow: true })).path).toBe("/shop/?from=older");
+  });
+});
+
+describe("a visitor who reads a stream", () => {
+  it("gets its values, one step ahead of the reader at most", async () => {
+    const stream = visitor(app).stream("count", { to: 9 });
+    const reading = stream[Symbol.asyncIterator]();
+    expect(ran).toEqual([]);
+    expect(await reading.next()).toEqual({ done: false, value: 1 });
+    expect(ran.length).toBeLessThanOrEqual(2);
+    expect(await reading.next()).toEqual({ done: false, value: 2 });
+    expect(ran.length).toBeLessThanOrEqual(3);
+    await reading.return?.();
+  });
+
+  it("ends it on the server by leaving", async () => {
+    for await (const n of visitor(app).stream("count", { to: 9 })) {
+      expect(n).toBe(1);
+      break;
+    }
+    await vi.waitFor(() => expect(ran.at(-1)).toBe("finally"));
+    expect(ran).not.toContain("before 3");
+  });
+
+  it("is refused as any call is", async () => {
+    const reading = visitor(app).stream("count", { to: "three" })[Symbol.asyncIterator]();
+    await expect(reading.next()).rejects.toMatchObject({ code: "validation_error" });
+  });
+});
+
+describe("a visitor who hangs up", () => {
+  it("aborts the request, and gets no answer", async () => {
+    const hangUp = new AbortController();
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"args":{}}',
+      signal: hangUp.signal,
+    };
+    const answer = visitor(app).fetch("/__web/rpc/wait", init);
+    await vi.waitFor(() => expect(ran).toEqual(["waiting"]));
+    hangUp.abort(new Error("hung up"));
+    await expect(answer).rejects.toThrow("hung up");
+    await vi.waitFor(() => expect(ran).toEqual(["waiting", "aborted"]));
+  });
+
+  it("before the answer has begun is not sent a stream for nobody", async () => {
+    const hangUp = new AbortController();
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"args":{"to":9}}',
+      signal: hangUp.signal,
+    };
+    const answer = visitor(app).fetch("/__web/rpc/count", init);
+    hangUp.abort(new Error("hung up"));
+    await expect(answer).rejects.toThrow("hung up");
+    await vi.waitFor(() => expect(ran.at(-1)).toBe("finally"));
+  });
+
+  it("in the middle of an answer ends it", async () => {
+    const hangUp = new AbortController();
+    const init = {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"args":{"to":9}}',
+      signal: hangUp.signal,
+    };
+    const response = await visitor(app).fetch("/__web/rpc/count", init);
+    hangUp.abort(new Error("hung up"));
+    await expect(response.text()).rejects.toThrow("hung up");
+    await vi.waitFor(() => expect(ran.at(-1)).toBe("finally"));
+  });
+});
+
+describe("a visitor who signs in", () => {
+  it("is signed in as with the application's own function", async () => {
+    const guest = visitor(app);
+    guest.login("ada", { roles: ["admin"] });
+    expect(await guest.rpc("whoami")).toEqual({ sub: "ada", roles: ["admin"] });
+    expect((await guest.get("/")).text).toContain("Hello ada");
+    expect(Object.keys(guest.cookies)).toEqual(["web_session"]);
+    guest.logout();
+    expect(await guest.rpc("whoami")).toBeNull();
+    expect(guest.cookies).toEqual({});
+  });
+
+  it("may use the application's function, too", async () => {
+    const guest = visitor(app);
+    await guest.rpc("login", { name: "ada" });
+    expect(await guest.rpc("whoami")).toEqual({ sub: "ada", name: "ada" });
+    expect(await visitor(app).rpc("whoami")).toBeNull();
+  });
+
+  it("has the cookie that the configuration asks for", async () => {
+    const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_COOKIE_SECURE: "1", WEB_CSRF_SECRET: "7b".repeat(32) };
+    const guest = visitor(appOf(functions, { env }));
+    guest.login("ada");
+    expect(Object.keys(guest.cookies)).toEqual(["__Host-web_session"]);
+    expect(await guest.rpc("secret")).toBe("for members");
+  });
+
+  it("is refused a user id or claims that no session can keep", () => {
+    const guest = visitor(app);
+    expect(() => guest.login("")).toThrow(TypeError);
+    expect(() => Reflect.apply(guest.login, guest, ["ada", { born: new Date() }])).toThrow(TypeError);
+    expect(guest.cookies).toEqual({});
+  });
+
+  it("comes from the site that the configuration names", async () => {
+    const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_ORIGIN: "https://shop.example" };
+    const guest = visitor(appOf(functions, { env }), { headers: { origin: "https://shop.example" } });
+    expect(await guest.rpc("add", { a: 1, b: 1 })).toBe(2);
+    const foreign = visitor(appOf(functions, { env }), { headers: { origin: "https://evil.example" } });
+    await expect(foreign.rpc("add", { a: 1, b: 1 })).rejects.toMatchObject({ code: "forbidden" });
+  });
+});
