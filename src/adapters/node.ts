@@ -1,37 +1,71 @@
-import { IncomingMessage, type ServerResponse } from "node:http";
-import type { ServerRequest } from "srvx";
-import { FastResponse, toNodeHandler } from "srvx/node";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { NodeRequest, sendNodeResponse } from "srvx/node";
 import type { RequestInfo } from "../app.ts";
-import { requestId, traceParent } from "../http/index.ts";
+import { type Outgoing, requestId, toResponse, traceParent } from "../http/index.ts";
 import { lingering } from "./linger.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Node's own answers, which need no `Response` of the Fetch standard in between. */
-const INFO: RequestInfo = { Response: FastResponse };
-
-/** What answers requests by the Fetch standard: an `App`, above all. */
+/** What answers requests by the Fetch standard. */
 export interface Fetchable {
   readonly fetch: (request: Request, info: RequestInfo) => Response | Promise<Response>;
+}
+
+/** What answers them in a form that is written without a `Response` in between: an `App`. */
+interface Answering {
+  answer(request: Request): Promise<Outgoing | Response>;
 }
 
 /**
  * Gives an application as a handler for Node's own servers.
  *
+ * Every decision about a request is made behind `answer`, the same on all platforms; here requests
+ * are only read, and answers written.
+ *
  * @example createServer(node(app)).listen(3000)
  */
-export function node(app: Fetchable): NodeHandler {
-  // It takes HTTP/2's requests as well; ours are of HTTP/1.1.
-  const handle = toNodeHandler(async (request) => {
-    const response = await app.fetch(request, INFO);
-    const { req } = (request as ServerRequest).runtime?.node ?? {}; // it is of the adapter's own making
-    return req instanceof IncomingMessage && !req.complete ? lingering(response, req) : response;
-  }) as (request: IncomingMessage, response: ServerResponse) => unknown;
+export function node(app: Answering | Fetchable): NodeHandler {
+  const answer = (request: Request) => ("answer" in app ? app.answer(request) : app.fetch(request, {}));
   return (request, response) => {
     if (!isUsableTarget(request)) return refuseTarget(request, response);
-    void handle(request, response);
+    void handle(answer, request, response);
   };
+}
+
+async function handle(
+  answer: (request: Request) => Promise<Outgoing | Response> | Response,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  try {
+    const outgoing = await answer(new NodeRequest({ req: request, res: response }));
+    if (request.complete && isWhole(outgoing)) return write(outgoing, response);
+    const given = toResponse(outgoing);
+    await sendNodeResponse(response, request.complete ? given : await lingering(given, request));
+  } catch (error) {
+    // What cannot be written at all, a header with a line break in it say: there is no context left to log it with.
+    console.error("An answer could not be sent.", error);
+    if (!response.headersSent) response.writeHead(500, { connection: "close" });
+    response.end();
+  }
+}
+
+/** An answer that is there from its first byte to its last. */
+interface Whole extends Outgoing {
+  readonly body: string | null;
+}
+
+function isWhole(outgoing: Outgoing | Response): outgoing is Whole {
+  return !(outgoing instanceof Response) && (outgoing.body === null || typeof outgoing.body === "string");
+}
+
+function write({ status, headers, body }: Whole, response: ServerResponse): void {
+  // An answer to HEAD has no body to tell the length of, and says nothing of it.
+  const isHead = response.req.method === "HEAD";
+  const length = isHead ? [] : ["content-length", String(body === null ? 0 : Buffer.byteLength(body))];
+  response.writeHead(status, [...headers, ...length]);
+  response.end(body ?? undefined);
 }
 
 /**
@@ -41,9 +75,18 @@ export function node(app: Fetchable): NodeHandler {
 function isUsableTarget(request: IncomingMessage): boolean {
   const { url = "", headers } = request;
   const { host = "localhost" } = headers; // HTTP/1.0 needs none
-  if (!/^[A-Za-z0-9.:[\]_-]{1,260}$/.test(host)) return false;
   if (!url.startsWith("/")) return false; // a proxy's or `OPTIONS *`: neither is ours to answer
-  return URL.canParse(`http://${host}`) && !namesTwoHosts(request.rawHeaders);
+  return isUsableHost(host) && !namesTwoHosts(request.rawHeaders);
+}
+
+let lastUsableHost = "localhost";
+
+/** The last one found usable is remembered: a server is mostly asked under one name. */
+function isUsableHost(host: string): boolean {
+  if (host === lastUsableHost) return true;
+  if (!/^[A-Za-z0-9.:[\]_-]{1,260}$/.test(host) || !URL.canParse(`http://${host}`)) return false;
+  lastUsableHost = host;
+  return true;
 }
 
 /** Two hosts are two readings of one request: ours, and that of a proxy in front. @see RFC 9112, section 3.2 */

@@ -1,6 +1,7 @@
 export { clientAddress } from "./address.ts";
 export { readBody, refuseDeclaredTooLarge } from "./body.ts";
 export {
+  type Fields,
   RequestContext,
   requireContext,
   runInContext,
@@ -12,5 +13,5 @@ export { belowBase, isUsablePath } from "./path.ts";
 export { CLOSE, Refusal } from "./refusal.ts";
 export { htmlReply, jsonReply, PRIVATE, type Reply, textReply } from "./reply.ts";
 export { request } from "./request.ts";
-export { type ResponseClass, toResponse } from "./respond.ts";
+export { complete, type Outgoing, type SecurityLines, toResponse } from "./respond.ts";
 export { securityHeaders } from "./security.ts";

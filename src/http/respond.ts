@@ -1,38 +1,53 @@
 import type { RequestContext } from "./context.ts";
 import type { Reply } from "./reply.ts";
 
-/** What makes a `Response`: the platform's own class, or an adapter's that is faster where it runs. */
-export type ResponseClass = new (body: BodyInit | null, init: ResponseInit) => Response;
-
-/** What every answer of an application carries. */
-export interface Common {
-  /** Name and value of each security header; one that the answer has itself stays. */
-  readonly security: readonly (readonly [string, string])[];
-  readonly Response: ResponseClass;
+/** An answer with all that it carries: what an adapter writes. */
+export interface Outgoing {
+  readonly status: number;
+  /** Names, in lower case, and values by turns, as HTTP has them: a name may come again. */
+  readonly headers: readonly string[];
+  readonly body: Reply["body"];
 }
+
+/** Name and value of each security header; one that the answer has itself stays. */
+export type SecurityLines = readonly (readonly [string, string])[];
 
 /**
- * Makes the `Response` of an answer: with the request's ids, the cookies that were set, and the
- * security headers, whatever it is an answer of.
+ * Completes an answer: with the request's ids, the cookies that were set, and the security headers,
+ * whatever it is an answer of. Every answer of an application passes here, on every platform.
  */
-export function toResponse(reply: Reply | Response, context: RequestContext, common: Common): Response {
-  const response = makeResponse(reply, context, common);
+export function complete(
+  reply: Reply | Response,
+  context: RequestContext,
+  security: SecurityLines,
+): Outgoing | Response {
+  const outgoing =
+    reply instanceof Response ? completeResponse(reply, context, security) : completeReply(reply, context, security);
   // A cookie that is set from here on would be lost without a word.
   context.headersSent = true;
-  return response;
+  return outgoing;
 }
 
-function makeResponse(reply: Reply | Response, context: RequestContext, common: Common): Response {
-  if (reply instanceof Response) return complete(reply, context, common);
+/** Gives a completed answer as the Fetch standard has it. */
+export function toResponse(outgoing: Outgoing | Response): Response {
+  if (outgoing instanceof Response) return outgoing;
+  const headers = new Headers();
+  const { headers: lines } = outgoing;
+  for (let i = 0; i < lines.length; i += 2) headers.append(lines[i] ?? "", lines[i + 1] ?? "");
+  return new Response(outgoing.body, { status: outgoing.status, headers });
+}
+
+function completeReply(reply: Reply, context: RequestContext, security: SecurityLines): Outgoing {
   const own = reply.headers ?? {};
-  const headers: [string, string][] = Object.entries(own);
-  for (const [name, value] of common.security) if (!Object.hasOwn(own, name)) headers.push([name, value]);
-  headers.push(["x-request-id", context.id], ["traceparent", context.traceparent]);
-  for (const cookie of context.outgoingCookies) headers.push(["set-cookie", cookie]);
-  return new common.Response(context.raw.method === "HEAD" ? null : reply.body, { status: reply.status, headers });
+  const headers: string[] = [];
+  for (const name in own) headers.push(name, own[name] ?? "");
+  for (const [name, value] of security) if (own[name] === undefined) headers.push(name, value);
+  headers.push("x-request-id", context.id, "traceparent", context.traceparent);
+  for (const cookie of context.outgoingCookies) headers.push("set-cookie", cookie);
+  return { status: reply.status, headers, body: context.raw.method === "HEAD" ? null : reply.body };
 }
 
-function complete(given: Response, context: RequestContext, { security }: Common): Response {
+function completeResponse(given: Response, context: RequestContext, security: SecurityLines): Response {
   const response = context.raw.method === "HEAD" || isImmutable(given) ? copyOf(given, context) : given;
   const { headers } = response;
   for (const [name, value] of security) if (!headers.has(name)) headers.set(name, value);
