@@ -74,11 +74,10 @@ export class Project {
     );
   }
 
-  /** Builds modules for the server, and gives every file of the output. */
+  /** Builds modules for the server, tsweb itself aside, and gives every file of the output. */
   async buildServer(...entries: string[]): Promise<Output> {
-    return this.output(
-      await build(this.config({ build: { ...CLIENT, ssr: true, rolldownOptions: this.inputs(entries, "strict") } })),
-    );
+    const rolldownOptions = { ...this.inputs(entries, "strict"), external: /^tsweb/ };
+    return this.output(await build(this.config({ resolve: {}, build: { ...CLIENT, ssr: true, rolldownOptions } })));
   }
 
   /** Starts a development server without a port of its own. */

@@ -45,6 +45,7 @@ describe("an edit while a page is open", () => {
     project.install("tsweb", "preact");
     running = await startDev(project.root);
     page = await browser.newPage();
+    page.setDefaultTimeout(5_000);
     page.on("pageerror", (error) => complaints.push(String(error)));
     await page.goto(running.address);
     // The first visit may load twice, once the dependencies are known; the button works when all is there.
