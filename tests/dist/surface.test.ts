@@ -12,6 +12,8 @@ describe("the doors", () => {
       "tsweb/browser",
       "tsweb/auth",
       "tsweb/node",
+      "tsweb/client",
+      "tsweb/testing",
       "tsweb/vite",
       "tsweb/register",
       "tsweb/jsx-runtime",
@@ -62,6 +64,7 @@ describe("tsweb", () => {
       "ServerFunction",
       "ServerOptions",
       "Session",
+      "StandardSchema",
       "Stream",
       "User",
       "float",
@@ -113,6 +116,20 @@ describe("tsweb/node", () => {
   });
 });
 
+describe("tsweb/client", () => {
+  it("calls an application from elsewhere", () => {
+    expect(valuesOf("tsweb/client")).toEqual(["RPCError", "client"]);
+    expect(typesOf("tsweb/client")).toEqual(["Client", "ClientOptions", "ErrorCode", "Fetch", "Stream"]);
+  });
+});
+
+describe("tsweb/testing", () => {
+  it("makes visitors", () => {
+    expect(valuesOf("tsweb/testing")).toEqual(["RPCError", "visitor"]);
+    expect(typesOf("tsweb/testing")).toEqual(["Client", "GetOptions", "Stream", "Visit", "Visitor", "VisitorOptions"]);
+  });
+});
+
 describe("tsweb/vite", () => {
   it("is the compile step", () => {
     expect(valuesOf("tsweb/vite")).toEqual(["CompileError", "compileServerModule", "registryOf", "tsweb"]);
@@ -121,10 +138,14 @@ describe("tsweb/vite", () => {
 });
 
 describe("what compiled code imports", () => {
-  // Preact's own modules, whole: what they export is Preact's to say.
-  it.each(["tsweb/jsx-runtime", "tsweb/jsx-dev-runtime"])("is JSX, in %s", (door) => {
+  it("is JSX", () => {
+    expect(valuesOf("tsweb/jsx-runtime")).toEqual(["Fragment", "jsx", "jsxs"]);
+    expect(typesOf("tsweb/jsx-runtime")).toEqual(["JSX"]);
+  });
+
+  it("is JSX in development: Preact's own module, whole", () => {
     const names = ["Fragment", "jsx", "jsxAttr", "jsxDEV", "jsxEscape", "jsxTemplate", "jsxs"];
-    expect(valuesOf(door)).toEqual(names);
+    expect(valuesOf("tsweb/jsx-dev-runtime")).toEqual(names);
   });
 
   it("is stubs and the page script, which run in a page", () => {

@@ -1,0 +1,103 @@
+/**
+ * Redis from a built application: it works wherever the application has ioredis, and an application
+ * without it builds and runs all the same, until it is told to use Redis.
+ */
+import { randomBytes } from "node:crypto";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RedisServer } from "../support/redis-server.ts";
+import { startNode } from "../support/run-tsweb.ts";
+import { emptyFolder, modulesAbove, type Project, pack, project } from "./fresh-project.ts";
+
+const FILES = new Map([
+  ["package.json", '{ "name": "rated", "private": true, "type": "module" }\n'],
+  [
+    "src/app.ts",
+    'import { App } from "tsweb";\nimport * as ping from "./ping.server.ts";\n' +
+      "export default new App({ modules: [ping], rate: { calls: 3, seconds: 60 } });\n",
+  ],
+  ["src/ping.server.ts", 'import { server } from "tsweb";\nexport const ping = server(() => "pong");\n'],
+]);
+
+const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
+const quietly = ["--no-audit", "--no-fund", "--prefer-offline"];
+
+const folder = emptyFolder();
+let redis: RedisServer;
+let application: Project;
+
+beforeAll(async () => {
+  redis = await RedisServer.start();
+  const { file } = await pack(folder.dir);
+  application = project(join(folder.dir, "rated"), FILES);
+  await application.run("npm", "install", ...quietly, file);
+});
+
+afterAll(async () => {
+  await redis?.stop();
+  folder.remove();
+});
+
+/** Builds the application, and copies what was built to where no package is. */
+async function buildInto(name: string): Promise<string> {
+  await application.run("npx", "tsweb", "build");
+  const dir = join(folder.dir, name);
+  cpSync(join(application.dir, "dist"), dir, { recursive: true });
+  expect(modulesAbove(dir)).toEqual([]);
+  return dir;
+}
+
+async function callTimes(address: string, times: number): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let call = 0; call < times; call++) {
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(`${address}/__web/rpc/ping`, { method: "POST", headers, body: '{"args":{}}' });
+    await answer.text();
+    statuses.push(answer.status);
+  }
+  return statuses;
+}
+
+describe("an application without ioredis", () => {
+  let dir: string;
+  beforeAll(async () => {
+    dir = await buildInto("without");
+  });
+
+  it("is served, each process counting by itself", async () => {
+    const server = await startNode(dir, ["server.mjs"], env);
+    expect(await callTimes(server.address, 4)).toEqual([200, 200, 200, 429]);
+    expect(await server.stop()).toBe(0);
+  });
+
+  it("does not start with a Redis, and says what to install", async () => {
+    const start = startNode(dir, ["server.mjs"], { ...env, WEB_BUS_URL: "redis://:mellon-0@127.0.0.1:1" });
+    const output = await start.then(
+      () => "It started.",
+      (error: Error) => error.message,
+    );
+    expect(output).toContain("ended with 1");
+    expect(output).toContain(
+      "WEB_BUS_URL names a Redis, and ioredis, the package that talks to it, could not be loaded",
+    );
+    expect(output).toContain("npm install ioredis");
+    expect(output).not.toMatch(/mellon|^ +at /m);
+  });
+});
+
+describe("an application with ioredis", () => {
+  it("counts in Redis from what was built, with no package beside it", async () => {
+    await application.run("npm", "install", ...quietly, "ioredis@5");
+    const dir = await buildInto("with");
+    const shared = { ...env, WEB_BUS_URL: redis.url };
+    const servers = await Promise.all([1, 2].map(() => startNode(dir, ["server.mjs"], shared)));
+    const statuses: number[] = [];
+    for (const { address } of servers) statuses.push(...(await callTimes(address, 2)));
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    for (const server of servers) {
+      expect(await server.stop()).toBe(0);
+      expect(server.output()).not.toContain("away");
+    }
+  });
+});
