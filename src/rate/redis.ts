@@ -64,7 +64,7 @@ export function redisRate(rate: Rate, connection: RedisConnection, now?: () => n
   return {
     async take(client) {
       const args = now ? [...settings, String(now())] : settings;
-      return waitOf(await runScript(await connection.client(), TAKE, { keys: [prefix + client], args }));
+      return waitOf(await runScript(connection, TAKE, { keys: [prefix + client], args }));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Redis } from "ioredis";
+import type { RedisConnection } from "./connection.ts";
 
 /** A Lua script: what runs in Redis as one step. */
 export interface Script {
@@ -25,9 +25,16 @@ export interface ScriptInput {
  * after a restart say.
  *
  * @returns what it returned
- * @throws Error when Redis is away, or by its own reply
+ * @throws Error when Redis is away, at once, or by its own reply
  */
-export async function runScript(redis: Redis, script: Script, { keys, args }: ScriptInput): Promise<unknown> {
+export async function runScript(
+  connection: RedisConnection,
+  script: Script,
+  { keys, args }: ScriptInput,
+): Promise<unknown> {
+  const redis = await connection.client();
+  // The client would refuse it too, in words about its own settings.
+  if (redis.status !== "ready") throw new Error(`Redis at ${connection.address} is away.`);
   try {
     return await redis.evalsha(script.sha, keys.length, ...keys, ...args);
   } catch (error) {

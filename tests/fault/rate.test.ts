@@ -28,7 +28,7 @@ function openStore(server: RedisServer, { calls = 120, path = "" } = {}) {
   const store = openRate({ calls, seconds: 60 }, { busUrl: server.url + path, log });
   opened.push(store);
   const said = () => lines.map(({ message }) => message).filter((message) => [AWAY, BACK].includes(message));
-  return { store, said };
+  return { store, said, lines };
 }
 
 /** Two stores of the same Redis, as of two processes: another address, another connection. */
@@ -106,9 +106,11 @@ it("is counted here while a Redis is full", async () => {
 it("starts without Redis, and takes it up when it comes", async () => {
   const server = await startRedis();
   await server.kill();
-  const { store, said } = openStore(server);
+  const { store, said, lines } = openStore(server);
   await store.start();
   expect(said()).toEqual([AWAY]);
+  const reason = `Redis at 127.0.0.1:${server.port} is away.`;
+  expect(lines).toContainEqual({ level: "warn", fields: { reason }, message: AWAY });
   expect(await store.take("a")).toBe(0);
   await server.restart();
   await expect.poll(said, { timeout: 15_000 }).toEqual([AWAY, BACK]);
