@@ -15,7 +15,7 @@ const FILES = new Map([
   [
     "src/app.ts",
     'import { App } from "tsweb";\nimport * as ping from "./ping.server.ts";\n' +
-      "export default new App({ modules: [ping], rate: { calls: 3, seconds: 60 } });\n",
+      "export default new App({ modules: [ping], rate: { calls: 3, seconds: 3600 } });\n",
   ],
   ["src/ping.server.ts", 'import { server } from "tsweb";\nexport const ping = server(() => "pong");\n'],
 ]);
