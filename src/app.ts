@@ -19,9 +19,11 @@ import {
   toResponse,
   traceParent,
 } from "./http/index.ts";
+import { INSPECTION, type Inspection } from "./inspection.ts";
 import { consoleLog, jsonLog, type Log } from "./log.ts";
 import { manifestAssets } from "./manifest.ts";
 import { type Called, checkCalled, listModules, type Module } from "./modules.ts";
+import { openapi } from "./openapi/index.ts";
 import {
   type Assets,
   answerNotFound,
@@ -36,6 +38,7 @@ import {
 import { type OpenRateStore, openRate, type Rate } from "./rate/index.ts";
 import { createAppRouter, type Router } from "./router.ts";
 import { answerCall, type CallSettings, checkSeconds } from "./rpc/index.ts";
+import { sessionCookieName } from "./session/index.ts";
 import { type StaticFiles, staticFiles } from "./static.ts";
 
 /** What an application is made of. */
@@ -89,6 +92,9 @@ export class App {
   /** The paths of the pages. */
   readonly pages: readonly string[];
 
+  /** What `inspect(app)` gives. */
+  readonly [INSPECTION]: Inspection;
+
   readonly #base: string;
   readonly #log: Log;
   readonly #rate: OpenRateStore | null;
@@ -106,6 +112,15 @@ export class App {
     this.functions = [...functions.keys()];
     this.pages = pages.map((page) => page.path);
     this.#base = checkBase(options.base ?? "");
+    this[INSPECTION] = {
+      title: options.title ?? "",
+      base: this.#base,
+      functions: [...functions.values()],
+      pages,
+      routes,
+      sessionCookie: sessionCookieName(this.config.cookieSecure),
+      csrf: this.config.csrfSecret !== undefined,
+    };
     this.#log = this.config.production ? jsonLog() : consoleLog();
     checkSeconds(options.rpc_timeout, "new App");
     const rate = options.rate ?? DEFAULT_RATE;
@@ -186,6 +201,11 @@ export class App {
     return this.#log;
   }
 
+  /** The path it is served below; empty when it has the site to itself. */
+  get base(): string {
+    return this.#base;
+  }
+
   #open(request: Request, { address }: RequestInfo): RequestContext {
     const { headers } = request;
     // Our adapter for Node has parsed the address already.
@@ -253,6 +273,10 @@ export class App {
   #answerProbe(path: string): Reply | null {
     if (path === "/healthz") return jsonReply(200, '{"status":"ok"}');
     if (path === "/readyz") return jsonReply(this.#draining ? 503 : 200, `{"ready":${!this.#draining}}`);
+    // In development alone: what there is to be called is nobody's business without a need.
+    if (path === "/__web/openapi.json" && this.#settings.development) {
+      return jsonReply(200, JSON.stringify(openapi(this[INSPECTION])));
+    }
     return null;
   }
 }

@@ -6,6 +6,8 @@ const USAGE = `tsweb: a web application server for TypeScript
   tsweb dev [folder]      serve an application while you write it
   tsweb build [folder]    build it into <folder>/dist, which runs with plain Node
   tsweb serve [dist]      serve what was built
+  tsweb routes [folder]   list what it serves, and the parameters that nothing checks
+  tsweb openapi [folder]  print the OpenAPI document of its functions
 
 The folder is the one with src/app.ts in it; the current one unless said.
 The environment configures it: PORT, HOST, WEB_AUTH_SECRET and the rest of docs/configuration.md.
@@ -29,6 +31,10 @@ async function main(args: string[]): Promise<void> {
       return (await import("./build.ts")).build(resolve(folder ?? "."));
     case "serve":
       return (await import("./serve.ts")).serveBuilt(resolve(folder ?? "dist"));
+    case "routes":
+      return (await import("./routes.ts")).printRoutes(resolve(folder ?? "."));
+    case "openapi":
+      return (await import("./openapi.ts")).printOpenApi(resolve(folder ?? "."));
     default:
       throw new UsageError(`There is no command ${command}.\n\n${USAGE}`);
   }

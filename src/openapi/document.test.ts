@@ -1,0 +1,186 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, it } from "vitest";
+import { appOf, compiledPage, compiledServer } from "../../tests/support/compiled.ts";
+import type { App, AppOptions } from "../app.ts";
+import { type ErrorCode, statusOf } from "../errors.ts";
+import { inspect } from "../inspection.ts";
+import { type Document, openapi } from "./index.ts";
+
+const nothing = compiledServer("nothing", () => undefined);
+const order = compiledServer("order", () => undefined, {
+  params: {
+    quantity: "int",
+    price: "float",
+    gift: "boolean",
+    note: { type: "any", optional: true },
+    floor: { type: "int", nullable: true, optional: true },
+    size: { type: "int", literals: ["all", "none"] },
+    width: { type: "float", literals: ["auto"], nullable: true },
+  },
+});
+const buy = compiledServer("buy", () => undefined, { keyed: true, params: { item: "any" } });
+const secret = compiledServer("secret", () => undefined, { options: { auth_required: true } });
+const größe = compiledServer("größe", () => "L");
+const count = compiledServer(
+  "count",
+  function* () {
+    yield 1;
+  },
+  { stream: true },
+);
+const home = compiledPage("/", () => "Hello");
+
+const SECRET = { WEB_AUTH_SECRET: "5a".repeat(32) };
+const WITH_CSRF = { env: { ...SECRET, WEB_CSRF_SECRET: "7b".repeat(32) } };
+const whole = { nothing, order, buy, secret, größe, count, home };
+
+function documentOf(functions: Readonly<Record<string, unknown>>, options: Partial<AppOptions> = {}): Document {
+  return openapi(inspect(appOf(functions, options)), "1.2.3");
+}
+
+/** The part of a document at these keys. */
+function at(document: unknown, ...keys: readonly string[]): unknown {
+  return keys.reduce((value, key) => (value as Readonly<Record<string, unknown>>)[key], document);
+}
+
+function operation(document: Document, name: string): unknown {
+  return at(document.paths, `/__web/rpc/${name}`, "post");
+}
+
+function argumentsOf(document: Document, name: string): unknown {
+  const body = at(operation(document, name), "requestBody", "content", "application/json", "schema");
+  expect(body).toMatchObject({ type: "object", required: ["args"] });
+  return at(body, "properties", "args");
+}
+
+describe("the document of an application", () => {
+  it.each<[string, Readonly<Record<string, unknown>>, Partial<AppOptions>]>([
+    ["of everything", whole, {}],
+    ["with CSRF tokens", whole, WITH_CSRF],
+    ["below a base, with a title", whole, { base: "/shop", title: "Shop" }],
+    ["of one function", { nothing }, {}],
+    ["of pages alone", { home }, {}],
+  ])("is valid: %s", async (_, functions, options) => {
+    const validator = new Validator();
+    // A copy as it travels: the validator resolves references in place.
+    const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(documentOf(functions, options))));
+    expect(errors ?? []).toEqual([]);
+    expect(valid).toBe(true);
+    expect(validator.version).toBe("3.1");
+    validator.resolveRefs(); // throws for a reference to nothing
+  });
+
+  it("has the application's title and version", () => {
+    expect(documentOf(whole, { title: "Shop" }).info).toEqual({ title: "Shop", version: "1.2.3" });
+    expect(documentOf(whole).info.title).not.toBe("");
+    expect(openapi(inspect(appOf(whole))).info.version).toBe("0.0.0");
+  });
+
+  it("has a POST for each function, and nothing else", () => {
+    const { paths } = documentOf(whole, { base: "/shop" });
+    const names = ["nothing", "order", "buy", "secret", "gr%C3%B6%C3%9Fe", "count"];
+    expect(Object.keys(paths)).toEqual(names.map((name) => `/shop/__web/rpc/${name}`));
+    for (const path of Object.values(paths)) expect(Object.keys(path as object)).toEqual(["post"]);
+  });
+
+  it("names operations after functions, and groups them by module", () => {
+    expect(operation(documentOf(whole), "order")).toMatchObject({ operationId: "order", tags: ["order"] });
+  });
+});
+
+describe("the body of an operation", () => {
+  it("says what is checked of a parameter, and the rest in words", () => {
+    const document = documentOf(whole);
+    expect(argumentsOf(document, "order")).toEqual({
+      type: "object",
+      properties: {
+        quantity: { type: "integer", description: "int" },
+        price: { type: "number", description: "float" },
+        gift: { type: "boolean", description: "boolean" },
+        note: { description: "any" },
+        floor: { type: ["integer", "null"], description: "int" },
+        size: { anyOf: [{ type: "integer" }, { enum: ["all", "none"] }], description: "int" },
+        width: { anyOf: [{ type: "number" }, { enum: ["auto", null] }], description: "float" },
+      },
+      required: ["quantity", "price", "gift", "size", "width"],
+      additionalProperties: false,
+    });
+  });
+
+  it("of a keyed function has its keys", () => {
+    expect(argumentsOf(documentOf(whole), "buy")).toMatchObject({ properties: { item: {} }, required: ["item"] });
+  });
+
+  it("of a function without parameters is empty arguments", () => {
+    expect(argumentsOf(documentOf(whole), "nothing")).toEqual({
+      type: "object",
+      properties: {},
+      additionalProperties: false,
+    });
+  });
+});
+
+describe("the answers of an operation", () => {
+  it("are JSON, or lines for a stream", () => {
+    const document = documentOf(whole);
+    const contentOf = (name: string) => at(operation(document, name), "responses", "200", "content") as object;
+    expect(contentOf("nothing")).toMatchObject({ "application/json": { schema: { required: ["result"] } } });
+    expect(Object.keys(contentOf("count"))).toEqual(["application/x-ndjson"]);
+    expect(at(document.components, "schemas", "Line", "oneOf")).toHaveLength(3);
+    expect(at(documentOf({ nothing }).components, "schemas")).not.toHaveProperty("Line");
+  });
+
+  it("are every code of the interface, at its status", () => {
+    const document = documentOf(whole);
+    const codes = at(document.components, "schemas", "Error", "properties", "error", "properties", "code", "enum");
+    expect(codes).toHaveLength(8);
+    const responses = at(operation(document, "nothing"), "responses");
+    for (const code of codes as ErrorCode[]) {
+      expect(at(responses, String(statusOf(code)))).toEqual({ $ref: `#/components/responses/${code}` });
+      expect(at(document.components, "responses", code, "content", "application/json", "schema")).toEqual({
+        $ref: "#/components/schemas/Error",
+      });
+    }
+    expect(Object.keys(responses as object)).toEqual(expect.arrayContaining(["408", "413", "415"]));
+  });
+});
+
+describe("what an operation asks of its caller", () => {
+  it("is the session's cookie, under the name it has", () => {
+    const document = documentOf(whole);
+    expect(operation(document, "secret")).toMatchObject({ security: [{ session: [] }] });
+    expect(operation(document, "nothing")).not.toHaveProperty("security");
+    const scheme = (document: Document) => at(document.components, "securitySchemes", "session");
+    expect(scheme(document)).toMatchObject({ type: "apiKey", in: "cookie", name: "web_session" });
+    expect(scheme(documentOf(whole, { env: { ...SECRET, WEB_COOKIE_SECURE: "1" } }))).toMatchObject({
+      name: "__Host-web_session",
+    });
+  });
+
+  it("is a CSRF token where one is configured", () => {
+    const document = documentOf(whole, WITH_CSRF);
+    expect(operation(document, "secret")).toMatchObject({
+      parameters: [{ $ref: "#/components/parameters/csrf_token" }],
+    });
+    expect(operation(document, "nothing")).not.toHaveProperty("parameters");
+    expect(operation(documentOf(whole), "secret")).not.toHaveProperty("parameters");
+  });
+});
+
+describe("/__web/openapi.json", () => {
+  const get = (app: App) => app.fetch(new Request(`http://shop.example${app.base}/__web/openapi.json`));
+
+  it.each(["", "/shop"])("is the document, in development, below %j", async (base) => {
+    const app = appOf(whole, { base });
+    const assets = { styles: () => [], islands: null, view: () => null };
+    Reflect.apply(app.develop, app, [{ assets, called: [], showError: async () => "" }]);
+    const response = await get(app);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toBe("application/json");
+    expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openapi(inspect(app)))));
+  });
+
+  it("is not there otherwise", async () => {
+    expect((await get(appOf(whole))).status).toBe(404);
+  });
+});

@@ -1,0 +1,1 @@
+export { type Document, openapi } from "./document.ts";
