@@ -28,18 +28,24 @@ export function developmentScripts(): Plugin {
   };
 }
 
-/** A page that failed knows no module to watch, so it asks again until it is shown. */
+/** Where the development server tells how many edits it has seen. */
+export const EDITS = "/@tsweb/edits";
+
+/** A page that failed knows no module to watch, so it asks whether anything at all was edited. */
 const RELOAD_WHEN_MENDED = `
-const mended = async () => {
+const edits = async () => {
   try {
-    const response = await fetch(location.href, { method: "HEAD", cache: "no-store" });
-    return response.status < 500;
+    return await (await fetch("${EDITS}", { cache: "no-store" })).text();
   } catch {
-    return false;
+    return "the server is away";
   }
 };
-const look = async () => (!document.hidden && (await mended()) ? location.reload() : setTimeout(look, 400));
-setTimeout(look, 400);
+const before = await edits();
+const look = async () => {
+  if (!document.hidden && (await edits()) !== before) location.reload();
+  else setTimeout(look, 200);
+};
+look();
 `;
 
 /** Gives pages their assets as they are in the files now. */
@@ -49,6 +55,7 @@ export function developmentAssets(ssr: DevEnvironment, entry: string): Assets {
   const address = (file: string) => `/${relative(root, file).split(sep).join(posix.sep)}`;
   return {
     scripts: ["/@vite/client"],
+    atRoot: true,
     islands: { src: addressOf(ISLANDS), preload: [] },
     view: ({ file }) => ({ src: `/${file}`, preload: [] }),
     styles(page) {

@@ -6,13 +6,14 @@ import {
   type RunnableDevEnvironment,
   type ViteDevServer,
 } from "vite";
-import { listenOn, node } from "../adapters/index.ts";
+import { listenOn, type NodeHandler, node } from "../adapters/index.ts";
 import type { App, RequestInfo } from "../app.ts";
 import { registryOf, tsweb } from "../compile/index.ts";
 import { loadConfig } from "../config.ts";
 import { developmentAssets, developmentScripts } from "./dev-assets.ts";
 import { developmentDependencies } from "./dev-dependencies.ts";
-import { errorPage } from "./error-page.ts";
+import { answerEdits, guardHost } from "./dev-requests.ts";
+import { errorPage, errorText, explain } from "./error-page.ts";
 import { BuildError, fileOf, findEntry, noApplication } from "./project.ts";
 import { emptyStyleSheets } from "./styles.ts";
 
@@ -38,8 +39,13 @@ export async function dev(root: string): Promise<void> {
     plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts()],
   });
   const ssr = runnable(vite.environments.ssr);
-  const handle = node({ fetch: (request, info) => answer(request, info, { vite, ssr, entry }) });
-  http.on("request", (request, response) => vite.middlewares(request, response, () => handle(request, response)));
+  const running: Running = { vite, ssr, entry, base: "", hasFailed: false, isStale: false };
+  vite.watcher.on("add", () => {
+    running.isStale = running.hasFailed;
+  });
+  const handle = node({ fetch: (request, info) => answer(request, info, running) });
+  const { allowedHosts } = vite.config.server;
+  http.on("request", guardHost(allowedHosts, answerEdits(vite.watcher, belowBase(running, handle))));
 
   const { address } = await listenOn(http, config).catch(async (error: unknown) => {
     await vite.close(); // else it would keep this process alive
@@ -66,23 +72,59 @@ interface Running {
   readonly vite: ViteDevServer;
   readonly ssr: RunnableDevEnvironment;
   readonly entry: string;
+  /** The path that the application is served below, once it has been loaded. */
+  base: string;
+  /** Whether the application could not be loaded, and whether a file has come since that may mend it. */
+  hasFailed: boolean;
+  isStale: boolean;
+}
+
+/**
+ * Forgets every module. The build tool knows who imports a module, but not who would have: without
+ * this, a file that was missing and is there now would stay missing.
+ */
+function startAfresh(running: Running): void {
+  running.isStale = false;
+  running.ssr.moduleGraph.invalidateAll();
+  running.ssr.runner.clearCache();
+}
+
+/** Gives the build tool first look at a request: at its path below the application's base, as a build has it. */
+function belowBase(running: Running, handle: NodeHandler): NodeHandler {
+  return (request, response) => {
+    const { url = "/" } = request;
+    const { base } = running;
+    if (base !== "" && url.startsWith(`${base}/`)) request.url = url.slice(base.length);
+    running.vite.middlewares(request, response, () => {
+      request.url = url;
+      handle(request, response);
+    });
+  };
 }
 
 /** Answers with the application as it is in the files now; what keeps it from loading is shown. */
 async function answer(request: Request, info: RequestInfo, running: Running): Promise<Response> {
   const { vite, ssr, entry } = running;
-  const showError = (error: unknown, id: string) => errorPage(error, { id, root: vite.config.root });
+  const { root } = vite.config;
+  const showError = async (error: unknown, id: string) => errorPage(await explain(error, root), id);
   try {
+    if (running.isStale) startAfresh(running);
     const module: { default?: unknown } = await ssr.runner.import(entry);
     const app = module.default;
-    if (!isApp(app)) throw new BuildError(noApplication(fileOf(vite.config.root, entry)));
+    if (!isApp(app)) throw new BuildError(noApplication(fileOf(root, entry)));
+    running.hasFailed = false;
+    running.base = app.base;
     const called = registryOf(vite.config)?.stubs() ?? [];
     app.develop({ assets: developmentAssets(ssr, entry), called, showError });
     return await app.fetch(request, info);
   } catch (error) {
-    console.error(error);
-    const html = await showError(error, "");
-    return new Response(html, { status: 500, headers: { "content-type": "text/html; charset=utf-8" } });
+    running.hasFailed = true;
+    const explained = await explain(error, root);
+    console.error(errorText(explained));
+    return new Response(errorPage(explained, ""), {
+      status: 500,
+      headers: { "content-type": "text/html; charset=utf-8" },
+    });
   }
 }
 

@@ -10,16 +10,47 @@ interface Place {
   readonly column: number;
 }
 
+/** What there is to say of an error. */
+export interface Explained {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  /** File, line and column, as `src/pages.server.tsx:3:7`; empty when that is not known. */
+  readonly where: string;
+  /** The lines around the place; empty when it is not known. */
+  readonly frame: string;
+}
+
+/** Finds out where in the application's own files an error stands, and what stands there. */
+export async function explain(error: unknown, root: string): Promise<Explained> {
+  const { name, message, stack } = describe(error);
+  const place = (await placeOfMissing(error)) ?? placeOf(error, stack, root);
+  const frame = frameOf(error) ?? (place && (await frameAt(place)));
+  return {
+    name,
+    message: relativeTo(root, message),
+    stack: relativeTo(root, stack),
+    where: place ? `${relative(root, place.file)}:${place.line}:${place.column}` : "",
+    frame: frame ?? "",
+  };
+}
+
+function relativeTo(root: string, text: string): string {
+  return text.replaceAll(`${root}/`, "").replaceAll("file://", "");
+}
+
+/** Writes an error for a terminal: what is wrong, where, and the stack where nothing better is known. */
+export function errorText({ name, message, stack, where, frame }: Explained): string {
+  return where && frame ? `\n${name}: ${message}\n${where}\n${frame}\n` : `\n${stack || `${name}: ${message}`}\n`;
+}
+
 /**
  * Writes the page that shows an error to the developer: the message, the lines around it, the
- * stack, and a script that reloads the page once the error is mended.
+ * stack, and a script that reloads the page once something was edited.
+ *
+ * @param id the request's, where it came as far as the application
  */
-export async function errorPage(error: unknown, { id, root }: { id: string; root: string }): Promise<string> {
-  const { name, message, stack } = describe(error);
-  const place = placeOf(error, stack, root);
-  const frame = frameOf(error) ?? (place && (await frameAt(place)));
-  const where = place ? `${relative(root, place.file)}:${place.line}:${place.column}` : "";
-  const shortened = stack.replaceAll(`${root}/`, "").replaceAll("file://", "");
+export function errorPage({ name, message, stack, where, frame }: Explained, id: string): string {
   return (
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(name)}</title>` +
     '<meta name="viewport" content="width=device-width, initial-scale=1">' +
@@ -27,7 +58,7 @@ export async function errorPage(error: unknown, { id, root }: { id: string; root
     `<p>${escapeHtml(name)}</p><h1>${escapeHtml(message)}</h1>` +
     (where ? `<p>${escapeHtml(where)}</p>` : "") +
     (frame ? `<pre>${escapeHtml(frame)}</pre>` : "") +
-    `<h2>Stack</h2><pre>${escapeHtml(shortened)}</pre>` +
+    `<h2>Stack</h2><pre>${escapeHtml(stack)}</pre>` +
     `<p>${id ? `Request ${escapeHtml(id)}. ` : ""}This page reloads once the error is mended.</p></main></body></html>`
   );
 }
@@ -45,6 +76,20 @@ function describe(error: unknown): { name: string; message: string; stack: strin
 /** An error of the build tool, or of our compile step, brings its own lines. */
 function frameOf(error: unknown): string | undefined {
   return error instanceof Error && "frame" in error && typeof error.frame === "string" ? error.frame : undefined;
+}
+
+/**
+ * Finds the import of a file that is not there. The build tool's runner says who imports it in its
+ * message alone; what it does not say in these words has no place, and is shown without.
+ */
+async function placeOfMissing(error: unknown): Promise<Place | undefined> {
+  if (!(error instanceof Error && "code" in error && error.code === "ERR_LOAD_URL")) return undefined;
+  const [, specifier, file] = /^Failed to load url (\S+) .* in (.+)\. Does the file exist\?/.exec(error.message) ?? [];
+  const text = file && (await readFile(file, "utf8").catch(() => undefined)); // it may be gone as well
+  if (!text || !specifier) return undefined;
+  const lines = text.split("\n");
+  const index = lines.findIndex((line) => line.includes(`"${specifier}"`) || line.includes(`'${specifier}'`));
+  return index < 0 ? undefined : { file, line: index + 1, column: (lines[index]?.indexOf(specifier) ?? 0) + 1 };
 }
 
 function placeOf(error: unknown, stack: string, root: string): Place | undefined {

@@ -14,6 +14,8 @@ export interface ViewAsset {
 export interface Assets {
   /** Scripts that every page has; none but in development. */
   readonly scripts: readonly string[];
+  /** Set where scripts and style sheets are not below the application's base: in development. */
+  readonly atRoot?: true;
   /**
    * What the addresses of pictures and other files in a page's markup begin with, where the
    * application's base and a slash are to stand; absent where they are right as they are.

@@ -28,11 +28,17 @@ export function writeDocument(parts: DocumentParts): string {
   return assets?.base ? html.replaceAll(assets.base, `${base}/`) : html;
 }
 
+/** What stands before the addresses of scripts and style sheets. */
+function prefix({ assets, base }: DocumentParts): string {
+  return assets?.atRoot ? "" : base;
+}
+
 /** What the page script reads: which views stand on the page and with what props. */
-function pageData({ base, islands, mark, csrfToken, assets }: DocumentParts): string {
+function pageData(parts: DocumentParts): string {
+  const { base, islands, mark, csrfToken, assets } = parts;
   if (islands.length === 0 || !assets) return "";
   const views = islands.map(({ source, props }) => {
-    const src = JSON.stringify(base + assets.view(source).src);
+    const src = JSON.stringify(prefix(parts) + assets.view(source).src);
     return `{"src":${src},"name":${JSON.stringify(source.name)},"props":${props}}`;
   });
   const json = `{"base":${JSON.stringify(base)},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]}`;
@@ -40,8 +46,10 @@ function pageData({ base, islands, mark, csrfToken, assets }: DocumentParts): st
   return `<script type="application/json" id="tsweb">${escapeScript(json)}</script>${token}`;
 }
 
-function links({ base, styles, assets, islands }: DocumentParts): string {
-  const sheets = styles.map((href) => `<link rel="stylesheet" href="${escapeHtml(base + href)}">`);
+function links(parts: DocumentParts): string {
+  const { styles, assets, islands } = parts;
+  const at = prefix(parts);
+  const sheets = styles.map((href) => `<link rel="stylesheet" href="${escapeHtml(at + href)}">`);
   if (!assets) return sheets.join("");
   const used = islands.length > 0 ? [assets.islands, ...islands.map(({ source }) => assets.view(source))] : [];
   const preloads = new Set(used.flatMap(({ src, preload }) => [src, ...preload]));
@@ -49,8 +57,8 @@ function links({ base, styles, assets, islands }: DocumentParts): string {
   for (const script of scripts) preloads.delete(script);
   return [
     ...sheets,
-    ...[...preloads].map((href) => `<link rel="modulepreload" href="${escapeHtml(base + href)}">`),
-    ...scripts.map((src) => `<script type="module" src="${escapeHtml(base + src)}"></script>`),
+    ...[...preloads].map((href) => `<link rel="modulepreload" href="${escapeHtml(at + href)}">`),
+    ...scripts.map((src) => `<script type="module" src="${escapeHtml(at + src)}"></script>`),
   ].join("");
 }
 
