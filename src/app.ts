@@ -162,7 +162,7 @@ export class App {
    */
   answer(request: Request, info: RequestInfo = {}): Promise<Outgoing | Response> {
     const context = this.#open(request, info);
-    return runInContext(context, () => this.#answerWhole(context));
+    return runInContext(context, () => this.#answer(context));
   }
 
   /**
@@ -221,33 +221,26 @@ export class App {
     });
   }
 
-  async #answerWhole(context: RequestContext): Promise<Outgoing | Response> {
-    const reply = await this.#answer(context);
+  async #answer(context: RequestContext): Promise<Outgoing | Response> {
     try {
-      return complete(reply, context, this.#security);
+      return complete(await this.#reply(context), context, this.#security);
     } catch (error) {
-      // A route may answer what cannot be sent any more: another server's answer whose body was read.
-      return complete(this.#failed(context, error), context, this.#security);
+      // A refusal, or an answer that cannot be sent any more: another server's whose body a route has read.
+      return complete(this.#refusal(context, error), context, this.#security);
     }
   }
 
-  async #answer(context: RequestContext): Promise<Reply | Response> {
-    try {
-      const { pathname } = context.url;
-      if (!isUsablePath(pathname)) return textReply(400, "Bad request: this path cannot be read.\n");
-      const path = belowBase(pathname, this.#base);
-      if (path?.startsWith("/__web/rpc/")) {
-        return await answerCall(context, path.slice("/__web/rpc/".length), this.#calls);
-      }
-      refuseDeclaredTooLarge(context.raw.headers);
-      return await this.#answerPath(context, path);
-    } catch (error) {
-      if (error instanceof Refusal) return textReply(error.status, `${error.message}\n`, error.headers);
-      return this.#failed(context, error);
-    }
+  #reply(context: RequestContext): Reply | Promise<Reply | Response> {
+    const { pathname } = context.url;
+    if (!isUsablePath(pathname)) return textReply(400, "Bad request: this path cannot be read.\n");
+    const path = belowBase(pathname, this.#base);
+    if (path?.startsWith("/__web/rpc/")) return answerCall(context, path.slice("/__web/rpc/".length), this.#calls);
+    refuseDeclaredTooLarge(context.raw.headers);
+    return this.#answerPath(context, path);
   }
 
-  #failed(context: RequestContext, error: unknown): Reply {
+  #refusal(context: RequestContext, error: unknown): Reply {
+    if (error instanceof Refusal) return textReply(error.status, `${error.message}\n`, error.headers);
     this.#log.error({ id: context.id, err: error }, "A request failed");
     return textReply(500, `Something went wrong on the server. Request ${context.id}\n`);
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeRequest, sendNodeResponse } from "srvx/node";
 import type { RequestInfo } from "../app.ts";
-import { type Outgoing, requestId, toResponse, traceParent } from "../http/index.ts";
+import { type Arriving, type Outgoing, requestId, toResponse, traceParent } from "../http/index.ts";
 import { lingering } from "./linger.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
@@ -33,13 +33,29 @@ export function node(app: Answering | Fetchable): NodeHandler {
   };
 }
 
+/** A request whose body is there without waiting when it came with the headers: no listeners, no timer. */
+class ArrivingRequest extends NodeRequest implements Arriving {
+  readonly #incoming: IncomingMessage;
+
+  constructor(incoming: IncomingMessage, response: ServerResponse) {
+    super({ req: incoming, res: response });
+    this.#incoming = incoming;
+  }
+
+  arrived(): string | null {
+    const { complete, readableLength, headers } = this.#incoming;
+    if (!complete || readableLength === 0 || readableLength !== Number(headers["content-length"])) return null;
+    return String(this.#incoming.read());
+  }
+}
+
 async function handle(
   answer: (request: Request) => Promise<Outgoing | Response> | Response,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   try {
-    const outgoing = await answer(new NodeRequest({ req: request, res: response }));
+    const outgoing = await answer(new ArrivingRequest(request, response));
     if (request.complete && isWhole(outgoing)) return write(outgoing, response);
     const given = toResponse(outgoing);
     await sendNodeResponse(response, request.complete ? given : await lingering(given, request));
