@@ -22,6 +22,6 @@ const HELPER = /^var __rewriteRelativeImportExtension = [\s\S]*?\n\};\n/m;
 for (const file of ["browser/islands.js", "cli/serve.js"]) {
   const path = `${root}/dist/${file}`;
   const text = readFileSync(path, "utf8");
-  writeFileSync(path, text.replace(HELPER, "const __rewriteRelativeImportExtension = (address) => address;\n"));
+  writeFileSync(path, text.replace(HELPER, "").replace(/__rewriteRelativeImportExtension(\(.*\))\)/, "$1)"));
 }
 process.exit(status ?? 1);

@@ -36,7 +36,7 @@ describe("RPCError", () => {
     (code) => {
       expect(isErrorCode(code)).toBe(false);
       // What the types refuse comes from JavaScript all the same.
-      expect(() => Reflect.construct(RPCError, [code, "…"])).toThrow(/is not a code; use one of validation_error, /);
+      expect(() => Reflect.construct(RPCError, [code, "…"])).toThrow(/is none of validation_error,/);
     },
   );
 });

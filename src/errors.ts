@@ -45,12 +45,12 @@ export function codeOf(status: number): ErrorCode | undefined {
  * @example throw new RPCError("conflict", "That address is registered already.")
  */
 export class RPCError extends Error {
-  readonly code: ErrorCode;
-  readonly details: Readonly<Record<string, unknown>>;
+  declare readonly code: ErrorCode;
+  declare readonly details: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
     if (!isErrorCode(code)) {
-      throw new TypeError(`RPCError: "${String(code)}" is not a code; use one of ${CODES.join(", ")}`);
+      throw new TypeError(`${String(code)} is none of ${CODES}`);
     }
     super(message);
     this.code = code;

@@ -25,7 +25,15 @@ export {
   redirect,
   route,
 } from "./pages/index.ts";
-export { type float, type int, type ServerFunction, type ServerOptions, server, ValueError } from "./rpc/index.ts";
+export {
+  type float,
+  type int,
+  type ServerFunction,
+  type ServerOptions,
+  type StandardSchema,
+  server,
+  ValueError,
+} from "./rpc/index.ts";
 export { type Serialized, SerializeError } from "./serialize.ts";
 export { type Claims, type Json, type Role, type Session, session, type User } from "./session/index.ts";
 export type { Stream } from "./stream.ts";

@@ -16,15 +16,10 @@ export interface PageData {
   readonly views: readonly IslandData[];
 }
 
-const element = document.getElementById("tsweb");
-
 /**
  * What the server tells the scripts of the page, from `<script type="application/json" id="tsweb">`.
  *
- * Only the first element of that id counts, and only when it is such a script: the server writes it
- * before anything of the page's own, so HTML that found its way into the page cannot stand in for it.
+ * The first script of that id counts: the server writes it before anything of the page's own, on
+ * every page that has this script, so HTML that found its way into the page cannot stand in for it.
  */
-export const pageData: PageData =
-  element instanceof HTMLScriptElement && element.type === "application/json"
-    ? JSON.parse(element.text)
-    : { base: "", views: [] };
+export const pageData: PageData = JSON.parse((document.querySelector("script#tsweb") as Element).textContent); // it is there

@@ -43,7 +43,7 @@ hooks.__c = (...args) => {
  */
 export function slot<T extends object>(caller: string, make: (component: Living) => T): T {
   if (!current) {
-    throw new Error(`${caller}() belongs inside a view: outside of one, all visitors would share it`);
+    throw new Error(`${caller}() belongs inside a view`);
   }
   current.slots ??= [];
   const slots = current.slots as T[]; // each place is always asked for by the same call

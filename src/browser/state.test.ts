@@ -357,7 +357,7 @@ test("an assignment after the component left does nothing", async () => {
 });
 
 describe("outside of rendering", () => {
-  const message = "state() belongs inside a view: outside of one, all visitors would share it";
+  const message = "state() belongs inside a view";
 
   test("it throws and says where it belongs", () => {
     expect(() => state({ n: 0 })).toThrow(message);

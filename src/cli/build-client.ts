@@ -26,7 +26,7 @@ export function clientBuild({ root, outDir, found }: { root: string; outDir: str
   const inputs = [...scripts, ...sheets];
   return {
     hasInputs: inputs.length > 0,
-    config: clientConfig(root, outDir, inputs, found.views.length),
+    config: clientConfig(root, outDir, inputs, new Set(found.shared)),
     plugin: {
       name: "tsweb:client-build",
       resolveId: (source) => (source === ISLANDS ? ISLANDS : undefined),
@@ -44,7 +44,7 @@ export function clientBuild({ root, outDir, found }: { root: string; outDir: str
 /** The framework's own part in the browser. */
 const RUNTIME = /[\\/]node_modules[\\/]preact[\\/]|[\\/]dist[\\/](browser|wire|errors|jsx)|virtual:tsweb/;
 
-function clientConfig(root: string, outDir: string, inputs: string[], views: number): InlineConfig {
+function clientConfig(root: string, outDir: string, inputs: string[], shared: ReadonlySet<string>): InlineConfig {
   return {
     root,
     // Files name each other relative to themselves, so the application's base is not built in.
@@ -63,7 +63,7 @@ function clientConfig(root: string, outDir: string, inputs: string[], views: num
         output: {
           codeSplitting: {
             // One file for the framework and what all views share: a page is two requests, not four.
-            groups: [{ name: "tsweb", test: RUNTIME }, ...(views > 1 ? [{ name: "tsweb", minShareCount: views }] : [])],
+            groups: [{ name: "tsweb", test: (id) => RUNTIME.test(id) || shared.has(id) }],
           },
         },
       },

@@ -7,7 +7,7 @@ import { clientBuild } from "./build-client.ts";
 import { explainBuild } from "./build-errors.ts";
 import { type ServerGraph, serverBuild } from "./build-server.ts";
 import { compressFiles } from "./compress.ts";
-import { appStyleSheets, styleSheetsOf } from "./graph.ts";
+import { appStyleSheets, sharedModules, styleSheetsOf } from "./graph.ts";
 import { copyNativePackages } from "./native.ts";
 import { BuildError, fileOf, findEntry, noApplication, SERVER_MODULE } from "./project.ts";
 import { emptyStyleSheets } from "./styles.ts";
@@ -17,6 +17,8 @@ import { writeServer } from "./write-server.ts";
 export interface Found {
   /** The modules whose views pages show, as absolute paths. */
   readonly views: readonly string[];
+  /** What all of those modules import, however far down. */
+  readonly shared: readonly string[];
   /** The style sheets of each page module, as absolute paths, by the module's file. */
   readonly styles: Readonly<Record<string, readonly string[]>>;
   readonly appStyles: readonly string[];
@@ -83,6 +85,6 @@ function whatPagesNeed(root: string, entry: string, graph: ServerGraph, seen: Re
   for (const id of graph.modules) {
     if (SERVER_MODULE.test(id)) styles[fileOf(root, id)] = styleSheetsOf(id, graph);
   }
-  const views = new Set(seen.views().map(({ file }) => join(root, file)));
-  return { views: [...views], styles, appStyles: appStyleSheets(entry, graph) };
+  const views = [...new Set(seen.views().map(({ file }) => join(root, file)))];
+  return { views, shared: sharedModules(views, graph), styles, appStyles: appStyleSheets(entry, graph) };
 }

@@ -31,3 +31,22 @@ export function styleSheetsOf(id: string, graph: ModuleGraph, through: (id: stri
 export function appStyleSheets(entry: string, graph: ModuleGraph): string[] {
   return styleSheetsOf(entry, graph, (id) => !SERVER_MODULE.test(id));
 }
+
+/** Gives the modules that every one of these brings with it, themselves aside. */
+export function sharedModules(ids: readonly string[], graph: ModuleGraph): string[] {
+  const [first = new Set<string>(), ...others] = ids.map((id) => broughtBy(id, graph));
+  return [...first].filter((id) => others.every((brought) => brought.has(id)) && !ids.includes(id));
+}
+
+function broughtBy(id: string, graph: ModuleGraph): Set<string> {
+  const brought = new Set<string>();
+  const visit = (module: string) => {
+    for (const imported of graph.imports(module)) {
+      if (brought.has(imported)) continue;
+      brought.add(imported);
+      visit(imported);
+    }
+  };
+  visit(id);
+  return brought;
+}

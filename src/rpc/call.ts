@@ -20,6 +20,7 @@ import { answerStream } from "./ndjson.ts";
 import { type Definition, isAllowed, signInFirst } from "./server.ts";
 import type { Signature } from "./signature.ts";
 import { withinTime } from "./time-limit.ts";
+import { validateArguments } from "./validate.ts";
 
 /** The functions of an application, by name. */
 export type Functions = ReadonlyMap<string, Definition>;
@@ -50,7 +51,7 @@ export async function answerCall(context: RequestContext, name: string, settings
     const definition = refuseUnknown(found);
     refuseSignedOut(definition);
     refuseWithoutToken(context, definition);
-    const args = bindArguments(definition.signature, readArguments(await readBody(context.raw)));
+    const args = await argumentsOf(definition, await readBody(context.raw));
     const reply = definition.signature.stream
       ? await answerStream(context, definition, args, log)
       : await answerOnce(context, definition, args, settings.rpc_timeout);
@@ -58,6 +59,11 @@ export async function answerCall(context: RequestContext, name: string, settings
   } catch (error) {
     return signIn.withFreshToken(errorReply(failureOf(error, context, log, `The call of ${name}`), context, log));
   }
+}
+
+function argumentsOf({ signature, options }: Definition, body: string): unknown[] | Promise<unknown[]> {
+  const args = bindArguments(signature, readArguments(body));
+  return options.validate ? validateArguments(signature, options.validate, args) : args;
 }
 
 async function answerOnce(

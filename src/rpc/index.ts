@@ -11,4 +11,5 @@ export {
 } from "./server.ts";
 export type { PageSource, Parameter, Signature, ViewSource } from "./signature.ts";
 export { checkSeconds } from "./time-limit.ts";
+export type { StandardSchema } from "./validate.ts";
 export { ValueError } from "./value-error.ts";

@@ -5,6 +5,7 @@ import type { Stream } from "../stream.ts";
 import { localStream } from "./local-stream.ts";
 import type { Signature } from "./signature.ts";
 import { checkSeconds } from "./time-limit.ts";
+import { checkSchemas, type Schemas } from "./validate.ts";
 
 /** A whole number, as a parameter's annotation: a numeric string is coerced, `3.5` refused. */
 export type int = number;
@@ -57,6 +58,11 @@ export interface ServerOptions {
    * `request.signal` aborts. The application's own applies where it is left out. Streams have none.
    */
   readonly rpc_timeout?: number;
+  /**
+   * Schemas by parameter, of any library that keeps to Standard Schema: each holds for the value
+   * after it was coerced, and what it makes of it is what the function gets.
+   */
+  readonly validate?: Schemas;
 }
 
 /** A server function, as the application serves it. */
@@ -109,21 +115,23 @@ export function server(...args: readonly unknown[]): unknown {
   return callable;
 }
 
-const OPTIONS: ReadonlySet<string> = new Set(["auth_required", "rpc_timeout"]);
+const OPTIONS: ReadonlySet<string> = new Set(["auth_required", "rpc_timeout", "validate"]);
 
 /** A misspelt `auth_requird` would leave a function open, so what is not known is refused. */
-function checkOptions(options: unknown, { name, file }: Signature): asserts options is ServerOptions {
+function checkOptions(options: unknown, signature: Signature): asserts options is ServerOptions {
+  const { name, file } = signature;
   const where = `server() of ${name} in ${file}`;
   if (typeof options !== "object" || options === null) throw new TypeError(`${where}: the options are an object.`);
   for (const option of Object.keys(options)) {
     if (!OPTIONS.has(option))
       throw new TypeError(`${where}: ${option} is no option; there are ${[...OPTIONS].join(", ")}.`);
   }
-  const { auth_required, rpc_timeout } = options as { auth_required?: unknown; rpc_timeout?: unknown };
+  const { auth_required, rpc_timeout, validate } = options as Partial<Record<keyof ServerOptions, unknown>>;
   if (auth_required !== undefined && typeof auth_required !== "boolean") {
     throw new TypeError(`${where}: auth_required is true or false.`);
   }
   checkSeconds(rpc_timeout, where);
+  checkSchemas(validate, signature, where);
 }
 
 function isSignature(value: unknown): value is Signature {

@@ -10,9 +10,9 @@ export async function resultOf(name: string, response: Response): Promise<unknow
   if (body?.error) throw received(body.error);
   if (response.ok && body?.result !== undefined) return body.result;
   const { status } = response;
-  // A proxy or a firewall: what its status stands for is the best that is known. 413 is of no code alone.
-  const code = status === 413 ? "validation_error" : codeOf(status);
-  throw failure(`${name}: answered ${status}, but not by the application`, body?.cause, code);
+  // A proxy or a firewall: what its status stands for is the best that is known. 413 is a kind of 422.
+  const code = codeOf(status === 413 ? 422 : status);
+  throw failure(`${name}: something else answered, with ${status}`, body?.cause, code);
 }
 
 /** Makes an error out of the JSON of one. A code that this side does not know yet is `internal`. */

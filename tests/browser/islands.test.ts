@@ -366,7 +366,7 @@ describe("calls", () => {
       } else response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>");
     };
     await page.goto(pageOf("{0}", signIn, { base: "/prefix" }));
-    for (const result of ["true", "conflict: Taken.", "internal: login: answered 502, but not by the application"]) {
+    for (const result of ["true", "conflict: Taken.", "internal: login: something else answered, with 502"]) {
       await page.click("button");
       await expect.poll(shown).toBe(result);
     }

@@ -1,13 +1,11 @@
 /**
  * What the forms share: a field with its error, the button, and the way from one to the other.
  */
-import { on_mount, RPCError, state } from "tsweb/browser";
+import { RPCError, state, type TargetedEvent } from "tsweb/browser";
 import type { JSX } from "tsweb/jsx-runtime";
 
 /** What a form shows beside what was typed into it. */
 export interface Form {
-  /** Whether the script has arrived; before, the form cannot be sent. */
-  ready: boolean;
   /** Whether a call is under way. */
   busy: boolean;
   /** What is wrong, by the name of the field; under "": with none of them. */
@@ -16,43 +14,37 @@ export interface Form {
 
 /** Gives a view its form. */
 export function useForm(): Form {
-  const form = state<Form>({ ready: false, busy: false, errors: {} });
-  on_mount(() => {
-    form.ready = true;
-  });
-  return form;
+  return state<Form>({ busy: false, errors: {} });
 }
 
 /**
- * Sends a form: checks its fields, makes the call, and shows what either finds wrong, with the
- * focus on the first field that is.
+ * Sends a form, which the browser has checked, and shows what the call finds wrong, with the focus
+ * on the field that it is about.
  */
 export async function send(
   form: Form,
-  element: HTMLFormElement,
+  event: TargetedEvent<HTMLFormElement, Event>,
   call: (values: Record<string, string>) => Promise<void>,
 ): Promise<void> {
+  event.preventDefault();
   if (form.busy) return;
-  const fields = [...element.elements].filter((field) => field instanceof HTMLInputElement);
-  const invalid = fields.filter((field) => !field.validity.valid);
-  form.errors = Object.fromEntries(invalid.map((field) => [field.name, field.validationMessage]));
-  if (invalid.length === 0) {
-    form.busy = true;
-    try {
-      await call(Object.fromEntries(fields.map((field) => [field.name, field.value])));
-    } catch (error) {
-      form.errors = errorsOf(error, fields);
-    }
-    form.busy = false;
+  const element = event.currentTarget;
+  form.busy = true;
+  try {
+    await call(Object.fromEntries(new FormData(element)) as Record<string, string>); // no field holds a file
+  } catch (error) {
+    const [name, message] = reason(error);
+    const field = element.querySelector<HTMLElement>(`[name="${name}"]`);
+    form.errors = { [field ? name : ""]: message };
+    field?.focus();
   }
-  fields.find((field) => form.errors[field.name])?.focus();
+  form.busy = false;
 }
 
-/** Puts an error with the field that its details name. What is not meant for people is said in other words. */
-function errorsOf(error: unknown, fields: readonly HTMLInputElement[]): Record<string, string> {
-  if (!(error instanceof RPCError) || error.code === "internal") return { "": "That did not work. Please try again." };
-  const field = fields.find(({ name }) => name === error.details.parameter);
-  return { [field?.name ?? ""]: error.message };
+/** Gives the field that an error is about and what to say. What is not meant for people is said in other words. */
+function reason(error: unknown): [string, string] {
+  if (!(error instanceof RPCError) || error.code === "internal") return ["", "That did not work. Try again."];
+  return [`${error.details.parameter}`, error.message];
 }
 
 /** What any input takes, and what stands around it. */
@@ -63,28 +55,24 @@ type FieldProps = JSX.IntrinsicElements["input"] & {
   readonly hint?: string;
 };
 
-/** A labelled input; its hint and its error are read out with it. */
+/** A labelled input; its error is read out with it. */
 export function Field({ of: form, label, hint, ...input }: FieldProps) {
   const { name } = input;
   const error = form.errors[name];
-  const described = [hint && `${name}-hint`, error && `${name}-error`].filter(Boolean).join(" ");
   return (
     <div class="field">
-      <label for={name}>{label}</label>
-      {hint && (
-        <p class="hint" id={`${name}-hint`}>
-          {hint}
-        </p>
-      )}
+      <label for={name}>
+        {label} <small>{hint}</small>
+      </label>
       {/* Not tied to state: what a password manager typed before the script came must stay. */}
       <input
         {...input}
         id={name}
         required
-        aria-invalid={error ? "true" : undefined}
-        aria-describedby={described || undefined}
+        aria-invalid={!!error}
+        aria-describedby={`${name}-error`}
         onInput={() => {
-          form.errors[name] = "";
+          form.errors = {};
         }}
       />
       <p class="error" id={`${name}-error`} role="alert">
@@ -114,12 +102,12 @@ export function Submit({
       <p class="error" role="alert">
         {form.errors[""]}
       </p>
-      <button type="submit" disabled={!form.ready} aria-disabled={form.busy || undefined}>
+      <button type="submit" disabled ref={enable} aria-disabled={form.busy || undefined}>
         {form.busy ? busy : label}
       </button>
-      <noscript>
-        <p class="hint">This form needs JavaScript, which is switched off in your browser.</p>
-      </noscript>
     </>
   );
 }
+
+/** Runs once the script has brought the button to life. */
+const enable = (button: HTMLButtonElement | null) => button?.removeAttribute("disabled");

@@ -13,6 +13,7 @@ export const home = page("/", { title: "Sign in" }, () => {
     <section class="card">
       <h1>Sign in</h1>
       <SignIn />
+      <NoScript />
       <p class="aside">
         New here? <a href="/register">Create an account</a>
       </p>
@@ -24,6 +25,7 @@ export const registration = page("/register", { title: "Create an account" }, ()
   <section class="card">
     <h1>Create an account</h1>
     <Register />
+    <NoScript />
     <p class="aside">
       Registered already? <a href="/">Sign in</a>
     </p>
@@ -46,6 +48,14 @@ export const account = page("/account", { title: "Your account" }, () => {
     </section>
   );
 });
+
+function NoScript() {
+  return (
+    <noscript>
+      <p class="hint">This form needs JavaScript, which is switched off in your browser.</p>
+    </noscript>
+  );
+}
 
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 const time = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });

@@ -11,15 +11,8 @@ export const Register = view(() => {
   };
 
   return (
-    <form
-      method="post"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send(form, event.currentTarget, signUp);
-      }}
-    >
-      <Field of={form} name="name" label="Name" type="text" autoComplete="name" maxLength={100} />
+    <form method="post" onSubmit={(event) => send(form, event, signUp)}>
+      <Field of={form} name="name" label="Name" autoComplete="name" maxLength={100} />
       <Field of={form} name="email" label="Email address" type="email" autoComplete="email" maxLength={254} />
       <Field
         of={form}

@@ -11,14 +11,7 @@ export const SignIn = view(() => {
   };
 
   return (
-    <form
-      method="post"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send(form, event.currentTarget, signIn);
-      }}
-    >
+    <form method="post" onSubmit={(event) => send(form, event, signIn)}>
       <Field of={form} name="email" label="Email address" type="email" autoComplete="email" />
       <Field of={form} name="password" label="Password" type="password" autoComplete="current-password" />
       <Submit of={form} label="Sign in" busy="Signing in…" />

@@ -11,14 +11,7 @@ export const SignOut = view(() => {
   };
 
   return (
-    <form
-      class="quiet"
-      method="post"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void send(form, event.currentTarget, signOut);
-      }}
-    >
+    <form class="quiet" method="post" onSubmit={(event) => send(form, event, signOut)}>
       <Submit of={form} label="Sign out" busy="Signing out…" />
     </form>
   );
