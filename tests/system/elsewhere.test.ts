@@ -1,0 +1,206 @@
+/**
+ * An application called from elsewhere: by scripts over HTTP and in their own process, and described
+ * for those who call it.
+ */
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { repository } from "../support/copy-example.ts";
+import { build, type Running, runScript, runTsweb, startBuilt, startDev } from "../support/run-tsweb.ts";
+import { Site } from "../support/site.ts";
+
+const FILES = {
+  "src/shop.server.ts": `
+    import { RPCError, server, session, type int } from "tsweb";
+
+    export const add = server((a: int, b: int = 10) => a + b);
+    export const order = server(({ item, quantity = 1 }: { item: string; quantity?: int }) => ({ item, quantity }));
+    export const countdown = server(async function* (from: int = 3) {
+      for (let n = from; n > 0; n--) yield n;
+    });
+    export const login = server((name: string) => session.login(name, { name }));
+    export const whoami = server({ auth_required: true }, () => session.user()?.name);
+    export const refuse = server(() => {
+      throw new RPCError("conflict", "Taken.", { parameter: "name" });
+    });
+  `,
+  "src/pages.server.tsx": `
+    import { page, redirect, session } from "tsweb";
+
+    export const home = page("/", () => <h1>Hello {session.user()?.sub ?? "stranger"}</h1>);
+    export const old = page("/old", () => redirect("/"));
+  `,
+  "src/app.ts": `
+    import { App } from "tsweb";
+    import * as pages from "./pages.server.tsx";
+    import * as shop from "./shop.server.ts";
+
+    console.log("The application is loaded.");
+    export default new App({ title: "Shop", base: "/shop", modules: [shop, pages] });
+    setInterval(() => undefined, 60_000); // a database would keep the process alive as well
+  `,
+  "scripts/call.ts": `
+    import { client, RPCError } from "tsweb/client";
+
+    const shop = client<typeof import("../src/shop.server.ts")>(process.argv[2]!);
+    const values: number[] = [];
+    for await (const n of shop.countdown(3)) values.push(n);
+    const before = await shop.whoami().catch((error) => error instanceof RPCError && error.code);
+    await shop.login("ada");
+    console.log(
+      JSON.stringify({
+        sum: await shop.add(1, 2),
+        named: await shop.add.named({ a: "5" }),
+        ordered: await shop.order({ item: "tea" }),
+        values,
+        before,
+        after: await shop.whoami(),
+        refused: await shop.refuse().catch(({ code, message, details }) => ({ code, message, details })),
+      }),
+    );
+  `,
+  "scripts/visit.ts": `
+    import { visitor } from "tsweb/testing";
+    import app from "../src/app.ts";
+    import type * as shop from "../src/shop.server.ts";
+
+    const guest = visitor(app);
+    const { status, location } = await guest.get("/shop/old");
+    const before = await guest.rpc("whoami").catch(({ code }) => code);
+    guest.login("ada", { name: "Ada" });
+    const values: unknown[] = [];
+    for await (const n of guest.stream("countdown", { from: 2 })) values.push(n);
+    const text = (await guest.get("/shop/old", { follow: true })).text;
+    const sum = await guest.client<typeof shop>().add(1);
+    console.log(JSON.stringify({ status, location, before, after: await guest.rpc("whoami"), values, text, sum }));
+    process.exit();
+  `,
+} as const;
+
+const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex"), WEB_CSRF_SECRET: randomBytes(32).toString("hex") };
+
+let site: Site;
+beforeAll(() => {
+  site = Site.of(FILES);
+});
+afterAll(() => site?.remove());
+
+/** Reads the JSON on the last line of what a script wrote. */
+function answerOf(written: string): unknown {
+  return JSON.parse(written.trim().split("\n").at(-1) ?? "");
+}
+
+async function expectValid(document: Readonly<Record<string, unknown>>): Promise<void> {
+  const { errors } = await new Validator().validate(structuredClone(document));
+  expect(errors ?? []).toEqual([]);
+}
+
+const PATHS = ["add", "order", "countdown", "login", "whoami", "refuse"].map((name) => `/shop/__web/rpc/${name}`);
+
+const CALLED = {
+  sum: 3,
+  named: 15,
+  ordered: { item: "tea", quantity: 1 },
+  values: [3, 2, 1],
+  before: "unauthenticated",
+  after: "ada",
+  refused: { code: "conflict", message: "Taken.", details: { parameter: "name" } },
+};
+
+describe("a built application", () => {
+  let server: Running;
+  beforeAll(async () => {
+    await build(site.dir);
+    server = await startBuilt(site.dir, env);
+  });
+  afterAll(() => server?.stop());
+
+  it("is called by a script, with the types of its module", async () => {
+    const written = await runScript(site.dir, ["scripts/call.ts", `${server.address}/shop`], env);
+    expect(answerOf(written)).toEqual(CALLED);
+    expect(written).not.toContain("The application is loaded."); // of the module, only the types
+  });
+
+  it("does not show what there is to be called", async () => {
+    expect((await fetch(`${server.address}/shop/__web/openapi.json`)).status).toBe(404);
+  });
+});
+
+describe("an application in development", () => {
+  let server: Running;
+  beforeAll(async () => {
+    server = await startDev(site.dir, env);
+  });
+  afterAll(() => server?.stop());
+
+  it("is called by a script as well", async () => {
+    const written = await runScript(site.dir, ["scripts/call.ts", `${server.address}/shop`], env);
+    expect(answerOf(written)).toEqual(CALLED);
+  });
+
+  it("serves its OpenAPI document", async () => {
+    const response = await fetch(`${server.address}/shop/__web/openapi.json`);
+    expect(response.status).toBe(200);
+    const document = await response.json();
+    await expectValid(document);
+    expect(Object.keys(document.paths)).toEqual(PATHS);
+  });
+});
+
+describe("a visitor in a script", () => {
+  it("passes the whole pipeline", async () => {
+    expect(answerOf(await runScript(site.dir, ["scripts/visit.ts"], env))).toEqual({
+      status: 303,
+      location: "/shop/",
+      before: "unauthenticated",
+      after: "Ada",
+      values: [2, 1],
+      text: expect.stringContaining("Hello ada"),
+      sum: 11,
+    });
+  });
+});
+
+describe("tsweb openapi", () => {
+  it("prints the document alone, and ends whatever the application keeps open", async () => {
+    site.write("package.json", '{ "name": "shop", "version": "2.0.1", "private": true, "type": "module" }\n');
+    const args = [join(repository, "bin/tsweb.js"), "openapi", site.dir];
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
+    expect(stderr).toContain("The application is loaded.");
+    const document = JSON.parse(stdout);
+    await expectValid(document);
+    expect(document.info).toEqual({ title: "Shop", version: "2.0.1" });
+    expect(Object.keys(document.paths)).toEqual(PATHS);
+  });
+});
+
+describe("tsweb routes", () => {
+  it("lists what is served, and marks what nothing checks", async () => {
+    const { code, output } = await runTsweb(site.dir, ["routes"], env);
+    expect(code).toBe(0);
+    expect(output).toMatch(/GET +\/shop\/old +src\/pages\.server\.tsx:5\n/);
+    expect(output).toMatch(/add\(a: int, b\?: int\) +src\/shop\.server\.ts:4\n/);
+    expect(output).toMatch(/order\(\{ item: string\*, quantity\?: int \}\) /);
+    expect(output).toMatch(/countdown\(from\?: int\) {2}\(a stream\) /);
+    expect(output).toMatch(/whoami\(\) {2}\(signed in\) /);
+    expect(output).toContain("* Nothing checks it");
+  });
+
+  it("says what is wrong with a folder that holds no application", async () => {
+    const empty = Site.of({ "src/app.ts": "export default 1;" });
+    const without = Site.of({});
+    expect(await runTsweb(empty.dir, ["routes"])).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("src/app.ts must have the application as its default export"),
+    });
+    expect(await runTsweb(without.dir, ["routes"])).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("There is no application"),
+    });
+    empty.remove();
+    without.remove();
+  });
+});
