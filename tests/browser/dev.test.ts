@@ -29,19 +29,25 @@ afterEach(async () => {
   expect(visitors.complaints.splice(0)).toEqual([]);
 });
 
+/** What the server tells of edits: their number, and whether the last has taken effect. */
+async function edits(): Promise<{ readonly count: number; readonly isSettled: boolean }> {
+  const text = await (await fetch(`${dev.address}/@tsweb/edits`)).text();
+  return { count: Number.parseInt(text, 10), isSettled: !text.endsWith("+") };
+}
+
+/** Waits until the server has taken note of all edits: of two in one moment it may see but one. */
+async function settled(): Promise<void> {
+  await expect.poll(async () => (await edits()).isSettled).toBe(true);
+}
+
 /** Puts all files back, and waits until the server has taken note: else it would reload the next test's page. */
 async function mendAll(): Promise<void> {
-  const seen = async () => (await fetch(`${dev.address}/@tsweb/edits`)).text();
-  const before = await seen();
+  await settled();
+  const { count } = await edits();
   const begun = mends.splice(0).reverse();
   for (const mend of begun) mend();
-  if (begun.length === 0) return;
-  await expect
-    .poll(async () => {
-      const now = await seen();
-      return now !== before && !now.endsWith("+");
-    })
-    .toBe(true);
+  if (begun.length > 0) await expect.poll(async () => (await edits()).count).toBeGreaterThan(count);
+  await settled();
 }
 
 afterAll(async () => {
@@ -150,6 +156,7 @@ describe("an edit", () => {
     const mend = edit(file, color, other);
     await expect.poll(() => colorOf(page, selector, property)).toBe(other);
     await expectStateKept(page);
+    await settled();
     mend();
     await expect.poll(() => colorOf(page, selector, property)).toBe(color);
   });
