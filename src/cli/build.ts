@@ -1,5 +1,5 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { type InlineConfig, build as viteBuild } from "vite";
 import { type Registry, registryOf, tsweb } from "../compile/index.ts";
 import type { Manifest } from "../manifest.ts";
@@ -36,8 +36,19 @@ export async function build(root: string): Promise<void> {
   const entry = findEntry(root);
   process.chdir(root);
   const outDir = join(root, "dist");
-  await rm(outDir, { recursive: true, force: true });
+  // Made beside it, so that a build that fails leaves the last one as it was.
+  const making = join(root, `.dist-${process.pid}`);
+  try {
+    await buildInto(making, { root, entry });
+    await rm(outDir, { recursive: true, force: true });
+    await rename(making, outDir);
+  } finally {
+    await rm(making, { recursive: true, force: true });
+  }
+  console.log("\n  Built into dist. Serve it: tsweb serve, or node dist/server.mjs\n");
+}
 
+async function buildInto(outDir: string, { root, entry }: { root: string; entry: string }): Promise<void> {
   const server = serverBuild({ root, entry, outDir });
   const seenByServer = await run({ ...server.config, plugins: [server.plugin] }, entry).catch((error: unknown) => {
     throw server.lacksDefault() ? new BuildError(noApplication(fileOf(root, entry)), { cause: error }) : error;
@@ -56,9 +67,6 @@ export async function build(root: string): Promise<void> {
   await compressFiles(clientDir, manifest.files);
   await copyNativePackages(server.nativePackages(), outDir);
   await writeServer(outDir, manifest);
-  console.log(
-    `\n  Built into ${relative(process.cwd(), outDir) || outDir}. Serve it: tsweb serve, or node dist/server.mjs\n`,
-  );
 }
 
 /** Runs one of the two builds, and gives what the compile step saw in it. */
