@@ -112,6 +112,24 @@ describe("a shared store that is away", () => {
     rate.close();
   });
 
+  it("is asked less often when it comes and goes, and each second again once it was steady", async () => {
+    // As one that has no room for new clients: it answers to the one that it is asked as.
+    const { rate, said } = setUp((key) => (key === "a" ? Promise.reject(new Error("full")) : 0));
+    for (let second = 0; second < 600; second++) {
+      await rate.take("a");
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    // Away for 1, 2, 4, … 32 and then 60 seconds at a time.
+    expect(said().length).toBeGreaterThanOrEqual(12);
+    expect(said().length).toBeLessThanOrEqual(32);
+    while (said().at(-1) === AWAY) await vi.advanceTimersByTimeAsync(1_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await rate.take("a");
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(said().slice(-2)).toEqual([AWAY, BACK]);
+    rate.close();
+  });
+
   it("is asked no more once this is closed", async () => {
     const { rate, shared } = setUp(() => Promise.reject(new Error("away")));
     await rate.take("a");

@@ -11,6 +11,12 @@ const START_MS = 1_000;
 /** How often a store that is away is asked whether it is back. */
 const PROBE_MS = 1_000;
 
+/** How often at least, where it went again soon after it was back, and again. */
+const LONGEST_PROBE_MS = 60_000;
+
+/** How soon is soon. */
+const STEADY_MS = 60_000;
+
 /** The client as which it is asked. No address looks like this. */
 const PROBE = "(probe)";
 
@@ -27,7 +33,8 @@ export interface SharedRateOptions {
  * Counts in a store that processes share, and in this process alone while that is away. No call
  * fails for the store's sake, and none waits for it longer than 250 ms: the first that gets no
  * answer in that time, or an error, sends all that follow to this process's own count. From then on
- * the store is asked once a second, beside the calls, until it answers.
+ * the store is asked once a second, beside the calls, until it answers; half as often each time that
+ * it goes again within a minute, so that one that comes and goes does not fill the log.
  *
  * What the shared store lets through is counted in the own one as well, so that this goes on from
  * what the process has seen rather than from nothing. On the way back nothing is carried over: for
@@ -39,6 +46,8 @@ export class SharedRate implements RateStore {
   readonly #log: Log;
   #isAway = false;
   #probe: NodeJS.Timeout | undefined;
+  #probeMs = PROBE_MS;
+  #backAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor({ shared, own, log }: SharedRateOptions) {
@@ -88,12 +97,14 @@ export class SharedRate implements RateStore {
     // Its message and no more: an error of a client holds the command, and that the client's address.
     const reason = error instanceof Error ? error.message : String(error);
     this.#log.warn({ reason }, "The shared rate store is away: this process counts calls by itself");
+    const isSoon = performance.now() - this.#backAt < STEADY_MS;
+    this.#probeMs = isSoon ? Math.min(this.#probeMs * 2, LONGEST_PROBE_MS) : PROBE_MS;
     this.#askLater();
   }
 
   #askLater(): void {
     if (this.#isClosed) return;
-    this.#probe = setTimeout(() => void this.#ask(), PROBE_MS);
+    this.#probe = setTimeout(() => void this.#ask(), this.#probeMs);
     this.#probe.unref();
   }
 
@@ -105,6 +116,7 @@ export class SharedRate implements RateStore {
       return this.#askLater(); // It is away still, and that has been said.
     }
     this.#isAway = false;
+    this.#backAt = performance.now();
     this.#log.info({}, "The shared rate store is back: processes count calls together");
   }
 }

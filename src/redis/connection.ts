@@ -13,7 +13,8 @@ export interface RedisConnection {
    * While Redis is away its commands are refused at once, and those in flight when it went; one that
    * was in flight may have been run all the same. It comes back by itself.
    *
-   * @throws ConfigError that says to install ioredis, when it is not installed
+   * @throws ConfigError that says to install ioredis, when it is not installed, or that Redis refuses
+   *   the database
    */
   client(): Promise<Redis>;
   /** Lets go of it. The last to do so ends the connection, within half a second. */
@@ -30,6 +31,7 @@ const links = new Map<string, { readonly link: Link; holders: number }>();
  * holds the name or the password.
  *
  * @param url `redis://…` or `rediss://…`
+ * @throws ConfigError for an address whose path is no database's number
  */
 export function redisAt(url: string, log: Log): RedisConnection {
   const shared = links.get(url) ?? { link: new Link(url, log), holders: 0 };

@@ -1,4 +1,5 @@
 import type { Redis, RedisOptions } from "ioredis";
+import { ConfigError } from "../config.ts";
 import type { Log } from "../log.ts";
 import { backoffMs } from "./backoff.ts";
 import { loadClient } from "./load.ts";
@@ -41,9 +42,13 @@ export class Link {
   #redis: Redis | undefined;
   #isAway = false;
   #isClosed = false;
+  #refusal: ConfigError | undefined;
 
+  /** @throws ConfigError for an address whose path is no database's number */
   constructor(url: string, log: Log) {
     const { host, pathname } = new URL(url);
+    // The client would ask Redis for a database of no number, and end the process over the answer.
+    if (!/^(\/\d{0,5})?$/.test(pathname)) throw unusable("has a path, which is no database's number.");
     this.address = host + (pathname === "/" ? "" : pathname);
     this.#url = url;
     this.#log = log;
@@ -69,12 +74,21 @@ export class Link {
     if (this.#isClosed) throw new Error(`The connection to Redis at ${this.address} is closed.`);
     const redis = new Client(this.#url, OPTIONS);
     this.#redis = redis;
-    redis.on("error", (error: Error) => this.#tellLoss(describe(error)));
+    redis.on("error", (error: Error) => this.#meet(error));
     redis.on("close", () => this.#tellLoss("The connection was closed."));
     redis.on("ready", () => this.#tellReturn());
     // A failure is told by the event above, and it is tried again.
     await redis.connect().catch(() => undefined);
+    if (this.#refusal) throw this.#refusal;
     return redis;
+  }
+
+  #meet(error: Error): void {
+    this.#tellLoss(describe(error));
+    if (!refusesDatabase(error)) return;
+    // The client would go on in database 0, among what is another application's.
+    this.#refusal = unusable(`names a database that Redis refuses (${error.message}).`);
+    this.#redis?.disconnect();
   }
 
   #tellLoss(reason: string): void {
@@ -98,6 +112,19 @@ function describe(error: Error): string {
   const { code } = error as NodeJS.ErrnoException; // where the system refused
   // Of a host with several addresses none of which answered, Node gives an error without a message.
   return error.message || code || error.name;
+}
+
+/**
+ * Answers whether Redis has refused the database itself, rather than us: a reply's error carries
+ * the command that it is to, and begins with its code.
+ */
+function refusesDatabase(error: Error & { readonly command?: { readonly name?: string } }): boolean {
+  return error.command?.name === "select" && /^(ERR|NOPERM) /.test(error.message);
+}
+
+function unusable(problem: string): ConfigError {
+  const mend = "End it with the number of a database, as redis://host:6379/1, or with nothing for the first.";
+  return new ConfigError([{ variable: "WEB_BUS_URL", problem, mend }]);
 }
 
 async function goodbye(redis: Redis): Promise<void> {

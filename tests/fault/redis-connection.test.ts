@@ -144,6 +144,28 @@ describe("the connection to a Redis", () => {
   });
 });
 
+describe("a database", () => {
+  it("is that of the address", async () => {
+    const server = await startRedis();
+    const redis = await connect(`${server.url}/3`).connection.client();
+    await redis.set("key", "value");
+    expect(await server.client({ db: 3 }).get("key")).toBe("value");
+  });
+
+  it("that Redis does not have is refused, and another is not taken for it, then or later", async () => {
+    const server = await startRedis();
+    const { connection, lines } = connect(`${server.url}/99`);
+    await expect(connection.client()).rejects.toThrow(/WEB_BUS_URL names a database .* out of range/);
+    await expect(connection.client()).rejects.toThrow("WEB_BUS_URL");
+    expect(messages(lines)).toEqual([AWAY]);
+    await expect.poll(() => countClients(server)).toBe(0);
+  });
+
+  it.each(["/abc", "/1/2", "/-1", "/1.5"])("is not what is no number: %s", (path) => {
+    expect(() => redisAt(`redis://127.0.0.1:1${path}`, keptLog().log)).toThrow("WEB_BUS_URL has a path");
+  });
+});
+
 describe("a password", () => {
   it("signs in", async () => {
     const server = await startRedis({ password: "open-sesame" });
