@@ -22,7 +22,7 @@ export function bodySchema({ params }: Pick<Signature, "params">): JsonObject {
  * Describes a parameter by what is checked of it. Whatever else its annotation says is in words:
  * nothing holds a caller to it.
  */
-export function parameterSchema({ type, nullable, literals = [], annotation }: Parameter): JsonObject {
+function parameterSchema({ type, nullable, literals = [], annotation }: Parameter): JsonObject {
   const description: JsonObject = annotation === "" ? {} : { description: annotation };
   if (type === "any") return description;
   if (literals.length === 0) {

@@ -1,9 +1,9 @@
 import type { App } from "../app.ts";
 import { type Client, client, type Fetch } from "../client/index.ts";
 import { CookieJar } from "../cookies/index.ts";
-import { RequestContext, requestId, runInContext, traceParent } from "../http/index.ts";
+import { type Fields, RequestContext, requestId, runInContext, traceParent } from "../http/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
-import { type Session, session } from "../session/index.ts";
+import { type LoginClaims, session } from "../session/index.ts";
 import type { Stream } from "../stream.ts";
 import { inProcess } from "./in-process.ts";
 import { readVisit, type Visit } from "./visit.ts";
@@ -28,7 +28,7 @@ export interface GetOptions {
 /** A person who visits an application, with cookies of their own. */
 export interface Visitor {
   /** The cookies of the visitor: name to value, as the application set them. */
-  readonly cookies: Readonly<Record<string, string>>;
+  readonly cookies: Fields;
 
   /**
    * Visits a page, and reads it whole.
@@ -62,10 +62,10 @@ export interface Visitor {
    *
    * @throws TypeError for a user id or claims that no session can keep
    */
-  readonly login: Session["login"];
+  login(user_id: string, ...claims: LoginClaims): void;
 
   /** Signs out. */
-  readonly logout: Session["logout"];
+  logout(): void;
 }
 
 let visitors = 0;
@@ -108,7 +108,7 @@ class InProcessVisitor implements Visitor {
     this.#functions = this.client();
   }
 
-  get cookies(): Readonly<Record<string, string>> {
+  get cookies(): Fields {
     return Object.freeze(this.#jar.all());
   }
 
@@ -142,8 +142,8 @@ class InProcessVisitor implements Visitor {
     return client<M>(this.#origin + this.#app.base, { fetch: (url, init) => this.#send(url, init) });
   }
 
-  login(...who: Parameters<Session["login"]>): void {
-    this.#withSession(() => session.login(...who));
+  login(user_id: string, ...claims: LoginClaims): void {
+    this.#withSession(() => session.login(user_id, ...claims));
   }
 
   logout(): void {

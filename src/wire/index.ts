@@ -3,6 +3,6 @@
  * It runs in the browser, so it imports nothing of the server's and touches no document.
  */
 export { untilAborted } from "./abort.ts";
-export { failure, received, resultOf } from "./answer.ts";
+export { failure, resultOf } from "./answer.ts";
 export { type Arguments, byName } from "./arguments.ts";
 export { openStream } from "./stream.ts";
