@@ -29,13 +29,13 @@ const mayPin = process.platform === "linux" && availableParallelism() > 1 && onP
 /** How the processes are laid out, for the report. */
 export const layout = mayPin ? "server on core 0, load on core 1 (taskset)" : "not pinned to cores";
 
-/** Puts a command on one core where the system can: a measurement must not wander. */
+/** Puts a command on one core, where the system can and a core is named: a measurement must not wander. */
 export function pinned(core, command, args) {
-  return mayPin ? ["taskset", ["-c", String(core), command, ...args]] : [command, args];
+  return mayPin && core !== null ? ["taskset", ["-c", String(core), command, ...args]] : [command, args];
 }
 
 /**
- * Starts a server and waits until it says where it listens, in a line of JSON with `address`.
+ * Starts a server and waits until it says where it listens, in a line of JSON with `address` or as `tsweb dev` does.
  *
  * @returns its address, its process, and how to end it
  */
@@ -55,7 +55,7 @@ export async function startServer(args, { cwd, env = {}, core = 0 } = {}) {
 async function firstAddress(child, args) {
   const told = new Promise((resolve, reject) => {
     createInterface({ input: child.stdout }).on("line", (line) => {
-      const address = /"address":"([^"]+)"/.exec(line)?.[1];
+      const address = /(?:"address":"|ready at )(https?:[^"\s]+)/.exec(line)?.[1];
       if (address) resolve(address);
     });
     child.once("error", reject);
