@@ -330,6 +330,33 @@ describe("a stream", () => {
     expect(asked).toEqual([]);
   });
 
+  it("that is cut off on its way is internal, with its cause", async () => {
+    const cut = await listen((_, response) => {
+      response.writeHead(200, { "content-type": "application/x-ndjson" });
+      response.write('{"chunk":1}\n', () => response.destroy());
+    });
+    const values: number[] = [];
+    const error = await refusal(
+      (async () => {
+        for await (const n of client<Functions>(cut.address).countdown.named({ from: 2 })) values.push(n);
+      })(),
+    );
+    expect(values).toEqual([1]);
+    expect(error).toBeInstanceOf(RPCError);
+    expect(error).toMatchObject({ code: "internal", cause: expect.any(TypeError) });
+    await cut.close();
+  });
+
+  it("ends with an error when the client's signal does, and ends on the server", async () => {
+    const stop = new AbortController();
+    const stream = client<Functions>(base, { signal: stop.signal }).slow();
+    const reading = stream[Symbol.asyncIterator]();
+    expect(await reading.next()).toEqual({ done: false, value: 1 });
+    stop.abort();
+    expect(await refusal(reading.next())).toMatchObject({ code: "internal" });
+    await vi.waitFor(() => expect(ended).toBe(1));
+  });
+
   it("can be read once", async () => {
     const stream = client<Functions>(base).countdown(1);
     await collect(stream);
