@@ -6,6 +6,7 @@ import {
   complete,
   isUsablePath,
   jsonReply,
+  PRIVATE,
   type Outgoing,
   Refusal,
   type Reply,
@@ -289,5 +290,5 @@ function checkBase(base: string): string {
 
 /** A page has one address: with a slash at its end, its relative links would point elsewhere. */
 function oneAddress({ pathname, search }: URL): Reply {
-  return { status: 308, headers: { location: pathname.replace(/\/+$/, "") + search }, body: null };
+  return { status: 308, headers: { location: pathname.replace(/\/+$/, "") + search, ...PRIVATE }, body: null };
 }

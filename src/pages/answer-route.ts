@@ -1,7 +1,7 @@
 import { statusOf } from "../errors.ts";
 import { jsonReply, PRIVATE, Refusal, type Reply, type RequestContext, withLimitedBody } from "../http/index.ts";
 import type { Log } from "../log.ts";
-import { errorJson, failureOf } from "../rpc/index.ts";
+import { errorJson, functionFailureOf } from "../rpc/index.ts";
 import type { RouteDefinition } from "./route.ts";
 
 /**
@@ -20,7 +20,7 @@ export async function answerRoute(
     if (!(response instanceof Response)) throw new Error(`${what} must answer a Response, not ${typeof response}.`);
     return response.headers.has("cache-control") ? response : withHeaders(response, PRIVATE);
   } catch (error) {
-    const failure = failureOf(error, context, log, what);
+    const failure = functionFailureOf(error, context, log, what);
     const [status, headers] = failure instanceof Refusal ? [failure.status, failure.headers] : [statusOf(failure.code)];
     return jsonReply(status, `{"error":${errorJson(failure, context, log)}}`, headers);
   }

@@ -15,7 +15,7 @@ import { toJson } from "../serialize.ts";
 import { bindArguments } from "./arguments.ts";
 import { readArguments } from "./body.ts";
 import { refuseWithoutToken, watchSignIn } from "./csrf.ts";
-import { errorJson, failureOf } from "./failure.ts";
+import { errorJson, failureOf, functionFailureOf } from "./failure.ts";
 import { answerStream } from "./ndjson.ts";
 import { type Definition, isAllowed, signInFirst } from "./server.ts";
 import type { Signature } from "./signature.ts";
@@ -54,7 +54,7 @@ export async function answerCall(context: RequestContext, name: string, settings
     const args = await argumentsOf(definition, await readBody(context.raw));
     const reply = definition.signature.stream
       ? await answerStream(context, definition, args, log)
-      : await answerOnce(context, definition, args, settings.rpc_timeout);
+      : await answerOnce(context, definition, args, settings);
     return signIn.withFreshToken(reply);
   } catch (error) {
     return signIn.withFreshToken(errorReply(failureOf(error, context, log, `The call of ${name}`), context, log));
@@ -68,12 +68,16 @@ function argumentsOf({ signature, options }: Definition, body: string): unknown[
 
 async function answerOnce(
   context: RequestContext,
-  { options, run }: Definition,
+  { options, run, signature }: Definition,
   args: unknown[],
-  appSeconds: number | undefined,
+  { log, rpc_timeout }: CallSettings,
 ): Promise<Reply> {
-  const seconds = options.rpc_timeout ?? appSeconds;
-  const result = await withinTime(context, seconds, () => run(...args));
+  let result: unknown;
+  try {
+    result = await withinTime(context, options.rpc_timeout ?? rpc_timeout, () => run(...args));
+  } catch (error) {
+    throw functionFailureOf(error, context, log, `The call of ${signature.name}`);
+  }
   return jsonReply(200, `{"result":${toJson(result)}}`);
 }
 

@@ -5,21 +5,29 @@ import { toJson } from "../serialize.ts";
 import { ValueError } from "./value-error.ts";
 
 /**
- * Gives the error that a caller is told of.
+ * Gives the error that a caller is told of, for what an application's function threw.
  *
  * An `RPCError` is told as it is. `ValueError` and `TypeError` are told as `validation_error` with
- * their message, and logged with their stack, since in JavaScript a TypeError may be a slip.
- * Anything else is told as `internal` in general words; its stack goes to the log with the
- * request's id.
+ * their message, and logged with their stack, since in JavaScript a TypeError may be a slip. A
+ * TypeError with a cause tells of something further down (`fetch failed`): no fault of the caller's.
+ * Anything else is `internal`.
  *
  * @see the interface, "Errors", rules 1 and 2
  */
-export function failureOf(error: unknown, context: RequestContext, log: Log, what: string): RPCError {
-  if (error instanceof RPCError) return error;
-  if (error instanceof ValueError || error instanceof TypeError) {
+export function functionFailureOf(error: unknown, context: RequestContext, log: Log, what: string): RPCError {
+  if (error instanceof ValueError || (error instanceof TypeError && error.cause === undefined)) {
     log.warn({ id: context.id, err: error }, `${what} refused a value`);
     return new RPCError("validation_error", error.message);
   }
+  return failureOf(error, context, log, what);
+}
+
+/**
+ * Gives the error that a caller is told of, for what was thrown on the way: an `RPCError` as it is,
+ * anything else as `internal` in general words, its stack in the log with the request's id.
+ */
+export function failureOf(error: unknown, context: RequestContext, log: Log, what: string): RPCError {
+  if (error instanceof RPCError) return error;
   log.error({ id: context.id, err: error }, `${what} failed`);
   return new RPCError("internal", `Something went wrong on the server. The log has it under request ${context.id}.`);
 }

@@ -1,5 +1,5 @@
 export { answerCall, type CallSettings } from "./call.ts";
-export { errorJson, failureOf } from "./failure.ts";
+export { errorJson, functionFailureOf } from "./failure.ts";
 export {
   type Definition,
   definitionOf,

@@ -2,7 +2,7 @@ import type { Reply, RequestContext } from "../http/index.ts";
 import { PRIVATE, runInContext } from "../http/index.ts";
 import type { Log } from "../log.ts";
 import { toJson } from "../serialize.ts";
-import { errorJson, failureOf } from "./failure.ts";
+import { errorJson, functionFailureOf } from "./failure.ts";
 import type { Definition } from "./server.ts";
 
 /** The line that is next, and whether it is the last. */
@@ -68,7 +68,7 @@ async function nextLine(
       log.info({ id: context.id, err: error }, `The stream of ${name} ended, its caller had gone`);
       return { text: "", last: true };
     }
-    const failure = failureOf(error, context, log, `The stream of ${name}`);
+    const failure = functionFailureOf(error, context, log, `The stream of ${name}`);
     return { text: `{"error":${errorJson(failure, context, log)}}`, last: true };
   }
 }

@@ -1,0 +1,132 @@
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
+import { answer, refused } from "../../tests/support/answers.ts";
+import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
+import { RPCError } from "../errors.ts";
+import { request } from "../http/index.ts";
+import { session } from "../session/index.ts";
+import { ValueError } from "./value-error.ts";
+
+let log: MockInstance<typeof console.error>;
+beforeEach(() => {
+  log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(() => log.mockRestore());
+
+function logged(): string {
+  return log.mock.calls.map(([line]) => String(line?.stack ?? line)).join("\n");
+}
+
+describe("what a function throws", () => {
+  const throwing = (error: unknown) =>
+    appOf({
+      fail: compiledServer("fail", () => {
+        throw error;
+      }),
+    });
+
+  it.each([
+    ["validation_error", 422],
+    ["unauthenticated", 401],
+    ["forbidden", 403],
+    ["not_found", 404],
+    ["conflict", 409],
+    ["rate_limited", 429],
+    ["timeout", 504],
+    ["internal", 500],
+  ] as const)("RPCError %s is %i, told as it is and not logged", async (code, status) => {
+    const error = new RPCError(code, "So it is.", { why: [1, { a: new Date(0) }] });
+    const refusal = await refused(call(throwing(error), "fail"), status, code);
+    expect(refusal.json.error).toEqual({
+      code,
+      message: "So it is.",
+      details: { why: [1, { a: "1970-01-01T00:00:00.000Z" }] },
+    });
+    expect(log).not.toHaveBeenCalled();
+  });
+
+  it.each([new ValueError("No such size."), new TypeError("x is not a function")])(
+    "%s is validation_error with its message, and logged",
+    async (error) => {
+      const { json } = await refused(call(throwing(error), "fail"), 422, "validation_error");
+      expect(json.error).toEqual({ code: "validation_error", message: error.message, details: {} });
+      expect(logged()).toContain(error.stack);
+    },
+  );
+
+  it.each([
+    new Error("the password is hunter2"),
+    new TypeError("the password is hunter2", { cause: new Error("fetch failed: the database is away") }),
+    new RangeError("the password is hunter2"),
+    Object.assign(new Error("the password is hunter2"), { code: "forbidden", status: 403 }),
+    "the password is hunter2",
+    { message: "the password is hunter2", code: "conflict" },
+    null,
+    undefined,
+    0,
+  ])("anything else (%s) is internal: the caller gets the id, the log the rest", async (error) => {
+    const response = await call(throwing(error), "fail", {}, { headers: { "x-request-id": "id-of-this-one" } });
+    const { json } = await refused(response, 500, "internal");
+    expect(JSON.stringify(json)).not.toContain("hunter2");
+    expect(json.error.message).toContain("id-of-this-one");
+    expect(logged()).toContain("id=id-of-this-one");
+    if (error instanceof Error) expect(logged()).toContain(error.stack);
+  });
+
+  it("a rejected promise is the same", async () => {
+    const later = appOf({ fail: compiledServer("fail", async () => Promise.reject(new RPCError("conflict", "No."))) });
+    await refused(call(later, "fail"), 409, "conflict");
+  });
+
+  it.each([
+    ["a cycle", Object.assign({}, { self: {} as object })],
+    ["a promise", { later: Promise.resolve(1) }],
+    ["no object", "text"],
+    ["null", null],
+    ["a list", [1]],
+  ])("details that cannot be sent (%s) are left out, and logged", async (_, details) => {
+    const sent = details as { self?: object }; // in JavaScript anything can be given
+    if (sent?.self) sent.self = sent;
+    const error = new RPCError("conflict", "Taken.", sent as Record<string, unknown>);
+    const { json } = await refused(call(throwing(error), "fail"), 409, "conflict");
+    expect(json.error).toEqual({ code: "conflict", message: "Taken.", details: {} });
+    expect(logged()).toContain("details");
+  });
+
+  it("a result that cannot be sent is internal", async () => {
+    const cycle: { self?: unknown } = {};
+    cycle.self = cycle;
+    const odd = appOf({ fail: compiledServer("fail", () => cycle) });
+    await refused(call(odd, "fail"), 500, "internal");
+    expect(logged()).toContain("self cannot be sent: it contains itself.");
+  });
+
+  it("keeps what was signed in before it failed from leaking into another call", async () => {
+    const mixed = appOf({
+      fail: compiledServer("fail", () => {
+        session.login("ada");
+        throw new RPCError("conflict", "No.");
+      }),
+      whoami: compiledServer("whoami", () => session.user()),
+    });
+    await call(mixed, "fail");
+    expect(await answer(call(mixed, "whoami"))).toMatchObject({ json: { result: null } });
+  });
+});
+
+describe("a cookie set when the answer has left", () => {
+  it("throws rather than be lost", async () => {
+    let late: Promise<unknown> = Promise.resolve();
+    let answered = () => {};
+    const gate = new Promise<void>((open) => {
+      answered = open;
+    });
+    const app = appOf({
+      later: compiledServer("later", () => {
+        late = gate.then(() => request.set_cookie("a", "b"));
+      }),
+    });
+    await call(app, "later");
+    answered();
+    await expect(late).rejects.toThrow("the first bytes of this answer have left");
+  });
+});
