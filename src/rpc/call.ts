@@ -47,7 +47,7 @@ export async function answerCall(context: RequestContext, name: string, settings
     refuseOtherMethods(context.raw, found);
     refuseOtherTypes(context.raw.headers);
     refuseForeignOrigins(context, log);
-    await refuseTooMany(context, settings.rate);
+    await refuseTooMany(context, settings);
     const definition = refuseUnknown(found);
     refuseSignedOut(definition);
     refuseWithoutToken(context, definition);
@@ -123,12 +123,18 @@ function refuseForeignOrigins(context: RequestContext, log: Log): void {
   throw new Refusal("forbidden", "A call from another site is not taken.", { headers: CLOSE });
 }
 
-async function refuseTooMany(context: RequestContext, rate: RateStore | null): Promise<void> {
+async function refuseTooMany(context: RequestContext, { rate, log }: CallSettings): Promise<void> {
   if (!rate) return;
   const taken = rate.take(clientKey(context.address));
   const wait = typeof taken === "number" ? taken : await taken;
   if (wait === 0) return;
   const seconds = Math.max(1, Math.ceil(wait));
+  if (context.address === "") {
+    log.warn(
+      { id: context.id },
+      "Calls come without an address, so all visitors are counted as one: give app.fetch { address }",
+    );
+  }
   throw new Refusal("rate_limited", `Too many calls. Try again in ${seconds} seconds.`, {
     headers: { "retry-after": String(seconds), ...CLOSE },
   });
