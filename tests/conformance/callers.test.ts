@@ -1,0 +1,18 @@
+import { afterAll, beforeAll } from "vitest";
+import { node } from "../../src/adapters/index.ts";
+import { client } from "../../src/client/index.ts";
+import { visitor } from "../../src/testing/index.ts";
+import { appOf } from "../support/compiled.ts";
+import { type LocalServer, listen } from "../support/listen.ts";
+import { type Callers, describeCallers, functions } from "./callers.ts";
+
+const app = appOf(functions, { rate: false });
+let server: LocalServer;
+beforeAll(async () => {
+  server = await listen(node(app));
+});
+afterAll(() => server.close());
+
+describeCallers("on the server, plainly", () => functions);
+describeCallers("by a visitor in the process", () => visitor(app).client<Callers>());
+describeCallers("over HTTP, from elsewhere", () => client<Callers>(server.address));

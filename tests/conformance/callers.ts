@@ -1,0 +1,144 @@
+/**
+ * What a server function is to its caller, wherever that is: one suite, run over a plain call on the
+ * server, over a visitor in the process, and over HTTP.
+ */
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { RPCError } from "../../src/errors.ts";
+import type { Stream } from "../../src/stream.ts";
+import { compiledServer } from "../support/compiled.ts";
+
+/** What happened on the server. */
+let events: string[] = [];
+
+/** The functions that callers call. */
+export const functions = {
+  add: compiledServer("add", (a: number, b: number = 10) => a + b, {
+    params: { a: "int", b: { type: "int", optional: true } },
+  }),
+  order: compiledServer(
+    "order",
+    ({ item, quantity = 1 }: { item: string; quantity?: number }) => ({ item, quantity, at: new Date(0) }),
+    { keyed: true, params: { item: "any", quantity: { type: "int", optional: true } } },
+  ),
+  nothing: compiledServer("nothing", () => {
+    events.push("ran");
+  }),
+  refuse: compiledServer("refuse", () => {
+    throw new RPCError("conflict", "Taken.", { parameter: "name" });
+  }),
+  count: compiledServer(
+    "count",
+    async function* (to: number) {
+      events.push("began");
+      try {
+        for (let n = 1; n <= to; n++) yield { n };
+        if (to === 2) throw new RPCError("not_found", "No third.", { n: 3 });
+        events.push("done");
+      } finally {
+        events.push("finally");
+      }
+    },
+    { params: { to: "int" }, stream: true },
+  ),
+};
+
+/** How the functions are called; what their types say holds. */
+export type Callers = typeof functions;
+
+async function collect<T>(stream: Stream<T>): Promise<T[]> {
+  const values: T[] = [];
+  for await (const value of stream) values.push(value);
+  return values;
+}
+
+/** Holds a way of calling to the contract. */
+export function describeCallers(name: string, callers: () => Callers): void {
+  describe(`a server function, called ${name}`, () => {
+    beforeEach(() => {
+      events = [];
+    });
+
+    it("gives its result, by position and by name, with defaults", async () => {
+      const { add } = callers();
+      expect(await Promise.all([add(1, 2), add(1), add.named({ b: 3, a: 2 }), add.named({ a: 2 })])).toEqual([
+        3, 11, 5, 12,
+      ]);
+    });
+
+    it("takes one object when its keys are its parameters", async () => {
+      const { order } = callers();
+      const at = "1970-01-01T00:00:00.000Z"; // as it travels, on the server too
+      expect(await order({ item: "tea" })).toEqual({ item: "tea", quantity: 1, at });
+      expect(await order.named({ quantity: 2, item: "tea" })).toEqual({ item: "tea", quantity: 2, at });
+    });
+
+    it("gives null for nothing", async () => {
+      expect(await callers().nothing()).toBeNull();
+    });
+
+    it("runs also when nobody waits for it", async () => {
+      void callers().nothing();
+      await vi.waitFor(() => expect(events).toEqual(["ran"]));
+    });
+
+    it("rejects with its error: code, message and details", async () => {
+      const error = await callers()
+        .refuse()
+        .catch((error: unknown) => error);
+      expect(error).toBeInstanceOf(RPCError);
+      expect(error).toMatchObject({ code: "conflict", message: "Taken.", details: { parameter: "name" } });
+    });
+
+    it("refuses a name that no parameter has", async () => {
+      await expect(Promise.resolve(callers().add.named({ a: 1, c: 2 }))).rejects.toThrow("c");
+    });
+
+    it("gives a stream's values, and begins at the first read", async () => {
+      const { count, nothing } = callers();
+      const [byPosition, byName] = [count(3), count.named({ to: 1 })];
+      await nothing();
+      expect(events).toEqual(["ran"]);
+      expect(await collect(byPosition)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+      expect(await collect(byName)).toEqual([{ n: 1 }]);
+      expect(events).toEqual(["ran", "began", "done", "finally", "began", "done", "finally"]);
+    });
+
+    it("throws a stream's error after the values before it", async () => {
+      const values: unknown[] = [];
+      const read = async () => {
+        for await (const value of callers().count(2)) values.push(value);
+      };
+      await expect(read()).rejects.toMatchObject({ code: "not_found", message: "No third.", details: { n: 3 } });
+      expect(values).toEqual([{ n: 1 }, { n: 2 }]);
+    });
+
+    it("ends a stream that is left: nothing after its yield, but its finally", async () => {
+      for await (const { n } of callers().count(1_000_000)) if (n === 3) break;
+      await vi.waitFor(() => expect(events).toEqual(["began", "finally"]));
+    });
+
+    it("ends a stream that is cancelled, without an error", async () => {
+      const stream = callers().count(1_000_000);
+      const values: unknown[] = [];
+      for await (const value of stream) {
+        values.push(value);
+        stream.cancel();
+      }
+      expect(values).toEqual([{ n: 1 }]);
+      await vi.waitFor(() => expect(events).toEqual(["began", "finally"]));
+    });
+
+    it("does not begin a stream that was cancelled before", async () => {
+      const stream = callers().count(3);
+      stream.cancel();
+      expect(await collect(stream)).toEqual([]);
+      expect(events).toEqual([]);
+    });
+
+    it("gives a stream once", async () => {
+      const stream = callers().count(1);
+      await collect(stream);
+      await expect(collect(stream)).rejects.toThrow("A stream can be read once");
+    });
+  });
+}
