@@ -43,8 +43,9 @@ class ArrivingRequest extends NodeRequest implements Arriving {
   }
 
   arrived(): string | null {
-    const { complete, readableLength, headers } = this.#incoming;
-    if (!complete || readableLength === 0 || readableLength !== Number(headers["content-length"])) return null;
+    const { readableLength, headers } = this.#incoming;
+    // The parser holds a body to the length it declared; it says that it is complete only a moment later.
+    if (readableLength === 0 || readableLength !== Number(headers["content-length"])) return null;
     return String(this.#incoming.read());
   }
 }
@@ -56,7 +57,7 @@ async function handle(
 ): Promise<void> {
   try {
     const outgoing = await answer(new ArrivingRequest(request, response));
-    if (request.complete && isWhole(outgoing)) return write(outgoing, response);
+    if (isWhole(outgoing) && (request.complete || !closes(outgoing))) return write(outgoing, response);
     const given = toResponse(outgoing);
     await sendNodeResponse(response, request.complete ? given : await lingering(given, request));
   } catch (error) {
@@ -74,6 +75,12 @@ interface Whole extends Outgoing {
 
 function isWhole(outgoing: Outgoing | Response): outgoing is Whole {
   return !(outgoing instanceof Response) && (outgoing.body === null || typeof outgoing.body === "string");
+}
+
+/** Answers whether the connection ends with an answer: with a body still on its way, that takes care. */
+function closes({ headers }: Outgoing): boolean {
+  const at = headers.indexOf("connection");
+  return at !== -1 && headers[at + 1] === "close";
 }
 
 function write({ status, headers, body }: Whole, response: ServerResponse): void {
