@@ -31,8 +31,11 @@ export function watchSignIn(context: RequestContext): SignInWatch {
   if (!context.config.csrfSecret) return { withFreshToken: (reply) => reply };
   const before = sessionId(context);
   return {
-    withFreshToken: (reply) =>
-      sessionId(context) === before ? reply : { ...reply, headers: { ...reply.headers, ...freshToken(context) } },
+    withFreshToken(reply) {
+      // A 403 that carries a token is called again: so is only the refusal of a token, which ran nothing.
+      if (reply.status === 403 || sessionId(context) === before) return reply;
+      return { ...reply, headers: { ...reply.headers, ...freshToken(context) } };
+    },
   };
 }
 

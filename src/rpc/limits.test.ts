@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
-import { request, session } from "../index.ts";
+import { RPCError, request, session } from "../index.ts";
 
 const CSRF = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_CSRF_SECRET: "3c".repeat(32) };
 
@@ -246,6 +246,14 @@ describe("the CSRF token", () => {
       throw new Error("after");
     });
     expect(kept(await call(appOf({ both }, { env: CSRF }), "both")).token).not.toBeNull();
+  });
+
+  it("does not come with a 403 of the function's own, which would be called again for it", async () => {
+    const both = compiledServer("both", () => {
+      session.login("ada");
+      throw new RPCError("forbidden", "Not you.");
+    });
+    expect(kept(await call(appOf({ both }, { env: CSRF }), "both")).token).toBeNull();
   });
 
   it("is neither asked for nor sent where no secret is set", async () => {
