@@ -1,46 +1,17 @@
 import { built } from "./built.ts";
 import { type Config, loadConfig } from "./config.ts";
-import {
-  belowBase,
-  clientAddress,
-  complete,
-  isUsablePath,
-  jsonReply,
-  PRIVATE,
-  type Outgoing,
-  Refusal,
-  type Reply,
-  RequestContext,
-  refuseDeclaredTooLarge,
-  requestId,
-  runInContext,
-  type SecurityLines,
-  securityHeaders,
-  textReply,
-  toResponse,
-  traceParent,
-} from "./http/index.ts";
+import { type Outgoing, type SecurityLines, securityHeaders, toResponse } from "./http/index.ts";
 import { INSPECTION, type Inspection } from "./inspection.ts";
 import { consoleLog, jsonLog, type Log } from "./log.ts";
 import { manifestAssets } from "./manifest.ts";
-import { type Called, checkCalled, listModules, type Module } from "./modules.ts";
-import { openapi } from "./openapi/index.ts";
-import {
-  type Assets,
-  answerNotFound,
-  answerPage,
-  answerRoute,
-  DefaultError,
-  type ErrorPageProps,
-  type Layout,
-  type Markup,
-  type PageSettings,
-} from "./pages/index.ts";
+import { type Called, checkCalled, type Listing, listModules, type Module } from "./modules.ts";
+import { type Assets, DefaultError, type ErrorPageProps, type Layout, type Markup } from "./pages/index.ts";
+import { answerRequest, type RequestInfo, type Site } from "./pipeline.ts";
 import { type OpenRateStore, openRate, type Rate } from "./rate/index.ts";
-import { createAppRouter, type Router } from "./router.ts";
-import { answerCall, type CallSettings, checkSeconds } from "./rpc/index.ts";
+import { createAppRouter } from "./router.ts";
+import { checkSeconds } from "./rpc/index.ts";
 import { sessionCookieName } from "./session/index.ts";
-import { type StaticFiles, staticFiles } from "./static.ts";
+import { staticFiles } from "./static.ts";
 
 /** What an application is made of. */
 export interface AppOptions {
@@ -62,12 +33,6 @@ export interface AppOptions {
   readonly rpc_timeout?: number;
   /** The environment to be configured from; `process.env` unless said. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-}
-
-/** What the host of an application knows of a request beside the request. */
-export interface RequestInfo {
-  /** The address of the connection's other end; proxies are seen through as `WEB_TRUST_PROXY` says. */
-  readonly address?: string;
 }
 
 /** What the development server puts in the place of what a build would have made. */
@@ -96,55 +61,21 @@ export class App {
   /** What `inspect(app)` gives. */
   readonly [INSPECTION]: Inspection;
 
-  readonly #base: string;
-  readonly #log: Log;
   readonly #rate: OpenRateStore | null;
-  #calls: CallSettings;
-  readonly #router: Router;
-  readonly #files: StaticFiles | null;
-  #settings: PageSettings;
-  #security: SecurityLines;
-  #draining = false;
+  #site: Site;
 
   constructor(options: AppOptions) {
-    const { functions, pages, routes } = listModules(options.modules);
-    checkCalled(built?.stubs ?? [], { functions });
-    this.config = loadConfig(options.env ?? process.env, { built: built !== null, projectDir: process.cwd() });
-    this.functions = [...functions.keys()];
-    this.pages = pages.map((page) => page.path);
-    this.#base = checkBase(options.base ?? "");
-    this[INSPECTION] = {
-      title: options.title ?? "",
-      base: this.#base,
-      functions: [...functions.values()],
-      pages,
-      routes,
-      sessionCookie: sessionCookieName(this.config.cookieSecure),
-      csrf: this.config.csrfSecret !== undefined,
-    };
-    this.#log = this.config.production ? jsonLog() : consoleLog();
+    const listing = listModules(options.modules);
+    checkCalled(built?.stubs ?? [], listing);
     checkSeconds(options.rpc_timeout, "new App");
+    this.config = loadConfig(options.env ?? process.env, { built: built !== null, projectDir: process.cwd() });
+    this.functions = [...listing.functions.keys()];
+    this.pages = listing.pages.map((page) => page.path);
+    const log = this.config.production ? jsonLog() : consoleLog();
     const rate = options.rate ?? DEFAULT_RATE;
-    this.#rate = rate === false ? null : openRate(rate, { busUrl: this.config.busUrl, log: this.#log });
-    this.#calls = {
-      functions,
-      log: this.#log,
-      rate: this.#rate,
-      rpc_timeout: options.rpc_timeout,
-    };
-    this.#router = createAppRouter(pages, routes);
-    this.#files = built && staticFiles(built.files);
-    this.#security = securityLines(this.config, false);
-    this.#settings = {
-      title: options.title ?? "",
-      lang: options.lang ?? "en",
-      base: this.#base,
-      layout: options.layout ?? null,
-      error: options.error ?? DefaultError,
-      development: false,
-      log: this.#log,
-      assets: built && manifestAssets(built),
-    };
+    this.#rate = rate === false ? null : openRate(rate, { busUrl: this.config.busUrl, log });
+    this.#site = siteOf(options, { config: this.config, listing, rate: this.#rate, log });
+    this[INSPECTION] = this.#site.inspection;
   }
 
   /**
@@ -162,8 +93,7 @@ export class App {
    * @internal
    */
   answer(request: Request, info: RequestInfo = {}): Promise<Outgoing | Response> {
-    const context = this.#open(request, info);
-    return runInContext(context, () => this.#answer(context));
+    return answerRequest(request, info, this.#site);
   }
 
   /**
@@ -172,10 +102,14 @@ export class App {
    * @throws Error when the browser's code calls what is not served
    */
   develop({ assets, called, showError }: Development): void {
-    checkCalled(called, this.#calls);
-    this.#settings = { ...this.#settings, assets, showError, development: true };
-    this.#calls = { ...this.#calls, rate: null };
-    this.#security = securityLines(this.config, true);
+    const { calls, pages } = this.#site;
+    checkCalled(called, calls);
+    this.#site = {
+      ...this.#site,
+      pages: { ...pages, assets, showError, development: true },
+      calls: { ...calls, rate: null },
+      security: securityLines(this.config, true),
+    };
   }
 
   /**
@@ -195,87 +129,63 @@ export class App {
 
   /** Tells load balancers, by `/readyz`, that this process is about to stop. */
   drain(): void {
-    this.#draining = true;
+    this.#site = { ...this.#site, draining: true };
   }
 
   get log(): Log {
-    return this.#log;
+    return this.#site.log;
   }
 
   /** The path it is served below; empty when it has the site to itself. */
   get base(): string {
-    return this.#base;
-  }
-
-  #open(request: Request, { address }: RequestInfo): RequestContext {
-    const { headers } = request;
-    // Our adapter for Node has parsed the address already.
-    const { _url, ip } = request as Request & { readonly _url?: URL; readonly ip?: string };
-    const peer = address ?? ip ?? "";
-    return new RequestContext({
-      request,
-      url: _url ?? new URL(request.url),
-      id: requestId(headers.get("x-request-id")),
-      traceparent: traceParent(headers.get("traceparent")),
-      address: clientAddress(peer, headers.get("x-forwarded-for"), this.config.trustProxy),
-      config: this.config,
-    });
-  }
-
-  async #answer(context: RequestContext): Promise<Outgoing | Response> {
-    try {
-      return complete(await this.#reply(context), context, this.#security);
-    } catch (error) {
-      // A refusal, or an answer that cannot be sent any more: another server's whose body a route has read.
-      return complete(this.#refusal(context, error), context, this.#security);
-    }
-  }
-
-  #reply(context: RequestContext): Reply | Promise<Reply | Response> {
-    const { pathname } = context.url;
-    if (!isUsablePath(pathname)) return textReply(400, "Bad request: this path cannot be read.\n");
-    const path = belowBase(pathname, this.#base);
-    if (path?.startsWith("/__web/rpc/")) return answerCall(context, path.slice("/__web/rpc/".length), this.#calls);
-    refuseDeclaredTooLarge(context.raw.headers);
-    return this.#answerPath(context, path);
-  }
-
-  #refusal(context: RequestContext, error: unknown): Reply {
-    if (error instanceof Refusal) return textReply(error.status, `${error.message}\n`, error.headers);
-    this.#log.error({ id: context.id, err: error }, "A request failed");
-    return textReply(500, `Something went wrong on the server. Request ${context.id}\n`);
-  }
-
-  async #answerPath(context: RequestContext, path: string | null): Promise<Reply | Response> {
-    if (path === null) return answerNotFound(context, this.#settings);
-    const file = await this.#files?.answer(context.raw, path);
-    if (file) return file;
-    const found = this.#router(context.raw.method, path);
-    switch (found?.kind) {
-      case undefined:
-        return this.#answerProbe(path) ?? answerNotFound(context, this.#settings);
-      case "method":
-        return textReply(405, `This address answers ${found.allow}.\n`, { allow: found.allow });
-      case "route":
-        return answerRoute(context, found.route, found.params, this.#log);
-      case "page":
-        if (path !== "/" && path.endsWith("/")) return oneAddress(context.url);
-        return answerPage(context, found.page, found.params, this.#settings);
-    }
-  }
-
-  #answerProbe(path: string): Reply | null {
-    if (path === "/healthz") return jsonReply(200, '{"status":"ok"}');
-    if (path === "/readyz") return jsonReply(this.#draining ? 503 : 200, `{"ready":${!this.#draining}}`);
-    // In development alone: what there is to be called is nobody's business without a need.
-    if (path === "/__web/openapi.json" && this.#settings.development) {
-      return jsonReply(200, JSON.stringify(openapi(this[INSPECTION])));
-    }
-    return null;
+    return this.#site.base;
   }
 }
 
 const DEFAULT_RATE: Rate = { calls: 120, seconds: 60 };
+
+/** What an application has beside its options once it has read them. */
+interface Parts {
+  readonly config: Config;
+  readonly listing: Listing;
+  readonly rate: OpenRateStore | null;
+  readonly log: Log;
+}
+
+function siteOf(options: AppOptions, { config, listing, rate, log }: Parts): Site {
+  const { functions, pages, routes } = listing;
+  const base = checkBase(options.base ?? "");
+  const title = options.title ?? "";
+  return {
+    config,
+    log,
+    base,
+    calls: { functions, log, rate, rpc_timeout: options.rpc_timeout },
+    pages: {
+      title,
+      lang: options.lang ?? "en",
+      base,
+      layout: options.layout ?? null,
+      error: options.error ?? DefaultError,
+      development: false,
+      log,
+      assets: built && manifestAssets(built),
+    },
+    router: createAppRouter(pages, routes),
+    files: built && staticFiles(built.files),
+    security: securityLines(config, false),
+    inspection: {
+      title,
+      base,
+      functions: [...functions.values()],
+      pages,
+      routes,
+      sessionCookie: sessionCookieName(config.cookieSecure),
+      csrf: config.csrfSecret !== undefined,
+    },
+    draining: false,
+  };
+}
 
 function securityLines(config: Config, development: boolean): SecurityLines {
   return Object.entries(securityHeaders({ development, secure: config.cookieSecure }));
@@ -286,9 +196,4 @@ function checkBase(base: string): string {
   throw new Error(
     `new App: base must be a path as "/shop", without a slash at its end; it is ${JSON.stringify(base)}.`,
   );
-}
-
-/** A page has one address: with a slash at its end, its relative links would point elsewhere. */
-function oneAddress({ pathname, search }: URL): Reply {
-  return { status: 308, headers: { location: pathname.replace(/\/+$/, "") + search, ...PRIVATE }, body: null };
 }

@@ -3,7 +3,7 @@
 /**
  * `tsweb`, the server door: what pages and server functions are made of.
  */
-export { App, type AppOptions, type RequestInfo } from "./app.ts";
+export { App, type AppOptions } from "./app.ts";
 export { ConfigError } from "./config.ts";
 export { type ErrorCode, RPCError } from "./errors.ts";
 export { request } from "./http/index.ts";
@@ -25,6 +25,7 @@ export {
   redirect,
   route,
 } from "./pages/index.ts";
+export type { RequestInfo } from "./pipeline.ts";
 export {
   type float,
   type int,

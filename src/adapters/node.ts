@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeRequest, sendNodeResponse } from "srvx/node";
-import type { RequestInfo } from "../app.ts";
 import { type Arriving, type Outgoing, requestId, toResponse, traceParent } from "../http/index.ts";
+import type { RequestInfo } from "../pipeline.ts";
 import { lingering } from "./linger.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */

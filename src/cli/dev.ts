@@ -7,9 +7,10 @@ import {
   type ViteDevServer,
 } from "vite";
 import { listenOn, type NodeHandler, node } from "../adapters/index.ts";
-import type { App, RequestInfo } from "../app.ts";
+import type { App } from "../app.ts";
 import { registryOf, tsweb } from "../compile/index.ts";
 import { loadConfig } from "../config.ts";
+import type { RequestInfo } from "../pipeline.ts";
 import { developmentAssets, developmentScripts } from "./dev-assets.ts";
 import { developmentDependencies } from "./dev-dependencies.ts";
 import { answerEdits, guardHost } from "./dev-requests.ts";

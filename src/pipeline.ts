@@ -1,0 +1,128 @@
+import type { Config } from "./config.ts";
+import {
+  belowBase,
+  clientAddress,
+  complete,
+  isUsablePath,
+  jsonReply,
+  type Outgoing,
+  PRIVATE,
+  Refusal,
+  type Reply,
+  RequestContext,
+  refuseDeclaredTooLarge,
+  requestId,
+  runInContext,
+  type SecurityLines,
+  textReply,
+  traceParent,
+} from "./http/index.ts";
+import type { Inspection } from "./inspection.ts";
+import type { Log } from "./log.ts";
+import { openapi } from "./openapi/index.ts";
+import { answerNotFound, answerPage, answerRoute, type PageSettings } from "./pages/index.ts";
+import type { Router } from "./router.ts";
+import { answerCall, type CallSettings } from "./rpc/index.ts";
+import type { StaticFiles } from "./static.ts";
+
+/** All that a request can lead to: an application, ready to answer. */
+export interface Site {
+  readonly config: Config;
+  readonly log: Log;
+  /** The path below which it is served; empty when it has the site to itself. */
+  readonly base: string;
+  readonly calls: CallSettings;
+  readonly pages: PageSettings;
+  readonly router: Router;
+  readonly files: StaticFiles | null;
+  readonly security: SecurityLines;
+  readonly inspection: Inspection;
+  /** Whether the process is about to stop. */
+  readonly draining: boolean;
+}
+
+/** What the host of an application knows of a request beside the request. */
+export interface RequestInfo {
+  /** The address of the connection's other end; proxies are seen through as `WEB_TRUST_PROXY` says. */
+  readonly address?: string;
+}
+
+/**
+ * Takes a request the whole way, top to bottom: its ids, its path, then a call, a file, a raw route
+ * or a page. Whatever happens on the way, there is an answer, with the ids and the security headers.
+ */
+export function answerRequest(request: Request, info: RequestInfo, site: Site): Promise<Outgoing | Response> {
+  const context = openContext(request, info, site.config);
+  return runInContext(context, async () => {
+    try {
+      return complete(await route(context, site), context, site.security);
+    } catch (error) {
+      // A refusal, or an answer that cannot be sent any more: another server's whose body a route has read.
+      return complete(lastAnswer(context, error, site.log), context, site.security);
+    }
+  });
+}
+
+function openContext(request: Request, { address }: RequestInfo, config: Config): RequestContext {
+  const { headers } = request;
+  // Our adapter for Node has read these already.
+  const { _url, ip } = request as Request & { readonly _url?: URL; readonly ip?: string };
+  return new RequestContext({
+    request,
+    url: _url ?? new URL(request.url),
+    id: requestId(headers.get("x-request-id")),
+    traceparent: traceParent(headers.get("traceparent")),
+    address: clientAddress(address ?? ip ?? "", headers.get("x-forwarded-for"), config.trustProxy),
+    config,
+  });
+}
+
+const CALLS = "/__web/rpc/";
+
+function route(context: RequestContext, site: Site): Reply | Promise<Reply | Response> {
+  const { pathname } = context.url;
+  if (!isUsablePath(pathname)) return textReply(400, "Bad request: this path cannot be read.\n");
+  const path = belowBase(pathname, site.base);
+  if (path?.startsWith(CALLS)) return answerCall(context, path.slice(CALLS.length), site.calls);
+  refuseDeclaredTooLarge(context.raw.headers);
+  return path === null ? answerNotFound(context, site.pages) : answerPath(context, path, site);
+}
+
+async function answerPath(context: RequestContext, path: string, site: Site): Promise<Reply | Response> {
+  const file = await site.files?.answer(context.raw, path);
+  if (file) return file;
+  const found = site.router(context.raw.method, path);
+  switch (found?.kind) {
+    case undefined:
+      return ownAnswer(path, site) ?? answerNotFound(context, site.pages);
+    case "method":
+      return textReply(405, `This address answers ${found.allow}.\n`, { allow: found.allow });
+    case "route":
+      return answerRoute(context, found.route, found.params, site.log);
+    case "page":
+      if (path !== "/" && path.endsWith("/")) return oneAddress(context.url);
+      return answerPage(context, found.page, found.params, site.pages);
+  }
+}
+
+/** A page has one address: with a slash at its end, its relative links would point elsewhere. */
+function oneAddress({ pathname, search }: URL): Reply {
+  return { status: 308, headers: { location: pathname.replace(/\/+$/, "") + search, ...PRIVATE }, body: null };
+}
+
+/** What the framework answers itself, where the application has nothing at the path. */
+function ownAnswer(path: string, { draining, pages, inspection }: Site): Reply | null {
+  if (path === "/healthz") return jsonReply(200, '{"status":"ok"}');
+  if (path === "/readyz") return jsonReply(draining ? 503 : 200, `{"ready":${!draining}}`);
+  // In development alone: what there is to be called is nobody's business without a need.
+  if (path === "/__web/openapi.json" && pages.development) {
+    return jsonReply(200, JSON.stringify(openapi(inspection)));
+  }
+  return null;
+}
+
+function lastAnswer(context: RequestContext, error: unknown, log: Log): Reply {
+  if (error instanceof Refusal) return textReply(error.status, `${error.message}\n`, error.headers);
+  log.error({ id: context.id, err: error }, "A request failed");
+  return textReply(500, `Something went wrong on the server. Request ${context.id}\n`);
+}
