@@ -3,6 +3,7 @@ import { NodeRequest, sendNodeResponse } from "srvx/node";
 import { type Arriving, type Outgoing, requestId, toResponse, traceParent } from "../http/index.ts";
 import type { RequestInfo } from "../pipeline.ts";
 import { lingering } from "./linger.ts";
+import { BodilessRequest, mountedUrl, restoreBody, targetOf, withCookiesApart } from "./mounted.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -50,13 +51,21 @@ class ArrivingRequest extends NodeRequest implements Arriving {
   }
 }
 
+/** Gives a request as the Fetch standard has it, whatever it passed through before it came here. */
+function asFetch(request: IncomingMessage, response: ServerResponse): Request {
+  const asked = restoreBody(request) ? new ArrivingRequest(request, response) : new BodilessRequest(request, response);
+  const url = mountedUrl(request);
+  if (url) asked._url = url;
+  return asked;
+}
+
 async function handle(
   answer: (request: Request) => Promise<Outgoing | Response> | Response,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   try {
-    const outgoing = await answer(new ArrivingRequest(request, response));
+    const outgoing = withCookiesApart(await answer(asFetch(request, response)), response);
     if (isWhole(outgoing) && (request.complete || !closes(outgoing))) return write(outgoing, response);
     const given = toResponse(outgoing);
     await sendNodeResponse(response, request.complete ? given : await lingering(given, request));
@@ -96,9 +105,8 @@ function write({ status, headers, body }: Whole, response: ServerResponse): void
  * can hold, and the first reader of it would throw.
  */
 function isUsableTarget(request: IncomingMessage): boolean {
-  const { url = "", headers } = request;
-  const { host = "localhost" } = headers; // HTTP/1.0 needs none
-  if (!url.startsWith("/")) return false; // a proxy's or `OPTIONS *`: neither is ours to answer
+  const { host = "localhost" } = request.headers; // HTTP/1.0 needs none
+  if (!targetOf(request).startsWith("/")) return false; // a proxy's or `OPTIONS *`: neither is ours to answer
   return isUsableHost(host) && !namesTwoHosts(request.rawHeaders);
 }
 

@@ -27,10 +27,10 @@ export class Site {
     symlinkSync(repository, this.file("node_modules/tsweb"), "dir");
   }
 
-  /** Makes a copy of the fixture. */
-  static copy(): Site {
+  /** Makes a copy of the fixture, or of another project in this folder. */
+  static copy(project: string = FIXTURE): Site {
     const site = new Site();
-    cpSync(FIXTURE, site.dir, { recursive: true });
+    cpSync(project, site.dir, { recursive: true });
     return site;
   }
 
