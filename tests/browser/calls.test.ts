@@ -1,0 +1,220 @@
+/**
+ * Calls and streams of a built application in Chromium: with the CSRF token that the application
+ * does nothing about, and with a loop that is left in every way.
+ */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { build, type Running, startBuilt } from "../support/run-tsweb.ts";
+import { Site } from "../support/site.ts";
+import { Visitors } from "../support/visitors.ts";
+import { launch } from "./chromium.ts";
+
+const FUNCTIONS = `
+import { RPCError, type int, request, server, session } from "tsweb";
+
+const closed: string[] = [];
+export const enter = server((who: string) => { session.login(who); });
+export const leave = server(() => { session.logout(); });
+export const spend = server({ auth_required: true }, () => session.user()?.sub ?? "nobody");
+export const what_closed = server(() => closed.join());
+
+export const countdown = server(async function* (from: int, tag: string) {
+  try {
+    for (let n = from; n > 0; n--) {
+      yield n;
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  } finally {
+    closed.push(tag);
+  }
+});
+export const failing = server(async function* () {
+  yield 1;
+  yield 2;
+  throw new RPCError("conflict", "Enough.");
+});
+export const broken = server(function* () {
+  yield request.path;
+  throw new Error("a secret of the house");
+});
+`;
+
+const VIEW = `
+import { RPCError, state, view } from "tsweb/browser";
+import { broken, countdown, enter, failing, leave, spend, what_closed } from "./functions.server.ts";
+
+export const Calls = view(() => {
+  const shown = state({ text: "" });
+  const run = (name: string, work: () => Promise<unknown>) => (
+    <button type="button" onClick={async () => {
+      shown.text = "";
+      try {
+        shown.text = name + ": " + (await work());
+      } catch (error) {
+        shown.text = name + ": " + (error instanceof RPCError ? error.code + " " + error.message : String(error));
+      }
+    }}>{name}</button>
+  );
+  const loop = async (tag: string, each: (n: number, stream: { cancel(): void }) => boolean | void) => {
+    const stream = countdown(1000, tag);
+    const seen: number[] = [];
+    try {
+      for await (const n of stream) {
+        seen.push(n);
+        if (each(n, stream)) break;
+      }
+    } catch (error) {
+      seen.push(-1);
+    }
+    return seen.join();
+  };
+  return (
+    <main>
+      {run("enter", () => enter("ada"))}
+      {run("leave", () => leave())}
+      {run("spend", () => spend())}
+      {run("closed", () => what_closed())}
+      {run("whole", async () => {
+        let sum = 0;
+        for await (const n of countdown(4, "whole")) sum += n;
+        return sum;
+      })}
+      {run("break", () => loop("break", (n) => n === 998))}
+      {run("throw", () => loop("throw", (n) => { if (n === 999) throw new Error("mine"); }))}
+      {run("cancel", () => loop("cancel", (n, stream) => { if (n === 998) stream.cancel(); }))}
+      {run("failing", async () => {
+        const seen: unknown[] = [];
+        try {
+          for await (const n of failing()) seen.push(n);
+        } catch (error) {
+          seen.push(error instanceof RPCError && error.code, String(error));
+        }
+        return seen.join();
+      })}
+      {run("broken", async () => {
+        for await (const path of broken()) shown.text = path;
+      })}
+      <output>{shown.text}</output>
+    </main>
+  );
+});
+`;
+
+const PAGES = `
+import { page } from "tsweb";
+import { Calls } from "./calls.tsx";
+export const home = page("/", { title: "Calls" }, () => <Calls />);
+`;
+
+const APP = `
+import { App } from "tsweb";
+import * as functions from "./functions.server.ts";
+import * as pages from "./pages.server.tsx";
+export default new App({ modules: [functions, pages] });
+`;
+
+let browser: Browser;
+let site: Site;
+let running: Running;
+let visitors: Visitors;
+
+beforeAll(async () => {
+  site = Site.of({
+    "src/app.ts": APP,
+    "src/functions.server.ts": FUNCTIONS,
+    "src/pages.server.tsx": PAGES,
+    "src/calls.tsx": VIEW,
+    "public/favicon.ico": "",
+  });
+  await build(site.dir);
+  const secrets = {
+    WEB_AUTH_SECRET: `${"9c".repeat(15)}0123456789abcdef${"7e".repeat(9)}`,
+    WEB_CSRF_SECRET: `${"4b8d".repeat(15)}f0e1`,
+  };
+  running = await startBuilt(site.dir, { WEB_ENV: "development", ...secrets });
+  browser = await launch();
+  visitors = new Visitors(browser, { baseURL: running.address });
+});
+
+afterEach(async () => {
+  await visitors?.leave();
+  expect(visitors?.complaints.splice(0)).toEqual([]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  expect(await running?.stop()).toBe(0);
+  site?.remove();
+});
+
+async function press(page: Page, name: string): Promise<string> {
+  await page.getByRole("button", { name, exact: true }).click();
+  const shown = page.locator("output").filter({ hasText: new RegExp(`^${name}: `) });
+  await shown.waitFor();
+  return ((await shown.textContent()) ?? "").slice(name.length + 2);
+}
+
+async function open(): Promise<Page> {
+  const page = await visitors.arrive();
+  await page.goto("/");
+  return page;
+}
+
+describe("a function for the signed-in, where tokens are asked for", () => {
+  it("can be called before and after sign-in and sign-out, without a page in between", async () => {
+    const page = await open();
+    expect(await press(page, "spend")).toBe("unauthenticated Sign in to use spend.");
+    await press(page, "enter");
+    expect(await press(page, "spend")).toBe("ada");
+    await press(page, "leave");
+    expect(await press(page, "spend")).toBe("unauthenticated Sign in to use spend.");
+    await press(page, "enter");
+    expect(await press(page, "spend")).toBe("ada");
+  });
+
+  it("can be called from a tab that is older than the sign-in of another", async () => {
+    const first = await open();
+    const second = await first.context().newPage();
+    await second.goto("/");
+    await press(first, "enter");
+    expect(await press(second, "spend")).toBe("ada");
+    await press(second, "enter");
+    expect(await press(first, "spend")).toBe("ada");
+  });
+
+  it("cannot be called without the token, though the cookie goes along", async () => {
+    const page = await open();
+    await press(page, "enter");
+    const status = await page.evaluate(async () => {
+      const headers = { "content-type": "application/json" };
+      return (await fetch("/__web/rpc/spend", { method: "POST", headers, body: '{"args":{}}' })).status;
+    });
+    expect(status).toBe(403);
+  });
+});
+
+describe("a stream", () => {
+  it("gives its values and ends", async () => {
+    expect(await press(await open(), "whole")).toBe("10");
+  });
+
+  it.each([
+    ["break", "1000,999,998"],
+    ["throw", "1000,999,-1"],
+    ["cancel", "1000,999,998"],
+  ])("left by %s ends the function on the server", async (way, seen) => {
+    const page = await open();
+    expect(await press(page, way)).toBe(seen);
+    await expect.poll(async () => (await press(page, "closed")).split(",")).toContain(way);
+  });
+
+  it("raises an error after the values that came before it, and hides what is not for the caller", async () => {
+    const page = await open();
+    expect(await press(page, "failing")).toBe("1,2,conflict,Enough.");
+    const told = await press(page, "broken");
+    expect(told).toMatch(/^internal Something went wrong on the server\. The log has it under request [0-9a-f]{32}\.$/);
+    const [, id] = /request ([0-9a-f]{32})/.exec(told) ?? [];
+    expect(running.output()).toContain("a secret of the house");
+    expect(running.output()).toContain(String(id));
+  });
+});
