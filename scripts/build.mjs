@@ -13,7 +13,10 @@ const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"
 copyFileSync(`${root}/src/assets.d.ts`, `${root}/dist/assets.d.ts`);
 for (const file of ["index.d.ts", "browser/index.d.ts"]) {
   const path = `${root}/dist/${file}`;
-  writeFileSync(path, readFileSync(path, "utf8").replace("../src/assets.d.ts", "./assets.d.ts").replace(".././", "../"));
+  writeFileSync(
+    path,
+    readFileSync(path, "utf8").replace("../src/assets.d.ts", "./assets.d.ts").replace(".././", "../"),
+  );
 }
 
 // The compiler wraps an import of an address known at run time into a helper that turns .ts into

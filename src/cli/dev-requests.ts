@@ -32,7 +32,7 @@ function hostName(host = ""): string {
 }
 
 /** Answers whether a host can only be this machine. Numbers must be whole: 127.0.0.1.evil.example is a name. */
-export function isLoopback(name: string): boolean {
+function isLoopback(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);
 }
 

@@ -12,7 +12,6 @@ import { registryOf, tsweb } from "../compile/index.ts";
 import { loadConfig } from "../config.ts";
 import type { RequestInfo } from "../pipeline.ts";
 import { developmentAssets, developmentScripts } from "./dev-assets.ts";
-import { developmentDependencies } from "./dev-dependencies.ts";
 import { answerEdits, guardHost } from "./dev-requests.ts";
 import { errorPage, errorText, explain } from "./error-page.ts";
 import { BuildError, fileOf, findEntry, noApplication } from "./project.ts";
@@ -35,7 +34,6 @@ export async function dev(root: string): Promise<void> {
     appType: "custom",
     clearScreen: false,
     build: { assetsInlineLimit: 0 }, // as the build has it
-    optimizeDeps: developmentDependencies(import.meta.url),
     server: { middlewareMode: true, hmr: { server: http } },
     plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts()],
   });
@@ -95,6 +93,7 @@ function belowBase(running: Running, handle: NodeHandler): NodeHandler {
   return (request, response) => {
     const { url = "/" } = request;
     const { base } = running;
+    Object.assign(request, { originalUrl: url }); // else the build tool notes the shortened one, and we would take it
     if (base !== "" && url.startsWith(`${base}/`)) request.url = url.slice(base.length);
     running.vite.middlewares(request, response, () => {
       request.url = url;
