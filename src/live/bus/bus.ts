@@ -1,0 +1,67 @@
+/**
+ * A place in a channel's history: opaque, `/^[0-9A-Za-z.-]{1,40}$/`. Two positions of one channel that
+ * have the same length compare with `<`.
+ */
+export type Position = string;
+
+/** What a position may look like: whatever comes from outside is held to it before a bus sees it. */
+export const POSITION = /^[0-9A-Za-z.-]{1,40}$/;
+
+/** A message as a bus holds it. */
+export interface Message {
+  readonly position: Position;
+  /** JSON text, as it was published. */
+  readonly data: string;
+}
+
+/** A part of a channel's history. */
+export interface Batch {
+  /** What comes after the position that was asked for, oldest first. */
+  readonly messages: readonly Message[];
+  /**
+   * The bus cannot vouch that nothing was lost since: then there are no messages. It may be a false
+   * alarm; it is never missed.
+   */
+  readonly gap: boolean;
+  /** Where to read on. */
+  readonly end: Position;
+  /** There is more after `end` by now. */
+  readonly more: boolean;
+}
+
+/** Messages that a bus hands on with a wake-up: all that came after a position, and nothing left out. */
+export interface Fresh {
+  readonly after: Position;
+  readonly messages: readonly Message[];
+}
+
+/**
+ * Carries messages between the processes of an application, and holds each channel's last ones.
+ *
+ * What all buses promise is held by one suite, `tests/conformance/bus.ts`: messages of a channel have
+ * one order, the same for every reader; a read is complete or says that it has a gap; a position that
+ * was handed out stays usable while what came after it is held.
+ */
+export interface Bus {
+  /**
+   * Appends a message. What one caller publishes to a channel keeps its order.
+   *
+   * @returns its position, once the bus holds it
+   * @throws when it is not known whether the bus holds it; then it may or may not arrive, once at most
+   */
+  publish(channel: string, data: string): Promise<Position>;
+  /** Gives the end of each channel's history as it is now, in the order asked. */
+  position(channels: readonly string[]): Promise<Position[]>;
+  /** Reads on from a position; never waits for messages to come. At most `limit` messages. */
+  read(channel: string, after: Position, limit: number): Promise<Batch>;
+  /**
+   * Calls `wake` after every message to a channel, soon and at least once for all that came since the
+   * last call; also whenever messages may have been missed (a connection that was lost and is back).
+   * With `fresh`, nothing needs to be read.
+   *
+   * @returns what ends it
+   */
+  watch(channel: string, wake: (fresh?: Fresh) => void): Promise<() => void>;
+  /** Lets go of connections and timers; what is pending is rejected. */
+  close(): Promise<void>;
+}
