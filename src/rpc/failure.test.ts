@@ -4,7 +4,7 @@ import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
 import { RPCError } from "../errors.ts";
 import { request } from "../http/index.ts";
 import { session } from "../session/index.ts";
-import { ValueError } from "./value-error.ts";
+import { ValueError } from "../value-error.ts";
 
 let log: MockInstance<typeof console.error>;
 beforeEach(() => {

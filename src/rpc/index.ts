@@ -1,3 +1,4 @@
+export { ValueError } from "../value-error.ts";
 export { answerCall, type CallSettings } from "./call.ts";
 export { errorJson, functionFailureOf } from "./failure.ts";
 export {
@@ -12,4 +13,3 @@ export {
 export type { PageSource, Parameter, Signature, ViewSource } from "./signature.ts";
 export { checkSeconds } from "./time-limit.ts";
 export type { StandardSchema } from "./validate.ts";
-export { ValueError } from "./value-error.ts";

@@ -4,7 +4,7 @@ import type { App } from "../app.ts";
 import { RPCError } from "../errors.ts";
 import { request } from "../http/index.ts";
 import { session } from "../session/index.ts";
-import { ValueError } from "./value-error.ts";
+import { ValueError } from "../value-error.ts";
 
 let steps: string[] = [];
 let log: MockInstance<typeof console.error>;
