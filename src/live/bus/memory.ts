@@ -1,0 +1,122 @@
+import type { Batch, Bus, Fresh, Message, Position } from "./bus.ts";
+import { newEpoch, numberDigits, readNumber } from "./epoch.ts";
+import { History } from "./memory-history.ts";
+
+/** What {@link memory} can be told. */
+export interface MemoryOptions {
+  /** How long messages are kept. Default: 24.5, half an hour longer than a feed lives. */
+  readonly hours?: number;
+  /** How many messages a channel keeps. Default: 1,000. */
+  readonly messages?: number;
+  /** How many bytes of messages a channel keeps. Default: 4 MiB. */
+  readonly bytes?: number;
+  /** How many bytes are kept in all, what it takes to hold them included. Default: 64 MiB. */
+  readonly total?: number;
+  /** Gives the time in milliseconds, never less than before. */
+  readonly now?: () => number;
+}
+
+const MIB = 1024 * 1024;
+
+/** A channel that is watched. */
+interface Watched {
+  readonly wakes: Set<(fresh?: Fresh) => void>;
+  /** What came since they were woken. */
+  fresh: { after: Position; messages: Message[] } | undefined;
+}
+
+/**
+ * Makes a bus of this process: nothing to install, and gone with the process. Where it starts anew,
+ * whoever was listening has a gap. With several processes, each has its own: use Redis or NATS.
+ *
+ * Memory is bounded whatever is published, to however many channels: the oldest is let go, and a
+ * reader who would have had to see it has a gap.
+ */
+export function memory(options: MemoryOptions = {}): Bus {
+  return new MemoryBus(options);
+}
+
+class MemoryBus implements Bus {
+  readonly #epoch = newEpoch();
+  readonly #history: History;
+  readonly #watched = new Map<string, Watched>();
+  readonly #now: () => number;
+  #isClosed = false;
+
+  constructor({ hours = 24.5, messages = 1_000, bytes = 4 * MIB, total = 64 * MIB, now }: MemoryOptions) {
+    this.#now = now ?? (() => performance.now());
+    this.#history = new History({ keepMs: hours * 3_600_000, messages, bytes, total });
+  }
+
+  async publish(channel: string, data: string): Promise<Position> {
+    this.#begin();
+    const { after, message } = this.#history.add(channel, this.#now(), (seq) => ({ position: this.#at(seq), data }));
+    this.#tell(channel, after, message);
+    return message.position;
+  }
+
+  async position(channels: readonly string[]): Promise<Position[]> {
+    this.#begin();
+    const end = this.#at(this.#history.last);
+    return channels.map(() => end);
+  }
+
+  async read(channel: string, after: Position, limit: number): Promise<Batch> {
+    this.#begin();
+    const seq = this.#seqOf(after);
+    const found = seq === undefined ? undefined : this.#history.after(channel, seq, limit);
+    if (!found) return { messages: [], gap: true, end: this.#at(this.#history.last), more: false };
+    return { messages: found.messages, gap: false, end: this.#at(found.last), more: found.more };
+  }
+
+  async watch(channel: string, wake: (fresh?: Fresh) => void): Promise<() => void> {
+    this.#begin();
+    const watched = this.#watched.get(channel) ?? { wakes: new Set(), fresh: undefined };
+    this.#watched.set(channel, watched);
+    // The same function may watch twice: each has its own end.
+    const own = (fresh?: Fresh) => wake(fresh);
+    watched.wakes.add(own);
+    this.#history.pin(channel);
+    return () => {
+      if (!watched.wakes.delete(own)) return;
+      this.#history.unpin(channel);
+      if (watched.wakes.size === 0) this.#watched.delete(channel);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { wakes } of this.#watched.values()) wakes.clear();
+    this.#watched.clear();
+  }
+
+  #begin(): void {
+    if (this.#isClosed) throw new Error("The bus is closed.");
+    this.#history.expire(this.#now());
+  }
+
+  /** Collects what is published at one go, and hands it on at the end of that. */
+  #tell(channel: string, after: number, message: Message): void {
+    const watched = this.#watched.get(channel);
+    if (!watched) return;
+    if (watched.fresh) {
+      watched.fresh.messages.push(message);
+      return;
+    }
+    watched.fresh = { after: this.#at(after), messages: [message] };
+    queueMicrotask(() => {
+      const { fresh } = watched;
+      watched.fresh = undefined;
+      for (const wake of watched.wakes) wake(fresh);
+    });
+  }
+
+  #at(seq: number): Position {
+    return `${this.#epoch}.${numberDigits(seq)}`;
+  }
+
+  #seqOf(position: Position): number | undefined {
+    const [epoch, digits, ...rest] = position.split(".");
+    return epoch === this.#epoch && rest.length === 0 ? readNumber(digits) : undefined;
+  }
+}

@@ -1,0 +1,34 @@
+/** What a {@link Timeline} strings together: its neighbours are the timeline's to write. */
+export interface Linked<T> {
+  older: T | undefined;
+  newer: T | undefined;
+}
+
+/** Holds things in the order in which they came, and lets go of any of them in one step. */
+export class Timeline<T extends Linked<T>> {
+  #oldest: T | undefined;
+  #newest: T | undefined;
+
+  get oldest(): T | undefined {
+    return this.#oldest;
+  }
+
+  /** Adds what is in no timeline yet. */
+  add(item: T): void {
+    item.older = this.#newest;
+    if (this.#newest) this.#newest.newer = item;
+    this.#newest = item;
+    this.#oldest ??= item;
+  }
+
+  /** Takes out what is in it. */
+  remove(item: T): void {
+    const { older, newer } = item;
+    if (older) older.newer = newer;
+    else this.#oldest = newer;
+    if (newer) newer.older = older;
+    else this.#newest = older;
+    item.older = undefined;
+    item.newer = undefined;
+  }
+}
