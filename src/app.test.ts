@@ -277,7 +277,7 @@ describe("200 requests at once", () => {
         { stream: true },
       ),
     };
-    return appOf(module, { rate: false });
+    return appOf(module, { rate: false, env: { WEB_MAX_STREAMS_PER_CLIENT: String(count) } });
   }
 
   const asks = {

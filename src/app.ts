@@ -7,7 +7,7 @@ import { manifestAssets } from "./manifest.ts";
 import { type Called, checkCalled, type Listing, listModules, type Module } from "./modules.ts";
 import { type Assets, DefaultError, type ErrorPageProps, type Layout, type Markup } from "./pages/index.ts";
 import { answerRequest, type RequestInfo, type Site } from "./pipeline.ts";
-import { type OpenRateStore, openRate, type Rate } from "./rate/index.ts";
+import { holding, type OpenRateStore, openRate, type Rate } from "./rate/index.ts";
 import { createAppRouter } from "./router.ts";
 import { checkSeconds } from "./rpc/index.ts";
 import { sessionCookieName } from "./session/index.ts";
@@ -156,11 +156,12 @@ function siteOf(options: AppOptions, { config, listing, rate, log }: Parts): Sit
   const { functions, pages, routes } = listing;
   const base = checkBase(options.base ?? "");
   const title = options.title ?? "";
+  const open = holding(config.maxStreamsPerClient);
   return {
     config,
     log,
     base,
-    calls: { functions, log, rate, rpc_timeout: options.rpc_timeout },
+    calls: { functions, log, rate, rpc_timeout: options.rpc_timeout, open },
     pages: {
       title,
       lang: options.lang ?? "en",

@@ -4,6 +4,7 @@ import { type Arriving, type Outgoing, requestId, toResponse, traceParent } from
 import type { RequestInfo } from "../pipeline.ts";
 import { lingering } from "./linger.ts";
 import { BodilessRequest, mountedUrl, restoreBody, targetOf, withCookiesApart } from "./mounted.ts";
+import { endUnread } from "./unread.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -68,6 +69,7 @@ async function handle(
     const outgoing = withCookiesApart(await answer(asFetch(request, response)), response);
     if (isWhole(outgoing) && (request.complete || !closes(outgoing))) return write(outgoing, response);
     const given = toResponse(outgoing);
+    if (given.body) endUnread(response);
     await sendNodeResponse(response, request.complete ? given : await lingering(given, request));
   } catch (error) {
     // What cannot be written at all, a header with a line break in it say: there is no context left to log it with.

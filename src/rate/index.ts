@@ -1,4 +1,5 @@
 export { clientKey } from "./client-key.ts";
+export { type Holding, holding } from "./hold.ts";
 export { openRate } from "./open.ts";
 export type { OpenRateStore, RateStore } from "./store.ts";
 export type { Rate } from "./window.ts";

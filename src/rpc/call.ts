@@ -1,4 +1,4 @@
-import { type RPCError, statusOf } from "../errors.ts";
+import { RPCError, statusOf } from "../errors.ts";
 import {
   CLOSE,
   isSameOrigin,
@@ -10,7 +10,7 @@ import {
   siteOriginsOf,
 } from "../http/index.ts";
 import type { Log } from "../log.ts";
-import { clientKey, type RateStore } from "../rate/index.ts";
+import { clientKey, type Holding, type RateStore } from "../rate/index.ts";
 import { toJson } from "../serialize.ts";
 import { bindArguments } from "./arguments.ts";
 import { readArguments } from "./body.ts";
@@ -33,6 +33,8 @@ export interface CallSettings {
   readonly rate: RateStore | null;
   /** How long a call may take, in seconds, where its function says nothing else. */
   readonly rpc_timeout?: number | undefined;
+  /** Counts the streams that each client has open. */
+  readonly open: Holding;
 }
 
 /**
@@ -53,7 +55,7 @@ export async function answerCall(context: RequestContext, name: string, settings
     refuseWithoutToken(context, definition);
     const args = await argumentsOf(definition, await readBody(context.raw));
     const reply = definition.signature.stream
-      ? await answerStream(context, definition, args, log)
+      ? await startStream(context, definition, args, settings)
       : await answerOnce(context, definition, args, settings);
     return signIn.withFreshToken(reply);
   } catch (error) {
@@ -64,6 +66,18 @@ export async function answerCall(context: RequestContext, name: string, settings
 function argumentsOf({ signature, options }: Definition, body: string): unknown[] | Promise<unknown[]> {
   const args = bindArguments(signature, readArguments(body));
   return options.validate ? validateArguments(signature, options.validate, args) : args;
+}
+
+async function startStream(
+  context: RequestContext,
+  definition: Definition,
+  args: unknown[],
+  { open, log }: CallSettings,
+): Promise<Reply> {
+  const release = open.hold(context.address);
+  if (release) return answerStream(context, definition, { args, log, release });
+  warnOfNoAddress(context, log);
+  throw new RPCError("rate_limited", `Too many streams are open at once: ${open.most} is the most for one client.`);
 }
 
 async function answerOnce(
@@ -129,15 +143,16 @@ async function refuseTooMany(context: RequestContext, { rate, log }: CallSetting
   const wait = typeof taken === "number" ? taken : await taken;
   if (wait === 0) return;
   const seconds = Math.max(1, Math.ceil(wait));
-  if (context.address === "") {
-    log.warn(
-      { id: context.id },
-      "Calls come without an address, so all visitors are counted as one: give app.fetch { address }",
-    );
-  }
+  warnOfNoAddress(context, log);
   throw new Refusal("rate_limited", `Too many calls. Try again in ${seconds} seconds.`, {
     headers: { "retry-after": String(seconds), ...CLOSE },
   });
+}
+
+/** Says why everybody was refused, where a host does not tell who asks. */
+function warnOfNoAddress({ address, id }: RequestContext, log: Log): void {
+  if (address !== "") return;
+  log.warn({ id }, "Calls come without an address, so all visitors are counted as one: give app.fetch { address }");
 }
 
 /** Finds a function by its segment of the path, where a name beyond ASCII stands percent-encoded. */

@@ -263,3 +263,57 @@ describe("the CSRF token", () => {
     expect((await call(app, "spend", {}, { headers: { cookie: kept(entered).cookie } })).status).toBe(200);
   });
 });
+
+describe("the streams that a client may have open", () => {
+  const forever = compiledServer(
+    "forever",
+    function* () {
+      for (;;) yield "more";
+    },
+    { stream: true },
+  );
+  const waiting = compiledServer(
+    "waiting",
+    async function* () {
+      await new Promise(() => {}); // it listens to nothing: no `return()` ever comes through to it
+      yield 1;
+    },
+    { stream: true },
+  );
+  const app = (most?: number) =>
+    appOf({ forever, waiting }, { rate: false, env: most ? { WEB_MAX_STREAMS_PER_CLIENT: String(most) } : {} });
+
+  it("are 100 unless said, each given back by its end", async () => {
+    const many = app();
+    const opened = [];
+    for (let at = 0; at < 100; at++) opened.push(await call(many, "forever"));
+    expect(opened.every(({ status }) => status === 200)).toBe(true);
+    const refused = await call(many, "forever");
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("content-type")).toBe("application/json");
+    expect(await errorOf(refused)).toMatchObject({ code: "rate_limited", message: expect.stringMatching(/100/) });
+    await opened[0]?.body?.cancel();
+    expect((await call(many, "forever")).status).toBe(200);
+    expect((await call(many, "forever")).status).toBe(429);
+  });
+
+  it("are given back by a caller that leaves before the first value, though the function waits on", async () => {
+    const one = app(1);
+    const gone = new AbortController();
+    void call(one, "waiting", {}, { signal: gone.signal });
+    while ((await call(one, "forever")).status !== 429) await new Promise((later) => setImmediate(later));
+    gone.abort();
+    expect((await call(one, "forever")).status).toBe(200);
+  });
+
+  it("are not taken by what is refused, or is no stream", async () => {
+    const one = app(1);
+    for (let at = 0; at < 3; at++) expect((await call(one, "forever", { extra: 1 })).status).toBe(422);
+    const whole = appOf(
+      { ping: compiledServer("ping", () => "pong"), forever },
+      { env: { WEB_MAX_STREAMS_PER_CLIENT: "1" } },
+    );
+    expect((await call(whole, "forever")).status).toBe(200);
+    expect((await call(whole, "ping")).status).toBe(200);
+  });
+});

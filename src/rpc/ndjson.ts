@@ -11,24 +11,45 @@ interface Line {
   readonly last: boolean;
 }
 
+/** The last line of a stream that nobody reads any more. */
+const NOTHING: Line = { text: "", last: true };
+
+/** What a streaming call has beside its request and its function. */
+export interface StreamCall {
+  readonly args: readonly unknown[];
+  readonly log: Log;
+  /** Called once the stream is over, or its reader has gone; perhaps more than once. */
+  readonly release: () => void;
+}
+
 /**
  * Answers a streaming call: one line for each value, pulled by the reader, then `done` or `error`.
  *
  * The headers leave with the first line, so that the generator may still sign the visitor in
  * before its first `yield`. The generator runs at most one step ahead of the socket. When the
- * reader goes away its `return()` is called.
+ * reader goes away its `return()` is called: a `yield` it stands at, or comes to, is its last.
  *
  * @see the interface, "Streaming lines"
  */
 export async function answerStream(
   context: RequestContext,
-  { run, signature }: Definition,
-  args: unknown[],
-  log: Log,
+  definition: Definition,
+  { args, log, release }: StreamCall,
 ): Promise<Reply> {
-  // The overloads of `server()` and the compile step agree that this one is a generator.
-  const generator = run(...args) as AsyncGenerator<unknown> | Generator<unknown>;
-  const next = () => runInContext(context, () => nextLine(generator, context, log, signature.name));
+  const steps = new Steps(context, log, definition.signature.name);
+  const start = () => definition.run(...args) as AnyGenerator; // what has a stream's signature gives one
+  const next = async () => {
+    const line = await runInContext(context, () => steps.next(start));
+    if (line.last) release();
+    return line;
+  };
+  const end = () => {
+    // At once: a generator that never comes to its next `yield` must not shut its visitor out.
+    release();
+    return runInContext(context, () => steps.close());
+  };
+  // Before the first line there is no body yet that could be cancelled, and not every host cancels one.
+  context.raw.signal.addEventListener("abort", () => void end(), { once: true });
   let ahead: Line | undefined = await next();
 
   const encoder = new TextEncoder();
@@ -40,7 +61,7 @@ export async function answerStream(
         controller.enqueue(encoder.encode(`${line.text}\n`));
         if (line.last) controller.close();
       },
-      cancel: () => runInContext(context, () => close(generator, context, log, signature.name)),
+      cancel: end,
     },
     { highWaterMark: 0 },
   );
@@ -51,38 +72,54 @@ export async function answerStream(
   };
 }
 
-async function nextLine(
-  generator: AsyncGenerator<unknown> | Generator<unknown>,
-  context: RequestContext,
-  log: Log,
-  name: string,
-): Promise<Line> {
-  try {
-    const step = await generator.next();
-    if (step.done) return { text: '{"done":true}', last: true };
-    return { text: `{"chunk":${toJson(await step.value)}}`, last: false };
-  } catch (error) {
-    await close(generator, context, log, name);
+type AnyGenerator = AsyncGenerator<unknown> | Generator<unknown>;
+
+/** A generator, step by step, as the lines that tell of it. */
+class Steps {
+  readonly #context: RequestContext;
+  readonly #log: Log;
+  readonly #name: string;
+  #generator: AnyGenerator | undefined;
+  #isClosed = false;
+
+  constructor(context: RequestContext, log: Log, name: string) {
+    this.#context = context;
+    this.#log = log;
+    this.#name = name;
+  }
+
+  async next(start: () => AnyGenerator): Promise<Line> {
+    try {
+      this.#generator ??= start(); // defaults of its parameters are made here, and may throw
+      const step = await this.#generator.next();
+      if (this.#isClosed) return NOTHING;
+      if (step.done) return { text: '{"done":true}', last: true };
+      return { text: `{"chunk":${toJson(await step.value)}}`, last: false };
+    } catch (error) {
+      await this.close();
+      return { text: this.#lastWords(error), last: true };
+    }
+  }
+
+  #lastWords(error: unknown): string {
+    const context = this.#context;
+    const log = this.#log;
     if (context.signal.aborted) {
       // What was waited for ended because the caller had gone: no failure of the function, and nobody to tell.
-      log.info({ id: context.id, err: error }, `The stream of ${name} ended, its caller had gone`);
-      return { text: "", last: true };
+      log.info({ id: context.id, err: error }, `The stream of ${this.#name} ended, its caller had gone`);
+      return "";
     }
-    const failure = functionFailureOf(error, context, log, `The stream of ${name}`);
-    return { text: `{"error":${errorJson(failure, context, log)}}`, last: true };
+    const failure = functionFailureOf(error, context, log, `The stream of ${this.#name}`);
+    return `{"error":${errorJson(failure, context, log)}}`;
   }
-}
 
-/** Ends a generator: its `finally` runs. What that throws has no caller left, so it goes to the log. */
-async function close(
-  generator: AsyncGenerator<unknown> | Generator<unknown>,
-  context: RequestContext,
-  log: Log,
-  name: string,
-): Promise<void> {
-  try {
-    await generator.return(undefined);
-  } catch (error) {
-    log.error({ id: context.id, err: error }, `The stream of ${name} failed while it was closed`);
+  /** Ends the generator: its `finally` runs. What that throws has no caller left, so it goes to the log. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    try {
+      await this.#generator?.return(undefined);
+    } catch (error) {
+      this.#log.error({ id: this.#context.id, err: error }, `The stream of ${this.#name} failed while it was closed`);
+    }
   }
 }
