@@ -1,24 +1,34 @@
-/** What a browser reads of a feed. */
+/** What the browser reads of a feed. */
 export interface FeedFacts {
   readonly channel: string;
-  /** The channel's position when the page was rendered: what came after it is for this page. */
+  /** The channel's position when the feed was issued: what came after it is for its holder. */
   readonly position: string;
 }
 
+/** Where the length of the position stands: after the version and the expiry. */
+const LENGTH_AT = 5;
+const TAG_BYTES = 8;
+const MAC_BYTES = 16;
+
 /**
- * Reads a feed as far as its holder needs it. Nothing is checked: only the server can tell whether it is genuine.
+ * Reads of a feed whose messages are meant for it, and from where on. Nothing is checked: whether it is
+ * genuine, only the server can tell.
  *
  * @throws TypeError for what cannot be a feed
+ * @see `writeFeed` in src/live, which lays it out
  */
 export function readFeed(feed: string): FeedFacts {
   try {
-    const text = atob(feed.replaceAll("-", "+").replaceAll("_", "/"));
-    const bytes = Uint8Array.from(text, (byte) => byte.charCodeAt(0));
-    // The HMAC is no text: it comes last, where it disturbs nothing.
-    const [, position, channel] = new TextDecoder().decode(bytes).split("\n");
-    if (position && channel) return { position, channel };
+    const bytes = atob(feed.replaceAll("-", "+").replaceAll("_", "/"));
+    const start = LENGTH_AT + 1;
+    const end = start + bytes.charCodeAt(LENGTH_AT);
+    // The first bit says that it is bound to a sign-in, whose tag goes before the name.
+    const nameAt = end + (bytes.charCodeAt(0) > 127 ? TAG_BYTES : 0);
+    const name = Uint8Array.from(bytes.slice(nameAt, -MAC_BYTES), (byte) => byte.charCodeAt(0));
+    const channel = new TextDecoder().decode(name);
+    if (channel) return { channel, position: bytes.slice(start, end) };
   } catch {
-    // Not base64: as below.
+    // It is not even base64: as below.
   }
   throw new TypeError("subscribe() takes a feed: what channel() gave the page");
 }

@@ -16,7 +16,7 @@ function bodyOf(chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> {
 async function linesOf(...chunks: readonly (string | Uint8Array)[]): Promise<string[]> {
   const bytes = chunks.map((chunk) => (typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk));
   const lines: string[] = [];
-  for await (const line of readLines(bodyOf(bytes))) lines.push(line);
+  for await (const arrived of readLines(bodyOf(bytes))) lines.push(...arrived);
   return lines;
 }
 
@@ -61,6 +61,13 @@ test("however a body is cut, the lines are the same", async () => {
   );
 });
 
+test("lines that arrive together come together, and whatever the cut, all that is whole", async () => {
+  const chunks = ["a\nb\nc", "d", "\n\ne"].map((chunk) => new TextEncoder().encode(chunk));
+  const arrived: (readonly string[])[] = [];
+  for await (const lines of readLines(bodyOf(chunks))) arrived.push(lines);
+  expect(arrived.filter((lines) => lines.length > 0)).toEqual([["a", "b"], ["cd", ""], ["e"]]);
+});
+
 test("lines come as they arrive, not when the body ends", async () => {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const lines = readLines(
@@ -72,10 +79,10 @@ test("lines come as they arrive, not when the body ends", async () => {
   );
   const first = lines.next();
   controller?.enqueue(new TextEncoder().encode("one\ntw"));
-  expect(await first).toEqual({ done: false, value: "one" });
+  expect(await first).toEqual({ done: false, value: ["one"] });
   const second = lines.next();
   controller?.enqueue(new TextEncoder().encode("o\n"));
-  expect(await second).toEqual({ done: false, value: "two" });
+  expect(await second).toEqual({ done: false, value: ["two"] });
 });
 
 test("nothing is read before it is asked for", async () => {
@@ -107,6 +114,6 @@ test("an error of the body is the error of the loop, after what came before it",
       },
     }),
   );
-  expect(await lines.next()).toEqual({ done: false, value: "a" });
+  expect(await lines.next()).toEqual({ done: false, value: ["a"] });
   await expect(lines.next()).rejects.toBe(broken);
 });

@@ -1,13 +1,14 @@
 /**
  * Reads a body line by line, as it arrives: characters and lines may be cut anywhere, and several
- * lines may come at once. Lines come without their `\n`, empty ones included; what follows the last
+ * lines may come at once. Those that arrived together are given together, so that whoever acts on
+ * them may do so in one go. Lines come without their `\n`, empty ones included; what follows the last
  * `\n` is a line when it is not empty.
  *
  * Leaving the loop leaves the body open: whoever opened it closes it, with its `AbortController`.
  *
  * @throws whatever reading the body fails with
  */
-export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<readonly string[], void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
@@ -16,8 +17,8 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
     const lines = decoder.decode(value, { stream: !done }).split("\n");
     lines[0] = rest + lines[0];
     rest = lines.pop() ?? "";
-    yield* lines;
+    yield lines;
     if (done) break;
   }
-  if (rest) yield rest;
+  if (rest) yield [rest];
 }

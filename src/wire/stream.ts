@@ -30,13 +30,15 @@ export function openStream(
         const response = await post(name, args, abort.signal);
         // Not a stream: what it carries is an error, and if it is not, that is one.
         if (!response.ok || !response.body) throw await resultOf(name, response);
-        for await (const line of readLines(response.body)) {
-          const { chunk, done, error } = JSON.parse(line);
-          if (abort.signal.aborted) return;
-          isOver = done || error;
-          if (error) throw received(error);
-          if (done) return;
-          yield chunk;
+        for await (const lines of readLines(response.body)) {
+          for (const line of lines) {
+            const { chunk, done, error } = JSON.parse(line);
+            if (abort.signal.aborted) return;
+            isOver = done || error;
+            if (error) throw received(error);
+            if (done) return;
+            yield chunk;
+          }
         }
         throw new Error("It ended without a last line");
       } catch (error) {
