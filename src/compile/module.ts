@@ -17,6 +17,8 @@ export interface ModuleFacts {
   readonly marks: readonly Mark[];
   /** Its server functions, in the order of the text. */
   readonly functions: readonly Signature[];
+  /** The functions that those are made of, in the same order. */
+  readonly declared: readonly FunctionNode[];
   /** Its views, by the names they are exported under. */
   readonly views: readonly ViewSource[];
 }
@@ -34,16 +36,21 @@ export function readModule(source: Source, root: string): ModuleFacts {
   const marks = findMarks(program, scopes, exports, source);
   const file = relativeFile(source.file, root);
   const functions: Signature[] = [];
+  const declared: FunctionNode[] = [];
   const views: ViewSource[] = [];
   for (const mark of marks) {
     const fn = checkArguments(mark, source);
-    if (mark.kind === "server") functions.push(signatureOf(mark, fn, { source, scopes, file }));
+    if (mark.kind === "server") {
+      const read = signatureOf(mark, fn, { source, scopes, file });
+      functions.push(read.signature);
+      declared.push(read.fn);
+    }
     if (mark.kind === "view") {
       checkView(mark, fn, scopes.module, source);
       views.push({ file, name: mark.name });
     }
   }
-  return { source, program, scopes, exports, marks, functions, views };
+  return { source, program, scopes, exports, marks, functions, declared, views };
 }
 
 /** Names a file from the project's root, with forward slashes; a file outside keeps its `../`. */
@@ -80,12 +87,16 @@ interface SignatureContext {
   readonly file: string;
 }
 
-function signatureOf(mark: Mark, argument: Node, { source, scopes, file }: SignatureContext): Signature {
+function signatureOf(
+  mark: Mark,
+  argument: Node,
+  { source, scopes, file }: SignatureContext,
+): { signature: Signature; fn: FunctionNode } {
   const { fn, typed } = functionOf(mark, argument, scopes.module, source);
   const wrapped = argument.type === "TSAsExpression" || argument.type === "TSSatisfiesExpression";
   const typedElsewhere = mark.typedElsewhere || typed || wrapped || Boolean(mark.call.typeArguments);
   const { line } = placeOf(source, mark.at.start);
-  return readSignature({ fn, name: mark.name, file, line, typedElsewhere }, source, scopes);
+  return { signature: readSignature({ fn, name: mark.name, file, line, typedElsewhere }, source, scopes), fn };
 }
 
 /** Finds the function that a server function is made of: written in place, or declared in this module. */

@@ -18,6 +18,7 @@ import { refresh } from "./refresh.ts";
 import { type Registry, Seen } from "./registry.ts";
 import { functionsHandedOn, readServed, type Served } from "./served.ts";
 import { type Compiled, emitServerSide, mayHoldMarks } from "./server-side.ts";
+import { shapesOf } from "./shapes/index.ts";
 import { emitStubs, stubbedFile, stubId } from "./stubs.ts";
 import { ModuleReader, type World } from "./world.ts";
 
@@ -181,7 +182,10 @@ class Compiler {
     await checkMarkup(facts, world);
     if (isEntry) await readServed(facts, world);
     this.seen.onServer(file, facts.views, facts.functions);
-    return emitServerSide(facts, this.modules.root);
+    const { functions, files } = await shapesOf(facts, world);
+    // Types are erased, so nothing else ties this module to those that declare its own.
+    for (const each of files) context.addWatchFile(each);
+    return emitServerSide(facts, functions, this.modules.root);
   }
 
   private world(context: Context): World {

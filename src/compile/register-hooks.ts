@@ -12,6 +12,7 @@ import { CompileError } from "./errors.ts";
 import { checkMarkup } from "./jsx-rules.ts";
 import { inNodeModules, isScript } from "./parse.ts";
 import { type Compiled, emitServerSide, mayHoldMarks } from "./server-side.ts";
+import { shapesOf } from "./shapes/index.ts";
 import { ModuleReader, type World } from "./world.ts";
 
 const STYLE_SHEET = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)$/;
@@ -78,7 +79,8 @@ async function serverSide(code: string, file: string): Promise<Compiled | undefi
   if (!mayHoldMarks(code) && !/\.[jt]sx$/.test(file)) return undefined;
   const facts = modules.text({ file, code });
   await checkMarkup(facts, world());
-  return emitServerSide(facts, modules.root);
+  const { functions } = await shapesOf(facts, world());
+  return emitServerSide(facts, functions, modules.root);
 }
 
 function world(): World {

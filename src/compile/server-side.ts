@@ -1,9 +1,10 @@
 import MagicString, { type SourceMap } from "magic-string";
-import type { PageSource } from "../rpc/signature.ts";
+import type { PageSource, Signature } from "../rpc/signature.ts";
 import { placeOf, type Source } from "./errors.ts";
 import type { Mark } from "./marks.ts";
 import { type ModuleFacts, readModule, relativeFile } from "./module.ts";
 import { isScript } from "./parse.ts";
+import { shapesWithin } from "./shapes/index.ts";
 
 /** What a module becomes. */
 export interface Compiled {
@@ -18,7 +19,8 @@ export function mayHoldMarks(code: string): boolean {
 
 /**
  * Compiles a module for the server: every marked call gets what was read of it as its last argument.
- * The text is otherwise as it was, so every line stays where it is.
+ * The text is otherwise as it was, so every line stays where it is. Other modules are not read: what
+ * strict applications check is told by the types of this one.
  *
  * @param options.file the module's file, absolute
  * @param options.root the project's root, absolute: signatures name files relative to it
@@ -28,14 +30,23 @@ export function mayHoldMarks(code: string): boolean {
 export function compileServerModule(code: string, options: { file: string; root: string }): Compiled | undefined {
   const file = options.file.replaceAll("\\", "/");
   if (!isScript(file) || !mayHoldMarks(code)) return undefined;
-  return emitServerSide(readModule({ file, code }, options.root.replaceAll("\\", "/")), options.root);
+  const facts = readModule({ file, code }, options.root.replaceAll("\\", "/"));
+  return emitServerSide(facts, shapesWithin(facts), options.root);
 }
 
-/** Writes the server's side of a module that was read; `undefined` when it marks nothing. */
-export function emitServerSide(facts: ModuleFacts, root: string): Compiled | undefined {
+/**
+ * Writes the server's side of a module that was read; `undefined` when it marks nothing.
+ *
+ * @param functions its server functions, with what strict applications check of them
+ */
+export function emitServerSide(
+  facts: ModuleFacts,
+  functions: readonly Signature[],
+  root: string,
+): Compiled | undefined {
   if (facts.marks.length === 0) return undefined;
   const text = new MagicString(facts.source.code);
-  const signatures = [...facts.functions];
+  const signatures = [...functions];
   const views = [...facts.views];
   for (const mark of facts.marks) {
     const about =

@@ -1,7 +1,8 @@
 /**
  * What the compile step knows of a server function and hands to `server()` as its last argument.
- * Both sides of the compile step speak through this file alone.
+ * Both sides of the compile step speak through this file, and shape.ts, alone.
  */
+import type { Shape } from "./shape.ts";
 
 /** How a parameter is coerced; `any` passes as it came. */
 export type Coercion = "int" | "float" | "boolean" | "any";
@@ -16,8 +17,10 @@ export interface Parameter {
   readonly nullable?: true;
   /** Literals of its union with a coerced type (`int | "all"`): they pass as they are. */
   readonly literals?: readonly (string | number | boolean)[];
-  /** Nothing checks it, so `tsweb routes` marks it. Absent when it is checked. */
+  /** Its type as it is written, or as its default says; empty where nothing says. */
   readonly annotation: string;
+  /** What a strict application checks of it. Absent when that is no more than `type` says. */
+  readonly shape?: Shape;
 }
 
 /** A server function, as declared. */
@@ -32,6 +35,8 @@ export interface Signature {
   /** Its one parameter is a destructured object: the keys are the parameters. */
   readonly keyed?: true;
   readonly params: readonly Parameter[];
+  /** The types made of themselves that its parameters' shapes refer to. */
+  readonly shapes?: readonly Shape[];
 }
 
 /** Where a page was declared. */
