@@ -4,12 +4,11 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis, type RedisOptions } from "ioredis";
+import { freePort } from "./free-port.ts";
 
 /** How a Redis is started. */
 export interface RedisSetup {
@@ -90,6 +89,18 @@ export class RedisServer {
     await ended;
   }
 
+  /** Copies what its append-only file keeps, while it does not run; {@link restore} brings that back. */
+  save(): void {
+    rmSync(`${this.#dir}-saved`, { recursive: true, force: true });
+    cpSync(this.#dir, `${this.#dir}-saved`, { recursive: true });
+  }
+
+  /** Puts what {@link save} copied in the place of what was kept since; it must not run. */
+  restore(): void {
+    rmSync(this.#dir, { recursive: true, force: true });
+    cpSync(`${this.#dir}-saved`, this.#dir, { recursive: true });
+  }
+
   /** Stops it in its tracks: it takes connections, and answers nothing. */
   pause(): void {
     this.#process?.kill("SIGSTOP");
@@ -104,22 +115,13 @@ export class RedisServer {
   async stop(): Promise<void> {
     for (const client of this.#clients.splice(0)) client.disconnect();
     await this.kill();
-    rmSync(this.#dir, { recursive: true, force: true });
+    for (const dir of [this.#dir, `${this.#dir}-saved`]) rmSync(dir, { recursive: true, force: true });
   }
 
   /** A test that crashes leaves no server behind. */
   readonly #endWithUs = () => {
     this.#process?.kill("SIGKILL");
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 /** Waits until it says that it takes commands. */
