@@ -2,6 +2,7 @@ import { built } from "./built.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { type Outgoing, type SecurityLines, securityHeaders, toResponse } from "./http/index.ts";
 import { INSPECTION, type Inspection } from "./inspection.ts";
+import { closeBus, configureBus, Live } from "./live/index.ts";
 import { consoleLog, jsonLog, type Log } from "./log.ts";
 import { manifestAssets } from "./manifest.ts";
 import { type Called, checkCalled, type Listing, listModules, type Module } from "./modules.ts";
@@ -74,6 +75,7 @@ export class App {
     const log = this.config.production ? jsonLog() : consoleLog();
     const rate = options.rate ?? DEFAULT_RATE;
     this.#rate = rate === false ? null : openRate(rate, { busUrl: this.config.busUrl, log });
+    configureBus({ busUrl: this.config.busUrl, log });
     this.#site = siteOf(options, { config: this.config, listing, rate: this.#rate, log });
     this[INSPECTION] = this.#site.inspection;
   }
@@ -124,12 +126,18 @@ export class App {
 
   /** Ends the connections to what processes share, once no request is in flight any more. */
   async close(): Promise<void> {
+    this.#site.live.close();
+    await closeBus();
     await this.#rate?.close();
   }
 
-  /** Tells load balancers, by `/readyz`, that this process is about to stop. */
+  /**
+   * Tells load balancers, by `/readyz`, that this process is about to stop, and ends live connections, so
+   * that browsers go to another one.
+   */
   drain(): void {
     this.#site = { ...this.#site, draining: true };
+    this.#site.live.drain();
   }
 
   get log(): Log {
@@ -162,6 +170,7 @@ function siteOf(options: AppOptions, { config, listing, rate, log }: Parts): Sit
     log,
     base,
     calls: { functions, log, rate, rpc_timeout: options.rpc_timeout, open },
+    live: new Live(log, open),
     pages: {
       title,
       lang: options.lang ?? "en",

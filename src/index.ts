@@ -6,7 +6,9 @@
 export { App, type AppOptions } from "./app.ts";
 export { ConfigError } from "./config.ts";
 export { type ErrorCode, RPCError } from "./errors.ts";
+export type { Feed } from "./feed.ts";
 export { request } from "./http/index.ts";
+export { type Bus, channel, publish, realtime } from "./live/index.ts";
 export {
   type ErrorPageProps,
   Head,

@@ -18,6 +18,7 @@ import {
   traceParent,
 } from "./http/index.ts";
 import type { Inspection } from "./inspection.ts";
+import type { Live } from "./live/index.ts";
 import type { Log } from "./log.ts";
 import { openapi } from "./openapi/index.ts";
 import { answerNotFound, answerPage, answerRoute, type PageSettings } from "./pages/index.ts";
@@ -32,6 +33,7 @@ export interface Site {
   /** The path below which it is served; empty when it has the site to itself. */
   readonly base: string;
   readonly calls: CallSettings;
+  readonly live: Live;
   readonly pages: PageSettings;
   readonly router: Router;
   readonly files: StaticFiles | null;
@@ -48,8 +50,8 @@ export interface RequestInfo {
 }
 
 /**
- * Takes a request the whole way, top to bottom: its ids, its path, then a call, a file, a raw route
- * or a page. Whatever happens on the way, there is an answer, with the ids and the security headers.
+ * Takes a request the whole way, top to bottom: its ids, its path, then a call, live updates, a
+ * file, a raw route or a page. Whatever happens on the way, there is an answer, with the ids and the security headers.
  */
 export function answerRequest(request: Request, info: RequestInfo, site: Site): Promise<Outgoing | Response> {
   const context = openContext(request, info, site.config);
@@ -85,6 +87,8 @@ function route(context: RequestContext, site: Site): Reply | Promise<Reply | Res
   const path = belowBase(pathname, site.base);
   if (path?.startsWith(CALLS)) return answerCall(context, path.slice(CALLS.length), site.calls);
   refuseDeclaredTooLarge(context.raw.headers);
+  const live = path === null ? null : site.live.answer(context, path);
+  if (live) return live;
   return path === null ? answerNotFound(context, site.pages) : answerPath(context, path, site);
 }
 

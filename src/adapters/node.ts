@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeRequest, sendNodeResponse } from "srvx/node";
-import { type Arriving, type Outgoing, requestId, toResponse, traceParent } from "../http/index.ts";
+import { type Arriving, type Outgoing, Pushed, requestId, toResponse, traceParent } from "../http/index.ts";
 import type { RequestInfo } from "../pipeline.ts";
 import { lingering } from "./linger.ts";
 import { BodilessRequest, mountedUrl, restoreBody, targetOf, withCookiesApart } from "./mounted.ts";
+import { push } from "./push.ts";
 import { endUnread } from "./unread.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
@@ -68,6 +69,10 @@ async function handle(
   try {
     const outgoing = withCookiesApart(await answer(asFetch(request, response)), response);
     if (isWhole(outgoing) && (request.complete || !closes(outgoing))) return write(outgoing, response);
+    if (isPushed(outgoing)) {
+      response.writeHead(outgoing.status, [...outgoing.headers]);
+      return push(outgoing.body, response);
+    }
     const given = toResponse(outgoing);
     if (given.body) endUnread(response);
     await sendNodeResponse(response, request.complete ? given : await lingering(given, request));
@@ -86,6 +91,10 @@ interface Whole extends Outgoing {
 
 function isWhole(outgoing: Outgoing | Response): outgoing is Whole {
   return !(outgoing instanceof Response) && (outgoing.body === null || typeof outgoing.body === "string");
+}
+
+function isPushed(outgoing: Outgoing | Response): outgoing is Outgoing & { readonly body: Pushed } {
+  return !(outgoing instanceof Response) && outgoing.body instanceof Pushed;
 }
 
 /** Answers whether the connection ends with an answer: with a body still on its way, that takes care. */

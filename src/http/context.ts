@@ -116,6 +116,19 @@ export function runInContext<T>(context: RequestContext, work: () => T): T {
 }
 
 /**
+ * Runs `work` as part of no request: for timers and connections that outlive the request that happened
+ * to be the first to need them.
+ */
+export function runOutsideRequests<T>(work: () => T): T {
+  return storage.exit(work);
+}
+
+/** Gives the request under way, or `null` outside a request. */
+export function currentContext(): RequestContext | null {
+  return storage.getStore() ?? null;
+}
+
+/**
  * Gives the request under way.
  *
  * @param asked what was asked for, for the message: `session.user()`

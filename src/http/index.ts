@@ -1,15 +1,18 @@
 export { clientAddress } from "./address.ts";
 export { type Arriving, readBody, refuseDeclaredTooLarge } from "./body.ts";
 export {
+  currentContext,
   type Fields,
   RequestContext,
   requireContext,
   runInContext,
+  runOutsideRequests,
 } from "./context.ts";
 export { requestId, traceParent } from "./ids.ts";
 export { withLimitedBody } from "./limited.ts";
 export { isSameOrigin, siteOriginsOf } from "./origin.ts";
 export { belowBase, isUsablePath } from "./path.ts";
+export { Pushed, type Pushing, type Sink } from "./pushed.ts";
 export { CLOSE, Refusal } from "./refusal.ts";
 export { htmlReply, jsonReply, PRIVATE, type Reply, textReply } from "./reply.ts";
 export { request } from "./request.ts";

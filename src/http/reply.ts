@@ -1,9 +1,11 @@
+import type { Pushed } from "./pushed.ts";
+
 /** An answer on its way: what the pipeline makes a `Response` of. */
 export interface Reply {
   readonly status: number;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body: string | ReadableStream<Uint8Array> | null;
+  readonly body: string | ReadableStream<Uint8Array> | Pushed | null;
 }
 
 /** An answer for this visitor only, which no cache may keep. */

@@ -1,4 +1,5 @@
 import type { RequestContext } from "./context.ts";
+import { Pushed } from "./pushed.ts";
 import type { Reply } from "./reply.ts";
 
 /** An answer with all that it carries: what an adapter writes. */
@@ -32,9 +33,9 @@ export function complete(
 export function toResponse(outgoing: Outgoing | Response): Response {
   if (outgoing instanceof Response) return outgoing;
   const headers = new Headers();
-  const { headers: lines } = outgoing;
+  const { headers: lines, body } = outgoing;
   for (let i = 0; i < lines.length; i += 2) headers.append(lines[i] ?? "", lines[i + 1] ?? "");
-  return new Response(outgoing.body, { status: outgoing.status, headers });
+  return new Response(body instanceof Pushed ? body.toStream() : body, { status: outgoing.status, headers });
 }
 
 function completeReply(reply: Reply, context: RequestContext, security: SecurityLines): Outgoing {

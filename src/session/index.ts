@@ -1,6 +1,6 @@
 export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { sessionCookieName } from "./cookie.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
-export { deriveKey } from "./keys.ts";
+export { deriveKey, keysFor, type PurposeKeys } from "./keys.ts";
 export { type Session, session, sessionId } from "./session.ts";
-export { openToken, signToken } from "./token.ts";
+export { mac, openToken, sameBytes, signToken } from "./token.ts";

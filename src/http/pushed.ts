@@ -1,0 +1,73 @@
+/** Where a pushed body is written to. */
+export interface Sink {
+  /** Writes text or bytes. @returns `false` when what was written has yet to leave: wait for `drained` */
+  write(chunk: string | Uint8Array): boolean;
+  /** Ends the body in order. */
+  end(): void;
+  /** Breaks it off: the reader does not take what is written. */
+  destroy(): void;
+}
+
+/** What is told to the one who writes. */
+export interface Pushing {
+  /** What was written has left; more may follow. */
+  drained(): void;
+  /** The body is over, whoever ended it. Told once. */
+  closed(): void;
+}
+
+/**
+ * A body that is written when there is something to say, rather than read when there is room: it is
+ * handed to a platform as it is, since passing a web stream would cost as much again.
+ */
+export class Pushed {
+  readonly #open: (sink: Sink) => Pushing;
+
+  /** @param open begins to write; called once, when the headers are on their way */
+  constructor(open: (sink: Sink) => Pushing) {
+    this.#open = open;
+  }
+
+  open(sink: Sink): Pushing {
+    return this.#open(sink);
+  }
+
+  /** Gives the body as the Fetch standard has it, for platforms that take nothing else. */
+  toStream(): ReadableStream<Uint8Array> {
+    return pushedStream(this);
+  }
+}
+
+/** How much may wait in a stream before its writer is told to stop. */
+const HIGH_WATER_BYTES = 64 * 1024;
+
+function pushedStream(body: Pushed): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let pushing: Pushing | undefined;
+  let isOpen = true;
+  const close = (end: () => void) => {
+    if (!isOpen) return;
+    isOpen = false;
+    end();
+    pushing?.closed();
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        pushing = body.open({
+          write(chunk) {
+            if (!isOpen) return false;
+            controller.enqueue(typeof chunk === "string" ? encoder.encode(chunk) : chunk.slice());
+            return (controller.desiredSize ?? 0) > 0;
+          },
+          end: () => close(() => controller.close()),
+          destroy: () =>
+            close(() => controller.error(new Error("The stream was broken off: its reader takes nothing."))),
+        });
+      },
+      pull: () => pushing?.drained(),
+      cancel: () => close(() => undefined),
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: HIGH_WATER_BYTES }),
+  );
+}

@@ -1,0 +1,5 @@
+export type { Batch, Bus, Fresh, Message, Position } from "./bus/index.ts";
+export { channel } from "./channel.ts";
+export { Live } from "./live.ts";
+export { publish } from "./publish.ts";
+export { closeBus, configureBus, realtime } from "./realtime.ts";

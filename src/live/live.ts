@@ -1,0 +1,61 @@
+import { CLOSE, Refusal, type Reply, type RequestContext, textReply } from "../http/index.ts";
+import type { Log } from "../log.ts";
+import type { Holding } from "../rate/index.ts";
+import { readAsked } from "./asked.ts";
+import { Hub } from "./hub.ts";
+import { answerPoll } from "./poll.ts";
+import { currentBus } from "./realtime.ts";
+import { answerStream } from "./stream.ts";
+
+/** Live updates of one application: the hub is made when the first page listens. */
+export class Live {
+  readonly #log: Log;
+  readonly #open: Holding;
+  #hub: Hub | null = null;
+  #isEnding = false;
+
+  /** @param open counts what each client holds open */
+  constructor(log: Log, open: Holding) {
+    this.#log = log;
+    this.#open = open;
+  }
+
+  /**
+   * Answers a page that listens, by a stream or by a poll; `null` for any other path.
+   *
+   * @throws Refusal for what no page of ours would ask, and `rate_limited` for a client that has too much open
+   */
+  answer(context: RequestContext, path: string): Reply | Promise<Reply> | null {
+    const isStream = path === "/__web/live";
+    if (!isStream && path !== "/__web/poll") return null;
+    if (this.#isEnding) {
+      return textReply(503, "This process is about to stop; another one answers.\n", { "retry-after": "1", ...CLOSE });
+    }
+    const asked = readAsked(context);
+    this.#hub ??= new Hub(currentBus(), this.#log);
+    const release = this.#hold(context.address);
+    if (isStream) return answerStream(asked, this.#hub, release);
+    return answerPoll(asked, this.#hub, context).finally(release);
+  }
+
+  /** Ends all streams and polls, and takes no more: browsers go to another process. */
+  drain(): void {
+    this.#isEnding = true;
+    this.#hub?.end();
+  }
+
+  /** Ends what is left. */
+  close(): void {
+    this.drain();
+    this.#hub?.close();
+    this.#hub = null;
+  }
+
+  #hold(address: string): () => void {
+    const release = this.#open.hold(address);
+    if (release) return release;
+    throw new Refusal("rate_limited", `Too much is open at once: ${this.#open.most} is the most for one client.`, {
+      headers: { "retry-after": "5" },
+    });
+  }
+}
