@@ -35,6 +35,9 @@ export interface Fresh {
   readonly messages: readonly Message[];
 }
 
+/** Is told that there is something to read, or given it. It must not throw. */
+export type Wake = (fresh?: Fresh) => void;
+
 /**
  * Carries messages between the processes of an application, and holds each channel's last ones.
  *
@@ -61,7 +64,7 @@ export interface Bus {
    *
    * @returns what ends it
    */
-  watch(channel: string, wake: (fresh?: Fresh) => void): Promise<() => void>;
+  watch(channel: string, wake: Wake): Promise<() => void>;
   /** Lets go of connections and timers; what is pending is rejected. */
   close(): Promise<void>;
 }

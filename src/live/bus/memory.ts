@@ -1,6 +1,7 @@
-import type { Batch, Bus, Fresh, Message, Position } from "./bus.ts";
-import { newEpoch, numberDigits, readNumber } from "./epoch.ts";
+import type { Batch, Bus, Position, Wake } from "./bus.ts";
+import { digits, newEpoch, readDigits } from "./epoch.ts";
 import { History } from "./memory-history.ts";
+import { Wakes } from "./wakes.ts";
 
 /** What {@link memory} can be told. */
 export interface MemoryOptions {
@@ -18,13 +19,6 @@ export interface MemoryOptions {
 
 const MIB = 1024 * 1024;
 
-/** A channel that is watched. */
-interface Watched {
-  readonly wakes: Set<(fresh?: Fresh) => void>;
-  /** What came since they were woken. */
-  fresh: { after: Position; messages: Message[] } | undefined;
-}
-
 /**
  * Makes a bus of this process: nothing to install, and gone with the process. Where it starts anew,
  * whoever was listening has a gap. With several processes, each has its own: use Redis or NATS.
@@ -39,7 +33,7 @@ export function memory(options: MemoryOptions = {}): Bus {
 class MemoryBus implements Bus {
   readonly #epoch = newEpoch();
   readonly #history: History;
-  readonly #watched = new Map<string, Watched>();
+  readonly #wakes = new Wakes();
   readonly #now: () => number;
   #isClosed = false;
 
@@ -51,7 +45,7 @@ class MemoryBus implements Bus {
   async publish(channel: string, data: string): Promise<Position> {
     this.#begin();
     const { after, message } = this.#history.add(channel, this.#now(), (seq) => ({ position: this.#at(seq), data }));
-    this.#tell(channel, after, message);
+    this.#wakes.tell(channel, { after: this.#at(after), message });
     return message.position;
   }
 
@@ -69,25 +63,18 @@ class MemoryBus implements Bus {
     return { messages: found.messages, gap: false, end: this.#at(found.last), more: found.more };
   }
 
-  async watch(channel: string, wake: (fresh?: Fresh) => void): Promise<() => void> {
+  async watch(channel: string, wake: Wake): Promise<() => void> {
     this.#begin();
-    const watched = this.#watched.get(channel) ?? { wakes: new Set(), fresh: undefined };
-    this.#watched.set(channel, watched);
-    // The same function may watch twice: each has its own end.
-    const own = (fresh?: Fresh) => wake(fresh);
-    watched.wakes.add(own);
+    const stop = this.#wakes.add(channel, wake);
     this.#history.pin(channel);
     return () => {
-      if (!watched.wakes.delete(own)) return;
-      this.#history.unpin(channel);
-      if (watched.wakes.size === 0) this.#watched.delete(channel);
+      if (stop()) this.#history.unpin(channel);
     };
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { wakes } of this.#watched.values()) wakes.clear();
-    this.#watched.clear();
+    this.#wakes.clear();
   }
 
   #begin(): void {
@@ -95,28 +82,12 @@ class MemoryBus implements Bus {
     this.#history.expire(this.#now());
   }
 
-  /** Collects what is published at one go, and hands it on at the end of that. */
-  #tell(channel: string, after: number, message: Message): void {
-    const watched = this.#watched.get(channel);
-    if (!watched) return;
-    if (watched.fresh) {
-      watched.fresh.messages.push(message);
-      return;
-    }
-    watched.fresh = { after: this.#at(after), messages: [message] };
-    queueMicrotask(() => {
-      const { fresh } = watched;
-      watched.fresh = undefined;
-      for (const wake of watched.wakes) wake(fresh);
-    });
-  }
-
   #at(seq: number): Position {
-    return `${this.#epoch}.${numberDigits(seq)}`;
+    return `${this.#epoch}.${digits(seq)}`;
   }
 
   #seqOf(position: Position): number | undefined {
-    const [epoch, digits, ...rest] = position.split(".");
-    return epoch === this.#epoch && rest.length === 0 ? readNumber(digits) : undefined;
+    const [epoch, seq, ...rest] = position.split(".");
+    return epoch === this.#epoch && rest.length === 0 ? readDigits(seq) : undefined;
   }
 }

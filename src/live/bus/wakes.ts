@@ -1,0 +1,98 @@
+import type { Message, Position, Wake } from "./bus.ts";
+
+/** A message, and the position from which on it is the first. */
+export interface News {
+  readonly after: Position;
+  readonly message: Message;
+}
+
+/** A channel that is watched. */
+interface Watched {
+  readonly wakes: Set<Wake>;
+  /** The last message that was handed on; undefined where others may have come after it. */
+  seen: Position | undefined;
+  /** What came since they were woken; undefined where they have to read it. */
+  fresh: { after: Position; messages: Message[] } | undefined;
+  isWaking: boolean;
+}
+
+/**
+ * Wakes those who watch channels. What comes at one go is collected, and handed on at the end of that;
+ * where it does not follow on what was handed on before, they are woken without it.
+ */
+export class Wakes {
+  readonly #watched = new Map<string, Watched>();
+
+  /** The channels that are watched. */
+  get channels(): IterableIterator<string> {
+    return this.#watched.keys();
+  }
+
+  /** Whether anybody watches a channel. */
+  has(channel: string): boolean {
+    return this.#watched.has(channel);
+  }
+
+  /**
+   * Begins to wake one more.
+   *
+   * @returns what ends it; that answers whether it had not been ended before
+   */
+  add(channel: string, wake: Wake): () => boolean {
+    const watched = this.#watched.get(channel) ?? {
+      wakes: new Set(),
+      seen: undefined,
+      fresh: undefined,
+      isWaking: false,
+    };
+    this.#watched.set(channel, watched);
+    // The same function may watch twice: each has its own end.
+    const own: Wake = (fresh) => wake(fresh);
+    watched.wakes.add(own);
+    return () => {
+      const was = watched.wakes.delete(own);
+      if (watched.wakes.size === 0 && this.#watched.get(channel) === watched) this.#watched.delete(channel);
+      return was;
+    };
+  }
+
+  /** Tells those who watch a channel of a message. */
+  tell(channel: string, { after, message }: News): void {
+    const watched = this.#watched.get(channel);
+    if (!watched) return;
+    const follows = watched.seen === undefined || watched.seen === after;
+    watched.seen = message.position;
+    if (!watched.isWaking) {
+      watched.fresh = follows ? { after, messages: [message] } : undefined;
+      wakeSoon(watched);
+    } else if (follows && watched.fresh) watched.fresh.messages.push(message);
+    else watched.fresh = undefined;
+  }
+
+  /** Tells those who watch a channel, or all, that they may have missed something. */
+  alarm(channels: Iterable<string> = this.#watched.keys()): void {
+    for (const channel of channels) {
+      const watched = this.#watched.get(channel);
+      if (!watched) continue;
+      watched.seen = undefined;
+      watched.fresh = undefined;
+      if (!watched.isWaking) wakeSoon(watched);
+    }
+  }
+
+  /** Wakes nobody any more. */
+  clear(): void {
+    for (const { wakes } of this.#watched.values()) wakes.clear();
+    this.#watched.clear();
+  }
+}
+
+function wakeSoon(watched: Watched): void {
+  watched.isWaking = true;
+  queueMicrotask(() => {
+    const { fresh } = watched;
+    watched.isWaking = false;
+    watched.fresh = undefined;
+    for (const wake of watched.wakes) wake(fresh);
+  });
+}
