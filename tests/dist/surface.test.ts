@@ -96,16 +96,19 @@ describe("tsweb/browser", () => {
 });
 
 describe("tsweb/auth", () => {
-  it("has passwords, one-time codes and magic links", () => {
+  it("has passwords, one-time codes, magic links, passkeys and profiles", () => {
     expect(valuesOf("tsweb/auth")).toEqual([
+      "cose_to_raw_point",
       "hash_password",
       "issue_magic_token",
+      "oidc_userinfo",
       "totp",
       "verify_magic_token",
       "verify_password",
       "verify_totp",
+      "verify_webauthn_assertion",
     ]);
-    expect(typesOf("tsweb/auth")).toEqual(["MagicOptions", "TotpOptions"]);
+    expect(typesOf("tsweb/auth")).toEqual(["Assertion", "AssertionOptions", "MagicOptions", "TotpOptions", "Userinfo"]);
   });
 });
 
