@@ -1,0 +1,39 @@
+/**
+ * Reads event streams as the HTML standard says, and as EventSource does.
+ */
+
+/** One event of a stream. */
+export interface StreamEvent {
+  /** `message` unless it has a name. */
+  readonly event: string;
+  /** The last id that the stream has given. */
+  readonly id: string;
+  /** Its `data` lines. */
+  readonly data: readonly string[];
+}
+
+/** Reads a stream's events as they come; leaving the loop cancels it. `retry` goes to `onRetry`. */
+export async function* readEvents(
+  body: ReadableStream<Uint8Array> | null,
+  onRetry?: (ms: number) => void,
+): AsyncGenerator<StreamEvent> {
+  let rest = "";
+  let id = "";
+  let event = "message";
+  let data: string[] = [];
+  for await (const chunk of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const [, field = "", value = ""] = /^([^:]*):? ?(.*)$/su.exec(line) ?? [];
+      if (line === "") {
+        if (data.length > 0) yield { event, id, data };
+        event = "message";
+        data = [];
+      } else if (field === "data") data.push(value);
+      else if (field === "id") id = value;
+      else if (field === "event") event = value;
+      else if (field === "retry") onRetry?.(Number(value));
+    }
+  }
+}
