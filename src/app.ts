@@ -10,7 +10,7 @@ import { type Assets, DefaultError, type ErrorPageProps, type Layout, type Marku
 import { answerRequest, type RequestInfo, type Site } from "./pipeline.ts";
 import { holding, type OpenRateStore, openRate, type Rate } from "./rate/index.ts";
 import { createAppRouter } from "./router.ts";
-import { checkSeconds } from "./rpc/index.ts";
+import { checkSeconds, checksOf } from "./rpc/index.ts";
 import { sessionCookieName } from "./session/index.ts";
 import { staticFiles } from "./static.ts";
 
@@ -32,6 +32,11 @@ export interface AppOptions {
   readonly rate?: Rate | false;
   /** How long a call may take, in seconds; any time unless said here or by the function. */
   readonly rpc_timeout?: number;
+  /**
+   * Whether calls are held to more than `int`, `float`, `number` and `boolean`: also to text, literals, and
+   * the arrays, records and objects made of these. Off unless said.
+   */
+  readonly strict?: boolean;
   /** The environment to be configured from; `process.env` unless said. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -169,7 +174,14 @@ function siteOf(options: AppOptions, { config, listing, rate, log }: Parts): Sit
     config,
     log,
     base,
-    calls: { functions, log, rate, rpc_timeout: options.rpc_timeout, open },
+    calls: {
+      functions,
+      log,
+      rate,
+      rpc_timeout: options.rpc_timeout,
+      open,
+      strict: options.strict === true ? checksOf(functions) : null,
+    },
     live: new Live(log, open),
     pages: {
       title,
@@ -187,6 +199,7 @@ function siteOf(options: AppOptions, { config, listing, rate, log }: Parts): Sit
     inspection: {
       title,
       base,
+      strict: options.strict === true,
       functions: [...functions.values()],
       pages,
       routes,

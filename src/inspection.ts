@@ -6,6 +6,8 @@ export interface Inspection {
   readonly title: string;
   /** The prefix of its addresses: empty, or `/prefix`. */
   readonly base: string;
+  /** Whether calls are held to all that the compile step read of their parameters' types. */
+  readonly strict: boolean;
   readonly functions: readonly Definition[];
   readonly pages: readonly PageDefinition[];
   readonly routes: readonly RouteDefinition[];

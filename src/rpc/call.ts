@@ -19,6 +19,7 @@ import { errorJson, failureOf, functionFailureOf } from "./failure.ts";
 import { answerStream } from "./ndjson.ts";
 import { type Definition, isAllowed, signInFirst } from "./server.ts";
 import type { Signature } from "./signature.ts";
+import { type StrictChecks, strictChecks } from "./strict.ts";
 import { withinTime } from "./time-limit.ts";
 import { validateArguments } from "./validate.ts";
 
@@ -35,6 +36,21 @@ export interface CallSettings {
   readonly rpc_timeout?: number | undefined;
   /** Counts the streams that each client has open. */
   readonly open: Holding;
+  /** What a strict application checks, by function; `null`: no more than is coerced. */
+  readonly strict: AllChecks | null;
+}
+
+/** What a strict application checks of its functions, by their names. */
+export type AllChecks = ReadonlyMap<string, StrictChecks>;
+
+/** Makes the checks of a strict application, once for all its calls. */
+export function checksOf(functions: Functions): AllChecks {
+  return new Map(
+    [...functions].map(([name, { signature, options }]) => [
+      name,
+      strictChecks(signature, (parameter) => Object.hasOwn(options.validate ?? {}, parameter)),
+    ]),
+  );
 }
 
 /**
@@ -53,7 +69,7 @@ export async function answerCall(context: RequestContext, name: string, settings
     const definition = refuseUnknown(found);
     refuseSignedOut(definition);
     refuseWithoutToken(context, definition);
-    const args = await argumentsOf(definition, await readBody(context.raw));
+    const args = await argumentsOf(definition, await readBody(context.raw), settings);
     const reply = definition.signature.stream
       ? await startStream(context, definition, args, settings)
       : await answerOnce(context, definition, args, settings);
@@ -63,8 +79,12 @@ export async function answerCall(context: RequestContext, name: string, settings
   }
 }
 
-function argumentsOf({ signature, options }: Definition, body: string): unknown[] | Promise<unknown[]> {
-  const args = bindArguments(signature, readArguments(body));
+function argumentsOf(
+  { signature, options }: Definition,
+  body: string,
+  { strict }: CallSettings,
+): unknown[] | Promise<unknown[]> {
+  const args = bindArguments(signature, readArguments(body), strict?.get(signature.name));
   return options.validate ? validateArguments(signature, options.validate, args) : args;
 }
 

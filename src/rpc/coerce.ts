@@ -1,4 +1,4 @@
-import type { Parameter } from "./signature.ts";
+import type { Coercion, Parameter } from "./signature.ts";
 
 /** What a refused value gives back in place of a value. */
 export const REFUSED: unique symbol = Symbol("refused");
@@ -16,7 +16,12 @@ export const REFUSED: unique symbol = Symbol("refused");
 export function coerce(parameter: Parameter, value: unknown): unknown {
   if (value === null && parameter.nullable) return null;
   if (parameter.literals?.some((literal) => literal === value)) return value;
-  switch (parameter.type) {
+  return coerceTo(parameter.type, value);
+}
+
+/** Takes a value as one type has it, or gives {@link REFUSED}. */
+export function coerceTo(type: Coercion, value: unknown): unknown {
+  switch (type) {
     case "int":
       return toInt(value);
     case "float":

@@ -1,5 +1,5 @@
 export { ValueError } from "../value-error.ts";
-export { answerCall, type CallSettings } from "./call.ts";
+export { answerCall, type CallSettings, checksOf } from "./call.ts";
 export { errorJson, functionFailureOf } from "./failure.ts";
 export {
   type Definition,
@@ -10,6 +10,7 @@ export {
   type ServerOptions,
   server,
 } from "./server.ts";
+export type { Fields, ListShape, ObjectShape, Shape } from "./shape.ts";
 export type { PageSource, Parameter, Signature, ViewSource } from "./signature.ts";
 export { checkSeconds } from "./time-limit.ts";
 export type { StandardSchema } from "./validate.ts";

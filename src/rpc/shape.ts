@@ -23,7 +23,7 @@ export interface Shape {
   readonly optional?: true;
   readonly list?: ListShape;
   readonly object?: ObjectShape;
-  /** A type that is made of itself: the index in the signature's `shapes`. */
+  /** A type that is made of itself: the index in the signature's `shapes`. Then no list or object stands beside. */
   readonly ref?: number;
 }
 

@@ -18,13 +18,12 @@ export function union(parts: readonly Shape[], text: string): Shape {
   const refs = new Set(parts.flatMap((part) => part.ref ?? []));
   const object = objects.length > 1 ? toldApart(objects) : objects[0];
   const scalars = scalarsOf(parts);
-  const others = lists.length + objects.length + (scalars.kinds ? 1 : 0) + (scalars.literals ? 1 : 0);
   const isUnclear =
     parts.some((part) => part.any !== undefined) ||
     lists.length > 1 ||
     (objects.length > 0 && object === undefined) ||
     refs.size > 1 ||
-    (refs.size > 0 && others > 0);
+    (refs.size > 0 && lists.length + objects.length > 0);
   if (isUnclear) return unchecked(text, optional);
   const [list] = lists;
   const [ref] = refs;

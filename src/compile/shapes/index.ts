@@ -22,6 +22,8 @@ export function shapesWithin(facts: ModuleFacts): readonly Signature[] {
 export async function shapesOf(facts: ModuleFacts, world: World): Promise<Shaped> {
   const known = new Map<string, Found | undefined>();
   const files = new Set<string>();
+  // One reading of each module, so that a type which comes back to itself is known again.
+  const modules = new Map<string, TypeModule>([[facts.source.file, facts]]);
   for (;;) {
     // What is not known yet is asked for, and then all is read again: types name others, and those again others.
     const wanted = new Map<string, readonly [TypeModule, Imported]>();
@@ -34,8 +36,15 @@ export async function shapesOf(facts: ModuleFacts, world: World): Promise<Shaped
     for (const [key, [from, imported]] of wanted) {
       const id = await world.resolve(imported.source, from.source.file);
       const found = id === undefined || inNodeModules(id) ? undefined : await findType(id, imported.name, world);
-      known.set(key, found);
-      if (found && id !== undefined) files.add(id).add(found.module.source.file);
+      if (!found || id === undefined) {
+        known.set(key, undefined);
+        continue;
+      }
+      const { file } = found.module.source;
+      const module = modules.get(file) ?? found.module;
+      modules.set(file, module);
+      known.set(key, { ...found, module });
+      files.add(id).add(file);
     }
   }
 }

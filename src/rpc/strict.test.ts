@@ -1,0 +1,280 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { read } from "../../tests/compile/marked.ts";
+import { shapesWithin } from "../compile/shapes/index.ts";
+import { RPCError } from "../errors.ts";
+import { bindArguments } from "./arguments.ts";
+import type { Signature } from "./signature.ts";
+import { strictChecks } from "./strict.ts";
+
+/** A function's signature, as the compile step reads it of its parameters. */
+function signature(params: string, around = ""): Signature {
+  const code = `import { server, type int, type float } from "tsweb";\n${around}\nexport const f = server((${params}) => 1);`;
+  const [first] = shapesWithin(read("src/a.server.ts", code));
+  if (!first) throw new Error("There is no server function in it.");
+  return first;
+}
+
+/** Binds arguments as a strict application does; they come as JSON, with whatever keys that names. */
+function bind(compiled: Signature, json: string): unknown[] {
+  return bindArguments(
+    compiled,
+    JSON.parse(json),
+    strictChecks(compiled, () => false),
+  );
+}
+
+/** What a parameter `a` of a type takes a value for. */
+function taken(type: string, json: string, around = ""): unknown {
+  return bind(signature(`a: ${type}`, around), `{"a":${json}}`)[0];
+}
+
+function refused(type: string, json: string, around = ""): RPCError {
+  try {
+    taken(type, json, around);
+  } catch (error) {
+    if (error instanceof RPCError) return error;
+    throw error;
+  }
+  throw new Error("It was not refused");
+}
+
+describe("strict, plain values", () => {
+  it.each<[type: string, json: string, value: unknown]>([
+    ["string", '"x"', "x"],
+    ["string", '""', ""],
+    ["string | null", "null", null],
+    ["string | int", '"1"', "1"],
+    ["string | int", "1", 1],
+    ["int | boolean", "true", true],
+    ['"s" | "m"', '"m"', "m"],
+    ["1 | 2", "2", 2],
+    ["1 | 2", '" 2 "', 2],
+    ["0.5 | 1", '"0.5"', 0.5],
+    ["true", '"yes"', true],
+    ['1 | "one"', '"1"', 1],
+    ['1 | "1"', '"1"', "1"],
+    ['int | "all"', '"all"', "all"],
+    ['int | "all"', '"7"', 7],
+    ["int", '"7"', 7],
+    ["Date", '"whatever"', "whatever"],
+  ])("%s takes %s", (type, json, value) => {
+    expect(taken(type, json)).toStrictEqual(value);
+  });
+
+  it.each<[type: string, json: string, message: string]>([
+    ["string", "1", "a: expected string, got 1"],
+    ["string", "null", "a: expected string, got null"],
+    ["string", "[]", "a: expected string, got []"],
+    ["string", '{"b":1}', 'a: expected string, got {"b":1}'],
+    ["string | null", "true", "a: expected string or null, got true"],
+    ["string | int", "1.5", "a: expected string or int, got 1.5"],
+    ["int | boolean", '"1"', 'a: expected int or boolean, got "1"'],
+    ['"s" | "m"', '"l"', 'a: expected "s" or "m", got "l"'],
+    ['"s" | "m"', '"S"', 'a: expected "s" or "m", got "S"'],
+    ["1 | 2", "3", "a: expected 1 or 2, got 3"],
+    ["true", "false", "a: expected true, got false"],
+    ["true | 1", '"1"', 'a: expected true or 1, got "1"'],
+    ["int", "1.5", "a: expected int, got 1.5"],
+  ])("%s refuses %s", (type, json, message) => {
+    const error = refused(type, json);
+    expect(error).toMatchObject({ code: "validation_error", message });
+    expect(error.details).toEqual({ parameter: "a", expected: message.slice(12, message.indexOf(", got")) });
+  });
+
+  it("shows no more than the beginning of a long value", () => {
+    expect(refused("int[]", `["${"9".repeat(10_000)}x"]`).message.length).toBeLessThan(100);
+    expect(refused("Record<string, int>", `{"${"k".repeat(10_000)}":"x"}`).message.length).toBeLessThan(120);
+  });
+});
+
+describe("strict, inside of values", () => {
+  const ITEM = "interface Item { name: string; price: float; tags?: string[] | null }";
+
+  it("coerces as outside", () => {
+    const json =
+      '[{"name":"a","price":" 1.5 "},{"name":"b","price":2,"tags":["x"]},{"name":"c","price":0,"tags":null}]';
+    expect(taken("Item[]", json, ITEM)).toStrictEqual([
+      { name: "a", price: 1.5 },
+      { name: "b", price: 2, tags: ["x"] },
+      { name: "c", price: 0, tags: null },
+    ]);
+    expect(taken("{ on: boolean; n: int | null }", '{"on":"yes","n":"4"}')).toStrictEqual({ on: true, n: 4 });
+    expect(taken("Record<string, int>", '{"a":"1","b":2}')).toStrictEqual({ a: 1, b: 2 });
+    expect(taken("[int, string]", '["1","1"]')).toStrictEqual([1, "1"]);
+  });
+
+  it.each<[type: string, json: string, path: string | undefined, expected: string, message: string]>([
+    ["Item[]", '[{"name":"a","price":1},{"name":"b","price":"x"}]', "a[1].price", "float", 'got "x"'],
+    ["Item[]", '[{"name":"a","price":1,"tags":["x",2]}]', "a[0].tags[1]", "string", "got 2"],
+    ["Item[]", '[{"price":1}]', "a[0].name", "string", "string is required"],
+    ["Item[]", '[{"name":"a"}]', "a[0].price", "float", "float is required"],
+    ["Item[]", "[null]", "a[0]", "object", "got null"],
+    ["Item[]", "[[]]", "a[0]", "object", "got []"],
+    ["Item[]", '{"0":1}', undefined, "array", 'got {"0":1}'],
+    ["Item", "[]", undefined, "object", "got []"],
+    ["Item", '"x"', undefined, "object", 'got "x"'],
+    ["{ n?: int }", '{"n":null}', "a.n", "int", "got null"],
+    ["{ n?: never }", '{"n":1}', "a.n", "nothing", "got 1"],
+    ["Record<string, int>", '{"per day":"x"}', 'a["per day"]', "int", 'got "x"'],
+    ["Record<string, int>", '{"":"x"}', 'a[""]', "int", 'got "x"'],
+    ['Record<"x" | "y", int>', '{"x":1}', "a.y", "int", "int is required"],
+    ["[int, string]", "[1]", undefined, "array of 2", "got [1]"],
+    ["[int, string]", '[1,"a",2]', undefined, "array of 2", "got [1"],
+    ["[int, string?]", "[]", undefined, "array of 1 to 2", "got []"],
+    ["[int, ...string[]]", "[]", undefined, "array of at least 1", "got []"],
+    ["[int, ...string[]]", '[1,"a",2]', "a[2]", "string", "got 2"],
+    ["int[] | null", '"x"', undefined, "array or null", 'got "x"'],
+    ["int | { n: int }", "[]", undefined, "int or object", "got []"],
+  ])("%s refuses %s at %s", (type, json, path, expected, message) => {
+    const error = refused(type, json, ITEM);
+    expect(error.details).toEqual({ parameter: "a", expected, ...(path === undefined ? {} : { path }) });
+    expect(error.message).toMatch(new RegExp(`^${(path ?? "a").replace(/[[\]]/g, "\\$&")}: `));
+    expect(error.message).toContain(message);
+  });
+
+  it("tells objects apart by their literal member", () => {
+    const pay = '{ kind: "card"; number: string } | { kind: "iban" | "bic"; code: string; fee?: int }';
+    expect(taken(pay, '{"kind":"card","number":"4"}')).toStrictEqual({ kind: "card", number: "4" });
+    expect(taken(pay, '{"kind":"bic","code":"x","fee":"3"}')).toStrictEqual({ kind: "bic", code: "x", fee: 3 });
+    expect(refused(pay, '{"kind":"bic","number":"4"}').message).toBe("a.code: string is required");
+    expect(refused(pay, '{"kind":"cash"}').message).toBe('a.kind: expected "card" or "iban" or "bic", got "cash"');
+    expect(refused(pay, "{}").message).toBe('a.kind: "card" or "iban" or "bic" is required');
+    expect(taken("{ v: 1; a: int } | { v: 2; b: int }", '{"v":"2","b":"3"}')).toStrictEqual({ v: 2, b: 3 });
+  });
+
+  it("follows a type that is made of itself", () => {
+    const tree = "interface Tree { v: int; kids: Tree[]; up?: Tree | null }";
+    expect(taken("Tree", '{"v":1,"kids":[{"v":"2","kids":[],"up":null}]}', tree)).toStrictEqual({
+      v: 1,
+      kids: [{ v: 2, kids: [], up: null }],
+    });
+    expect(refused("Tree", '{"v":1,"kids":[{"v":2,"kids":[{"v":"x","kids":[]}]}]}', tree).details).toEqual({
+      parameter: "a",
+      expected: "int",
+      path: "a.kids[0].kids[0].v",
+    });
+    const markup = "interface Markup { tag: string; inner: (Markup | string | null)[] }";
+    const some = '{"tag":"p","inner":["x",{"tag":"b","inner":[null]}]}';
+    expect(taken("Markup", some, markup)).toStrictEqual(JSON.parse(some));
+    expect(refused("Markup", '{"tag":"p","inner":[1]}', markup).message).toBe(
+      "a.inner[0]: expected string or object or null, got 1",
+    );
+    const json = "type Json = string | float | boolean | null | Json[] | { [key: string]: Json };";
+    expect(taken("Json", '{"a":[1,"x",{"b":null}]}', json)).toStrictEqual({ a: [1, "x", { b: null }] });
+  });
+
+  it("takes null for undefined where a list has it: so it travels", () => {
+    expect(taken("(int | undefined)[]", '[1,null,"2"]')).toStrictEqual([1, undefined, 2]);
+    expect(taken("(int | null | undefined)[]", "[null]")).toStrictEqual([null]);
+    expect(taken("[int?, int?]", "[null,2]")).toStrictEqual([undefined, 2]);
+  });
+});
+
+describe("strict, members that a type does not name", () => {
+  it("are left out", () => {
+    expect(taken("{ n: int; o: { m: int } }", '{"n":1,"admin":true,"o":{"m":2,"x":3}}')).toStrictEqual({
+      n: 1,
+      o: { m: 2 },
+    });
+    expect(taken('{ k: "a" } | { k: "b"; n: int }', '{"k":"a","n":1}')).toStrictEqual({ k: "a" });
+  });
+
+  it("are taken where it has an index signature", () => {
+    expect(taken("{ n: int; [key: string]: string | int }", '{"n":"1","m":"1"}')).toStrictEqual({ n: 1, m: "1" });
+  });
+
+  it("named as what every object inherits are never found there, and never set it", () => {
+    for (const name of ["constructor", "toString", "hasOwnProperty", "valueOf"]) {
+      expect(refused(`{ ${name}: string }`, "{}").message).toBe(`a.${name}: string is required`);
+      expect(taken(`{ ${name}?: string }`, "{}")).toStrictEqual({});
+      expect(taken(`{ ${name}?: string }`, `{"${name}":"x"}`)).toEqual({ [name]: "x" });
+      expect(Object.entries(taken("Record<string, int>", `{"${name}":"1"}`) as object)).toEqual([[name, 1]]);
+    }
+    const value = taken("{ n: int }", '{"n":1,"__proto__":{"admin":true}}') as { admin?: unknown };
+    expect(value.admin).toBeUndefined();
+    expect(refused("Record<string, { admin: boolean }>", '{"__proto__":{"admin":true}}').details.path).toBe(
+      "a.__proto__",
+    );
+  });
+});
+
+describe("strict, parameters", () => {
+  it("of a destructured object, defaults and missing ones", () => {
+    const keyed = signature("{ item, size = 's', tags }: { item: string; size?: 's' | 'm'; tags?: string[] }");
+    expect(bind(keyed, '{"item":"a"}')).toEqual([{ item: "a" }]);
+    expect(bind(keyed, '{"item":"a","size":"m","tags":["x"]}')).toEqual([{ item: "a", size: "m", tags: ["x"] }]);
+    expect(() => bind(keyed, "{}")).toThrow("item: string is required");
+    expect(() => bind(keyed, '{"item":"a","size":"l"}')).toThrow('size: expected "s" or "m", got "l"');
+    expect(() => bind(keyed, '{"item":"a","tags":[1]}')).toThrow("tags[0]: expected string, got 1");
+    expect(() => bind(signature("a = 'x'"), '{"a":1}')).toThrow("a: expected string, got 1");
+    expect(bind(signature("a = 'x'"), "{}")).toEqual([]);
+  });
+
+  it("that have a schema are left to it", () => {
+    const compiled = signature("a: string[], b: string");
+    const checks = strictChecks(compiled, (name) => name === "a");
+    expect([...checks.keys()]).toEqual(["b"]);
+    expect(bindArguments(compiled, { a: "x,y", b: "z" }, checks)).toEqual(["x,y", "z"]);
+  });
+});
+
+describe("strict, whatever JSON comes", () => {
+  const compiled = signature(
+    "a: Node | null",
+    'interface Node { kind: "x"; n: int; s?: string; list: (Node | float | null)[]; more: Record<string, boolean> }',
+  );
+  const checks = strictChecks(compiled, () => false);
+
+  it("is a value of the type, or a validation_error that names a place", () => {
+    const keys = fc.constantFrom("kind", "n", "s", "list", "more", "__proto__", "constructor", "other");
+    const { any } = fc.letrec<{ any: unknown }>((tie) => ({
+      any: fc.oneof(
+        { depthSize: "medium" },
+        fc.constantFrom("x", "1", "yes", 1, 0.5, null, true, ""),
+        fc.array(tie("any"), { maxLength: 3 }),
+        fc.dictionary(keys, tie("any"), { maxKeys: 5 }),
+        fc.record({
+          kind: fc.constant("x"),
+          n: fc.constantFrom(1, "2"),
+          list: fc.array(tie("any"), { maxLength: 2 }),
+          more: fc.constantFrom({}, { a: "on" }),
+        }),
+      ),
+    }));
+    let accepted = 0;
+    fc.assert(
+      fc.property(any, (value) => {
+        try {
+          const [bound = null] = bindArguments(compiled, { a: value }, checks);
+          expect(isNode(bound)).toBe(true);
+          // What was taken is taken again, and stays as it is.
+          expect(bindArguments(compiled, { a: bound }, checks)[0] ?? null).toEqual(bound);
+          accepted++;
+        } catch (error) {
+          if (!(error instanceof RPCError)) throw error;
+          expect(error.details).toMatchObject({ parameter: "a", expected: expect.any(String) });
+          expect(error.message.startsWith(String(error.details.path ?? "a"))).toBe(true);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+    expect(accepted).toBeGreaterThan(20);
+  });
+
+  function isNode(value: unknown): boolean {
+    if (value === null) return true;
+    if (typeof value !== "object" || Array.isArray(value)) return false;
+    const { kind, n, s, list, more, ...others } = value as Record<string, unknown>;
+    return (
+      kind === "x" &&
+      Number.isSafeInteger(n) &&
+      (s === undefined || typeof s === "string") &&
+      Array.isArray(list) &&
+      list.every((each) => typeof each === "number" || isNode(each)) &&
+      Object.values(more as object).every((each) => typeof each === "boolean") &&
+      Object.keys(others).length === 0 &&
+      Object.getPrototypeOf(value) === Object.prototype
+    );
+  }
+});
