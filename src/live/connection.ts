@@ -2,7 +2,7 @@ import type { Pushing, Sink } from "../http/index.ts";
 import { writeCursor } from "./cursor.ts";
 import type { Guest, Hub } from "./hub.ts";
 import type { GapReason, Reader } from "./reader.ts";
-import type { Frame } from "./tail.ts";
+import { type Frame, pieceOf } from "./tail.ts";
 import type { Listener } from "./watched.ts";
 
 /** A feed that is not read: its gap is told instead. */
@@ -89,6 +89,7 @@ export class Connection implements Listener, Guest, Pushing {
   }
 
   tick(nowMs: number): void {
+    if (!this.#isOpen) return;
     if (this.#fullSince !== null) {
       if (nowMs - this.#fullSince >= STALLED_MS) this.#sink.destroy();
       return;
@@ -149,11 +150,30 @@ export class Connection implements Listener, Guest, Pushing {
       this.#tellGap(reader, frames);
       return false;
     }
-    if (frames.length > 0) this.#write(this.#textOf(reader, frames));
-    if (this.#fullSince !== null) await new Promise<void>((resolve) => this.#room.push(resolve));
+    if (!(await this.#writeAll(reader, frames))) return false;
+    reader.moveTo(batch.end);
     if (batch.more) return true;
     await reader.catchUp();
     return frames.length > 0;
+  }
+
+  /** Writes frames in pieces, each when the other end has taken what came before. @returns whether it took all */
+  async #writeAll(reader: Reader, frames: readonly Frame[]): Promise<boolean> {
+    for (let at = 0; at < frames.length; ) {
+      await this.#untilRoom();
+      if (!this.#isOpen) return false;
+      const piece = pieceOf(frames, at);
+      at += piece.length;
+      const text = this.#textOf(reader, piece);
+      // With each piece, since what other feeds write meanwhile carries this one's position too.
+      reader.moveTo(piece.at(-1)?.position ?? reader.position);
+      this.#write(text);
+    }
+    return this.#isOpen;
+  }
+
+  async #untilRoom(): Promise<void> {
+    while (this.#isOpen && this.#fullSince !== null) await new Promise<void>((resolve) => this.#room.push(resolve));
   }
 
   #tellGap(reader: Reader, reason: GapReason): void {

@@ -127,8 +127,12 @@ class Poll implements Listener, Guest {
     }
     const batch = await this.#hub.read(reader.channel, reader.position, reader.limit);
     const frames = reader.takeBatch(batch);
-    if (typeof frames === "string") this.#addGap(reader, frames);
-    else this.#add(reader, frames);
+    if (typeof frames === "string") {
+      this.#addGap(reader, frames);
+      return false;
+    }
+    this.#add(reader, frames);
+    reader.moveTo(batch.end);
     return batch.more;
   }
 

@@ -71,20 +71,25 @@ export class Reader {
     return this.#limit;
   }
 
-  /** Takes what the bus gave. @returns its frames, or why there are none and never will be */
+  /**
+   * Takes what the bus gave, and stays where it is: its position moves with what is handed on.
+   *
+   * @returns its frames, or why there are none and never will be
+   */
   takeBatch(batch: Batch): readonly Frame[] | GapReason {
-    if (batch.gap) {
-      const reason = reasonOf(this.#position, batch.end);
-      this.#position = OVER;
-      return reason;
-    }
+    if (batch.gap) return reasonOf(this.#position, batch.end);
     const frames = batch.messages.map((message) => frameOf(this.channel, message));
-    const bytes = frames.reduce((sum, { lines }) => sum + lines.length, 1);
-    const fitting = Math.ceil((MAX_WRITE_BYTES * Math.max(1, frames.length)) / bytes);
-    this.#limit = Math.min(READ_LIMIT, this.#limit * 2, Math.max(1, fitting));
-    this.#position = batch.end;
-    this.#next = null;
+    if (frames.length === 0) return frames;
+    const bytes = frames.reduce((sum, { lines }) => sum + lines.length, 0);
+    const fitting = Math.max(1, Math.ceil((MAX_WRITE_BYTES * frames.length) / bytes));
+    this.#limit = Math.min(READ_LIMIT, this.#limit * 2, fitting);
     return frames;
+  }
+
+  /** Moves on: everything up to here has been handed on. */
+  moveTo(position: Position): void {
+    this.#position = position;
+    this.#next = null;
   }
 
   /** Reads no more: its gap is told. */

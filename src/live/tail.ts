@@ -120,11 +120,7 @@ export class Tail {
 
   /** Gives the frames from a number on, as many as go out in one write; none at the end. */
   frames(from: number): readonly Frame[] {
-    const at = from - this.#first;
-    let bytes = 0;
-    let end = at;
-    while (end < this.#frames.length && bytes < MAX_WRITE_BYTES) bytes += this.#frames[end++]?.lines.length ?? 0;
-    return this.#frames.slice(at, end);
+    return pieceOf(this.#frames, from - this.#first);
   }
 
   /** Gives the same for one who listens to this channel alone: bytes that all of them share. */
@@ -139,6 +135,14 @@ export class Tail {
     this.#slices.set(from, slice);
     return slice;
   }
+}
+
+/** Gives the frames from a place on that go out in one write: one at least, where there is one. */
+export function pieceOf(frames: readonly Frame[], from: number): readonly Frame[] {
+  let bytes = 0;
+  let end = from;
+  while (end < frames.length && bytes < MAX_WRITE_BYTES) bytes += frames[end++]?.lines.length ?? 0;
+  return frames.slice(from, end);
 }
 
 /** As memory counts: two bytes a character at most, and what the objects cost. */
