@@ -9,7 +9,9 @@ const PROBE_MS = 15_000;
 /**
  * Ends a streamed answer whose client is not there any more, though its connection looks open.
  *
- * A client that takes nothing for the time is cut off, and with it what the answer is made of. One
+ * A client that has ended its half of the connection is gone: one that closed all of it looks the
+ * same from here, until something is sent to it. Node ends our half then, but only once all that
+ * waits has been taken. A client that takes nothing for the time is cut off, and with it what the answer is made of. One
  * that has nothing to take is probed by the system: a machine that went away without a word, a
  * cable that was pulled, is noticed within half a minute, though the stream be silent for hours.
  *
@@ -20,5 +22,9 @@ export function endUnread(response: ServerResponse, mostMs = MOST_MS): void {
   response.setTimeout(mostMs, () => {
     if (response.writableLength > 0) response.destroy();
   });
-  response.socket?.setKeepAlive(true, PROBE_MS);
+  const { socket } = response;
+  if (!socket) return; // it has gone already
+  const leave = () => void response.destroy();
+  socket.once("end", leave).setKeepAlive(true, PROBE_MS);
+  response.once("close", () => socket.off("end", leave));
 }

@@ -4,6 +4,7 @@ import type { Log } from "../log.ts";
 import { toJson } from "../serialize.ts";
 import { errorJson, functionFailureOf } from "./failure.ts";
 import type { Definition } from "./server.ts";
+import { Turns } from "./turns.ts";
 
 /** The line that is next, and whether it is the last. */
 interface Line {
@@ -52,10 +53,12 @@ export async function answerStream(
   context.raw.signal.addEventListener("abort", () => void end(), { once: true });
   let ahead: Line | undefined = await next();
 
+  const turns = new Turns();
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
+        await turns.give();
         const line: Line = ahead ?? (await next());
         ahead = undefined;
         controller.enqueue(encoder.encode(`${line.text}\n`));

@@ -89,3 +89,10 @@ export function answerOf({ text }: Received): Answer {
 export async function ask(address: string, ...lines: readonly string[]): Promise<Answer> {
   return answerOf(await exchange(address, `${[...lines, "Connection: close"].join("\r\n")}\r\n\r\n`));
 }
+
+/** Gives the bytes of a call, as a script sends it. */
+export function callBytes(name: string, args: object = {}, ...headers: readonly string[]): string {
+  const body = JSON.stringify({ args });
+  const lines = ["Host: localhost", "Content-Type: application/json", `Content-Length: ${body.length}`, ...headers];
+  return `POST /__web/rpc/${name} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
+}
