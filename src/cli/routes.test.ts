@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { appOf, compiledPage, compiledServer } from "../../tests/support/compiled.ts";
+import { typedServer } from "../../tests/support/typed.ts";
 import { inspect } from "../inspection.ts";
 import { route } from "../pages/index.ts";
+import type { ServerOptions } from "../rpc/index.ts";
 import { routesText } from "./routes.ts";
 
 const home = compiledPage("/", () => "Hello");
@@ -66,5 +68,48 @@ describe("the list of what an application serves", () => {
 
   it("leaves out what there is none of, and keeps to the base", () => {
     expect(lines({ home }, "/shop")).toEqual(["Pages", "  GET     /shop/  src/pages.server.tsx:1", ""]);
+  });
+
+  describe("of a strict application", () => {
+    const around = "interface Order { id: string; at: Date; lines: { sku: string; note: unknown }[]; more?: Order }";
+    const text = (module: Readonly<Record<string, unknown>>, strict = true) =>
+      routesText(inspect(appOf(module, { strict })));
+
+    it("marks what it cannot check either, and nothing else", () => {
+      const save = typedServer(["save", "name: string, tags: string[], at: Date, any, n: int"], () => 0);
+      expect(text({ save })).toContain("save(name: string, tags: string[], at: Date*, any*, n: int)  src/save");
+      expect(text({ save })).toContain("* Nothing checks it");
+      expect(text({ save })).not.toContain("strict: true");
+      expect(text({ save }, false)).toContain("save(name: string*, tags: string[]*, at: Date*, any*, n: int)");
+      expect(text({ save }, false)).toContain("With new App({ strict: true }) more types are checked.");
+      const whole = typedServer(["whole", "name: string"], () => 0);
+      expect(text({ whole })).not.toMatch(/[*~]/);
+    });
+
+    it("names the parts that it cannot check", () => {
+      const order = typedServer(["order", "order: Order, pair: [int, ...Date[]], map: Record<string, any>"], () => 0, {
+        around,
+      });
+      const lines = text({ order }).split("\n");
+      expect(lines[1]).toMatch(/^ {2}order\(order: Order~, pair: \[int, ...Date\[\]\]~, map: Record<string, any>~\)/);
+      expect(lines.slice(3)).toEqual([
+        "  ~ Parts of it are not checked:",
+        "    order: order.at: Date",
+        "    order: order.lines[].note: unknown",
+        "    order: order.more.at: Date",
+        "    order: order.more.lines[].note: unknown",
+        "    order: pair[]: Date",
+        "    order: map[…]: any",
+        "",
+      ]);
+      expect(text({ order }, false)).toContain("order(order: Order*, ");
+    });
+
+    it("takes a schema for a check of the whole", () => {
+      const schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
+      const options = { validate: { order: schema } } as ServerOptions;
+      const order = typedServer(["order", "order: Order"], () => 0, { around, options });
+      expect(text({ order })).not.toMatch(/[*~]/);
+    });
   });
 });

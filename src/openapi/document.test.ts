@@ -1,6 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
 import { appOf, compiledPage, compiledServer } from "../../tests/support/compiled.ts";
+import { typedServer } from "../../tests/support/typed.ts";
 import type { App, AppOptions } from "../app.ts";
 import { type ErrorCode, statusOf } from "../errors.ts";
 import { inspect } from "../inspection.ts";
@@ -29,6 +30,15 @@ const count = compiledServer(
   { stream: true },
 );
 const home = compiledPage("/", () => "Hello");
+
+const save = typedServer(
+  ["save", "name: string, size: 's' | 'm' | null, tags?: string[], pair?: [int, string?]"],
+  () => 1,
+);
+const tree = typedServer(["tree", "tree: Tree"], () => 1, {
+  around: "interface Tree { v: int; kids: Tree[]; up?: Tree | null; at: Date; sizes: Record<string, float> }",
+});
+const pay = typedServer(["pay", "by: { kind: 'card'; no: string } | { kind: 'iban' }, to: never"], () => 1);
 
 const SECRET = { WEB_AUTH_SECRET: "5a".repeat(32) };
 const WITH_CSRF = { env: { ...SECRET, WEB_CSRF_SECRET: "7b".repeat(32) } };
@@ -60,6 +70,7 @@ describe("the document of an application", () => {
     ["below a base, with a title", whole, { base: "/shop", title: "Shop" }],
     ["of one function", { nothing }, {}],
     ["of pages alone", { home }, {}],
+    ["of a strict application", { save, tree, pay, order }, { strict: true }],
   ])("is valid: %s", async (_, functions, options) => {
     const validator = new Validator();
     // A copy as it travels: the validator resolves references in place.
@@ -104,6 +115,61 @@ describe("the body of an operation", () => {
       },
       required: ["quantity", "price", "gift", "size", "width"],
       additionalProperties: false,
+    });
+  });
+
+  it("of a strict application says what that checks", () => {
+    const { properties } = argumentsOf(documentOf({ save }, { strict: true }), "save") as { properties: object };
+    expect(properties).toEqual({
+      name: { type: "string", description: "string" },
+      size: { enum: ["s", "m", null], description: "'s' | 'm' | null" },
+      tags: { type: "array", items: { type: "string" }, description: "string[]" },
+      pair: {
+        type: "array",
+        prefixItems: [{ type: "integer" }, { anyOf: [{ type: "string" }, { enum: [null] }] }],
+        items: false,
+        minItems: 1,
+        description: "[int, string?]",
+      },
+    });
+    expect(argumentsOf(documentOf({ save }), "save")).toMatchObject({
+      properties: { name: { description: "string" } },
+    });
+    const loose = argumentsOf(documentOf({ save }), "save") as { properties: { name: object } };
+    expect(loose.properties.name).not.toHaveProperty("type");
+  });
+
+  it("refers to a type that is made of itself", () => {
+    const document = documentOf({ nothing, tree, pay }, { strict: true });
+    const kids = { type: "array", items: { $ref: "#/components/schemas/Type2_1" } };
+    const up = { anyOf: [{ enum: [null] }, { $ref: "#/components/schemas/Type2_1" }] };
+    const sizes = { type: "object", properties: {}, additionalProperties: { type: "number" } };
+    const schema = {
+      type: "object",
+      properties: { v: { type: "integer" }, kids, up, at: { description: "Date" }, sizes },
+      required: ["v", "kids", "at", "sizes"],
+    };
+    expect(argumentsOf(document, "tree")).toMatchObject({ properties: { tree: schema } });
+    expect(at(document.components, "schemas", "Type2_1")).toEqual(schema);
+    expect(argumentsOf(document, "pay")).toMatchObject({
+      properties: {
+        by: {
+          anyOf: [
+            { properties: { kind: { enum: ["card"] }, no: { type: "string" } }, required: ["kind", "no"] },
+            { properties: { kind: { enum: ["iban"] } }, required: ["kind"] },
+          ],
+        },
+        to: {},
+      },
+    });
+    expect(documentOf({ tree }).components).not.toHaveProperty("schemas.Type1_1");
+  });
+
+  it("of a parameter with a schema of its own is what is coerced", () => {
+    const schema = { "~standard": { version: 1 as const, vendor: "test", validate: (value: unknown) => ({ value }) } };
+    const join = typedServer(["join", "email: string"], () => 1, { options: { validate: { email: schema } } });
+    expect(argumentsOf(documentOf({ join }, { strict: true }), "join")).toMatchObject({
+      properties: { email: { description: "string" } },
     });
   });
 

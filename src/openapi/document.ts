@@ -2,7 +2,7 @@ import type { Inspection } from "../inspection.ts";
 import type { Definition } from "../rpc/index.ts";
 import type { JsonObject } from "./json.ts";
 import { ERROR_SCHEMA, errorReferences, errorResponses, LINE_SCHEMA } from "./responses.ts";
-import { bodySchema } from "./schemas.ts";
+import { bodySchema, shapeSchema } from "./schemas.ts";
 
 /** An OpenAPI document. @see OpenAPI Specification 3.1 */
 export interface Document {
@@ -22,9 +22,9 @@ export interface Document {
  * @param version of the application; OpenAPI asks for one
  */
 export function openapi(app: Inspection, version = "0.0.0"): Document {
-  const operations = app.functions.map((definition): [string, JsonObject] => [
+  const operations = app.functions.map((definition, index): [string, JsonObject] => [
     `${app.base}/__web/rpc/${encodeURIComponent(definition.signature.name)}`,
-    { post: operation(definition, app) },
+    { post: operation(definition, index, app) },
   ]);
   return {
     openapi: "3.1.0",
@@ -34,13 +34,15 @@ export function openapi(app: Inspection, version = "0.0.0"): Document {
   };
 }
 
-function operation({ signature, options }: Definition, { csrf }: Inspection): JsonObject {
+function operation(definition: Definition, index: number, { csrf, strict }: Inspection): JsonObject {
+  const { signature, options } = definition;
+  const schema = bodySchema(definition, { strict, nameOf: nameIn(index) });
   const asksForToken = csrf && options.auth_required === true;
   return {
     operationId: signature.name,
     tags: [tagOf(signature.file)],
     ...(asksForToken ? { parameters: [{ $ref: "#/components/parameters/csrf_token" }] } : {}),
-    requestBody: { required: true, content: { "application/json": { schema: bodySchema(signature) } } },
+    requestBody: { required: true, content: { "application/json": { schema } } },
     responses: { "200": signature.stream ? STREAM : RESULT, ...errorReferences() },
     ...(options.auth_required ? { security: [{ session: [] }] } : {}),
   };
@@ -65,10 +67,26 @@ const STREAM: JsonObject = {
   content: { "application/x-ndjson": { schema: { $ref: "#/components/schemas/Line" } } },
 };
 
-function components({ functions, sessionCookie, csrf }: Inspection): JsonObject {
+/** Names the types of a function that are made of themselves; a function's own name need not do for that. */
+function nameIn(index: number): (ref: number) => string {
+  return (ref) => `Type${index + 1}_${ref + 1}`;
+}
+
+/** Describes the types that are made of themselves, which schemas refer to. */
+function recursiveSchemas({ functions, strict }: Inspection): JsonObject {
+  if (!strict) return {};
+  const schemas = functions.flatMap(({ signature: { shapes = [] } }, index) => {
+    const nameOf = nameIn(index);
+    return shapes.map((shape, ref) => [nameOf(ref), shapeSchema(shape, { strict, nameOf })] as const);
+  });
+  return Object.fromEntries(schemas);
+}
+
+function components(app: Inspection): JsonObject {
+  const { functions, sessionCookie, csrf } = app;
   const hasStreams = functions.some(({ signature }) => signature.stream);
   return {
-    schemas: { Error: ERROR_SCHEMA, ...(hasStreams ? { Line: LINE_SCHEMA } : {}) },
+    schemas: { Error: ERROR_SCHEMA, ...(hasStreams ? { Line: LINE_SCHEMA } : {}), ...recursiveSchemas(app) },
     responses: errorResponses(csrf),
     ...(csrf ? { parameters: { csrf_token: CSRF_TOKEN } } : {}),
     securitySchemes: {

@@ -13,4 +13,5 @@ export {
 export type { Fields, ListShape, ObjectShape, Shape } from "./shape.ts";
 export type { PageSource, Parameter, Signature, ViewSource } from "./signature.ts";
 export { checkSeconds } from "./time-limit.ts";
+export { type Checked, isChecked, uncheckedParts } from "./unchecked.ts";
 export type { StandardSchema } from "./validate.ts";

@@ -1,19 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { read } from "../../tests/compile/marked.ts";
-import { shapesWithin } from "../compile/shapes/index.ts";
+import { typedSignature } from "../../tests/support/typed.ts";
 import { RPCError } from "../errors.ts";
 import { bindArguments } from "./arguments.ts";
 import type { Signature } from "./signature.ts";
 import { strictChecks } from "./strict.ts";
 
 /** A function's signature, as the compile step reads it of its parameters. */
-function signature(params: string, around = ""): Signature {
-  const code = `import { server, type int, type float } from "tsweb";\n${around}\nexport const f = server((${params}) => 1);`;
-  const [first] = shapesWithin(read("src/a.server.ts", code));
-  if (!first) throw new Error("There is no server function in it.");
-  return first;
-}
+const signature = (params: string, around = "") => typedSignature("f", params, around);
 
 /** Binds arguments as a strict application does; they come as JSON, with whatever keys that names. */
 function bind(compiled: Signature, json: string): unknown[] {

@@ -21,6 +21,8 @@ export interface Compiled {
   readonly params?: Params;
   readonly stream?: true;
   readonly keyed?: true;
+  /** The types made of themselves that shapes refer to. */
+  readonly shapes?: NonNullable<Signature["shapes"]>;
   readonly options?: ServerOptions;
 }
 
