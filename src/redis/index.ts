@@ -1,2 +1,3 @@
 export { type RedisConnection, redisAt } from "./connection.ts";
-export { defineScript, runScript } from "./script.ts";
+export { RedisListener } from "./listener.ts";
+export { defineScript, runScript, type Script, type ScriptInput } from "./script.ts";

@@ -1,0 +1,105 @@
+import type { Batch, Message, Position } from "./bus.ts";
+import { digits, readDigits } from "./epoch.ts";
+
+/** A place in a channel's stream: an entry's id. Of number 0, a time at which there was no stream. */
+export interface Place {
+  readonly ms: number;
+  readonly n: number;
+}
+
+/** An entry of a stream: its place, the id of the one before it or "0", and the message. */
+export interface Entry {
+  readonly place: Place;
+  readonly before: string;
+  readonly data: string;
+}
+
+/** What Redis tells of a channel, all of it at one moment. */
+export interface Snapshot {
+  readonly epoch: string;
+  readonly nowMs: number;
+  /** The last place of the stream; undefined where there is none. */
+  readonly last: Place | undefined;
+}
+
+/** What of a channel comes after a place. */
+export interface Range extends Snapshot {
+  readonly entries: readonly Entry[];
+}
+
+/** Writes a position: 33 characters. */
+export function positionOf(epoch: string, { ms, n }: Place): Position {
+  return `${epoch}.${digits(ms)}-${digits(n)}`;
+}
+
+/** Reads a position; undefined for what is none of this bus. */
+export function readPosition(position: Position): { readonly epoch: string; readonly place: Place } | undefined {
+  const [, epoch, time, number] = /^([0-9a-z]{13})\.([0-9a-z]{9})-([0-9a-z]{9})$/.exec(position) ?? [];
+  const ms = readDigits(time);
+  const n = readDigits(number);
+  return epoch === undefined || ms === undefined || n === undefined ? undefined : { epoch, place: { ms, n } };
+}
+
+/** Writes an entry's id, as Redis has it. */
+export function idOf({ ms, n }: Place): string {
+  return `${ms}-${n}`;
+}
+
+/** Reads an entry's id. */
+export function readId(id: string): Place {
+  const [ms, n] = id.split("-").map(Number);
+  if (ms === undefined || n === undefined || !Number.isSafeInteger(ms + n)) {
+    throw new Error("Redis holds an entry whose id is not of this bus.");
+  }
+  return { ms, n };
+}
+
+/** Gives the end of a channel: where there is no stream, that there is none now. */
+export function endOf({ epoch, nowMs, last }: Snapshot): Position {
+  return positionOf(epoch, last ?? { ms: nowMs, n: 0 });
+}
+
+/**
+ * Decides what a reader gets.
+ *
+ * @param limit how many messages at most
+ * @param keepMs how long a stream lives on after its last entry, at least
+ */
+export function batchOf(after: Position, range: Range, { limit, keepMs }: { limit: number; keepMs: number }): Batch {
+  const from = readPosition(after);
+  if (!from || from.epoch !== range.epoch || !follows(from.place, range, keepMs)) {
+    return { messages: [], gap: true, end: endOf(range), more: false };
+  }
+  const messages = range.entries.slice(0, limit).map((entry) => messageOf(range.epoch, entry));
+  const end = messages.at(-1)?.position ?? laterEnd(from.place, range);
+  return { messages, gap: false, end, more: range.last !== undefined && end < positionOf(range.epoch, range.last) };
+}
+
+/**
+ * Gives the place from which on an entry is the first.
+ *
+ * The first of a stream follows on every moment in which there was none, as far back as a stream
+ * before it would have lived.
+ */
+export function placeBefore({ place, before }: Entry, keepMs: number): Place {
+  return before === "0" ? { ms: place.ms - keepMs + 1, n: 0 } : readId(before);
+}
+
+/** Gives an entry as readers get it. */
+export function messageOf(epoch: string, { place, data }: Entry): Message {
+  return { position: positionOf(epoch, place), data };
+}
+
+/** Answers whether nothing lies between a place and what was found after it. */
+function follows(place: Place, { entries, last, nowMs }: Range, keepMs: number): boolean {
+  const [next] = entries;
+  if (place.n > 0) return next ? next.before === idOf(place) : last !== undefined && idOf(last) === idOf(place);
+  // There was no stream then. There is the first since, or still none, unless one could have come and gone.
+  if (next) return next.before === "0" && next.place.ms - place.ms < keepMs;
+  return last === undefined && Math.abs(nowMs - place.ms) < keepMs;
+}
+
+/** With nothing to read: the place itself, or that there is still no stream. */
+function laterEnd(place: Place, { epoch, nowMs, last }: Range): Position {
+  return positionOf(epoch, last ?? { ms: Math.max(nowMs, place.ms), n: 0 });
+}

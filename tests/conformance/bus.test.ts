@@ -1,0 +1,38 @@
+import { afterAll, expect } from "vitest";
+import { memory } from "../../src/live/bus/index.ts";
+import { redis } from "../../src/live/bus/redis.ts";
+import { keptLog } from "../support/log-lines.ts";
+import { RedisServer } from "../support/redis-server.ts";
+import { busTests } from "./bus.ts";
+
+const { log, lines } = keptLog();
+
+afterAll(() => {
+  expect(lines).toEqual([]);
+});
+
+busTests("in memory", async () => {
+  let bus = memory({ messages: 20_000 });
+  return {
+    open: () => bus,
+    openSmall: () => memory({ messages: 20 }),
+    async lose() {
+      bus = memory();
+      return bus;
+    },
+    stop: async () => undefined,
+  };
+});
+
+busTests("in Redis", async () => {
+  const server = await RedisServer.start({ appendOnly: true });
+  return {
+    open: () => redis({ url: server.url, log }),
+    openSmall: () => redis({ url: server.url, log, messages: 20 }),
+    async lose() {
+      await server.client().flushall();
+      return redis({ url: server.url, log });
+    },
+    stop: () => server.stop(),
+  };
+});
