@@ -5,4 +5,4 @@ import * as pages from "./pages.server.tsx";
 import "./style.css";
 
 /** The application: what its modules export is served, nothing else. */
-export default new App({ title: "Accounts", layout: Layout, error: Problem, modules: [accounts, pages] });
+export default new App({ title: "Accounts", layout: Layout, error: Problem, strict: true, modules: [accounts, pages] });
