@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { deriveKey, openToken, signToken } from "../session/index.ts";
 
 const MIN_SECRET_BYTES = 16;
@@ -56,7 +57,7 @@ export function verify_magic_token(secret: Uint8Array | string, token: string): 
 }
 
 function requireSecret(secret: unknown, call: string): void {
-  if (typeof secret !== "string" && !(secret instanceof Uint8Array)) {
+  if (typeof secret !== "string" && !types.isUint8Array(secret)) {
     throw new TypeError(`${call}: the secret must be bytes or a string.`);
   }
   if (Buffer.byteLength(secret) < MIN_SECRET_BYTES) {

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { types } from "node:util";
 
 const STEP_SECONDS = 30;
 const DIGITS = 6;
@@ -14,13 +15,13 @@ export interface TotpOptions {
  * authenticator app has it.
  *
  * @param secret_bytes the shared secret itself, not its base32; 20 random bytes are usual
- * @throws TypeError for a secret that is not bytes, or none
+ * @throws TypeError for a secret that is not bytes, or none, and for options that are none
  * @throws RangeError for a moment that is not a number of seconds from the epoch on
  * @see RFC 6238; the interface, "One-time codes and magic links"
  */
-export function totp(secret_bytes: Uint8Array, { at }: TotpOptions = {}): string {
+export function totp(secret_bytes: Uint8Array, options: TotpOptions = {}): string {
   requireSecret(secret_bytes, "totp");
-  return codeAt(secret_bytes, stepOf(at, "totp"));
+  return codeAt(secret_bytes, stepOf(options, "totp"));
 }
 
 /**
@@ -30,12 +31,12 @@ export function totp(secret_bytes: Uint8Array, { at }: TotpOptions = {}): string
  * account, and where it matters keep the last code that was used and refuse it a second time.
  *
  * @param code what the visitor typed: six digits and nothing else; anything else is `false`
- * @throws TypeError for a secret that is not bytes, or none
+ * @throws TypeError for a secret that is not bytes, or none, and for options that are none
  * @throws RangeError for a moment that is not a number of seconds from the epoch on
  */
-export function verify_totp(secret_bytes: Uint8Array, code: string, { at }: TotpOptions = {}): boolean {
+export function verify_totp(secret_bytes: Uint8Array, code: string, options: TotpOptions = {}): boolean {
   requireSecret(secret_bytes, "verify_totp");
-  const step = stepOf(at, "verify_totp");
+  const step = stepOf(options, "verify_totp");
   if (typeof code !== "string" || !/^[0-9]{6}$/.test(code)) return false;
   const given = Buffer.from(code);
   let same = false;
@@ -56,8 +57,9 @@ function codeAt(secret: Uint8Array, step: number): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, "0");
 }
 
-function stepOf(at: number | undefined, call: string): number {
-  const seconds = at === undefined ? Date.now() / 1000 : at;
+function stepOf(options: TotpOptions, call: string): number {
+  if (typeof options !== "object" || options === null) throw new TypeError(`${call}: the options must be an object.`);
+  const seconds = options.at === undefined ? Date.now() / 1000 : options.at;
   if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= Number.MAX_SAFE_INTEGER)) {
     throw new RangeError(`${call}: "at" must be a number of seconds since the epoch.`);
   }
@@ -65,7 +67,7 @@ function stepOf(at: number | undefined, call: string): number {
 }
 
 function requireSecret(secret: unknown, call: string): void {
-  if (!(secret instanceof Uint8Array)) {
+  if (!types.isUint8Array(secret)) {
     throw new TypeError(`${call}: the secret must be bytes (a Uint8Array); decode its base32 first.`);
   }
   if (secret.byteLength === 0) throw new TypeError(`${call}: the secret is empty.`);
