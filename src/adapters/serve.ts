@@ -1,7 +1,9 @@
+import cluster from "node:cluster";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { App } from "../app.ts";
 import { node } from "./node.ts";
+import { isSupervisor, STOP, supervise } from "./workers.ts";
 
 /** How long a request has to arrive whole, body included. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -75,24 +77,40 @@ const LIMITS = {
 /**
  * Serves a built application until it is told to stop: the last line of `dist/server.mjs`.
  *
- * `SIGTERM` and `SIGINT` stop it: `/readyz` says so at once, calls in flight end, then the process
- * exits with 0. A second signal ends it there and then.
+ * `SIGTERM` and `SIGINT` stop it: `/readyz` says so at once, live connections end, calls in flight are
+ * waited for, then the process exits with 0. A second signal ends it there and then.
+ *
+ * With `WEB_WORKERS` the program runs in so many processes, which share the port.
  */
 export async function serve(app: App): Promise<void> {
   const { config, log } = app;
+  if (isSupervisor(config.workers)) return supervise(config.workers);
   const server = createServer(LIMITS, node(app));
   await app.start();
   const listening = await listenOn(server, config);
   log.info({ address: listening.address }, `Listening at ${listening.address}`);
-  const end = async (signal: string) => {
-    process.once("SIGTERM", () => process.exit(1));
-    process.once("SIGINT", () => process.exit(1));
-    log.info({ signal }, "Stopping: waiting for calls in flight");
+  whenTold(async (why) => {
+    log.info({ signal: why }, "Stopping: waiting for calls in flight");
     app.drain();
     await listening.stop();
     await app.close();
     process.exit(0);
+  });
+}
+
+/** Calls `end` once, when this process is told to stop. */
+function whenTold(end: (why: string) => void): void {
+  let isTold = false;
+  const tell = (why: string) => {
+    // One of several processes may be told twice, by the one above and by whoever stops them all.
+    if (isTold && cluster.isPrimary) process.exit(1);
+    if (!isTold) end(why);
+    isTold = true;
   };
-  process.once("SIGTERM", end);
-  process.once("SIGINT", end);
+  process.on("SIGTERM", tell).on("SIGINT", tell);
+  if (cluster.isPrimary) return;
+  process.on("message", (message) => {
+    if (message === STOP) tell(STOP);
+  });
+  process.on("disconnect", () => tell("disconnect")); // the process above is gone
 }

@@ -3,6 +3,7 @@
  * beside a built application as it is, so it needs nothing but Node.
  */
 import cluster, { type Worker } from "node:cluster";
+import { once } from "node:events";
 
 /** A process that lived shorter than this before it ended is not started again at once. */
 const STEADY_MS = 10_000;
@@ -30,61 +31,67 @@ export async function supervise(workers: number): Promise<void> {
   const crew = new Crew();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => crew.stop(signal));
   if (!(await crew.start())) process.exit(1);
-  for (let n = 1; n < workers; n++) void crew.start();
+  for (let n = 1; n < workers; n++) crew.keep();
 }
 
 class Crew {
+  readonly #living = new Set<Worker>();
   #isStopping = false;
   /** How many have ended one after another without having lived. */
   #failures = 0;
 
-  /** Starts a process. @returns whether it came to listen */
-  start(): Promise<boolean> {
-    const worker = cluster.fork();
+  /** Starts the first process, and keeps it running if it came to listen. @returns whether it did */
+  async start(): Promise<boolean> {
+    const worker = this.#fork();
     const startedAt = performance.now();
-    return new Promise((resolve) => {
-      let isListening = false;
-      worker.once("listening", () => {
-        isListening = true;
-        resolve(true);
-      });
-      worker.once("exit", (code, signal) => {
-        resolve(isListening);
-        this.#ended(worker, { code, signal, livedMs: performance.now() - startedAt, isListening });
-      });
-    });
+    const ended = once(worker, "exit");
+    const isListening = await Promise.race([once(worker, "listening").then(() => true), ended.then(() => false)]);
+    if (isListening) void ended.then(() => this.#replace(worker, startedAt));
+    return isListening;
   }
 
+  /** Starts a process, and another in its place whenever it ends. */
+  keep(): void {
+    const worker = this.#fork();
+    const startedAt = performance.now();
+    worker.once("exit", () => this.#replace(worker, startedAt));
+  }
+
+  /** Stops all; told a second time, there and then. */
   stop(signal: string): void {
-    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
     if (this.#isStopping) {
-      for (const worker of workers) worker.process.kill("SIGKILL");
+      for (const worker of this.#living) worker.process.kill("SIGKILL");
       process.exit(1);
     }
     this.#isStopping = true;
-    tell("info", { signal, workers: workers.length }, "Stopping all processes");
-    // A message rather than a signal: those who stop us may have sent them one already.
-    for (const worker of workers) worker.send(STOP, () => undefined);
-    if (workers.length === 0) process.exit(0);
+    tell("info", { signal, processes: this.#living.size }, "Stopping all processes");
+    // A message rather than a signal: whoever stops us may have sent them one already.
+    for (const worker of this.#living) worker.send(STOP, () => undefined); // it may be ending by itself
+    this.#exitIfLast();
   }
 
-  #ended(worker: Worker, end: { code: number; signal: string; livedMs: number; isListening: boolean }): void {
-    if (this.#isStopping) {
-      if (Object.keys(cluster.workers ?? {}).length === 0) process.exit(0);
-      return;
-    }
-    if (!end.isListening && this.#isAlone) return; // the first: supervise() ends with it
-    this.#failures = end.livedMs < STEADY_MS ? this.#failures + 1 : 0;
-    const pauseMs = this.#failures === 0 ? 0 : Math.min(MAX_PAUSE_MS, 2 ** this.#failures * 250);
-    const { pid } = worker.process;
-    tell("error", { pid, code: end.code, signal: end.signal }, `A process has ended; another starts in ${pauseMs} ms`);
+  #fork(): Worker {
+    const worker = cluster.fork();
+    this.#living.add(worker);
+    worker.once("exit", () => {
+      this.#living.delete(worker);
+      this.#exitIfLast();
+    });
+    return worker;
+  }
+
+  #exitIfLast(): void {
+    if (this.#isStopping && this.#living.size === 0) process.exit(0);
+  }
+
+  #replace({ process: { pid, exitCode, signalCode } }: Worker, startedAt: number): void {
+    if (this.#isStopping) return;
+    this.#failures = performance.now() - startedAt < STEADY_MS ? this.#failures + 1 : 0;
+    const pauseMs = this.#failures === 0 ? 0 : Math.min(MAX_PAUSE_MS, 2 ** this.#failures * 125);
+    tell("error", { pid, exitCode, signalCode }, `A process has ended; another starts in ${pauseMs} ms`);
     setTimeout(() => {
-      if (!this.#isStopping) void this.start();
+      if (!this.#isStopping) this.keep();
     }, pauseMs);
-  }
-
-  get #isAlone(): boolean {
-    return Object.keys(cluster.workers ?? {}).length === 0;
   }
 }
 

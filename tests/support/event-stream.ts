@@ -21,8 +21,9 @@ export async function* readEvents(
   let id = "";
   let event = "message";
   let data: string[] = [];
-  for await (const chunk of (body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + chunk).split("\n");
+  const decoder = new TextDecoder();
+  for await (const chunk of body ?? []) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {
       const [, field = "", value = ""] = /^([^:]*):? ?(.*)$/su.exec(line) ?? [];
