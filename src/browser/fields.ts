@@ -13,14 +13,14 @@ export function keepFields(nodes: readonly Node[]): () => void {
   const touched = nodes
     .flatMap((node) => (node instanceof Element ? [node, ...node.querySelectorAll("*")] : []))
     .filter(isField)
-    .map((field) => ({ field, value: field.value, isTouched: `${choices(field)}` !== `${choices(untouched(field))}` }));
+    .filter(isTouched)
+    .map((field) => ({ field, value: field.value }));
   // Any element may be active; those without a caret have none to put back.
   const active = document.activeElement as HTMLTextAreaElement | null;
   const caret = active?.type === "textarea" ? ([active.selectionStart, active.selectionEnd] as const) : undefined;
 
   return () => {
-    for (const { field, value, isTouched } of touched) {
-      if (!isTouched) continue;
+    for (const { field, value } of touched) {
       if (field.value !== value) field.value = value;
       // Of a group of radio buttons only the one that was chosen had events.
       if (field.type === "radio" && !(field as HTMLInputElement).checked) continue;
@@ -32,6 +32,11 @@ export function keepFields(nodes: readonly Node[]): () => void {
 
 function isField(element: Element): element is Field {
   return element.matches("input,select,textarea");
+}
+
+/** Answers whether a field holds anything else than what the server sent. */
+export function isTouched(field: Field): boolean {
+  return `${choices(field)}` !== `${choices(untouched(field))}`;
 }
 
 /** What a field holds, in whichever way it holds it. */

@@ -1,6 +1,9 @@
 import type { Component } from "preact";
 import { afterRender, slot } from "./slot.ts";
 
+/** The component whose `on_mount` is running. */
+let mounting: Component | undefined;
+
 /**
  * Runs `fn` once, after the component is in the page. It never runs on the server.
  *
@@ -19,7 +22,9 @@ export function on_mount(fn: () => unknown): void {
       return () => {
         if (hasRun) return;
         hasRun = true;
+        mounting = component;
         const cleanup = guard(fn);
+        mounting = undefined;
         if (typeof cleanup === "function") beforeLeaving(component, cleanup as () => unknown); // it is passed nothing
       };
     }),
@@ -40,6 +45,11 @@ export function on_unmount(fn: () => unknown): void {
   });
 }
 
+/** Ends with the component, by calling `stop`, what its `on_mount` is starting. Elsewhere it does nothing. */
+export function endWithMount(stop: () => unknown): void {
+  if (mounting) beforeLeaving(mounting, stop);
+}
+
 function beforeLeaving(component: Component, fn: () => unknown): void {
   const earlier = component.componentWillUnmount;
   component.componentWillUnmount = () => {
@@ -48,8 +58,8 @@ function beforeLeaving(component: Component, fn: () => unknown): void {
   };
 }
 
-/** An error here would end Preact's round through the other components: report it and go on. */
-function guard(fn: () => unknown): unknown {
+/** Calls `fn`. An error would end the round through the others, Preact's or ours: it is reported instead. */
+export function guard(fn: () => unknown): unknown {
   try {
     return fn();
   } catch (error) {

@@ -76,18 +76,28 @@ describe("tsweb", () => {
 describe("tsweb/browser", () => {
   // A name that one side lacks would be an error on that side only, at the first visit.
   it.each(["browser", "default"])("is what views are made with, under the condition %s", (condition) => {
-    expect(valuesOf("tsweb/browser", condition)).toEqual(["RPCError", "on_mount", "on_unmount", "state", "view"]);
+    expect(valuesOf("tsweb/browser", condition)).toEqual([
+      "RPCError",
+      "on_mount",
+      "on_unmount",
+      "state",
+      "subscribe",
+      "view",
+    ]);
   });
 
   it("has its types", () => {
     expect(typesOf("tsweb/browser")).toEqual([
       "ComponentChildren",
       "ErrorCode",
+      "Feed",
       "FunctionComponent",
+      "GapReason",
       "JSX",
       "Markup",
       "RefObject",
       "Stream",
+      "SubscribeOptions",
       "TargetedEvent",
       "View",
       "ViewProps",
