@@ -44,6 +44,9 @@ export function clientBuild({ root, outDir, found }: { root: string; outDir: str
 /** The framework's own part in the browser. */
 const RUNTIME = /[\\/]node_modules[\\/]preact[\\/]|[\\/]dist[\\/](browser|wire|errors|jsx)|virtual:tsweb/;
 
+/** The part of it that only pages with live updates load. */
+const LIVE = /[\\/]dist[\\/](browser[\\/](live|subscribe)|wire[\\/](events|feed))/;
+
 function clientConfig(root: string, outDir: string, inputs: string[], shared: ReadonlySet<string>): InlineConfig {
   return {
     root,
@@ -63,7 +66,7 @@ function clientConfig(root: string, outDir: string, inputs: string[], shared: Re
         output: {
           codeSplitting: {
             // One file for the framework and what all views share: a page is two requests, not four.
-            groups: [{ name: "tsweb", test: (id) => RUNTIME.test(id) || shared.has(id) }],
+            groups: [{ name: "tsweb", test: (id) => !LIVE.test(id) && (RUNTIME.test(id) || shared.has(id)) }],
           },
         },
       },
