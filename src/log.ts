@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { loggedError } from "./log-error.ts";
 
 /** What the framework writes to: fields first, then the sentence. */
 export interface Log {
@@ -7,9 +8,17 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** Writes one JSON line for each event to standard output, for machines to read. */
+/**
+ * Writes one JSON line for each event to standard output, for machines to read. Of an error, under
+ * `err`, it has what {@link loggedError} gives and nothing else that may hang on it.
+ */
 export function jsonLog(): Log {
-  return pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } });
+  return pino({
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (level) => ({ level }) },
+    serializers: { err: (thrown: unknown) => loggedError(thrown) },
+  });
 }
 
 /** Writes for a person at a terminal. */

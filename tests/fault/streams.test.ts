@@ -2,15 +2,12 @@
  * Streams of a built server, in a process of its own, whose callers go away in every way that a
  * connection can end, or do not read.
  */
-import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { repository } from "../support/copy-example.ts";
+import { ask as askOf, buildFaults, type Faults } from "../support/faults.ts";
 import { callBytes, readToEnd, readUntil } from "../support/raw.ts";
-import { build, type Running, startNode } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import type { Running } from "../support/run-tsweb.ts";
 
 /** What the fixture tells of a stream. */
 interface Fate {
@@ -18,18 +15,17 @@ interface Fate {
   readonly ends: readonly { readonly what: string; readonly at: number }[];
 }
 
-let site: Site;
+let faults: Faults;
 let server: Running;
 
 beforeAll(async () => {
-  site = Site.copy(join(repository, "tests/fault/fixtures/faults"));
-  await build(site.dir);
-  server = await start();
+  faults = await buildFaults();
+  server = await faults.start();
 });
 
 afterAll(async () => {
   const code = await server?.stop();
-  site?.remove();
+  faults?.remove();
   expect(code).toBe(0);
 });
 
@@ -37,12 +33,6 @@ const sockets: Socket[] = [];
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
 });
-
-const start = (env: Record<string, string> = {}) =>
-  startNode(site.dir, ["--expose-gc", "--unhandled-rejections=strict", "dist/server.mjs"], {
-    WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
-    ...env,
-  });
 
 /** Sends a call on a connection of its own. */
 async function send(name: string, args: object, to: Running = server, ...headers: string[]): Promise<Socket> {
@@ -54,18 +44,7 @@ async function send(name: string, args: object, to: Running = server, ...headers
   return socket;
 }
 
-/** Calls a function of the fixture, and gives its result. */
-async function ask<T>(name: string, args: object = {}, to: Running = server): Promise<T> {
-  const response = await fetch(`${to.address}/__web/rpc/${name}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ args }),
-  });
-  const { result, error } = await response.json();
-  if (error) throw new Error(`${name}: ${JSON.stringify(error)}`);
-  return result;
-}
-
+const ask = <T>(name: string, args: object = {}, to: Running = server) => askOf<T>(to, name, args);
 const fateOf = (key: string) => ask<Fate | null>("fate_of", { key });
 
 let streams = 0;
@@ -203,7 +182,7 @@ it("probes the connection of a stream that is silent: a machine that vanished sa
 describe("the streams that a client may have open", () => {
   let small: Running;
   beforeAll(async () => {
-    small = await start({ WEB_MAX_STREAMS_PER_CLIENT: "3", WEB_TRUST_PROXY: "1" });
+    small = await faults.start({ WEB_MAX_STREAMS_PER_CLIENT: "3", WEB_TRUST_PROXY: "1" });
   });
   afterAll(() => small?.stop());
 
@@ -235,7 +214,7 @@ describe("ten thousand streams that were opened and left", () => {
 
   let many: Running;
   beforeAll(async () => {
-    many = await start({ WEB_MAX_STREAMS_PER_CLIENT: "1000" });
+    many = await faults.start({ WEB_MAX_STREAMS_PER_CLIENT: "1000" });
   });
   afterAll(async () => expect(await many?.stop()).toBe(0));
 
