@@ -1,6 +1,6 @@
 import { RPCError } from "../errors.ts";
 import { coerce, expected, REFUSED } from "./coerce.ts";
-import { placeIn, shown } from "./place.ts";
+import { instead, placeIn } from "./place.ts";
 import type { Parameter, Signature } from "./signature.ts";
 import type { Refusal, StrictCheck, StrictChecks } from "./strict.ts";
 
@@ -53,7 +53,7 @@ function bindOne(parameter: Parameter, args: Arguments, strict: StrictChecks | u
   const value = coerce(parameter, given);
   if (value !== REFUSED) return value;
   const takes = expected(parameter);
-  throw invalid(name, takes, `${name}: expected ${takes}, got ${shown(given)}`);
+  throw invalid(name, takes, `${name}: expected ${takes}${instead(name, given)}`);
 }
 
 function bindStrictly(name: string, { takes, check }: StrictCheck, given: unknown): unknown {
@@ -62,7 +62,7 @@ function bindStrictly(name: string, { takes, check }: StrictCheck, given: unknow
   if (value !== REFUSED) return value;
   const place = placeIn(name, refusal.path.reverse());
   const { expected: wanted, got } = refusal;
-  const why = got === undefined ? `${wanted} is required` : `expected ${wanted}, got ${shown(got)}`;
+  const why = got === undefined ? `${wanted} is required` : `expected ${wanted}${instead(place, got)}`;
   throw invalid(name, wanted, `${place}: ${why}`, place);
 }
 

@@ -69,9 +69,13 @@ export async function answerCall(context: RequestContext, name: string, settings
     const definition = refuseUnknown(found);
     refuseSignedOut(definition);
     refuseWithoutToken(context, definition);
-    const args = await argumentsOf(definition, await readBody(context.raw), settings);
+    const args = bindArguments(
+      definition.signature,
+      readArguments(await readBody(context.raw)),
+      settings.strict?.get(definition.signature.name),
+    );
     const reply = definition.signature.stream
-      ? await startStream(context, definition, args, settings)
+      ? await startStream(context, definition, await validated(definition, args), settings)
       : await answerOnce(context, definition, args, settings);
     return signIn.withFreshToken(reply);
   } catch (error) {
@@ -79,12 +83,8 @@ export async function answerCall(context: RequestContext, name: string, settings
   }
 }
 
-function argumentsOf(
-  { signature, options }: Definition,
-  body: string,
-  { strict }: CallSettings,
-): unknown[] | Promise<unknown[]> {
-  const args = bindArguments(signature, readArguments(body), strict?.get(signature.name));
+/** Holds arguments to the schemas of their function; without any, they are as they were. */
+function validated({ signature, options }: Definition, args: unknown[]): unknown[] | Promise<unknown[]> {
   return options.validate ? validateArguments(signature, options.validate, args) : args;
 }
 
@@ -100,17 +100,27 @@ async function startStream(
   throw new RPCError("rate_limited", `Too many streams are open at once: ${open.most} is the most for one client.`);
 }
 
+/** Runs a function within its time, which its schemas take part of. */
 async function answerOnce(
   context: RequestContext,
-  { options, run, signature }: Definition,
+  definition: Definition,
   args: unknown[],
   { log, rpc_timeout }: CallSettings,
 ): Promise<Reply> {
+  const { options, run, signature } = definition;
   let result: unknown;
+  let isRunning = !options.validate;
+  const validateAndRun = async () => {
+    const values = await validated(definition, args);
+    isRunning = true;
+    return run(...values);
+  };
   try {
-    result = await withinTime(context, options.rpc_timeout ?? rpc_timeout, () => run(...args));
+    const work = isRunning ? () => run(...args) : validateAndRun;
+    result = await withinTime(context, options.rpc_timeout ?? rpc_timeout, work);
   } catch (error) {
-    throw functionFailureOf(error, context, log, `The call of ${signature.name}`);
+    // What a schema throws is no refusal of the function's, as a TypeError of its own would be.
+    throw isRunning ? functionFailureOf(error, context, log, `The call of ${signature.name}`) : error;
   }
   return jsonReply(200, `{"result":${toJson(result)}}`);
 }

@@ -6,9 +6,17 @@ export function cut(text: string): string {
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }
 
-/** Shows a refused value back to its sender. */
-export function shown(value: unknown): string {
-  return cut(JSON.stringify(value) ?? String(value));
+/**
+ * Says, after what was expected, what came instead: `, got "three"`. Of a value that is named like a
+ * secret nothing is said: its sender may well show the message on a page.
+ */
+export function instead(place: string, value: unknown): string {
+  return isSecret(place) ? "" : `, got ${cut(JSON.stringify(value) ?? String(value))}`;
+}
+
+/** Answers whether a parameter, or a place in one, is named like a secret. Errs towards yes. */
+export function isSecret(place: string): boolean {
+  return /passw|passphrase|secret|token|credential|private_?key|api_?key|\bpin\b|otp/i.test(place);
 }
 
 /** Writes where in a parameter something stands: `items[2].price`, `prices["per day"]`. */

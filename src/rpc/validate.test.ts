@@ -1,0 +1,295 @@
+import { type } from "arktype";
+import * as v from "valibot";
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
+import { z } from "zod";
+import { appOf, call } from "../../tests/support/compiled.ts";
+import { typedServer } from "../../tests/support/typed.ts";
+import { RPCError } from "../errors.ts";
+import { request } from "../http/index.ts";
+import { ValueError } from "../value-error.ts";
+import type { StandardSchema } from "./validate.ts";
+
+let log: MockInstance<typeof console.error>;
+
+beforeEach(() => {
+  log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(() => log.mockRestore());
+
+interface Setting {
+  readonly validate: Readonly<Record<string, StandardSchema>>;
+  readonly strict?: boolean;
+  readonly around?: string;
+  readonly rpc_timeout?: number;
+}
+
+/** Calls a function of these parameters, and gives what it was called with, or the error. */
+async function sent(params: string, args: object, setting: Setting): Promise<unknown> {
+  const { strict = false, around = "", ...options } = setting;
+  const f = typedServer(["f", params], (...values: unknown[]) => values, { options, around });
+  const response = await call(appOf({ f }, { strict }), "f", args);
+  const body = (await response.json()) as { result?: unknown; error?: unknown };
+  return "result" in body ? body.result : body.error;
+}
+
+/** The same schemas, in each library's words. */
+const LIBRARIES: readonly {
+  readonly name: string;
+  readonly email: StandardSchema;
+  readonly order: StandardSchema;
+  readonly day: StandardSchema;
+  readonly free: StandardSchema;
+  readonly size: StandardSchema;
+}[] = [
+  {
+    name: "Zod",
+    email: z.email(),
+    order: z.object({ lines: z.array(z.object({ "unit price": z.number().positive() })) }),
+    day: z.string().transform((text) => new Date(text)),
+    free: z.string().refine(async (name) => name !== "taken", "is taken"),
+    size: z.enum(["s", "m"]).default("m"),
+  },
+  {
+    name: "Valibot",
+    email: v.pipe(v.string(), v.email()),
+    order: v.object({ lines: v.array(v.object({ "unit price": v.pipe(v.number(), v.minValue(0.01)) })) }),
+    day: v.pipe(
+      v.string(),
+      v.transform((text) => new Date(text)),
+    ),
+    free: v.pipeAsync(
+      v.string(),
+      v.checkAsync(async (name) => name !== "taken", "is taken"),
+    ),
+    size: v.optional(v.picklist(["s", "m"]), "m"),
+  },
+  {
+    name: "ArkType",
+    email: type("string.email"),
+    order: type({ lines: type({ "unit price": "number > 0" }).array() }),
+    day: type("string").pipe((text) => new Date(text)),
+    // It has no asynchronous schemas: one of its own around another, as an application would write it.
+    free: asynchronous(type("string").narrow((name, ctx) => name !== "taken" || ctx.reject({ message: "is taken" }))),
+    size: type("'s' | 'm'").default("m")[0],
+  },
+];
+
+function asynchronous(schema: StandardSchema): StandardSchema {
+  return { "~standard": { version: 1, validate: async (value) => schema["~standard"].validate(value) } };
+}
+
+describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size }) => {
+  it("passes what is right, and refuses what is wrong by the parameter's name", async () => {
+    expect(await sent("to: string", { to: "a@b.example" }, { validate: { to: email } })).toEqual(["a@b.example"]);
+    const error = await sent("n: int, to: string", { n: "1", to: "nobody" }, { validate: { to: email } });
+    expect(error).toMatchObject({ code: "validation_error", details: { parameter: "to" } });
+    const { message, details } = error as { message: string; details: { expected: string } };
+    expect(message).toBe(`to: ${details.expected}`);
+    expect(details).not.toHaveProperty("path");
+  });
+
+  it("says where in the value", async () => {
+    const lines = [{ "unit price": 1 }, { "unit price": -1 }];
+    const error = await sent("order: object", { order: { lines } }, { validate: { order } });
+    expect(error).toMatchObject({
+      code: "validation_error",
+      message: expect.stringMatching(/^order\.lines\[1\]\["unit price"\]: /),
+      details: { parameter: "order", path: 'order.lines[1]["unit price"]' },
+    });
+  });
+
+  it("hands on what it makes of a value, and to a stream and a keyed function too", async () => {
+    const seen: unknown[] = [];
+    const options = { validate: { on: day } };
+    const one = typedServer(["one", "on: Date"], (on: Date) => seen.push(on), { options });
+    const keyed = typedServer(["keyed", "{ on, n = 1 }: { on: Date; n?: int }"], (all: object) => seen.push(all), {
+      options,
+    });
+    const stream = typedServer(
+      ["stream", "on: Date"],
+      function* (on: Date) {
+        seen.push(on);
+        yield 1;
+      },
+      { options, stream: true },
+    );
+    const app = appOf({ one, keyed, stream });
+    for (const name of ["one", "keyed", "stream"]) await (await call(app, name, { on: "2026-01-02" })).text();
+    const date = new Date("2026-01-02");
+    expect(seen).toEqual([date, { on: date }, date]);
+  });
+
+  it("waits for what is asynchronous", async () => {
+    expect(await sent("name: string", { name: "free" }, { validate: { name: free } })).toEqual(["free"]);
+    expect(await sent("name: string", { name: "taken" }, { validate: { name: free } })).toMatchObject({
+      code: "validation_error",
+      message: "name: is taken",
+    });
+  });
+
+  it("refuses a stream's arguments before the stream starts", async () => {
+    const f = typedServer(
+      ["f", "to: string"],
+      function* () {
+        yield 1;
+      },
+      { options: { validate: { to: email } }, stream: true },
+    );
+    const response = await call(appOf({ f }), "f", { to: "nobody" });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ error: { code: "validation_error", details: { parameter: "to" } } });
+  });
+
+  it("of a parameter that was left out, a default holds: its own, or the function's", async () => {
+    const own = typedServer(["own", "to: string = 'me'"], (to = "me") => to, { options: { validate: { to: email } } });
+    expect(await (await call(appOf({ own }), "own")).json()).toEqual({ result: "me" });
+    expect(await (await call(appOf({ own }), "own", { to: "nobody" })).json()).toHaveProperty("error");
+    expect(await sent("size?: string", { size: "s" }, { validate: { size } })).toEqual(["s"]);
+    const keyed = typedServer(["keyed", "{ to = 'me' }: { to?: string }"], ({ to = "me" }: { to?: string }) => to, {
+      options: { validate: { to: email } },
+    });
+    expect(await (await call(appOf({ keyed }), "keyed")).json()).toEqual({ result: "me" });
+  });
+
+  it("never repeats a value that is named like a secret, however it is wrong", async () => {
+    for (const [name, schema] of [
+      ["password", email],
+      ["apiKey", size],
+    ] as const) {
+      const error = await sent(`${name}: string`, { [name]: "hunter2" }, { validate: { [name]: schema } });
+      expect(error).toMatchObject({ code: "validation_error", details: { parameter: name } });
+      expect(JSON.stringify(error)).not.toContain("hunter2");
+    }
+  });
+
+  it("repeats no more of a long value than the beginning", async () => {
+    const error = await sent("to: string", { to: "x".repeat(100_000) }, { validate: { to: email } });
+    expect(JSON.stringify(error).length).toBeLessThan(700);
+  });
+});
+
+describe("a schema's own default", () => {
+  it("holds where the parameter may be left out", async () => {
+    const zod = { size: z.enum(["s", "m"]).default("m") };
+    expect(await sent("size?: string", {}, { validate: zod })).toEqual(["m"]);
+    expect(await sent("n?: int, size?: string", {}, { validate: zod })).toEqual([null, "m"]);
+    expect(await sent("{ size }: { size?: string }", {}, { validate: zod })).toEqual([{ size: "m" }]);
+    expect(await sent("size?: string", {}, { validate: { size: v.optional(v.string(), "m") } })).toEqual(["m"]);
+  });
+
+  it("does not, where it may not", async () => {
+    const validate = { size: z.string().default("m") };
+    expect(await sent("size: string", {}, { validate })).toMatchObject({ message: "size: a value is required" });
+  });
+});
+
+describe("the order", () => {
+  it("is coercion first: a schema gets a number, also where a string came", async () => {
+    expect(await sent("n: int", { n: " 7 " }, { validate: { n: z.number().max(9) } })).toEqual([7]);
+    expect(await sent("n: int", { n: "x" }, { validate: { n: z.number() } })).toMatchObject({
+      message: 'n: expected int, got "x"',
+    });
+    expect(await sent("on: boolean", { on: "yes" }, { validate: { on: z.literal(true) } })).toEqual([true]);
+  });
+
+  it("in a strict application is the same: a schema takes the place of what strict would check", async () => {
+    const validate = { tags: z.string().transform((text) => text.split(",")) };
+    const setting = { validate, strict: true };
+    expect(await sent("tags: string[], name: string", { tags: "a,b", name: "x" }, setting)).toEqual([["a", "b"], "x"]);
+    expect(await sent("tags: string[], name: string", { tags: "a", name: 1 }, setting)).toMatchObject({
+      message: "name: expected string, got 1",
+    });
+    expect(await sent("n: int", { n: "7" }, { validate: { n: z.number() }, strict: true })).toEqual([7]);
+  });
+
+  it("is that of the parameters, and the first that is wrong is told", async () => {
+    const asked: string[] = [];
+    const noting = (name: string, isRight: boolean): StandardSchema => ({
+      "~standard": {
+        version: 1,
+        validate: (value) => {
+          asked.push(name);
+          return isRight ? { value } : { issues: [{ message: `${name} is wrong` }] };
+        },
+      },
+    });
+    const validate = { c: noting("c", false), b: noting("b", false), a: noting("a", true) };
+    expect(await sent("a: int, b: int, c: int", { a: 1, b: 2, c: 3 }, { validate })).toMatchObject({
+      message: "b: b is wrong",
+    });
+    expect(asked).toEqual(["a", "b"]);
+  });
+});
+
+describe("a schema", () => {
+  const throwing = (error: unknown): StandardSchema => ({
+    "~standard": {
+      version: 1,
+      validate: () => {
+        throw error;
+      },
+    },
+  });
+
+  it("that throws is internal, and the log has it", async () => {
+    for (const error of [new Error("the database is away"), new TypeError("x is undefined")]) {
+      expect(await sent("a: int", { a: 1 }, { validate: { a: throwing(error) } })).toMatchObject({ code: "internal" });
+      expect(log.mock.calls.flat().map(String).join()).toContain(error.message);
+    }
+    const rejecting = asynchronous(throwing(new Error("later")));
+    expect(await sent("a: int", { a: 1 }, { validate: { a: rejecting } })).toMatchObject({ code: "internal" });
+  });
+
+  it("that throws a ValueError or an RPCError is understood", async () => {
+    expect(await sent("a: int", { a: 1 }, { validate: { a: throwing(new ValueError("No.")) } })).toEqual({
+      code: "validation_error",
+      message: "a: No.",
+      details: { parameter: "a", expected: "No." },
+    });
+    const error = new RPCError("conflict", "Taken.", { by: 1 });
+    expect(await sent("a: int", { a: 1 }, { validate: { a: throwing(error) } })).toEqual({
+      code: "conflict",
+      message: "Taken.",
+      details: { by: 1 },
+    });
+  });
+
+  it("that gives no issue but an empty list of them has refused", async () => {
+    const mute: StandardSchema = { "~standard": { version: 1, validate: () => ({ issues: [] }) } };
+    expect(await sent("a: int", { a: 1 }, { validate: { a: mute } })).toMatchObject({ message: "a: is not valid" });
+  });
+
+  it("runs in the request, and within its time", async () => {
+    const byPath: StandardSchema = { "~standard": { version: 1, validate: () => ({ value: request.path }) } };
+    expect(await sent("a: string", { a: "x" }, { validate: { a: asynchronous(byPath) } })).toEqual(["/__web/rpc/f"]);
+    const endless: StandardSchema = { "~standard": { version: 1, validate: () => new Promise(() => undefined) } };
+    expect(await sent("a: int", { a: 1 }, { validate: { a: endless }, rpc_timeout: 0.05 })).toMatchObject({
+      code: "timeout",
+    });
+  });
+
+  it("finds nothing that an object merely inherits", async () => {
+    const seen: unknown[] = [];
+    const validateIt = (value: unknown) => {
+      seen.push(value);
+      return { value };
+    };
+    const keep: StandardSchema = { "~standard": { version: 1, validate: validateIt } };
+    const params = "{ constructor: c, n }: { constructor?: string; n: int }";
+    const validate = { ["constructor" as string]: keep, n: keep };
+    expect(await sent(params, { n: 1 }, { validate })).toEqual([{ n: 1 }]);
+    expect(seen).toEqual([undefined, 1]);
+  });
+});
+
+describe("what is no schema", () => {
+  it.each<[unknown, RegExp]>([
+    [null, /validate is an object of schemas/],
+    [{ b: z.string() }, /validate names b, which is no parameter/],
+    [{ a: {} }, /no Standard Schema/],
+    [{ a: null }, /no Standard Schema/],
+  ])("is refused where it is written: %j", (validate, message) => {
+    const options = { validate } as { validate: Record<string, StandardSchema> };
+    expect(() => typedServer(["f", "a: int"], () => 1, { options })).toThrow(message);
+  });
+});
