@@ -1,0 +1,48 @@
+/**
+ * The assistant: a script that speaks word by word, as a model would.
+ */
+import { setTimeout as wait } from "node:timers/promises";
+
+const PACE_MS = 55;
+const MOST_COUNTED = 500;
+
+const SCRIPT: readonly (readonly [about: RegExp, answer: string])[] = [
+  [
+    /\b(stop|cancel|interrupt)/i,
+    "Press Stop, and the loop that reads me is cancelled: the request is aborted, my generator is closed at the word it " +
+      "stands at, and its finally block tells the room that I was stopped. Closing your tab does the same, since a page " +
+      "that is gone reads nothing any more. Nobody has to clean up after either of us.",
+  ],
+  [
+    /\b(live|order|lost|miss|offline|reload)/i,
+    "Your page was given a feed that knows where the channel stood before its messages were loaded. So whatever was " +
+      "published since is in the page, in the feed, or in both, and what is in both is shown once. Go offline, come back, " +
+      "and the feed continues after the last message you saw. If that can no longer be kept, your page is told, and loads " +
+      "itself anew.",
+  ],
+  [
+    /\b(hello|hi|hey|good (morning|evening))\b/i,
+    "Hello! I am the assistant of this room: a script of a few lines, to be honest. Ask me how messages arrive, what " +
+      "happens when I am stopped, or to count to twenty.",
+  ],
+];
+
+const OTHERWISE =
+  "I am a script, so I know little, but I say it one word at a time. Each word is stored first, then published to the " +
+  "room: all who are here read along while I write, and whoever comes in now finds what I have said so far. Ask me how " +
+  "live updates keep their order, what happens when I am stopped, or to count to twenty.";
+
+/** Answers a question, in pieces. */
+export async function* answer(question: string): AsyncGenerator<string> {
+  for (const word of wordsFor(question)) {
+    yield word;
+    await wait(PACE_MS);
+  }
+}
+
+function wordsFor(question: string): string[] {
+  const [, most] = /\bcount to (\d{1,9})\b/i.exec(question) ?? [];
+  if (most) return Array.from({ length: Math.min(Number(most), MOST_COUNTED) }, (_, index) => `${index + 1} `);
+  const [, text = OTHERWISE] = SCRIPT.find(([about]) => about.test(question)) ?? [];
+  return text.match(/\S+\s*/g) ?? [];
+}
