@@ -1,7 +1,9 @@
 import { afterAll, expect } from "vitest";
 import { memory } from "../../src/live/bus/index.ts";
+import { nats } from "../../src/live/bus/nats.ts";
 import { redis } from "../../src/live/bus/redis.ts";
 import { keptLog } from "../support/log-lines.ts";
+import { NatsServer } from "../support/nats-server.ts";
 import { RedisServer } from "../support/redis-server.ts";
 import { busTests } from "./bus.ts";
 
@@ -32,6 +34,19 @@ busTests("in Redis", async () => {
     async lose() {
       await server.client().flushall();
       return redis({ url: server.url, log });
+    },
+    stop: () => server.stop(),
+  };
+});
+
+busTests("in NATS", async () => {
+  const server = await NatsServer.start();
+  return {
+    open: () => nats({ url: server.url, log }),
+    openSmall: () => nats({ url: server.url, log, stream: "small", bytes: 50_000 }),
+    async lose() {
+      await server.deleteStream("tsweb");
+      return nats({ url: server.url, log });
     },
     stop: () => server.stop(),
   };

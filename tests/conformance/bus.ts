@@ -407,13 +407,15 @@ export function busTests(name: string, start: () => Promise<Bench>): void {
         for (const follower of followers) follower.stop();
       });
 
-      it("once what it brings along follows on what it says", async () => {
+      it("with messages that follow on the position they are said to follow on", async () => {
         const channel = freshName();
         const brought: Fresh[] = [];
         await publishNumbers(other, channel, 3);
         const stop = await bus.watch(channel, (fresh) => fresh && brought.push(fresh));
         for (let at = 0; at < 20; at++) await other.publish(channel, String(at));
-        await expect.poll(() => brought.flatMap(({ messages }) => messages).length, { timeout: 5_000 }).toBe(20);
+        await expect.poll(() => brought.at(-1)?.messages.at(-1)?.data, { timeout: 5_000 }).toBe("19");
+        // Of the first, not every bus knows what was before it.
+        expect(brought.flatMap(({ messages }) => messages).length).toBeGreaterThanOrEqual(19);
         for (const { after, messages } of brought) {
           const last = messages.at(-1)?.position ?? "";
           const read = (await readAll(bus, channel, after)).filter(({ position }) => position <= last);

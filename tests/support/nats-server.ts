@@ -7,6 +7,8 @@ import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
 import { freePort } from "./free-port.ts";
 
 /** How a NATS server is started. */
@@ -79,6 +81,19 @@ export class NatsServer {
     const ended = once(child, "exit");
     child.kill("SIGKILL");
     await ended;
+  }
+
+  /** Deletes a stream, with all that is in it. */
+  async deleteStream(name: string): Promise<void> {
+    const connection = await connect({
+      servers: this.url,
+      ...(this.#setup.password ? { user: "tsweb", pass: this.#setup.password } : {}),
+    });
+    try {
+      await (await jetstreamManager(connection)).streams.delete(name);
+    } finally {
+      await connection.close();
+    }
   }
 
   /** Copies what it kept, while it does not run; {@link restore} brings that back. */

@@ -1,8 +1,8 @@
 import type { Message, Position, Wake } from "./bus.ts";
 
-/** A message, and the position from which on it is the first. */
+/** A message, and the position from which on it is the first; undefined where that is the one before it. */
 export interface News {
-  readonly after: Position;
+  readonly after?: Position;
   readonly message: Message;
 }
 
@@ -60,24 +60,28 @@ export class Wakes {
   tell(channel: string, { after, message }: News): void {
     const watched = this.#watched.get(channel);
     if (!watched) return;
-    const follows = watched.seen === undefined || watched.seen === after;
+    const from = after ?? watched.seen;
+    const follows = from !== undefined && (watched.seen ?? from) === from;
     watched.seen = message.position;
     if (!watched.isWaking) {
-      watched.fresh = follows ? { after, messages: [message] } : undefined;
+      watched.fresh = follows ? { after: from, messages: [message] } : undefined;
       wakeSoon(watched);
     } else if (follows && watched.fresh) watched.fresh.messages.push(message);
     else watched.fresh = undefined;
   }
 
-  /** Tells those who watch a channel, or all, that they may have missed something. */
-  alarm(channels: Iterable<string> = this.#watched.keys()): void {
-    for (const channel of channels) {
-      const watched = this.#watched.get(channel);
-      if (!watched) continue;
+  /** What comes next need not follow on what was handed on before. */
+  doubt(): void {
+    for (const watched of this.#watched.values()) {
       watched.seen = undefined;
       watched.fresh = undefined;
-      if (!watched.isWaking) wakeSoon(watched);
     }
+  }
+
+  /** Tells all that they may have missed something. */
+  alarm(): void {
+    this.doubt();
+    for (const watched of this.#watched.values()) if (!watched.isWaking) wakeSoon(watched);
   }
 
   /** Wakes nobody any more. */
