@@ -1,12 +1,12 @@
 // npm run bench                          everything, in under four minutes
-// npm run bench -- rpc --rounds 10       one of: rpc, pages, startup, dev
+// npm run bench -- rpc --rounds 10       one of: rpc, pages, live, startup, dev
 import { existsSync, statSync } from "node:fs";
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackage, fail, installPackages, requireNode, root, run } from "../scripts/setup.mjs";
 
-const BENCHES = ["rpc", "pages", "startup", "dev"];
+const BENCHES = ["rpc", "pages", "live", "startup", "dev"];
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {

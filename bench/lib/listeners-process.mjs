@@ -1,0 +1,41 @@
+// Listens to event streams over plain sockets, and counts messages by the `~` that each has once.
+// Its arguments: the address, and how many connections. It says "ready" once all have begun, and
+// answers each line on its input with what came since the last: { messages, micros }.
+import { connect } from "node:net";
+import { createInterface } from "node:readline";
+
+const { hostname, port, host, pathname, search } = new URL(process.argv[2]);
+const connections = Number(process.argv[3]);
+const request = `GET ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\naccept: text/event-stream\r\n\r\n`;
+const MARK = "~".charCodeAt(0);
+
+let messages = 0;
+let since = process.hrtime.bigint();
+
+function open() {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(request));
+    let hasBegun = false;
+    socket.on("data", (chunk) => {
+      if (!hasBegun) {
+        hasBegun = true;
+        if (!chunk.toString("latin1").startsWith("HTTP/1.1 200")) reject(new Error(chunk.toString()));
+        resolve();
+      }
+      for (let at = chunk.indexOf(MARK); at !== -1; at = chunk.indexOf(MARK, at + 1)) messages++;
+    });
+    socket.on("error", reject);
+    socket.on("close", () => reject(new Error("A stream has ended.")));
+  });
+}
+
+for (let left = connections; left > 0; left -= 100)
+  await Promise.all(Array.from({ length: Math.min(100, left) }, open));
+console.log("ready");
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line === "end") process.exit(0);
+  const now = process.hrtime.bigint();
+  console.log(JSON.stringify({ messages, micros: Number((now - since) / 1000n) }));
+  messages = 0;
+  since = now;
+}
