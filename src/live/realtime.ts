@@ -1,6 +1,6 @@
 import { built } from "../built.ts";
-import type { Log } from "../log.ts";
-import { type Bus, memory } from "./bus/index.ts";
+import { consoleLog, type Log } from "../log.ts";
+import { type Bus, openBus } from "./bus/index.ts";
 
 /** Where the bus of this process comes from, until it is first used. */
 interface Source {
@@ -18,13 +18,13 @@ let isInstalled = false;
  * edited one.
  */
 export function configureBus(from: Source): void {
-  if (bus && !isInstalled && source?.busUrl !== from.busUrl) closeBus();
+  if (bus && !isInstalled && source?.busUrl !== from.busUrl) void closeBus();
   source = from;
 }
 
 /** Gives the bus of this process, and makes it on first use: the one in memory unless another is named. */
 export function currentBus(): Bus {
-  bus ??= memory();
+  bus ??= openBus(source?.busUrl, source?.log ?? consoleLog());
   return bus;
 }
 
