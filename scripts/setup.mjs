@@ -42,9 +42,9 @@ export function buildPackage() {
   run(process.execPath, [join(root, "scripts", "build.mjs")]);
 }
 
-/** Finds a program on the path. */
+/** Finds a program on the path, or where Debian keeps servers. */
 function find(names) {
-  const folders = (process.env.PATH ?? "").split(delimiter);
+  const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
   return names.some((name) => folders.some((folder) => existsSync(join(folder, name))));
 }
 

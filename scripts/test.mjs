@@ -10,6 +10,7 @@ installPackages();
 installPrograms([
   { names: ["chromium", "chromium-browser", "google-chrome"], debian: "chromium" },
   { names: ["redis-server"], debian: "redis-server" },
+  { names: ["nats-server"], debian: "nats-server" },
 ]);
 buildPackage();
 

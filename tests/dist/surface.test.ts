@@ -12,6 +12,8 @@ describe("the doors", () => {
       "tsweb/browser",
       "tsweb/auth",
       "tsweb/node",
+      "tsweb/redis",
+      "tsweb/nats",
       "tsweb/client",
       "tsweb/testing",
       "tsweb/vite",
@@ -126,6 +128,15 @@ describe("tsweb/node", () => {
   it("serves an application with Node", () => {
     expect(valuesOf("tsweb/node")).toEqual(["listenOn", "node", "serve"]);
     expect(typesOf("tsweb/node")).toEqual(["Listening", "NodeHandler"]);
+  });
+});
+
+describe("the buses", () => {
+  it("are Redis and NATS, each behind a door of its own", () => {
+    expect(valuesOf("tsweb/redis")).toEqual(["redis"]);
+    expect(typesOf("tsweb/redis")).toEqual(["RedisOptions"]);
+    expect(valuesOf("tsweb/nats")).toEqual(["nats"]);
+    expect(typesOf("tsweb/nats")).toEqual(["NatsOptions"]);
   });
 });
 

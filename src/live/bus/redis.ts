@@ -96,7 +96,8 @@ class RedisBus implements Bus {
   position(channels: readonly string[]): Promise<Position[]> {
     return this.#patience.insist(async () => {
       const ends: Position[] = [];
-      for (let at = 0; at < channels.length; at += ENDS_AT_ONCE) {
+      // Once at least: also of no channel it is an answer whether Redis is there.
+      for (let at = 0; at === 0 || at < channels.length; at += ENDS_AT_ONCE) {
         const keys = channels.slice(at, at + ENDS_AT_ONCE).map((channel) => this.#keys.stream(channel));
         const input = { keys: [this.#keys.epoch, ...keys], args: [newEpoch()] };
         ends.push(...readEnds(await this.#run(ENDS, input)).map(endOf));
