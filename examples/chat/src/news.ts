@@ -47,10 +47,15 @@ export function flaw(text: string): string | undefined {
   return `That is ${text.length - MAX_TEXT} characters too many: ${MAX_TEXT} fit into one message.`;
 }
 
-/** A message as a page shows it: perhaps not in the room yet. */
+/** A message as a page shows it. One that is not in the room yet has no place, which is {@link NO_PLACE}. */
 export interface Shown extends Omit<Message, "state"> {
   readonly state: Message["state"] | "sending" | "failed";
+  /** Whether it is a question to the assistant; known of one's own, while they are sent. */
+  readonly asks?: boolean;
 }
+
+/** After all others. */
+export const NO_PLACE = Number.POSITIVE_INFINITY;
 
 /** What a page shows of the room. */
 export interface Room {
@@ -67,12 +72,14 @@ export interface Room {
 export function show(room: Room, news: News): void {
   switch (news.kind) {
     case "message":
-      return showMessage(room, news.message);
+      showMessage(room, news.message);
+      break;
     case "piece":
-      return showPiece(room, news);
+      showPiece(room, news);
+      break;
     case "joined":
       room.people = [...room.people.filter(({ id }) => id !== news.person.id), news.person];
-      return;
+      break;
     case "left":
       room.people = room.people.filter(({ id, visit }) => id !== news.person.id || visit > news.person.visit);
   }
@@ -83,7 +90,9 @@ export function showMessage({ messages, earlier }: Room, message: Shown): void {
   const index = messages.findIndex(({ id }) => id === message.id);
   const known = messages[index];
   if (known) {
-    if (known.text.length <= message.text.length) messages[index] = message; // answers only grow
+    const isNewer =
+      known.place === NO_PLACE || (message.place !== NO_PLACE && known.text.length <= message.text.length);
+    if (isNewer) messages[index] = message; // what has its place keeps it, and answers only grow
   } else if (!earlier || message.place > (messages[0]?.place ?? 0)) {
     messages.push(message); // else it comes with those around it, when they are asked for
   }
