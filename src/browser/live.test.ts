@@ -1,0 +1,357 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { feedOf } from "../../tests/support/live-feed.ts";
+import { LivePage, type LiveRequest, say } from "../../tests/support/live-page.ts";
+
+const room = feedOf("room:1", { position: "p.3" });
+const news = feedOf("news", { position: "p.7" });
+
+let page: LivePage;
+let seen: unknown[];
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  vi.spyOn(Math, "random").mockReturnValue(0);
+  seen = [];
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+async function listen(options: Parameters<typeof LivePage.open>[0] = {}): Promise<LiveRequest> {
+  page = await LivePage.open(options);
+  page.subscribe(room, (message) => seen.push(message), { gap: (reason) => seen.push(`gap: ${reason}`) });
+  await page.pass();
+  return page.last;
+}
+
+/** Fails until the page polls. */
+async function untilPoll(options: Parameters<typeof LivePage.open>[0] = {}): Promise<LiveRequest> {
+  (await listen(options)).fail();
+  await page.untilAsked();
+  page.last.fail();
+  await page.untilAsked();
+  return page.last;
+}
+
+const empty = (cursor = "p.3") => ({ events: [], gaps: [], cursor });
+const html = (status = 200) =>
+  new Response("<p>Sign in to the hotel</p>", { status, headers: { "content-type": "text/html" } });
+
+/** What a stream may be answered with and be no stream. */
+const NO_STREAM: readonly (readonly [string, (request: LiveRequest) => void])[] = [
+  ["a network that fails", (request) => request.fail()],
+  ["a page of a proxy", (request) => request.answer(html())],
+  ["a stream of another type", (request) => request.open({ type: "text/plain" })],
+  ["no type at all", (request) => request.answer(new Response(new Uint8Array()))],
+  ["204", (request) => request.answer(new Response(null, { status: 204 }))],
+  ["400", (request) => request.json({ error: {} }, 400)],
+  ["403 of a proxy", (request) => request.answer(html(403))],
+  ["404", (request) => request.json({ error: {} }, 404)],
+  ["429", (request) => request.json({ error: {} }, 429)],
+  ["500", (request) => request.answer(html(500))],
+  ["502", (request) => request.answer(html(502))],
+  [
+    "503 that says it streams",
+    (request) => request.answer(new Response("x", { status: 503, headers: { "content-type": "text/event-stream" } })),
+  ],
+  ["a stream that is cut at once", (request) => request.open().cut()],
+  ["a stream that ends at once", (request) => request.open().end()],
+  ["a stream that says what is no JSON", (request) => request.open().push("id: p.4\ndata: room:1\ndata: {\n\n")],
+];
+
+describe("a stream that cannot be opened", () => {
+  // The last one says something: that proves that the server is there.
+  test.each(NO_STREAM.slice(0, -1))("is tried once more, then polled instead: %s", async (_, fault) => {
+    fault(await listen());
+    const waited = await page.untilAsked();
+    expect(waited).toBeGreaterThanOrEqual(2000 - 100);
+    expect(waited).toBeLessThanOrEqual(4000 + 100);
+    expect(page.last.kind).toBe("/__web/live");
+    fault(page.last);
+    expect(await page.untilAsked()).toBeLessThanOrEqual(50);
+    expect(page.last.kind).toBe("/__web/poll");
+    expect([page.last.feeds, page.last.after, page.last.wait]).toEqual([[room], "p.3", "25"]);
+    expect(seen).toEqual([]);
+    expect(page.said).toEqual([]);
+  });
+
+  test.each(NO_STREAM)("leaves nothing open: %s", async (_, fault) => {
+    const first = await listen();
+    fault(first);
+    await page.untilAsked();
+    expect(first.aborted.aborted).toBe(true);
+  });
+
+  test("that never says anything is given 10 seconds, then polled instead", async () => {
+    const first = await listen();
+    await page.pass(9_999);
+    expect(page.requests.length).toBe(1);
+    await page.pass(1);
+    expect(first.aborted.aborted).toBe(true);
+    expect(page.last.kind).toBe("/__web/poll");
+  });
+});
+
+describe("a stream that was open", () => {
+  test.each([
+    ["ends", (request: LiveRequest) => request.end()],
+    ["is cut", (request: LiveRequest) => request.cut()],
+  ])("and %s is opened again after the server's delay, from the last message", async (_, fault) => {
+    for (let round = 4; round < 8; round++) {
+      const request = round === 4 ? await listen() : page.last;
+      request.open({ retry: 3000 }).push(say.message(`p.${round}`, "room:1", round));
+      await page.pass(1000);
+      fault(request);
+      const waited = await page.untilAsked();
+      expect(waited).toBeGreaterThan(2900);
+      expect(waited).toBeLessThan(3100);
+      expect([page.last.kind, page.last.after]).toEqual(["/__web/live", `p.${round}`]);
+    }
+    expect(seen).toEqual([4, 5, 6, 7]);
+  });
+
+  test("is not waited for equally long by all", async () => {
+    (await listen()).open({ retry: 3000 }).push(say.ping);
+    await page.pass();
+    vi.spyOn(Math, "random").mockReturnValue(0.999);
+    page.last.end();
+    expect(await page.untilAsked()).toBeLessThan(1700);
+  });
+
+  test("keeps what was said of a message only when all of it was there", async () => {
+    (await listen()).open().push(say.message("p.4", "room:1", "whole"));
+    page.last.push(say.message("p.5", "room:1", "half").slice(0, -1));
+    await page.pass();
+    page.last.cut();
+    await page.untilAsked();
+    expect(page.last.after).toBe("p.4");
+    expect(seen).toEqual(["whole"]);
+  });
+
+  test("lives for as long as it says something", async () => {
+    const request = (await listen()).open();
+    for (let n = 0; n < 30; n++) {
+      await page.pass(20_000);
+      request.push(say.ping);
+    }
+    await page.pass();
+    expect(page.requests.length).toBe(1);
+  });
+
+  test("is dead after 45 seconds of silence: the page polls, and streams again after a minute", async () => {
+    const request = (await listen()).open().push(say.message("p.4", "room:1", 4));
+    await page.pass(44_999);
+    expect(request.aborted.aborted).toBe(false);
+    await page.pass(1);
+    expect(request.aborted.aborted).toBe(true);
+    expect([page.last.kind, page.last.after]).toEqual(["/__web/poll", "p.4"]);
+    for (let waited = 0; page.last.kind === "/__web/poll"; waited += 25_000) {
+      expect(waited).toBeLessThan(90_000);
+      await page.pass(25_000);
+      page.last.json(empty("p.4"));
+      await page.pass(1000);
+    }
+    page.last.open().push(say.message("p.5", "room:1", 5));
+    await page.pass();
+    expect(seen).toEqual([4, 5]);
+  });
+
+  test("with a message that is no JSON is opened again from before it, and not in haste", async () => {
+    (await listen()).open().push("id: p.4\ndata: room:1\ndata: {\n\n");
+    expect(await page.untilAsked()).toBeGreaterThan(900);
+    expect(page.last.after).toBe("p.3");
+  });
+});
+
+describe("a poll", () => {
+  test("gives its messages in their order, and asks on from its cursor", async () => {
+    const poll = await untilPoll();
+    poll.json({
+      events: [
+        ["room:1", 4],
+        ["room:2", "another's"],
+        ["room:1", { five: 5 }],
+      ],
+      gaps: [],
+      cursor: "p.5",
+    });
+    const waited = await page.untilAsked();
+    expect(waited).toBeGreaterThan(400);
+    expect(waited).toBeLessThan(1100);
+    expect([page.last.kind, page.last.after, page.last.wait]).toEqual(["/__web/poll", "p.5", "25"]);
+    expect(seen).toEqual([4, { five: 5 }]);
+  });
+
+  test("never asks in haste, though a proxy answers at once", async () => {
+    await untilPoll();
+    const start = Date.now();
+    for (let n = 0; n < 20; n++) {
+      page.last.json({ events: [["room:1", n]], gaps: [], cursor: `p.${n + 10}` });
+      await page.untilAsked();
+    }
+    expect(seen.length).toBe(20);
+    expect(Date.now() - start).toBeGreaterThan(20 * 900);
+  });
+
+  test("goes on for a minute; then one stream that fails is enough to poll again", async () => {
+    await untilPoll();
+    const start = Date.now();
+    while (page.last.kind === "/__web/poll") {
+      page.last.json(empty());
+      await page.untilAsked();
+    }
+    expect(Date.now() - start).toBeGreaterThanOrEqual(59_000);
+    expect(Date.now() - start).toBeLessThan(62_000);
+    page.last.answer(html(403));
+    expect(await page.untilAsked()).toBeLessThanOrEqual(50);
+    expect(page.last.kind).toBe("/__web/poll");
+  });
+
+  test("gives way to a stream that opens", async () => {
+    await untilPoll();
+    while (page.last.kind === "/__web/poll") {
+      page.last.json(empty());
+      await page.untilAsked();
+    }
+    page.last.open().push(say.message("p.4", "room:1", 4));
+    await page.pass(30_000);
+    page.last.push(say.ping);
+    await page.pass();
+    page.last.end();
+    await page.untilAsked();
+    expect([page.last.kind, page.last.after]).toEqual(["/__web/live", "p.4"]);
+  });
+
+  test.each([
+    ["a network that fails", (request: LiveRequest) => request.fail()],
+    ["a page of a proxy", (request: LiveRequest) => request.answer(html())],
+    ["204", (request: LiveRequest) => request.answer(new Response(null, { status: 204 }))],
+    ["404", (request: LiveRequest) => request.json({ error: {} }, 404)],
+    ["429", (request: LiveRequest) => request.json({ error: {} }, 429)],
+    ["500", (request: LiveRequest) => request.answer(html(500))],
+    ["502", (request: LiveRequest) => request.answer(html(502))],
+    ["503", (request: LiveRequest) => request.json({ error: {} }, 503)],
+    ["other JSON", (request: LiveRequest) => request.json({ ok: true })],
+    ["null", (request: LiveRequest) => request.json(null)],
+    ["a cursor of fewer channels", (request: LiveRequest) => request.json({ ...empty("p.5"), cursor: "" })],
+  ])("that fails is tried again, ever less often: %s", async (_, fault) => {
+    await untilPoll();
+    const waits: number[] = [];
+    for (let n = 0; n < 12; n++) {
+      fault(page.last);
+      waits.push(await page.untilAsked());
+    }
+    expect(waits[0]).toBeGreaterThan(400);
+    expect(Math.max(...waits)).toBeLessThanOrEqual(30_100);
+    expect(seen).toEqual([]);
+    expect(page.said).toEqual([]);
+    while (page.last.kind !== "/__web/poll") {
+      page.last.fail();
+      await page.untilAsked();
+    }
+    page.last.json({ events: [["room:1", "back"]], gaps: [], cursor: "p.4" });
+    await page.pass();
+    expect(seen).toEqual(["back"]);
+  });
+
+  test("that is never answered is given up after 45 seconds", async () => {
+    const poll = await untilPoll();
+    await page.pass(44_900);
+    expect(poll.aborted.aborted).toBe(false);
+    await page.pass(100);
+    expect(poll.aborted.aborted).toBe(true);
+    await page.untilAsked();
+  });
+
+  test("that was replaced says nothing", async () => {
+    const poll = await untilPoll();
+    page.subscribe(news, () => {});
+    poll.json({ events: [["room:1", 4]], gaps: [], cursor: "p.4" });
+    await page.pass();
+    expect(seen).toEqual([]);
+    expect([page.last.feeds, page.last.after]).toEqual([[room, news], "p.3,p.7"]);
+  });
+});
+
+describe("feeds that are refused", () => {
+  test.each([400, 403])("by a poll with %i are told as over, once, and asked for no more", async (status) => {
+    const poll = await untilPoll();
+    page.subscribe(news, () => {}, { gap: (reason) => seen.push(`news gap: ${reason}`) });
+    await page.pass();
+    expect(poll.aborted.aborted).toBe(true);
+    page.last.json({ error: { code: "forbidden" } }, status);
+    const asked = page.requests.length;
+    await page.pass(300_000);
+    expect(seen).toEqual(["gap: expired", "news gap: expired"]);
+    expect(page.requests.length).toBe(asked);
+    expect(page.said).toEqual([`The server refused this page's feeds (${status})`]);
+  });
+});
+
+describe("a gap", () => {
+  test("on a stream is told; the others go on, and it is not asked for again", async () => {
+    page = await LivePage.open();
+    page.subscribe(room, (message) => seen.push(message), { gap: (reason) => seen.push(`gap: ${reason}`) });
+    page.subscribe(news, (message) => seen.push(`news: ${message}`));
+    await page.pass();
+    page.last.open().push(say.gap("-,p.7", "room:1", "trimmed") + say.message("-,p.8", "news", 8));
+    page.last.push(say.message("p.9,p.8", "room:1", "never"));
+    await page.pass();
+    expect(seen).toEqual(["gap: trimmed", "news: 8"]);
+    expect(page.requests.length).toBe(1);
+    page.last.cut();
+    await page.untilAsked();
+    expect([page.last.feeds, page.last.after]).toEqual([[news], "p.8"]);
+  });
+
+  test("of all there is ends the connection", async () => {
+    const request = (await listen()).open().push(say.gap("-", "room:1", "reset"));
+    await page.pass(300_000);
+    expect(seen).toEqual(["gap: reset"]);
+    expect(request.aborted.aborted).toBe(true);
+    expect(page.requests.length).toBe(1);
+  });
+
+  test("in a poll is told after the messages that came with it", async () => {
+    const poll = await untilPoll();
+    page.subscribe(news, (message) => seen.push(`news: ${message}`));
+    await page.pass();
+    poll.json(empty());
+    page.last.json({ events: [["news", 8]], gaps: [["room:1", "expired"]], cursor: "-,p.8" });
+    await page.untilAsked();
+    expect(seen).toEqual(["news: 8", "gap: expired"]);
+    expect([page.last.feeds, page.last.after]).toEqual([[news], "p.8"]);
+  });
+
+  test("whose handler throws is told to the others too", async () => {
+    const mistake = new Error("a mistake of the page");
+    page = await LivePage.open();
+    page.subscribe(room, () => {}, {
+      gap: () => {
+        throw mistake;
+      },
+    });
+    page.subscribe(room, () => {}, { gap: (reason) => seen.push(reason) });
+    await page.pass();
+    page.last.open().push(say.gap("-", "room:1", "trimmed"));
+    await page.pass();
+    expect(seen).toEqual(["trimmed"]);
+    expect(page.reported).toEqual([mistake]);
+  });
+
+  test("may be answered with a new feed", async () => {
+    page = await LivePage.open();
+    const fresh = feedOf("room:1", { position: "q.1" });
+    page.subscribe(room, () => {}, { gap: () => page.subscribe(fresh, (message) => seen.push(message)) });
+    await page.pass();
+    page.last.open().push(say.gap("-", "room:1", "reset"));
+    await page.pass();
+    expect([page.last.feeds, page.last.after]).toEqual([[fresh], "q.1"]);
+    page.last.open().push(say.message("q.2", "room:1", "new"));
+    await page.pass();
+    expect(seen).toEqual(["new"]);
+  });
+});

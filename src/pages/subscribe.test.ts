@@ -1,0 +1,31 @@
+import { h } from "preact";
+import { renderToString } from "preact-render-to-string";
+import { expect, test } from "vitest";
+import { appOf, compiledPage, compiledView, get } from "../../tests/support/compiled.ts";
+import { feedOf } from "../../tests/support/live-feed.ts";
+import type { subscribe as inBrowser } from "../browser/index.ts";
+import { on_mount, subscribe } from "./browser.ts";
+
+// Views are typed by the browser's side, and run with the server's.
+const listen: typeof inBrowser = subscribe;
+
+test("a view that subscribes in on_mount is rendered on the server, and its feed goes to the browser", async () => {
+  const feed = feedOf("room:1");
+  const Room = compiledView("Room", (props: { feed: typeof feed }) => {
+    on_mount(() => listen(props.feed, () => {}));
+    return h("p", null, "Nothing yet");
+  });
+  const response = await get(appOf({ room: compiledPage("/", () => h(Room, { feed })) }), "/");
+  expect(response.status).toBe(200);
+  expect(await response.text()).toContain("<p>Nothing yet</p>");
+});
+
+test("a view that subscribes while it is rendered is a mistake that is seen at once", () => {
+  const Room = compiledView("Room", () => {
+    listen(feedOf("room:1"), () => {});
+    return h("p", null, "Nothing yet");
+  });
+  expect(() => renderToString(h(Room, {}))).toThrow(
+    "subscribe() belongs inside on_mount(): it is the browser that listens",
+  );
+});
