@@ -2,7 +2,7 @@ import { built } from "./built.ts";
 import { type Config, loadConfig } from "./config.ts";
 import { type Outgoing, type SecurityLines, securityHeaders, toResponse } from "./http/index.ts";
 import { INSPECTION, type Inspection } from "./inspection.ts";
-import { closeBus, configureBus, Live } from "./live/index.ts";
+import { configureBus, Live } from "./live/index.ts";
 import { consoleLog, jsonLog, type Log } from "./log.ts";
 import { manifestAssets } from "./manifest.ts";
 import { type Called, checkCalled, type Listing, listModules, type Module } from "./modules.ts";
@@ -68,6 +68,7 @@ export class App {
   readonly [INSPECTION]: Inspection;
 
   readonly #rate: OpenRateStore | null;
+  readonly #releaseBus: () => Promise<void>;
   #site: Site;
 
   constructor(options: AppOptions) {
@@ -80,7 +81,7 @@ export class App {
     const log = this.config.production ? jsonLog() : consoleLog();
     const rate = options.rate ?? DEFAULT_RATE;
     this.#rate = rate === false ? null : openRate(rate, { busUrl: this.config.busUrl, log });
-    configureBus({ busUrl: this.config.busUrl, log });
+    this.#releaseBus = configureBus({ busUrl: this.config.busUrl, log });
     this.#site = siteOf(options, { config: this.config, listing, rate: this.#rate, log });
     this[INSPECTION] = this.#site.inspection;
   }
@@ -132,7 +133,7 @@ export class App {
   /** Ends the connections to what processes share, once no request is in flight any more. */
   async close(): Promise<void> {
     this.#site.live.close();
-    await closeBus();
+    await this.#releaseBus();
     await this.#rate?.close();
   }
 

@@ -2,4 +2,4 @@ export type { Batch, Bus, Fresh, Message, Position } from "./bus/index.ts";
 export { channel } from "./channel.ts";
 export { Live } from "./live.ts";
 export { publish } from "./publish.ts";
-export { closeBus, configureBus, realtime } from "./realtime.ts";
+export { configureBus, realtime } from "./realtime.ts";

@@ -11,29 +11,35 @@ interface Source {
 let source: Source | null = null;
 let bus: Bus | null = null;
 let isInstalled = false;
+/** How many applications of this process may use it. */
+let users = 0;
 
 /**
  * Says where the bus is to come from, unless one is installed by `use_bus`. Nothing is connected before
  * its first use. The last application that is made in a process decides: in development that is the
  * edited one.
+ *
+ * @returns what says that the application is over; with the last one, the bus is closed
  */
-export function configureBus(from: Source): void {
-  if (bus && !isInstalled && source?.busUrl !== from.busUrl) void closeBus();
+export function configureBus(from: Source): () => Promise<void> {
   source = from;
+  users++;
+  let isOver = false;
+  return async () => {
+    if (isOver) return;
+    isOver = true;
+    users--;
+    if (users > 0) return;
+    const closing = bus;
+    if (!isInstalled) bus = null; // the next use makes it anew; one that was installed stays so
+    await closing?.close();
+  };
 }
 
 /** Gives the bus of this process, and makes it on first use: the one in memory unless another is named. */
 export function currentBus(): Bus {
   bus ??= openBus(source?.busUrl, source?.log ?? consoleLog());
   return bus;
-}
-
-/** Ends the connections of the bus. The next use makes it anew; one that was installed stays installed. */
-export async function closeBus(): Promise<void> {
-  if (isInstalled) return bus?.close();
-  const closing = bus;
-  bus = null;
-  await closing?.close();
 }
 
 /** What carries messages between the processes of an application. */

@@ -27,7 +27,15 @@ export interface Session {
   readonly epoch: string;
   /** Makes a subject that is this process's alone. */
   createInbox(): string;
+  /**
+   * Waits for an answer, which is not to come any more once the connection is lost: the client would
+   * wait for it on the next one.
+   */
+  answer<T>(asked: Promise<T>): Promise<T>;
 }
+
+/** What a connection gives, before the stream is known. */
+type Connected = Omit<Session, "epoch" | "answer">;
 
 type Stream = Pick<StreamConfig, "name"> & Partial<StreamConfig>;
 
@@ -39,9 +47,10 @@ export class NatsLink {
   readonly #stream: Stream;
   readonly #log: Log;
   readonly #back: () => void;
-  #connecting: Promise<Omit<Session, "epoch">> | undefined;
+  #connecting: Promise<Connected> | undefined;
   #connection: NatsConnection | undefined;
   #epoch: Promise<string> | undefined;
+  readonly #asked = new Set<(error: Error) => void>();
   #isAway = false;
   #isLost = false;
   #isClosed = false;
@@ -75,9 +84,20 @@ export class NatsLink {
     this.#connecting ??= this.#connect();
     const connected = await this.#connecting;
     // The client would keep what is asked meanwhile, without a bound.
-    if (this.#isLost) throw new Error(`NATS at ${this.address} is away.`);
+    if (this.#isLost) throw this.#away();
     this.#epoch ??= this.#find(connected.manager);
-    return { ...connected, epoch: await this.#epoch };
+    return { ...connected, epoch: await this.#epoch, answer: (asked) => this.#answer(asked) };
+  }
+
+  #answer<T>(asked: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#asked.add(reject);
+      asked.finally(() => this.#asked.delete(reject)).then(resolve, reject);
+    });
+  }
+
+  #away(): Error {
+    return new Error(`NATS at ${this.address} is away.`);
   }
 
   /** Looks for the stream anew, next time: it may have been deleted. */
@@ -91,7 +111,7 @@ export class NatsLink {
     await this.#connection?.close();
   }
 
-  async #connect(): Promise<Omit<Session, "epoch">> {
+  async #connect(): Promise<Connected> {
     try {
       const { connect, createInbox, jetstream, jetstreamManager } = await loadNats();
       const connection = await connect(this.#options);
@@ -118,6 +138,7 @@ export class NatsLink {
       if (type === "disconnect") {
         this.#isLost = true;
         this.#epoch = undefined;
+        for (const refuse of this.#asked) refuse(this.#away());
         this.#tellLoss("The connection was closed.");
       } else if (type === "reconnect") {
         this.#isLost = false;
@@ -133,7 +154,7 @@ export class NatsLink {
 
   async #find(manager: JetStreamManager): Promise<string> {
     try {
-      return epochOf((await this.#findOrMake(manager)).created);
+      return epochOf((await this.#answer(this.#findOrMake(manager))).created);
     } catch (error) {
       this.#epoch = undefined;
       throw error;

@@ -4,8 +4,8 @@ import type { Session } from "./nats-link.ts";
 import { readDelivery } from "./nats-position.ts";
 
 /** How often the server says that it lives, and how long it may be silent. */
-const HEARTBEAT_MS = 1_500;
-const SILENCE_MS = 5_000;
+const HEARTBEAT_MS = 1_000;
+const SILENCE_MS = 3_000;
 
 /** How long the server is left alone after it refused to deliver. */
 const REFUSED_MS = 250;
@@ -108,7 +108,7 @@ export class NatsTail {
     const subscription = connection.subscribe(inbox, { callback });
     const run: Run = { connection, subscription, epoch, count: 0, heardAt: performance.now() };
     try {
-      await manager.consumers.add(this.#stream, consumerTo(inbox));
+      await session.answer(manager.consumers.add(this.#stream, consumerTo(inbox)));
     } catch (error) {
       run.subscription.unsubscribe();
       throw error;

@@ -141,9 +141,9 @@ class NatsBus implements Bus {
     const [text] = data;
     if (text === undefined || data.length > 1) throw new Error("A parcel for NATS holds one message.");
     const msgID = `${this.#producer}-${number}`;
-    const { jetStream, epoch } = await this.#link.session();
+    const { jetStream, epoch, answer } = await this.#link.session();
     try {
-      const { seq } = await jetStream.publish(this.#subjectOf(channel), text, { msgID });
+      const { seq } = await answer(jetStream.publish(this.#subjectOf(channel), text, { msgID }));
       return [positionOf(epoch, { seq, mark: markOf(msgID) })];
     } catch (error) {
       // Where nobody takes a message, the stream is gone, or JetStream not there yet.
@@ -155,7 +155,8 @@ class NatsBus implements Bus {
   #insist<T>(ask: (session: Session) => Promise<T>): Promise<T> {
     return this.#patience.insist(async () => {
       try {
-        return await ask(await this.#link.session());
+        const session = await this.#link.session();
+        return await session.answer(ask(session));
       } catch (error) {
         if (isMissing(error)) this.#link.forget();
         throw error;
