@@ -1,6 +1,6 @@
 import { built } from "./built.ts";
 import { type Config, loadConfig } from "./config.ts";
-import { type Outgoing, type SecurityLines, securityHeaders, toResponse } from "./http/index.ts";
+import { nativeResponse, type Outgoing, type SecurityLines, securityHeaders, toResponse } from "./http/index.ts";
 import { INSPECTION, type Inspection } from "./inspection.ts";
 import { configureBus, Live } from "./live/index.ts";
 import { consoleLog, jsonLog, type Log } from "./log.ts";
@@ -92,7 +92,7 @@ export class App {
    * A method that can be passed on its own: `serve({ fetch: app.fetch })`.
    */
   readonly fetch = async (request: Request, info: RequestInfo = {}): Promise<Response> =>
-    toResponse(await this.answer(request, info));
+    nativeResponse(toResponse(await this.answer(request, info)));
 
   /**
    * Answers a request in the form that adapters write: {@link fetch} before its `Response` is made,

@@ -38,6 +38,16 @@ export function toResponse(outgoing: Outgoing | Response): Response {
   return new Response(body instanceof Pushed ? body.toStream() : body, { status: outgoing.status, headers });
 }
 
+/**
+ * Gives a response as the platform's own. What files are answered with is only like one: it is made
+ * for Node's servers, and those of Bun and Deno would take no header from it.
+ */
+export function nativeResponse(given: Response): Response {
+  if (given.constructor === Response) return given;
+  const { body, status, statusText, headers } = given;
+  return new Response(body, { status, statusText, headers });
+}
+
 function completeReply(reply: Reply, context: RequestContext, security: SecurityLines): Outgoing {
   const own = reply.headers ?? {};
   const headers: string[] = [];

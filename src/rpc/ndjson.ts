@@ -83,6 +83,7 @@ class Steps {
   readonly #log: Log;
   readonly #name: string;
   #generator: AnyGenerator | undefined;
+  #step: unknown;
   #isClosed = false;
 
   constructor(context: RequestContext, log: Log, name: string) {
@@ -94,7 +95,9 @@ class Steps {
   async next(start: () => AnyGenerator): Promise<Line> {
     try {
       this.#generator ??= start(); // defaults of its parameters are made here, and may throw
-      const step = await this.#generator.next();
+      const underWay = this.#generator.next();
+      this.#step = underWay;
+      const step = await underWay;
       if (this.#isClosed) return NOTHING;
       if (step.done) return { text: '{"done":true}', last: true };
       return { text: `{"chunk":${toJson(await step.value)}}`, last: false };
@@ -119,6 +122,8 @@ class Steps {
   /** Ends the generator: its `finally` runs. What that throws has no caller left, so it goes to the log. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    // Asked to return in the middle of a step, Deno runs what is left of the generator outside the request.
+    await Promise.resolve(this.#step).catch(() => undefined); // what a step throws, `next` tells
     try {
       await this.#generator?.return(undefined);
     } catch (error) {

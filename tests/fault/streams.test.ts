@@ -240,7 +240,7 @@ describe("ten thousand streams that were opened and left", () => {
     sockets.length = 0;
   }
 
-  it("leave nothing behind: neither memory nor handles", async () => {
+  it("leave nothing behind: neither memory nor handles", { timeout: 240_000 }, async () => {
     await abandon(1_000, 50);
     const settled = () =>
       vi.waitFor(async () => {

@@ -76,6 +76,15 @@ export function startNode(dir: string, args: readonly string[], env: Environment
   return listening(run(args, { dir, env }), args.join(" "));
 }
 
+/** Runs another program than this Node as a server, in a folder, on a free port, and waits until it listens. */
+export function startProgram(
+  program: string,
+  args: readonly string[],
+  where: { readonly dir: string; readonly env?: Environment },
+): Promise<Running> {
+  return listening(run(args, { env: {}, ...where, program }), `${program} ${args.join(" ")}`);
+}
+
 interface Process {
   readonly child: ChildProcess;
   output(): string;
@@ -84,6 +93,8 @@ interface Process {
 interface Where {
   readonly dir: string;
   readonly env: Environment;
+  /** What is run, where it is not this Node. */
+  readonly program?: string;
 }
 
 function start(args: readonly string[], where: Where): Process {
@@ -91,10 +102,10 @@ function start(args: readonly string[], where: Where): Process {
   return run([join(repository, "bin/tsweb.js"), ...args], where);
 }
 
-function run(args: readonly string[], { dir, env }: Where): Process {
+function run(args: readonly string[], { dir, env, program = process.execPath }: Where): Process {
   // The test runner's own NODE_ENV and its like are not what a user has.
   const { NODE_ENV: _env, NODE_OPTIONS: _options, VITEST: _vitest, ...ours } = process.env;
-  const child = spawn(process.execPath, args, {
+  const child = spawn(program, args, {
     cwd: dir,
     env: { ...ours, HOST: "127.0.0.1", PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -16,10 +16,16 @@ export interface WireApp {
   open(variant: Variant, base?: string): App;
 }
 
-/** Builds the application. Whoever asks for it removes its folder. */
-export async function buildWireApp(): Promise<WireApp> {
+/** Builds the application, to be run in another process. Whoever asks for it removes its folder. */
+export async function buildWireSite(): Promise<Site> {
   const site = Site.copy(join(repository, "tests/conformance/fixtures/wire"));
   await build(site.dir);
+  return site;
+}
+
+/** Builds the application. Whoever asks for it removes its folder. */
+export async function buildWireApp(): Promise<WireApp> {
+  const site = await buildWireSite();
   // Without it, the module's own application would want a secret of this process's environment.
   process.env.WEB_ENV = COMMON.WEB_ENV;
   const built: { default: { open(options: Partial<AppOptions>): App } } = await import(

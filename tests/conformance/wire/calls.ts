@@ -1,6 +1,6 @@
 /** Rows: what calls answer that are let through, and how arguments are taken. */
 import assert from "node:assert/strict";
-import { calling, type Row, refusal, result, row, send } from "./exchange.ts";
+import { assertCloses, calling, type Row, refusal, result, row, send } from "./exchange.ts";
 
 const gives = (name: string, fn: string, args: unknown, wanted: unknown): Row =>
   row(name, async (site) => assert.deepEqual((await result(site, fn, args)).value, wanted));
@@ -111,5 +111,5 @@ export const callRows: readonly Row[] = [
       },
     });
   }),
-  row("an answer keeps its connection", async (site) => assert.equal((await result(site, "ping")).closes, false)),
+  row("an answer keeps its connection", async (site) => assertCloses(await result(site, "ping"), false)),
 ];

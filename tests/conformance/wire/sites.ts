@@ -64,13 +64,20 @@ export interface SocketSite extends Site {
   close(): void;
 }
 
-/** Asks the application at an address, over connections that are kept as long as it keeps them. */
-export function socketSite(address: string, base = ""): SocketSite {
+/**
+ * Asks the application at an address, over connections that are kept as long as it keeps them.
+ *
+ * @param tellsClosing whether the application decides when a connection closes, and how answers are framed
+ */
+export function socketSite(address: string, base = "", tellsClosing = true): SocketSite {
   const agent = new Agent({ keepAlive: true });
   return {
     origin: address,
     base,
-    send: (ask) => sendOver(agent, address, { ...ask, path: base + ask.path }),
+    async send(ask) {
+      const answer = await sendOver(agent, address, { ...ask, path: base + ask.path });
+      return tellsClosing ? answer : { ...answer, closes: null };
+    },
     close: () => agent.destroy(),
   };
 }

@@ -1,6 +1,18 @@
 /** Rows: streams, sessions and cookies, pages, routes and files. */
 import assert from "node:assert/strict";
-import { type Ask, calling, cookieOf, type Row, refusal, result, row, type Site, send, signedIn } from "./exchange.ts";
+import {
+  type Ask,
+  assertCloses,
+  calling,
+  cookieOf,
+  type Row,
+  refusal,
+  result,
+  row,
+  type Site,
+  send,
+  signedIn,
+} from "./exchange.ts";
 
 /** Opens a stream, and gives its lines. */
 async function lines(site: Site, ask: Ask) {
@@ -9,7 +21,8 @@ async function lines(site: Site, ask: Ask) {
   assert.equal(answer.headers.get("content-type"), "application/x-ndjson");
   assert.equal(answer.headers.get("cache-control"), "private, no-store");
   assert.equal(answer.headers.get("x-accel-buffering"), "no");
-  assert.equal(answer.headers.get("content-length"), null);
+  // A host that frames answers by itself may know the length of a stream that was over at once: Bun does.
+  if (answer.closes !== null) assert.equal(answer.headers.get("content-length"), null);
   assert.match(answer.text, /\n$/);
   return {
     ...answer,
@@ -177,8 +190,9 @@ const pageRows: readonly Row[] = [
     }),
   ),
   row("a page refuses a body that is too large", async (site) => {
-    const { status, closes } = await send(site, { method: "POST", path: "/me", length: 1024 * 1024 + 1 });
-    assert.deepEqual([status, closes], [413, true]);
+    const answer = await send(site, { method: "POST", path: "/me", length: 1024 * 1024 + 1 });
+    assert.equal(answer.status, 413);
+    assertCloses(answer, true);
   }),
 ];
 
@@ -225,8 +239,9 @@ const routeRows: readonly Row[] = [
     const mib = 1024 * 1024;
     assert.equal((await send(site, hook("x".repeat(mib), { chunked: true }))).status, 201);
     for (const ask of [hook("x".repeat(mib + 1)), hook("x".repeat(mib + 1), { chunked: true })]) {
-      const { status, closes } = await send(site, ask);
-      assert.deepEqual([status, closes], [413, true]);
+      const answer = await send(site, ask);
+      assert.equal(answer.status, 413);
+      assertCloses(answer, true);
     }
   }),
 ];
