@@ -86,6 +86,16 @@ describe("each row of the design", () => {
     ["undefined at the top", undefined, null],
     ["undefined in an array", [undefined], [null]],
     ["undefined in an object", { a: undefined, b: 1 }, { b: 1 }],
+    [
+      "TypeScript's private fields",
+      new (class {
+        private readonly a = 1;
+        sum() {
+          return this.a;
+        }
+      })(),
+      { a: 1 },
+    ],
     // biome-ignore lint/suspicious/noSparseArray: it is what is tested
     ["a sparse array", [1, , 3], [1, null, 3]],
     ["a class instance", new Point(1), { x: 1, at: "1970-01-01T00:00:00.000Z" }],
@@ -138,6 +148,13 @@ describe("each row of the design", () => {
     ["a part of a buffer", new Uint8Array([1, 2, 3, 4]).subarray(1, 3), "AgM="],
     ["a Buffer", Buffer.from("hello"), "aGVsbG8="],
     ["an ArrayBuffer", new Uint8Array([1]).buffer, "AQ=="],
+    ["a SharedArrayBuffer", new SharedArrayBuffer(2), "AAA="],
+    [
+      "an Error: its own fields, not its text or stack",
+      Object.assign(new Error("hunter2"), { code: "a" }),
+      { code: "a" },
+    ],
+    ["a class", { c: Point, n: 1 }, { n: 1 }],
     ["a DataView", new DataView(new Uint8Array([1, 2]).buffer, 1), "Ag=="],
     ["a Float64Array", new Float64Array([1.5, Number.NaN]), [1.5, null]],
     ["a Uint8ClampedArray", new Uint8ClampedArray([1, 2]), [1, 2]],
@@ -191,6 +208,18 @@ describe("what is refused", () => {
     const stream = async function* () {};
     expect(refusal(stream()).message).toContain("it is a stream");
     expect(refusal({ body: new ReadableStream() }).path).toBe("body");
+  });
+
+  it("is an iterator, which as an object would have nothing in it", () => {
+    const steps = function* () {
+      yield 1;
+    };
+    for (const value of [steps(), [1].values(), new Map().keys(), { next: () => 1, [Symbol.iterator]: () => 1 }]) {
+      expect(refusal(value).message).toContain("it is an iterator");
+      expect(refusal({ a: [value] }).path).toBe("a[0]");
+    }
+    expect(sent({ next: () => 1, a: 1 })).toEqual({ a: 1 });
+    expect(sent({ next: "page", [Symbol.iterator]: 1 })).toEqual({ next: "page" });
   });
 
   it("is a Map's key that is no text, which would collide with the next", () => {

@@ -35,7 +35,7 @@ const MAX_DEPTH = 500;
  * object's `to_dict()` is asked first, then its `toJSON()`; any other object gives its own
  * enumerable fields, TypeScript's `private` ones too (`#name` ones not).
  *
- * @throws SerializeError for a cycle, a promise (await it), a stream, or with `strict` a function or markup
+ * @throws SerializeError for a cycle, a promise (await it), a stream, an iterator, or with `strict` a function or markup
  * @see the interface, "Return value"
  */
 export function toJson(value: unknown, options: SerializeOptions = {}): string {
@@ -65,7 +65,9 @@ function isPlain(value: unknown, strict: boolean, depth: number): boolean {
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== Array.prototype && prototype !== null) return false;
   const fields = value as Record<string, unknown>; // an object or an array, with a plain prototype
-  if (isFunction(fields.to_dict) || isFunction(fields.toJSON) || isFunction(fields.then)) return false;
+  if (isFunction(fields.to_dict) || isFunction(fields.toJSON) || isFunction(fields.then) || isFunction(fields.next)) {
+    return false;
+  }
   if (Array.isArray(value)) {
     for (const item of value) if (!isPlain(item, strict, depth + 1)) return false;
     return true;
@@ -122,14 +124,17 @@ function convertObject(value: object, walk: Walk): Json {
 }
 
 function convertMembers(value: object, walk: Walk): Json {
-  const methods = value as Record<"to_dict" | "toJSON" | "then" | symbol, unknown>; // looked at, then called
+  const methods = value as Record<"to_dict" | "toJSON" | "then" | "next" | symbol, unknown>; // looked at, then called
   if (isFunction(methods.to_dict)) return convert(methods.to_dict(), walk);
   if (value instanceof Uint8Array || value instanceof DataView) return base64(value);
-  if (value instanceof ArrayBuffer) return base64(new Uint8Array(value));
+  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return base64(new Uint8Array(value));
   if (isFunction(methods.toJSON)) return convert(methods.toJSON(""), walk);
   if (isFunction(methods.then)) throw new SerializeError(walk.path, "it is a promise; await it first.");
   if (isFunction(methods[Symbol.asyncIterator]))
     throw new SerializeError(walk.path, "it is a stream; yield its values.");
+  // As an object it has nothing in it: what it would give must not be lost without a word.
+  if (isFunction(methods.next) && isFunction(methods[Symbol.iterator]))
+    throw new SerializeError(walk.path, "it is an iterator; make an array of it, or yield its values.");
   if (walk.strict && isMarkup(value)) throw new SerializeError(walk.path, "markup does not travel as JSON.");
   if (value instanceof Map) return convertEntries(value, walk);
   if (value instanceof Set || Array.isArray(value)) return convertItems(value, walk);

@@ -6,7 +6,8 @@ type Primitive = string | number | boolean | null;
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-type Method = (...args: never[]) => unknown;
+/** A function, or a class. */
+type Method = ((...args: never[]) => unknown) | (abstract new (...args: never[]) => unknown);
 
 /** Decimal classes, as the serialiser knows them. */
 type Decimal = { toFixed(...args: never[]): string } & ({ plus: Method } | { add: Method });
@@ -39,13 +40,32 @@ type SerializedList<T extends readonly unknown[]> = number extends T["length"]
 
 type SerializedFields<T> = { -readonly [K in keyof T as Travelling<T, K>]: Serialized<T[K]> };
 
+/** What every error has is in no field that is enumerated: an error's text is not sent by accident. */
+type SerializedError<T> = { -readonly [K in Exclude<keyof T, keyof Error> as Travelling<T, K>]: Serialized<T[K]> };
+
+/** Primitives in their objects. */
+type SerializedBoxed<T> = T extends NumberObject
+  ? number
+  : T extends StringObject
+    ? string
+    : T extends BooleanObject
+      ? boolean
+      : never;
+
+type NumberObject = InstanceType<typeof Number>;
+type StringObject = InstanceType<typeof String>;
+type BooleanObject = InstanceType<typeof Boolean>;
+
+/** What gives its values one by one, and has none of them as a field. */
+type Stepping = { next(...args: never[]): unknown; [Symbol.iterator](): unknown };
+
 type SerializedMap<K, V> = [K] extends [string]
   ? string extends K
     ? Record<string, Serialized<V>>
     : { [Key in K]?: Serialized<V> }
   : Record<string, Serialized<V>>;
 
-/** Gives what a field of this type is on the other side; `never` for what cannot travel: a promise, a stream. */
+/** Gives what a field of this type is on the other side; `never` for what cannot travel: a promise, a stream, an iterator. */
 export type Serialized<T> =
   IsAny<T> extends true
     ? T
@@ -63,29 +83,31 @@ export type Serialized<T> =
                 ? Serialized<R>
                 : SerializedObject<T>;
 
-type SerializedObject<T> = T extends Uint8Array | ArrayBuffer | DataView
+type SerializedObject<T> = T extends Uint8Array | ArrayBufferLike | DataView
   ? string
-  : T extends Date
-    ? string
-    : T extends { toJSON(key?: string): infer R }
-      ? Serialized<R>
-      : T extends PromiseLike<unknown> | AsyncIterable<unknown>
-        ? never
-        : T extends ReadonlyMap<infer K, infer V>
-          ? SerializedMap<K, V>
-          : T extends ReadonlySet<infer V>
-            ? SerializedItem<V>[]
-            : T extends readonly unknown[]
-              ? SerializedList<T>
-              : T extends NumberArray
-                ? number[]
-                : T extends BigInt64Array | BigUint64Array
-                  ? string[]
-                  : T extends Decimal
+  : T extends { toJSON(key?: string): infer R }
+    ? Serialized<R>
+    : T extends PromiseLike<unknown> | AsyncIterable<unknown> | Stepping
+      ? never
+      : T extends ReadonlyMap<infer K, infer V>
+        ? SerializedMap<K, V>
+        : T extends ReadonlySet<infer V>
+          ? SerializedItem<V>[]
+          : T extends readonly unknown[]
+            ? SerializedList<T>
+            : T extends NumberArray
+              ? number[]
+              : T extends BigInt64Array | BigUint64Array
+                ? string[]
+                : T extends NumberObject | StringObject | BooleanObject
+                  ? SerializedBoxed<T>
+                  : T extends Decimal | bigint
                     ? string
-                    : T extends object
-                      ? SerializedFields<T>
-                      : never;
+                    : T extends Error
+                      ? SerializedError<T>
+                      : T extends object
+                        ? SerializedFields<T>
+                        : never;
 
 /** Gives what a whole result is on the other side: nothing at all arrives as `null`. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is what this is about

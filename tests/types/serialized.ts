@@ -71,6 +71,9 @@ export function objects(): void {
   is<Same<Serialized<Record<string, Date>>, { [x: string]: string }>>();
   // biome-ignore lint/suspicious/noExplicitAny: it is what is tested
   is<Same<Serialized<{ a: any; b: unknown }>, { a: any; b: unknown }>>();
+  // An error's text is in no field that is enumerated, and its stack is for nobody.
+  is<Same<Serialized<Error>, Record<never, never>>>();
+  is<Same<Serialized<{ a: number; c: typeof Point }>, { a: number }>>();
   is<Same<Serialized<Date | { at: Date } | undefined>, string | { at: string } | undefined>>();
   const tree: SentTree = null as unknown as Serialized<Tree>;
   void tree;
@@ -90,4 +93,6 @@ export function refused(): void {
   is<Same<Serialized<Promise<number>>, never>>();
   is<Same<Serialized<AsyncGenerator<number>>, never>>();
   is<Same<Serialized<ReadableStream>, never>>();
+  is<Same<Serialized<Generator<number>>, never>>();
+  is<Same<Serialized<{ a: Promise<number>; b: Generator<number> | null }>, { a: never; b: null }>>();
 }
