@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, type MockInstance, vi } from "vitest";
 import { appOf, compiledPage, compiledServer } from "../../tests/support/compiled.ts";
+import type { Feed } from "../feed.ts";
 import { request } from "../http/index.ts";
+import { channel, publish } from "../live/index.ts";
 import { redirect, route } from "../pages/index.ts";
 import { session } from "../session/index.ts";
 import { RPCError, visitor } from "./index.ts";
@@ -277,5 +279,39 @@ describe("a visitor who signs in", () => {
     expect(await guest.rpc("add", { a: 1, b: 1 })).toBe(2);
     const foreign = visitor(appOf(functions, { env }), { headers: { origin: "https://evil.example" } });
     await expect(foreign.rpc("add", { a: 1, b: 1 })).rejects.toMatchObject({ code: "forbidden" });
+  });
+});
+
+describe("a visitor who listens", () => {
+  const feed_of = compiledServer("feed_of", (name: string) => channel<{ n: number }>(name), {
+    params: { name: "any" },
+  });
+  const live = appOf({ feed_of, login }, { rate: false });
+
+  it("gets what was published since the feed was issued, in order, until they stop", async () => {
+    const guest = visitor(live);
+    await publish("room", { n: 0 });
+    const feed = (await guest.rpc("feed_of", { name: "room" })) as Feed<{ n: number }>;
+    await publish("room", { n: 1 });
+    const seen: number[] = [];
+    for await (const message of guest.subscribe(feed)) {
+      expectTypeOf(message).toEqualTypeOf<{ n: number }>();
+      seen.push(message.n);
+      if (message.n === 3) break;
+      await publish("room", { n: message.n + 1 });
+    }
+    expect(seen).toEqual([1, 2, 3]);
+  });
+
+  it("is told what they may not hear, and what is lost", async () => {
+    const guest = visitor(live);
+    guest.login("ada");
+    const feed = (await guest.rpc("feed_of", { name: "room" })) as Feed;
+    await expect(guest.subscribe("AAAA" as Feed).next()).rejects.toThrow(
+      /^subscribe: A feed is not one that .* \(403\)$/,
+    );
+    await expect(visitor(live).subscribe(feed).next()).rejects.toThrow(
+      "subscribe: messages to room are lost (expired).",
+    );
   });
 });

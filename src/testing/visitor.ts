@@ -1,11 +1,14 @@
 import type { App } from "../app.ts";
 import { type Client, client, type Fetch } from "../client/index.ts";
 import { CookieJar } from "../cookies/index.ts";
+import type { Feed } from "../feed.ts";
 import { type Fields, RequestContext, requestId, runInContext, traceParent } from "../http/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
+import type { Serialized } from "../serialize.ts";
 import { type LoginClaims, session } from "../session/index.ts";
 import type { Stream } from "../stream.ts";
 import { inProcess } from "./in-process.ts";
+import { subscription } from "./subscription.ts";
 import { readVisit, type Visit } from "./visit.ts";
 
 /** Who a visitor is. */
@@ -56,6 +59,15 @@ export interface Visitor {
    * @example await guest.client<typeof accounts>().login("ada@example.com", "correct horse");
    */
   client<M>(): Client<M>;
+
+  /**
+   * Listens, as `subscribe` does in a page: gives what is published to the feed's channel since the feed
+   * was issued. Leaving the loop ends it.
+   *
+   * @throws Error for a feed that is refused, and once messages are lost for good
+   * @example for await (const message of guest.subscribe(feed)) …
+   */
+  subscribe<T>(feed: Feed<T>): AsyncGenerator<Serialized<T>, void>;
 
   /**
    * Signs in, as the application's own function would with `session.login`.
@@ -140,6 +152,12 @@ class InProcessVisitor implements Visitor {
 
   client<M>(): Client<M> {
     return client<M>(this.#origin + this.#app.base, { fetch: (url, init) => this.#send(url, init) });
+  }
+
+  subscribe<T>(feed: Feed<T>): AsyncGenerator<Serialized<T>, void> {
+    const path = `${this.#app.base}/__web/live?feed=${encodeURIComponent(feed)}`;
+    const messages = subscription((url, init) => this.#send(url, init ?? {}), this.#addressOf(path).href);
+    return messages as AsyncGenerator<Serialized<T>, void>; // what is published there, the feed's type says
   }
 
   login(user_id: string, ...claims: LoginClaims): void {
