@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
@@ -113,9 +113,11 @@ export class NatsServer {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
-  /** Stops it in its tracks: it takes connections, and answers nothing. */
-  pause(): void {
-    this.#process?.kill("SIGSTOP");
+  /** Stops it in its tracks: it takes connections, and answers nothing. Waits until all of it stands. */
+  async pause(): Promise<void> {
+    const child = this.#process;
+    child?.kill("SIGSTOP");
+    while (child && isRunning(child.pid)) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Lets it go on. */
@@ -134,6 +136,12 @@ export class NatsServer {
   readonly #endWithUs = () => {
     this.#process?.kill("SIGKILL");
   };
+}
+
+/** Answers whether any thread of a process still runs. */
+function isRunning(pid: number | undefined): boolean {
+  const states = readdirSync(`/proc/${pid}/task`).map((task) => readFileSync(`/proc/${pid}/task/${task}/stat`, "utf8"));
+  return states.some((state) => !/\) [Tt] /.test(state));
 }
 
 /** Waits until it says that it takes connections. */
