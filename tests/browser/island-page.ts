@@ -38,6 +38,7 @@ export async function buildScripts(): Promise<Map<string, string>> {
           islands: at("../../src/browser/islands.ts"),
           views: at("fixtures/views.tsx"),
           calls: at("fixtures/calls.tsx"),
+          subscriptions: at("fixtures/subscriptions.tsx"),
         },
         preserveEntrySignatures: "exports-only",
         output: { entryFileNames: "assets/[name].js" },
@@ -86,6 +87,7 @@ export class IslandServer {
   readonly #pages = new Map<string, string>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));
   rpc: Rpc = (_, response) => void response.writeHead(404).end();
+  live: Rpc = (_, response) => void response.writeHead(404).end();
   /** What scripts wait for before they are sent, by their path: the visitor is faster. */
   readonly held = new Map<string, Promise<void>>();
 
@@ -126,6 +128,7 @@ export class IslandServer {
       request.resume(); // the page's calls carry little, and nothing that is looked at
       return this.rpc(request, response);
     }
+    if (url.includes("/__web/")) return this.live(request, response);
     response.setHeader("content-security-policy", POLICY);
     const [html, script] = [this.#pages.get(url), this.#scripts.get(url)];
     await this.held.get(url);

@@ -1,0 +1,159 @@
+/**
+ * The chat example on its feet for one test file: a copy of it, its server, its database, its visitors.
+ */
+import { randomBytes } from "node:crypto";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
+import { expect } from "vitest";
+import { type Copy, copyExample } from "../support/copy-example.ts";
+import { build, type Environment, type Running, startBuilt, startDev } from "../support/run-tsweb.ts";
+import { Visitors } from "../support/visitors.ts";
+import { launch } from "./chromium.ts";
+
+/** In which ways the example is run. */
+export const MODES = ["dev", "built"] as const;
+
+/** As much of the database's client as is needed here. */
+interface Database {
+  execute(statement: {
+    readonly sql: string;
+    readonly args: readonly unknown[];
+  }): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>;
+  close(): void;
+}
+
+/** The example, running. */
+export class Stage {
+  readonly visitors: Visitors;
+  readonly #mode: (typeof MODES)[number];
+  readonly #copy: Copy;
+  readonly #env: Environment;
+  readonly #browser: Browser;
+  readonly #database: Database;
+  #running: Running;
+
+  private constructor(parts: {
+    readonly mode: (typeof MODES)[number];
+    readonly copy: Copy;
+    readonly env: Environment;
+    readonly browser: Browser;
+    readonly running: Running;
+  }) {
+    this.#mode = parts.mode;
+    this.#copy = parts.copy;
+    this.#env = parts.env;
+    this.#browser = parts.browser;
+    this.#running = parts.running;
+    this.visitors = new Visitors(parts.browser, { baseURL: parts.running.address });
+    const require = createRequire(join(parts.copy.dir, "package.json"));
+    this.#database = require("@libsql/client").createClient({ url: parts.env.CHAT_DATABASE_URL, timeout: 5_000 });
+  }
+
+  /** Starts it; whoever calls this calls {@link close}. */
+  static async open(mode: (typeof MODES)[number]): Promise<Stage> {
+    const copy = copyExample("chat", ["tsweb", "@libsql/client"]);
+    const env = {
+      CHAT_DATABASE_URL: `file:${join(copy.dir, "chat.db")}`,
+      WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
+    };
+    if (mode === "built") await build(copy.dir);
+    const running = await start(mode, copy, env);
+    return new Stage({ mode, copy, env, running, browser: await launch() });
+  }
+
+  get address(): string {
+    return this.#running.address;
+  }
+
+  /** Ends the server without a word, and starts another in its place. What is in memory is gone. */
+  async kill(): Promise<{ start(): Promise<void> }> {
+    const port = new URL(this.address).port;
+    this.#running.signal("SIGKILL");
+    await this.#running.ended;
+    return {
+      start: async () => {
+        this.#running = await start(this.#mode, this.#copy, { ...this.#env, PORT: port });
+      },
+    };
+  }
+
+  /** Runs a statement in the application's database. */
+  async sql(sql: string, ...args: readonly unknown[]): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    return (await this.#database.execute({ sql, args })).rows;
+  }
+
+  /** Brings somebody new into the room. */
+  async enter(name: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await this.visitors.arrive(options);
+    await page.goto("/");
+    await page.fill("#name", name);
+    await page.getByRole("button", { name: "Enter the lobby" }).click();
+    await page.waitForURL("**/room");
+    await alive(page);
+    return page;
+  }
+
+  /** Sends everybody home and empties the room; gives what their browsers complained of. */
+  async clear(): Promise<string[]> {
+    await this.visitors.leave();
+    await this.sql("DELETE FROM people");
+    await this.sql("DELETE FROM messages");
+    return this.visitors.complaints.splice(0);
+  }
+
+  async close(): Promise<void> {
+    await this.#browser.close();
+    this.#database.close();
+    const code = await this.#running.stop();
+    this.#copy.remove();
+    expect(code).toBe(0);
+  }
+
+  /** Calls a server function as a script would. */
+  async call(name: string, args: object, cookie = "") {
+    const response = await fetch(`${this.address}/__web/rpc/${name}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", cookie },
+      body: JSON.stringify({ args }),
+    });
+    const [setCookie = ""] = response.headers.getSetCookie();
+    return { status: response.status, body: await response.json(), cookie: setCookie.split(";", 1)[0] ?? "" };
+  }
+}
+
+function start(mode: (typeof MODES)[number], copy: Copy, env: Environment): Promise<Running> {
+  return (mode === "built" ? startBuilt : startDev)(copy.dir, env);
+}
+
+/** Waits until the room's script is there. */
+export async function alive(page: Page): Promise<void> {
+  await page.locator("#ask:enabled").waitFor();
+}
+
+/** Writes a message, sends it, and waits until it is in the room. */
+export async function say(page: Page, text: string): Promise<void> {
+  await page.fill("#text", text);
+  await page.press("#text", "Enter");
+  await said(page, text.replace(/^\/ask /, "")).waitFor();
+}
+
+/** Finds a message that is in the room, by all its text. */
+export function said(page: Page, text: string): Locator {
+  return page.locator(".entry.said .text").getByText(text, { exact: true });
+}
+
+/** Gives the text of all messages that a page shows. */
+export function texts(page: Page): Promise<string[]> {
+  return page.locator(".entry .text").allTextContents();
+}
+
+/** Gives the names of who a page says is here. */
+export function people(page: Page): Promise<string[]> {
+  return page.locator(".people li bdi").allTextContents();
+}
+
+/** Makes the id of a message, as pages do. */
+export function newId(): string {
+  return randomBytes(16).toString("hex");
+}
