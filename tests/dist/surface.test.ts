@@ -37,7 +37,10 @@ describe("tsweb", () => {
       "RPCError",
       "SerializeError",
       "ValueError",
+      "channel",
       "page",
+      "publish",
+      "realtime",
       "redirect",
       "request",
       "route",
@@ -46,9 +49,11 @@ describe("tsweb", () => {
     ]);
     expect(typesOf("tsweb")).toEqual([
       "AppOptions",
+      "Bus",
       "Claims",
       "ErrorCode",
       "ErrorPageProps",
+      "Feed",
       "Json",
       "Layout",
       "Markup",
