@@ -131,10 +131,10 @@ function convertMembers(value: object, walk: Walk): Json {
   if (isFunction(methods.toJSON)) return convert(methods.toJSON(""), walk);
   if (isFunction(methods.then)) throw new SerializeError(walk.path, "it is a promise; await it first.");
   if (isFunction(methods[Symbol.asyncIterator]))
-    throw new SerializeError(walk.path, "it is a stream; yield its values.");
+    throw new SerializeError(walk.path, "it is a stream; yield its values, in a function*.");
   // As an object it has nothing in it: what it would give must not be lost without a word.
   if (isFunction(methods.next) && isFunction(methods[Symbol.iterator]))
-    throw new SerializeError(walk.path, "it is an iterator; make an array of it, or yield its values.");
+    throw new SerializeError(walk.path, "it is an iterator; make an array of it, or yield its values, in a function*.");
   if (walk.strict && isMarkup(value)) throw new SerializeError(walk.path, "markup does not travel as JSON.");
   if (value instanceof Map) return convertEntries(value, walk);
   if (value instanceof Set || Array.isArray(value)) return convertItems(value, walk);

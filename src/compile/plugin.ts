@@ -16,6 +16,7 @@ import { checkMarkup } from "./jsx-rules.ts";
 import { fileOf, inNodeModules, isDerived, isScript, isServerModule } from "./parse.ts";
 import { refresh } from "./refresh.ts";
 import { type Registry, Seen } from "./registry.ts";
+import { checkReturnedStreams } from "./returned-streams.ts";
 import { functionsHandedOn, readServed, type Served } from "./served.ts";
 import { type Compiled, emitServerSide, mayHoldMarks } from "./server-side.ts";
 import { shapesOf } from "./shapes/index.ts";
@@ -180,6 +181,7 @@ class Compiler {
     const facts = this.modules.text({ file, code });
     const world = this.world(context);
     await checkMarkup(facts, world);
+    await checkReturnedStreams(facts, world);
     if (isEntry) await readServed(facts, world);
     this.seen.onServer(file, facts.views, facts.functions);
     const { functions, files } = await shapesOf(facts, world);

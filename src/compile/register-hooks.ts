@@ -11,6 +11,7 @@ import { normalizePath, transformWithOxc } from "vite";
 import { CompileError } from "./errors.ts";
 import { checkMarkup } from "./jsx-rules.ts";
 import { inNodeModules, isScript } from "./parse.ts";
+import { checkReturnedStreams } from "./returned-streams.ts";
 import { type Compiled, emitServerSide, mayHoldMarks } from "./server-side.ts";
 import { shapesOf } from "./shapes/index.ts";
 import { ModuleReader, type World } from "./world.ts";
@@ -79,6 +80,7 @@ async function serverSide(code: string, file: string): Promise<Compiled | undefi
   if (!mayHoldMarks(code) && !/\.[jt]sx$/.test(file)) return undefined;
   const facts = modules.text({ file, code });
   await checkMarkup(facts, world());
+  await checkReturnedStreams(facts, world());
   const { functions } = await shapesOf(facts, world());
   return emitServerSide(facts, functions, modules.root);
 }
