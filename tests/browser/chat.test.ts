@@ -135,7 +135,7 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     await page.fill("#text", "/ask  ");
     await refused("Write something first.");
     await page.fill("#text", "y".repeat(2_001));
-    await refused("That is 1 characters too many: 2000 fit into one message.");
+    await refused("That is 2001 characters long: 2000 fit into one message.");
     expect(await page.textContent("#text-hint")).toBe("1 too many");
     await say(page, "y".repeat(2_000));
     expect(await page.getAttribute("#text", "aria-invalid")).toBe("false");

@@ -66,7 +66,7 @@ export function Composer({ isAlive, post }: Props) {
         </button>
         <p class="soft" id="text-hint">
           {left < NEAR ? (
-            <span class={left < 0 ? "over" : ""}>{left} left</span>
+            <span class={left < 0 ? "over" : ""}>{left < 0 ? `${-left} too many` : `${left} left`}</span>
           ) : (
             <span class="keys">
               <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> starts a line

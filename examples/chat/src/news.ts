@@ -44,7 +44,7 @@ export const MAX_TEXT = 2_000;
 export function flaw(text: string): string | undefined {
   if (text.trim() === "") return "Write something first.";
   if (text.length <= MAX_TEXT) return undefined;
-  return `That is ${text.length - MAX_TEXT} characters too many: ${MAX_TEXT} fit into one message.`;
+  return `That is ${text.length} characters long: ${MAX_TEXT} fit into one message.`;
 }
 
 /** A message as a page shows it. One that is not in the room yet has no place, which is {@link NO_PLACE}. */

@@ -128,7 +128,7 @@ export const Room = view(({ feed, me, name, messages, people, earlier: isMore }:
             </button>
           )}
           <p class="notice" role="status">
-            {room.isLost && "No connection. It is tried again, and nothing that is said meanwhile is lost."}
+            {room.isLost && "No connection. What is said meanwhile will be here as soon as there is one."}
           </p>
           <Composer isAlive={room.isAlive} post={post} />
         </div>
