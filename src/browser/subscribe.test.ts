@@ -85,7 +85,10 @@ describe("what is asked for", () => {
     expect(() => page.subscribe(feedOf("room:32"), note("32"))).toThrow(refusal);
     await page.pass(1000);
     expect(page.requests.length).toBe(1);
+    page.last.cut();
+    await page.untilAsked();
     expect(page.last.feeds.length).toBe(32);
+    expect(page.last.feeds).not.toContain(feedOf("room:32"));
   });
 
   test("is never what is no feed", () => {

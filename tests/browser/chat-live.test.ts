@@ -52,6 +52,7 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     await said(grace, "before").waitFor();
     await grace.evaluate(() => Object.assign(window, { isOld: true }));
     const isOld = () => grace.evaluate(() => "isOld" in window);
+    await ada.fill("#text", "half typed");
     const killed = await stage.kill();
     await stage.sql(
       "INSERT INTO messages (id, author, name, text, state, sent, grown) VALUES ('x', 'x', 'X', 'unheard', 'said', ?, 0)",
@@ -61,10 +62,11 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     await said(grace, "unheard").waitFor({ timeout: 45_000 });
     expect(await isOld()).toBe(false);
     await alive(grace);
-    await alive(ada);
-    await say(ada, "after");
-    await said(grace, "after").waitFor({ timeout: 30_000 });
-    expect(await texts(grace)).toEqual(["before", "unheard", "after"]);
+    expect(await ada.inputValue("#text")).toBe("half typed");
+    await ada.press("#text", "Enter");
+    await said(grace, "half typed").waitFor({ timeout: 30_000 });
+    await said(ada, "unheard").waitFor({ timeout: 30_000 });
+    for (const page of [ada, grace]) expect(await texts(page)).toEqual(["before", "unheard", "half typed"]);
     expect(stage.visitors.complaints.splice(0).filter((complaint) => !UNREACHABLE.test(complaint))).toEqual([]);
   });
 

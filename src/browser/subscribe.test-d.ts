@@ -1,0 +1,33 @@
+import type { Feed } from "../feed.ts";
+import { on_mount, subscribe, view } from "./index.ts";
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+function same<A, B>(_: Equal<A, B>): void {}
+
+declare const messages: Feed<{ id: number; at: Date; big: bigint }>;
+declare const anything: Feed;
+
+// A message is what travelled: JSON.
+const stop = subscribe(messages, (message) => {
+  same<typeof message, { id: number; at: string; big: string }>(true);
+});
+same<typeof stop, () => void>(true);
+subscribe(anything, (message) => same<typeof message, unknown>(true));
+subscribe(messages, async ({ id }) => id);
+subscribe(messages, () => {}, { gap: (reason) => same<typeof reason, "trimmed" | "reset" | "expired">(true) });
+on_mount(() => subscribe(messages, () => {}));
+
+// A feed is a string, so it travels as a prop.
+view(({ feed }: { feed: Feed<{ id: number }> }) => {
+  on_mount(() => subscribe(feed, ({ id }) => same<typeof id, number>(true)));
+  return feed;
+});
+
+// @ts-expect-error a name is not a feed: channel() gives one
+subscribe("room:1", () => {});
+// @ts-expect-error a handler of other messages
+subscribe(messages, (message: { id: string }) => message.id);
+// @ts-expect-error a feed of other messages
+const other: Feed<string> = messages;
+// @ts-expect-error no other option
+subscribe(messages, () => other, { retry: 3 });
