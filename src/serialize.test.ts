@@ -208,6 +208,8 @@ describe("what is refused", () => {
     const stream = async function* () {};
     expect(refusal(stream()).message).toContain("it is a stream");
     expect(refusal({ body: new ReadableStream() }).path).toBe("body");
+    // One that is a plain object, with nothing in it that JSON would show.
+    expect(refusal({ body: { cancel() {}, [Symbol.asyncIterator]: stream } }).path).toBe("body");
   });
 
   it("is an iterator, which as an object would have nothing in it", () => {
@@ -307,7 +309,7 @@ describe("any value", () => {
     );
   });
 
-  it("is written, or refused by a SerializeError", () => {
+  it("is written, or refused by a SerializeError", { timeout: 60_000 }, () => {
     const weird = fc.anything({
       withBigInt: true,
       withBoxedValues: true,

@@ -64,10 +64,9 @@ function isPlain(value: unknown, strict: boolean, depth: number): boolean {
   if (depth > 64) return false;
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== Array.prototype && prototype !== null) return false;
-  const fields = value as Record<string, unknown>; // an object or an array, with a plain prototype
-  if (isFunction(fields.to_dict) || isFunction(fields.toJSON) || isFunction(fields.then) || isFunction(fields.next)) {
-    return false;
-  }
+  const fields = value as Record<string | symbol, unknown>; // an object or an array, with a plain prototype
+  if (isFunction(fields.to_dict) || isFunction(fields.toJSON) || isFunction(fields.then)) return false;
+  if (isFunction(fields.next) || isFunction(fields[Symbol.asyncIterator])) return false;
   if (Array.isArray(value)) {
     for (const item of value) if (!isPlain(item, strict, depth + 1)) return false;
     return true;

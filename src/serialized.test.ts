@@ -329,7 +329,7 @@ describe("what Serialized says", () => {
     },
   );
 
-  it("holds in lists, objects, maps and sets of these, however they are nested", () => {
+  it("holds in lists, objects, maps and sets of these, however they are nested", { timeout: 60_000 }, () => {
     type Made = readonly [value: unknown, isSent: (value: unknown) => boolean];
     const leaf = fc.oneof(...ROWS.map((each) => each.values.map((value): Made => [value, each.sent])));
     const nested = fc.letrec<{ any: Made }>((tie) => ({

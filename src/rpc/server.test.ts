@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
 import { RPCError } from "../errors.ts";
 import { session } from "../session/index.ts";
@@ -80,6 +80,36 @@ describe("a call from server code", () => {
     const response = await call(appOf({ inner, ticks, outer }), "outer");
     expect(await response.json()).toEqual({ result: ["unauthenticated", "unauthenticated", "ada", "ada"] });
   });
+});
+
+describe("a function that gives a stream and is not written with function*", () => {
+  const steps = function* () {
+    yield 1;
+  };
+  const later = async function* () {
+    yield 1;
+  };
+  const inner = compiledServer("inner", steps, { stream: true });
+  const functions: Readonly<Record<string, () => unknown>> = {
+    a: () => steps(),
+    b: () => later(),
+    c: async () => later(),
+    d: () => inner(),
+  };
+
+  it.each(Object.entries(functions))(
+    "is refused when it is called, since callers wait for one value: %s",
+    async (_, run) => {
+      const f = compiledServer("f", run);
+      await expect(f()).rejects.toThrow("function*");
+      const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+      const response = await call(appOf({ f }), "f");
+      expect(response.status).toBe(500);
+      expect(await response.json()).toMatchObject({ error: { code: "internal" } });
+      expect(String(log.mock.calls)).toContain("function*");
+      log.mockRestore();
+    },
+  );
 });
 
 describe("named()", () => {

@@ -1,5 +1,15 @@
 /** What the types of server functions promise their callers: compiled with everything else, never run. */
-import { type float, type int, type ServerFunction, type Stream, server } from "../../src/index.ts";
+import { type } from "arktype";
+import * as v from "valibot";
+import { z } from "zod";
+import {
+  type float,
+  type int,
+  type ServerFunction,
+  type StandardSchema,
+  type Stream,
+  server,
+} from "../../src/index.ts";
 import { is, type Same } from "./same.ts";
 
 /** What a call of a function gives. */
@@ -110,4 +120,37 @@ export async function streams(): Promise<void> {
   stream.cancel();
   // @ts-expect-error: a stream is no promise
   void stream.then;
+}
+
+/** A stream is what `function*` makes; one that is handed on is nothing that can arrive. */
+export function handedOn(): void {
+  const count = server(function* (to: int) {
+    yield to;
+  });
+  const wrong = server(() => count(3));
+  is<Same<Result<typeof wrong>, Promise<never>>>();
+}
+
+export function schemas(): void {
+  const schema = z.string().transform((text) => new Date(text));
+  // What a schema makes is what the function gets, and callers give the same: a Date travels as its text.
+  const on = server({ validate: { at: schema } }, (at: z.output<typeof schema>) => at);
+  is<Same<Parameters<typeof on>, [at: Date]>>();
+  is<Same<Result<typeof on>, Promise<string>>>();
+  const keyed = server(
+    { validate: { email: v.pipe(v.string(), v.email()), age: type("number > 0") } },
+    ({ email, age = 1 }: { email: string; age?: int }) => `${email}${age}`,
+  );
+  is<Same<Parameters<typeof keyed>, [{ email: string; age?: int }]>>();
+  const stream = server({ validate: { to: z.number() } }, async function* (to: int = 3) {
+    yield to;
+  });
+  is<Same<Result<typeof stream>, Stream<number>>>();
+  is<Same<Parameters<typeof stream>, [to?: number | undefined]>>();
+  const any: readonly StandardSchema[] = [z.string(), z.promise(z.string()), v.pipeAsync(v.string()), type("string")];
+  void any;
+  // @ts-expect-error: no schema
+  server({ validate: { at: (text: string) => text } }, (at: string) => at);
+  // @ts-expect-error: no schema
+  server({ validate: { at: "string" } }, (at: string) => at);
 }
