@@ -1,25 +1,25 @@
-import type { Stream } from "tsweb/browser";
+import type { Open } from "./actions.ts";
 import { Avatar } from "./avatar.tsx";
-import { ASSISTANT, type News, type Shown } from "./news.ts";
+import { ASSISTANT, type Shown } from "./news.ts";
 
 /** What one person says within so long stands together, under one name. */
 const TOGETHER_MS = 5 * 60_000;
 
-interface Props {
-  readonly messages: readonly Shown[];
-  readonly earlier: boolean;
-  readonly answers: ReadonlyMap<string, Stream<News>>;
-  readonly isAlive: boolean;
-  readonly isLoading: boolean;
-  readonly me: string;
+interface Props extends Acts {
+  readonly room: Open & { readonly isAlive: boolean };
   readonly loadEarlier: () => unknown;
   readonly scrolled: (top: number) => void;
+}
+
+/** What can be done about a message. */
+interface Acts {
   readonly stop: (id: string) => void;
   readonly retry: (message: Shown) => unknown;
 }
 
 /** What was said. Readers of the screen hear what is added; an answer, once it is whole. */
-export function Conversation({ messages, earlier, isAlive, isLoading, ...props }: Props) {
+export function Conversation({ room, loadEarlier, scrolled, ...acts }: Props) {
+  const { messages, isAlive } = room;
   return (
     <div
       id="log"
@@ -28,11 +28,11 @@ export function Conversation({ messages, earlier, isAlive, isLoading, ...props }
       aria-label="Messages"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, with the keyboard too
       tabIndex={0}
-      onScroll={(event) => props.scrolled(event.currentTarget.scrollTop)}
+      onScroll={(event) => scrolled(event.currentTarget.scrollTop)}
     >
       <div class="said">
-        {earlier && (
-          <button class="quiet" type="button" disabled={!isAlive} aria-disabled={isLoading} onClick={props.loadEarlier}>
+        {room.earlier && (
+          <button class="quiet" type="button" disabled={!isAlive} aria-disabled={room.isLoading} onClick={loadEarlier}>
             Load earlier messages
           </button>
         )}
@@ -42,11 +42,11 @@ export function Conversation({ messages, earlier, isAlive, isLoading, ...props }
             <Entry
               key={message.id}
               message={message}
-              isMine={message.from === props.me}
+              isMine={message.from === room.me}
               isFirst={!belongsTo(messages[index - 1], message)}
               time={isAlive ? timeOf(message.sent) : ""}
-              canStop={props.answers.has(message.id)}
-              {...props}
+              canStop={room.answers.has(message.id)}
+              {...acts}
             />
           ))}
         </ol>
@@ -70,7 +70,7 @@ function timeOf(sent: string): string {
   });
 }
 
-interface EntryProps extends Pick<Props, "stop" | "retry"> {
+interface EntryProps extends Acts {
   readonly message: Shown;
   readonly isMine: boolean;
   /** Whether it begins what somebody says, and so has their name above it. */
