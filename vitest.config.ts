@@ -3,7 +3,14 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: "unit", include: ["src/**/*.test.ts"], sequence: { groupOrder: 0 } } },
+      {
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts"],
+          sequence: { groupOrder: 0 },
+          testTimeout: 30_000, // tests that make up their input take a while on a busy machine
+        },
+      },
       {
         test: {
           name: "system",

@@ -1,6 +1,13 @@
 import { built } from "./built.ts";
 import { type Config, loadConfig } from "./config.ts";
-import { nativeResponse, type Outgoing, type SecurityLines, securityHeaders, toResponse } from "./http/index.ts";
+import {
+  checkSecurity,
+  nativeResponse,
+  type Outgoing,
+  type SecurityOptions,
+  securityLines,
+  toResponse,
+} from "./http/index.ts";
 import { INSPECTION, type Inspection } from "./inspection.ts";
 import { configureBus, Live } from "./live/index.ts";
 import { consoleLog, jsonLog, type Log } from "./log.ts";
@@ -14,8 +21,8 @@ import { checkSeconds, checksOf } from "./rpc/index.ts";
 import { sessionCookieName } from "./session/index.ts";
 import { staticFiles } from "./static.ts";
 
-/** What an application is made of. */
-export interface AppOptions {
+/** What an application is made of; `policy` and `headers` change what its answers say for security. */
+export interface AppOptions extends SecurityOptions {
   /** The modules that are served, whole: `import * as accounts from "./accounts.server.ts"`. */
   readonly modules: readonly Module[];
   /** The application's name: the title of pages without one, and after the title of the others. */
@@ -68,6 +75,7 @@ export class App {
   readonly [INSPECTION]: Inspection;
 
   readonly #rate: OpenRateStore | null;
+  readonly #security: SecurityOptions;
   readonly #releaseBus: () => Promise<void>;
   #site: Site;
 
@@ -75,6 +83,8 @@ export class App {
     const listing = listModules(options.modules);
     checkCalled(built?.stubs ?? [], listing);
     checkSeconds(options.rpc_timeout, "new App");
+    checkSecurity(options, "new App");
+    this.#security = options;
     this.config = loadConfig(options.env ?? process.env, { built: built !== null, projectDir: process.cwd() });
     this.functions = [...listing.functions.keys()];
     this.pages = listing.pages.map((page) => page.path);
@@ -116,7 +126,7 @@ export class App {
       ...this.#site,
       pages: { ...pages, assets, showError, development: true },
       calls: { ...calls, rate: null },
-      security: securityLines(this.config, true),
+      ...securityOf(this.config, this.#security, { pages: this.#site.inspection.pages, development: true }),
     };
   }
 
@@ -196,7 +206,7 @@ function siteOf(options: AppOptions, { config, listing, rate, log }: Parts): Sit
     },
     router: createAppRouter(pages, routes),
     files: built && staticFiles(built.files),
-    security: securityLines(config, false),
+    ...securityOf(config, options, { pages, development: false }),
     inspection: {
       title,
       base,
@@ -211,8 +221,18 @@ function siteOf(options: AppOptions, { config, listing, rate, log }: Parts): Sit
   };
 }
 
-function securityLines(config: Config, development: boolean): SecurityLines {
-  return Object.entries(securityHeaders({ development, secure: config.cookieSecure }));
+/** Works out the security headers: those of the application, and those of pages that say something of their own. */
+function securityOf(
+  { cookieSecure: secure }: Config,
+  said: SecurityOptions,
+  { pages, development }: { pages: Listing["pages"]; development: boolean },
+): Pick<Site, "security" | "pageSecurity"> {
+  const facts = { development, secure };
+  const own = pages.filter(({ options }) => options.policy || options.headers);
+  return {
+    security: securityLines(facts, said),
+    pageSecurity: new Map(own.map((page) => [page, securityLines(facts, said, page.options)])),
+  };
 }
 
 function checkBase(base: string): string {

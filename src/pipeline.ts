@@ -38,6 +38,8 @@ export interface Site {
   readonly router: Router;
   readonly files: StaticFiles | null;
   readonly security: SecurityLines;
+  /** Those of pages that say something of their own. */
+  readonly pageSecurity: ReadonlyMap<object, SecurityLines>;
   readonly inspection: Inspection;
   /** Whether the process is about to stop. */
   readonly draining: boolean;
@@ -105,8 +107,13 @@ async function answerPath(context: RequestContext, path: string, site: Site): Pr
       return answerRoute(context, found.route, found.params, site.log);
     case "page":
       if (path !== "/" && path.endsWith("/")) return oneAddress(context.url);
-      return answerPage(context, found.page, found.params, site.pages);
+      return withSecurity(await answerPage(context, found.page, found.params, site.pages), found.page, site);
   }
+}
+
+function withSecurity(reply: Reply, page: object, { pageSecurity }: Site): Reply {
+  const security = pageSecurity.get(page);
+  return security ? { ...reply, security } : reply;
 }
 
 /** A page has one address: with a slash at its end, its relative links would point elsewhere. */

@@ -16,5 +16,5 @@ export { Pushed, type Pushing, type Sink } from "./pushed.ts";
 export { CLOSE, Refusal } from "./refusal.ts";
 export { htmlReply, jsonReply, PRIVATE, type Reply, textReply } from "./reply.ts";
 export { request } from "./request.ts";
-export { complete, nativeResponse, type Outgoing, type SecurityLines, toResponse } from "./respond.ts";
-export { securityHeaders } from "./security.ts";
+export { complete, nativeResponse, type Outgoing, toResponse } from "./respond.ts";
+export { checkSecurity, type SecurityLines, type SecurityOptions, securityLines } from "./security.ts";

@@ -1,10 +1,13 @@
 import type { Pushed } from "./pushed.ts";
+import type { SecurityLines } from "./security.ts";
 
 /** An answer on its way: what the pipeline makes a `Response` of. */
 export interface Reply {
   readonly status: number;
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The security headers, where they are not those of the application. */
+  readonly security?: SecurityLines;
   readonly body: string | ReadableStream<Uint8Array> | Pushed | null;
 }
 

@@ -1,6 +1,7 @@
 import type { RequestContext } from "./context.ts";
 import { Pushed } from "./pushed.ts";
 import type { Reply } from "./reply.ts";
+import type { SecurityLines } from "./security.ts";
 
 /** An answer with all that it carries: what an adapter writes. */
 export interface Outgoing {
@@ -9,9 +10,6 @@ export interface Outgoing {
   readonly headers: readonly string[];
   readonly body: Reply["body"];
 }
-
-/** Name and value of each security header; one that the answer has itself stays. */
-export type SecurityLines = readonly (readonly [string, string])[];
 
 /**
  * Completes an answer: with the request's ids, the cookies that were set, and the security headers,
@@ -52,7 +50,7 @@ function completeReply(reply: Reply, context: RequestContext, security: Security
   const own = reply.headers ?? {};
   const headers: string[] = [];
   for (const name in own) headers.push(name, own[name] ?? "");
-  for (const [name, value] of security) if (own[name] === undefined) headers.push(name, value);
+  for (const [name, value] of reply.security ?? security) if (own[name] === undefined) headers.push(name, value);
   headers.push("x-request-id", context.id, "traceparent", context.traceparent);
   for (const cookie of context.outgoingCookies) headers.push("set-cookie", cookie);
   return { status: reply.status, headers, body: context.raw.method === "HEAD" ? null : reply.body };

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import type { InferRouteParams } from "rou3";
+import { checkSecurity, type SecurityOptions } from "../http/index.ts";
 import type { PageSource } from "../rpc/index.ts";
 import type { Redirect } from "./redirect.ts";
 
@@ -10,8 +11,8 @@ export type Markup = VNode<any> | string | number | bigint | boolean | null | un
 /** What stands around a page's markup. */
 export type Layout = (props: { readonly children: Markup }) => Markup;
 
-/** What a page says of itself. */
-export interface PageOptions {
+/** What a page says of itself; `policy` and `headers` go before the application's. */
+export interface PageOptions extends SecurityOptions {
   /** Its title; the application's follows it in the window: `Sign in · Accounts`. */
   readonly title?: string;
   /** Its language, where it is not the application's. */
@@ -54,7 +55,7 @@ export function pageOf(value: unknown): PageDefinition | undefined {
  * The path may have parameters (`/users/:id`, `/docs/**:rest`); the function gets them, decoded. It
  * answers markup or a `redirect`, and may throw `NotFound` or an `RPCError`.
  *
- * @throws Error when the module was not compiled, or the path is not one
+ * @throws Error when the module was not compiled, the path is not one, or a header cannot be said
  * @example export const home = page("/", { title: "Home" }, () => <h1>Hello</h1>);
  */
 export function page<const Path extends string>(path: Path, fn: PageFunction<Path>): Page<Path>;
@@ -71,6 +72,7 @@ export function page(path: string, ...rest: readonly unknown[]): Page {
   if (!path.startsWith("/") || path.startsWith("//")) {
     throw new Error(`page(): the path ${JSON.stringify(path)} must start with one slash.`);
   }
+  checkSecurity(options as PageOptions, `page(${JSON.stringify(path)})`);
   const exported: Page = Object.freeze({ path });
   // The overloads and the compile step say what the rest is.
   definitions.set(exported, {
