@@ -47,11 +47,9 @@ export function idOf({ ms, n }: Place): string {
 
 /** Reads an entry's id. */
 export function readId(id: string): Place {
-  const [ms, n] = id.split("-").map(Number);
-  if (ms === undefined || n === undefined || !Number.isSafeInteger(ms + n)) {
-    throw new Error("Redis holds an entry whose id is not of this bus.");
-  }
-  return { ms, n };
+  const [ms = Number.NaN, n = Number.NaN] = /^\d+-\d+$/.test(id) ? id.split("-").map(Number) : [];
+  if (Number.isSafeInteger(ms) && Number.isSafeInteger(n)) return { ms, n };
+  throw new Error("Redis holds an entry whose id is not of this bus.");
 }
 
 /** Gives the end of a channel: where there is no stream, that there is none now. */

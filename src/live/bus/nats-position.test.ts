@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { POSITION } from "./bus.ts";
+import {
+  channelOf,
+  epochOf,
+  markOf,
+  NO_MARK,
+  positionOf,
+  readDelivery,
+  readPosition,
+  tokenOf,
+} from "./nats-position.ts";
+
+describe("a position in NATS", () => {
+  it("is read as it was written, and is what positions may be", () => {
+    const position = positionOf("0mwqcnczo5bbq", { seq: 12, mark: markOf("a-1") });
+    expect(position).toMatch(POSITION);
+    expect(position).toHaveLength(31);
+    expect(readPosition(position)).toEqual({ epoch: "0mwqcnczo5bbq", place: { seq: 12, mark: markOf("a-1") } });
+    expect(readPosition(`${position}0`)).toBeUndefined();
+    expect(readPosition("")).toBeUndefined();
+  });
+
+  it("tells messages apart by their ids", () => {
+    expect(markOf("a-1")).toMatch(/^[0-9a-z]{7}$/);
+    expect(markOf("a-1")).not.toBe(markOf("a-2"));
+    expect([markOf(undefined), markOf("")]).toEqual([NO_MARK, NO_MARK]);
+  });
+
+  it("names a stream by when it was made, to the nanosecond, the later the greater", () => {
+    const made = [
+      "2026-11-21T11:43:55Z",
+      "2026-11-21T11:43:55.7Z",
+      "2026-11-21T11:43:55.721977242Z",
+      "2026-11-21T11:43:55.721977243Z",
+    ];
+    const epochs = made.map(epochOf);
+    expect([...epochs].sort()).toEqual(epochs);
+    expect(new Set(epochs).size).toBe(4);
+    for (const epoch of epochs) expect(epoch).toMatch(/^[0-9a-z]{13}$/);
+  });
+});
+
+it("writes every name as one token that has no meaning in a subject, and reads it again", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom(..."aA-_.*> /+é房🚪"), minLength: 1 }), (name) => {
+      expect(tokenOf(name)).toMatch(/^[\w-]+$/);
+      expect(channelOf(tokenOf(name))).toBe(name);
+    }),
+  );
+});
+
+it.each([
+  ["$JS.ACK.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0", { seq: 1001, count: 7 }],
+  ["$JS.ACK.hub.Hash.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0", { seq: 1001, count: 7 }],
+  ["$JS.ACK.hub.Hash.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0.token", { seq: 1001, count: 7 }],
+  ["$JS.ACK.tsweb.vXyoYslU.1.x.7.1795261436334301182.0", undefined],
+  ["$JS.FC.tsweb.vXyoYslU.1", undefined],
+  ["_INBOX.a", undefined],
+  ["", undefined],
+  [undefined, undefined],
+])("reads the delivery of %s", (reply, delivery) => {
+  expect(readDelivery(reply)).toEqual(delivery);
+});

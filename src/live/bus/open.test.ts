@@ -1,0 +1,53 @@
+import { afterEach, expect, it, vi } from "vitest";
+import { keptLog } from "../../../tests/support/log-lines.ts";
+import type { Bus } from "./bus.ts";
+import { openBus } from "./open.ts";
+
+const opened: Bus[] = [];
+
+afterEach(async () => {
+  vi.doUnmock("ioredis");
+  vi.doUnmock("@nats-io/jetstream");
+  for (const bus of opened.splice(0)) await bus.close();
+});
+
+function open(url: string | undefined) {
+  const { log, lines } = keptLog();
+  const bus = openBus(url, log);
+  opened.push(bus);
+  return { bus, lines };
+}
+
+it("is in memory without an address", async () => {
+  const { bus } = open(undefined);
+  const position = await bus.publish("a", "1");
+  expect((await bus.read("a", position, 1)).gap).toBe(false);
+});
+
+it.each([
+  ["redis://:mellon@127.0.0.1:1/1", "Redis is away; it is tried until it is back", { redis: "127.0.0.1:1/1" }],
+  ["rediss://:mellon@127.0.0.1:1", "Redis is away; it is tried until it is back", { redis: "127.0.0.1:1" }],
+  ["nats://u:mellon@127.0.0.1:1", "NATS is away; it is tried until it is back", { nats: "127.0.0.1:1" }],
+  ["tls://mellon@127.0.0.1:1", "NATS is away; it is tried until it is back", { nats: "127.0.0.1:1" }],
+])("is where %s leads", async (url, message, fields) => {
+  const { bus, lines } = open(url);
+  const error = await bus.position([]).catch(String);
+  expect(error).toContain("did not answer within 2 s");
+  expect(lines).toEqual([{ level: "warn", message, fields: expect.objectContaining(fields) }]);
+  expect(JSON.stringify([lines, error])).not.toContain("mellon");
+});
+
+it.each([
+  ["redis://127.0.0.1:1", "ioredis", "npm install ioredis"],
+  ["nats://127.0.0.1:1", "@nats-io/jetstream", "npm install @nats-io/transport-node @nats-io/jetstream"],
+])("of %s says at once what to install, where that is missing", async (url, missing, mend) => {
+  vi.doMock(missing, () => {
+    throw new Error(`Cannot find package '${missing}'`);
+  });
+  const { bus } = open(url);
+  for (const asked of [bus.position([]), bus.publish("a", "1"), bus.watch("a", () => undefined)]) {
+    const error = await asked.catch((caught: unknown) => caught);
+    expect(error).toMatchObject({ name: "ConfigError" });
+    expect(String(error)).toContain(mend);
+  }
+});

@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { Patience } from "./waiting.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const open = () => new Patience((error) => error instanceof Error && error.message === "away");
+
+it("tries again while it passes, and gives what comes then", async () => {
+  let attempts = 0;
+  const answer = open().insist(async () => {
+    if (++attempts < 4) throw new Error("away");
+    return "here";
+  });
+  await vi.advanceTimersByTimeAsync(150);
+  expect(await answer).toBe("here");
+  expect([attempts, vi.getTimerCount()]).toEqual([4, 0]);
+});
+
+it("gives up after two seconds, with the last reason, and tries no more", async () => {
+  let attempts = 0;
+  const outcome = open()
+    .insist(async () => {
+      attempts++;
+      throw new Error("away");
+    })
+    .catch((error: Error) => error.message);
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(await outcome).toBe("The bus did not answer within 2 s. away");
+  const before = attempts;
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(attempts).toBe(before);
+});
+
+it("gives up on what never answers", async () => {
+  const outcome = open()
+    .insist(() => new Promise(() => undefined))
+    .catch((error: Error) => error.message);
+  await vi.advanceTimersByTimeAsync(1999);
+  expect(vi.getTimerCount()).toBe(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await outcome).toBe("The bus did not answer within 2 s.");
+});
+
+it("fails at once with what does not pass", async () => {
+  await expect(open().insist(() => Promise.reject(new Error("refused")))).rejects.toThrow("refused");
+});
+
+it("rejects what is pending when it is closed, and what comes", async () => {
+  const patience = open();
+  const refused = expect(patience.insist(() => new Promise(() => undefined))).rejects.toThrow("The bus is closed.");
+  patience.close();
+  await refused;
+  await expect(patience.insist(async () => 1)).rejects.toThrow("The bus is closed.");
+  expect(vi.getTimerCount()).toBe(0);
+});

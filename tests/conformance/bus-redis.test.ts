@@ -1,0 +1,151 @@
+/**
+ * What the bus in Redis does beyond what all buses do: what it leaves behind, what it stands beside,
+ * and what it says of a Redis that is not set up for it.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Bus } from "../../src/live/bus/index.ts";
+import { type RedisOptions, redis } from "../../src/live/bus/redis.ts";
+import { keptLog } from "../support/log-lines.ts";
+import { RedisServer } from "../support/redis-server.ts";
+import { endOf, Follower, readAll } from "./bus.ts";
+
+let server: RedisServer;
+const opened: Bus[] = [];
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+
+afterEach(async () => {
+  for (const bus of opened.splice(0)) await bus.close();
+  await server.client().flushall();
+});
+
+afterAll(() => server?.stop());
+
+function open(options: Partial<RedisOptions> = {}) {
+  const { log, lines } = keptLog();
+  const bus = redis({ url: server.url, log, ...options });
+  opened.push(bus);
+  return { bus, lines };
+}
+
+const texts = (messages: readonly { readonly data: string }[]) => messages.map(({ data }) => data);
+
+describe("the bus in Redis", () => {
+  it("leaves nothing behind that does not expire, but the name of its history", async () => {
+    const { bus } = open();
+    await bus.publish("a", "1");
+    await bus.position(["b", "c"]);
+    const client = server.client();
+    const keys = await client.keys("*");
+    const forever: string[] = [];
+    for (const key of keys) if ((await client.pttl(key)) < 0) forever.push(key);
+    expect(forever).toEqual(["tsweb:bus:epoch"]);
+    expect(keys).toHaveLength(3);
+    const ttl = await client.pttl("tsweb:bus:channel:a");
+    expect(ttl).toBeGreaterThan(24.5 * 3_600_000);
+    expect(ttl).toBeLessThanOrEqual(24.5 * 3_600_000 + 60_000);
+  });
+
+  it("lets messages go by age, and by number, and tells each reader exactly", async () => {
+    const { bus } = open({ hours: 1 / 3600, messages: 3 });
+    const from = await endOf(bus, "a");
+    const first = await bus.publish("a", "1");
+    for (const text of ["2", "3"]) await bus.publish("a", text);
+    expect(texts(await readAll(bus, "a", from))).toEqual(["1", "2", "3"]);
+    const fourth = await bus.publish("a", "4");
+    expect((await bus.read("a", from, 10)).gap).toBe(true);
+    expect(texts(await readAll(bus, "a", first))).toEqual(["2", "3", "4"]);
+    const silent = await endOf(bus, "b");
+    await sleep(1100); // an age has no other sign
+    const fifth = await bus.publish("a", "5");
+    expect((await bus.read("a", first, 10)).gap).toBe(true);
+    expect(texts(await readAll(bus, "a", fourth))).toEqual(["5"]);
+    expect(await readAll(bus, "a", fifth)).toEqual([]);
+    // Of a channel without a stream, nobody knows any more that there never was one.
+    expect((await bus.read("b", silent, 10)).gap).toBe(true);
+  });
+
+  it("tells of a gap when a channel was thrown away, and begins it anew", async () => {
+    const { bus } = open();
+    const follower = await Follower.start(bus, "a");
+    const from = await endOf(bus, "a");
+    const first = await bus.publish("a", "1");
+    await expect.poll(() => follower.got.length).toBe(1);
+    await server.client().del("tsweb:bus:channel:a");
+    expect((await bus.read("a", first, 10)).gap).toBe(true);
+    const second = await bus.publish("a", "2");
+    expect((await bus.read("a", first, 10)).gap).toBe(true);
+    await expect.poll(() => follower.gaps).toBe(1);
+    const third = await bus.publish("a", "3");
+    await expect.poll(() => texts(follower.got)).toEqual(["1", "3"]);
+    expect([from < first, first < second, second < third]).toEqual([true, true, true]);
+    follower.stop();
+  });
+
+  it("wakes nobody of another database or another application on the same Redis", async () => {
+    const buses = [open().bus, open({ url: `${server.url}/1` }).bus, open({ prefix: "other" }).bus];
+    const followers = await Promise.all(buses.map((bus) => Follower.start(bus, "a")));
+    for (const [at, bus] of buses.entries()) await bus.publish("a", String(at));
+    for (const [at, follower] of followers.entries()) {
+      await expect.poll(() => texts(follower.got)).toEqual([String(at)]);
+      follower.stop();
+    }
+  });
+
+  it("takes a parcel once, whoever sends it again, and nothing of an earlier one after a later", async () => {
+    const { bus } = open();
+    const from = await endOf(bus, "a");
+    const client = server.client();
+    const monitor = await client.monitor();
+    const commands: string[][] = [];
+    monitor.on("monitor", (_time: string, args: string[]) => {
+      if (/^eval/i.test(args[0] ?? "") && args.includes("tsweb:bus:channel:a") && args.length > 8) commands.push(args);
+    });
+    await bus.publish("a", '"first"');
+    await bus.publish("a", '"second"');
+    await expect.poll(() => commands.filter(([name]) => name === "evalsha").length).toBeGreaterThan(1);
+    monitor.disconnect();
+    const [first = [], second = []] = ["first", "second"].map((text) =>
+      commands.findLast((args) => args.at(-1) === `"${text}"`),
+    );
+    const sha = second[1] ?? "";
+    const again = (args: readonly string[]) => client.call("evalsha", sha, ...args.slice(2));
+    expect(await again(second)).toEqual(await again(second));
+    expect(await again(first)).toBeNull();
+    expect(texts(await readAll(bus, "a", from))).toEqual(['"first"', '"second"']);
+  });
+
+  it("fails at once, with the reason, when Redis refuses", async () => {
+    const { bus } = open();
+    const client = server.client();
+    await client.set("tsweb:bus:channel:a", "not a stream");
+    for (const asked of [bus.publish("a", "1"), bus.position(["a"]), bus.read("a", await endOf(bus, "b"), 1)]) {
+      await expect(asked).rejects.toThrow("WRONGTYPE");
+    }
+    await client.config("SET", "maxmemory", "1");
+    await expect(bus.publish("b", "1")).rejects.toThrow("OOM");
+    await client.config("SET", "maxmemory", "0");
+    expect(texts(await readAll(bus, "b", await endOf(bus, "b")))).toEqual([]);
+  });
+
+  it.each([
+    ["noeviction", "100mb", 0],
+    ["allkeys-lru", "0", 0],
+    ["allkeys-lru", "100mb", 1],
+    ["volatile-ttl", "100mb", 1],
+  ])("warns once of a Redis that throws away: %s, %s", async (policy, maxmemory, count) => {
+    const client = server.client();
+    await client.config("SET", "maxmemory-policy", policy, "maxmemory", maxmemory);
+    const { bus, lines } = open();
+    await bus.publish("a", "1");
+    await bus.publish("a", "2");
+    // What it asks for itself, it asks before the next thing.
+    await bus.position(["a"]);
+    await expect.poll(() => lines.length).toBe(count);
+    if (count > 0) expect(lines[0]).toMatchObject({ level: "warn", fields: { policy } });
+    await client.config("SET", "maxmemory-policy", "noeviction", "maxmemory", "0");
+  });
+});
