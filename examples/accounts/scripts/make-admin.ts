@@ -1,7 +1,8 @@
 /**
  * Makes a registered user an admin: `npm run make-admin -- ada@example.com`.
  */
-import { close, makeAdmin } from "../src/users.server.ts";
+import { close } from "../src/shared/database.server.ts";
+import { makeAdmin } from "../src/users.server.ts";
 
 const email = (process.argv[2] ?? "").trim().toLowerCase();
 

@@ -3,7 +3,11 @@
  */
 import { page, redirect, session } from "tsweb";
 import { admin_report } from "./accounts.server.ts";
+import { isOn } from "./codes/store.server.ts";
+import { of } from "./passkeys/store.server.ts";
 import { Register } from "./register.tsx";
+import { NoScript } from "./shared/no-script.server.tsx";
+import { look } from "./shared/tickets.server.ts";
 import { SignIn } from "./sign-in.tsx";
 import { SignOut } from "./sign-out.tsx";
 
@@ -14,6 +18,14 @@ export const home = page("/", { title: "Sign in" }, () => {
       <h1>Sign in</h1>
       <SignIn />
       <NoScript />
+      <ul class="ways">
+        <li>
+          <a href="/passkey">Use a passkey</a>
+        </li>
+        <li>
+          <a href="/link">Email me a link</a>
+        </li>
+      </ul>
       <p class="aside">
         New here? <a href="/register">Create an account</a>
       </p>
@@ -32,9 +44,11 @@ export const registration = page("/register", { title: "Create an account" }, ()
   </section>
 ));
 
-export const account = page("/account", { title: "Your account" }, () => {
+export const account = page("/account", { title: "Your account" }, async () => {
   const user = session.user();
-  if (!user) return redirect("/");
+  // Whoever came here from a password that was right, and has codes switched on, is half in.
+  if (!user) return redirect((await look("code")) === null ? "/" : "/code");
+  const [passkeys, hasCodes] = await Promise.all([of(user.sub), isOn(user.sub)]);
   return (
     <section class="card">
       <h1>Your account</h1>
@@ -44,18 +58,20 @@ export const account = page("/account", { title: "Your account" }, () => {
         <dt>Email address</dt>
         <dd>{user.sub}</dd>
       </dl>
+      <ul class="rows">
+        <li>
+          <a href="/account/passkeys">Passkeys</a>
+          <span class="hint">{passkeys.length || "None"}</span>
+        </li>
+        <li>
+          <a href="/account/codes">One-time codes</a>
+          <span class="hint">{hasCodes ? "On" : "Off"}</span>
+        </li>
+      </ul>
       <SignOut />
     </section>
   );
 });
-
-function NoScript() {
-  return (
-    <noscript>
-      <p class="hint">This form needs JavaScript, which is switched off in your browser.</p>
-    </noscript>
-  );
-}
 
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 const time = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });

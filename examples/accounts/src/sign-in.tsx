@@ -1,6 +1,6 @@
 import { RPCError, view } from "tsweb/browser";
-import { login } from "./accounts.server.ts";
 import { Field, Submit, send, useForm } from "./form.tsx";
+import { login } from "./sign-in.server.ts";
 
 export const SignIn = view(() => {
   const form = useForm();

@@ -1,8 +1,8 @@
 /**
- * The users, in libSQL: a file on this machine, or a server where `ACCOUNTS_DATABASE_URL` names one.
+ * The users.
  */
-import { mkdirSync } from "node:fs";
-import { type Client, createClient, type ResultSet, type Row } from "@libsql/client";
+import type { Row } from "@libsql/client";
+import { table } from "./shared/database.server.ts";
 
 /** A registered user. */
 export interface User {
@@ -24,44 +24,14 @@ const SCHEMA = `
     registered TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
   )`;
 
-let opened: Promise<Client> | undefined;
+const run = table(SCHEMA);
 
-/** Opens the database on first use: importing this module touches nothing. A failure is tried again. */
-function database(): Promise<Client> {
-  opened ??= open().catch((error: unknown) => {
-    opened = undefined;
-    throw error;
-  });
-  return opened;
-}
+/** The longest that an address can be. @see RFC 3696, erratum 1690 */
+export const MAX_EMAIL_CHARS = 254;
 
-async function open(): Promise<Client> {
-  const url = process.env.ACCOUNTS_DATABASE_URL || "file:.data/accounts.db";
-  const authToken = process.env.ACCOUNTS_DATABASE_TOKEN;
-  if (url.startsWith("file:.data/")) mkdirSync(".data", { recursive: true });
-  // Another process may hold the file's lock for a moment: wait for it, 5 s at most.
-  const client = createClient({ url, timeout: 5_000, ...(authToken && { authToken }) });
-  await client.execute(SCHEMA);
-  return client;
-}
-
-/** Closes the database, if it was opened; the next call opens it again. */
-export async function close(): Promise<void> {
-  const client = await opened;
-  opened = undefined;
-  client?.close();
-}
-
-/**
- * Runs one statement. What fails here is never the visitor's doing, so it leaves as a plain Error:
- * a TypeError, as `fetch` throws it, would be told to the caller as if their input were wrong.
- */
-async function run(sql: string, args: string[] = []): Promise<ResultSet> {
-  try {
-    return await (await database()).execute({ sql, args });
-  } catch (cause) {
-    throw new Error("The database of users failed", { cause });
-  }
+/** Writes an address as it is stored. */
+export function normalise(email: string): string {
+  return email.trim().toLowerCase();
 }
 
 /** Gives the user of an address, or nothing. */

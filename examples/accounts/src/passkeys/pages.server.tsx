@@ -1,0 +1,61 @@
+/**
+ * The pages of passkeys.
+ */
+import { page, redirect, session } from "tsweb";
+import { NoScript } from "../shared/no-script.server.tsx";
+import { AddPasskey } from "./add-passkey.tsx";
+import { RemovePasskey } from "./remove-passkey.tsx";
+import * as store from "./store.server.ts";
+import { UsePasskey } from "./use-passkey.tsx";
+
+export const passkey = page("/passkey", { title: "Sign in with a passkey" }, () => {
+  if (session.user()) return redirect("/account");
+  return (
+    <section class="card">
+      <h1>Sign in with a passkey</h1>
+      <p>Your device asks for your finger, your face or its PIN, and you need no password.</p>
+      <UsePasskey />
+      <NoScript />
+      <p class="aside">
+        No passkey yet? <a href="/">Sign in with your password</a>, and add one to your account.
+      </p>
+    </section>
+  );
+});
+
+const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+
+export const passkeys = page("/account/passkeys", { title: "Passkeys" }, async () => {
+  const user = session.user();
+  if (!user) return redirect("/");
+  const mine = await store.of(user.sub);
+  return (
+    <section class="card">
+      <h1>Passkeys</h1>
+      <p>
+        A passkey signs you in with your finger, your face or a PIN. It stays on your devices, and nobody can phish it.
+      </p>
+      {mine.length > 0 && (
+        <ul class="rows">
+          {mine.map(({ id, registered, used, backedUp }, at) => (
+            <li key={id}>
+              <p id={`passkey-${at}`}>
+                Passkey of <time dateTime={registered.toISOString()}>{day.format(registered)}</time>
+                <span class="hint">
+                  {used ? `Used on ${day.format(used)}` : "Not used yet"}
+                  {backedUp && ", backed up"}
+                </span>
+              </p>
+              <RemovePasskey id={id} label={`passkey-${at}`} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <AddPasskey />
+      <NoScript />
+      <p class="aside">
+        <a href="/account">Back to your account</a>
+      </p>
+    </section>
+  );
+});

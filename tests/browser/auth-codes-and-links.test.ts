@@ -1,0 +1,355 @@
+/**
+ * One-time codes, links, and attempts that are held back, in the accounts example: one suite, in
+ * development and against the built server.
+ */
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { issue_magic_token, totp } from "../../src/auth/index.ts";
+import { type Copy, copyExample } from "../support/copy-example.ts";
+import { build, type Running, startBuilt, startDev } from "../support/run-tsweb.ts";
+import { Visitors } from "../support/visitors.ts";
+import { ada, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-steps.ts";
+import { launch } from "./chromium.ts";
+import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-steps.ts";
+
+const SECRET = randomBytes(32).toString("hex");
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/** Reads a secret as an authenticator app does. */
+function unbase32(text: string): Uint8Array {
+  const bits = [...text].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0")).join("");
+  return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2));
+}
+
+/** Gives the codes that are right at this moment: that of now, and its neighbours. Each can be used once. */
+function codesOf(secret: Uint8Array): [string, string, string] {
+  const now = Date.now() / 1000;
+  return [totp(secret, { at: now - 30 }), totp(secret, { at: now }), totp(secret, { at: now + 30 })];
+}
+
+describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 60_000 }, (mode) => {
+  let copy: Copy;
+  let running: Running;
+  let browser: Browser;
+  let visitors: Visitors;
+
+  beforeAll(async () => {
+    copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
+    const env = {
+      ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
+      WEB_AUTH_SECRET: SECRET,
+      WEB_TRUST_PROXY: "1",
+    };
+    if (mode === "built") await build(copy.dir);
+    running = await (mode === "built" ? startBuilt : startDev)(copy.dir, env);
+    browser = await launch();
+    visitors = new Visitors(browser, { baseURL: running.address });
+  }, 120_000);
+
+  afterEach(async () => {
+    await visitors.leave();
+    const complaints = visitors.complaints.splice(0).filter((text) => !text.includes("publicKey.pubKeyCredParams"));
+    expect(complaints).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    const code = await running?.stop();
+    copy?.remove();
+    expect(code).toBe(0);
+  });
+
+  const alert = (page: Page, text: string) => page.getByRole("alert").filter({ hasText: text }).waitFor();
+
+  let calls = 0;
+  /** Calls a server function as a script would: each time from another address, as somebody with many machines. */
+  async function call(name: string, args: object, cookie = "") {
+    calls++;
+    const address = `203.0.113.${calls % 256}`;
+    const response = await fetch(`${running.address}/__web/rpc/${name}`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-forwarded-for": address, cookie },
+      body: JSON.stringify({ args }),
+    });
+    const cookies = response.headers.getSetCookie().map((line) => line.split(";", 1)[0]);
+    return { status: response.status, body: await response.json(), cookie: cookies.join("; ") };
+  }
+
+  /** Switches codes on for the account that is signed in; the first of the three codes is used for it. */
+  async function switchOn(page: Page): Promise<Uint8Array> {
+    await page.goto("/account/codes");
+    await submit(page, "Set up one-time codes");
+    const shown = await page.locator("code.secret").textContent();
+    const secret = unbase32(shown?.replaceAll(" ", "") ?? "");
+    await fill(page, { code: codesOf(secret)[0] });
+    await submit(page, "Switch on");
+    await page.locator(".badge", { hasText: "On" }).waitFor();
+    return secret;
+  }
+
+  /** The links that were written to the log for an address. */
+  const linksTo = (email: string) =>
+    [...running.output().matchAll(/A link for (\S+): (http\S+)/g)].flatMap(([, to, link]) =>
+      to === email ? [link ?? ""] : [],
+    );
+
+  async function askForLink(page: Page, email: string): Promise<string> {
+    const before = linksTo(email).length;
+    await page.goto("/");
+    await page.getByRole("link", { name: "Email me a link" }).click();
+    await fill(page, { email });
+    await submit(page, "Send me a link");
+    await page
+      .getByRole("status")
+      .filter({ hasText: `If ${email} is registered` })
+      .waitFor();
+    await expect.poll(() => linksTo(email).length).toBe(before + 1);
+    return linksTo(email).at(-1) ?? "";
+  }
+
+  describe("with one-time codes", () => {
+    it("shows a secret for the app, and asks for its code once one was right", async () => {
+      const page = await visitors.arrive();
+      await register(page, "codes@example.com");
+      await page.getByRole("link", { name: "One-time codes" }).click();
+      await submit(page, "Set up one-time codes");
+      const shown = (await page.locator("code.secret").textContent())?.replaceAll(" ", "") ?? "";
+      expect(shown).toMatch(/^[A-Z2-7]{32}$/);
+      const link = await page.getByRole("link", { name: "authenticator app" }).getAttribute("href");
+      expect(link).toBe(`otpauth://totp/Accounts%3Acodes%40example.com?secret=${shown}&issuer=Accounts`);
+
+      await fill(page, { code: "000000" });
+      const [before, now, after] = codesOf(unbase32(shown));
+      if ([before, now, after].includes("000000")) throw new Error("One in a third of a million runs: run it again.");
+      await submit(page, "Switch on");
+      await expectError(page, "code", "That code is wrong, or was used.");
+      await signOut(page);
+      await signIn(page, "codes@example.com");
+
+      const secret = await switchOn(page);
+      await signOut(page);
+      await fill(page, { email: "codes@example.com", password: ada.password });
+      await submit(page, "Sign in");
+      await page.waitForURL("**/code");
+      await fill(page, { code: codesOf(secret)[0] });
+      await submit(page, "Sign in");
+      await expectError(page, "code", "That code is wrong, or was used.");
+      await fill(page, { code: codesOf(secret)[1].replace(/^.../, "$& ") });
+      await submit(page, "Sign in");
+      await page.waitForURL("**/account");
+      expect(await page.locator("dd").allTextContents()).toEqual([ada.name, "codes@example.com"]);
+
+      await page.goto("/account/codes");
+      await fill(page, { code: codesOf(secret)[1] });
+      await submit(page, "Switch off");
+      await expectError(page, "code", "That code is wrong, or was used.");
+      await fill(page, { code: codesOf(secret)[2] });
+      await submit(page, "Switch off");
+      await page.getByRole("button", { name: "Set up one-time codes" }).waitFor();
+      await signOut(page);
+      await signIn(page, "codes@example.com");
+    });
+
+    it("gives no session for the password alone, and takes a code only after it", async () => {
+      const email = "half@example.com";
+      const page = await visitors.arrive();
+      await register(page, email);
+      const secret = await switchOn(page);
+      const half = await call("login", { email, password: ada.password });
+      expect(half).toMatchObject({ status: 200, body: { result: true } });
+      expect(half.cookie).not.toContain("web_session");
+      expect(half.cookie).toMatch(/^accounts_code=[\w-]{43}$/);
+      expect(await call("set_up_codes", {}, half.cookie)).toMatchObject({ status: 401 });
+
+      const [, code] = codesOf(secret);
+      const tooLate = { status: 401, body: { error: { code: "unauthenticated" } } };
+      for (const cookie of [
+        "",
+        "accounts_code=",
+        `accounts_code=${"A".repeat(43)}`,
+        half.cookie.replace("code", "passkey-use"),
+      ]) {
+        expect(await call("enter_code", { code }, cookie)).toMatchObject(tooLate);
+      }
+      expect(await call("login", { email, password: "wrong" })).toMatchObject({ body: { result: false }, cookie: "" });
+      const whole = await call("enter_code", { code }, half.cookie);
+      expect(whole).toMatchObject({ status: 200, body: { result: true } });
+      expect(whole.cookie).toContain("web_session=");
+      expect(await call("enter_code", { code }, half.cookie)).toMatchObject(tooLate);
+    });
+
+    it("asks for a code after a link, and for none after a passkey", async () => {
+      const email = "both@example.com";
+      const page = await visitors.arrive();
+      await Authenticator.of(page);
+      await register(page, email);
+      await addPasskey(page);
+      const secret = await switchOn(page);
+      await signOut(page);
+      await page.goto(await askForLink(page, email));
+      await submit(page, "Sign in");
+      await page.waitForURL("**/code");
+      await fill(page, { code: codesOf(secret)[1] });
+      await submit(page, "Sign in");
+      await page.waitForURL("**/account");
+      await signOut(page);
+      await usePasskey(page);
+      await page.waitForURL("**/account");
+    });
+
+    it("holds back who guesses: past ten wrong codes in five minutes, the right one too", async () => {
+      const email = "guessed@example.com";
+      const page = await visitors.arrive();
+      await register(page, email);
+      const secret = await switchOn(page);
+      const wrong = (at: number) => String((Number(codesOf(secret)[1]) + 1000 + at) % 1_000_000).padStart(6, "0");
+      for (let at = 0; at < 10; at++) {
+        // A new sign-in makes no new guesses.
+        const { cookie } = await call("login", { email, password: ada.password });
+        expect(await call("enter_code", { code: wrong(at) }, cookie)).toMatchObject({ body: { result: false } });
+      }
+      const { cookie } = await call("login", { email, password: ada.password });
+      const held = await call("enter_code", { code: codesOf(secret)[1] }, cookie);
+      expect(held).toMatchObject({ status: 429, body: { error: { code: "rate_limited" } } });
+    });
+  });
+
+  describe("with links", () => {
+    it("writes one to the log, that leads to a button and is spent by it", async () => {
+      const email = "linked@example.com";
+      const page = await visitors.arrive();
+      await register(page, email);
+      await signOut(page);
+      const link = await askForLink(page, email);
+      expect(link).toMatch(new RegExp(`^${running.address}/link/open#[\\w.-]+$`));
+
+      // A scanner that opens it, script and all, spends nothing.
+      const scanner = await visitors.arrive();
+      await scanner.goto(link, { waitUntil: "networkidle" });
+      await page.goto(link);
+      await submit(page, "Sign in");
+      await page.waitForURL("**/account");
+      expect(await page.locator("dd").allTextContents()).toEqual([ada.name, email]);
+
+      await submit(scanner, "Sign in");
+      await alert(scanner, "This link has expired, or was used before.");
+      await scanner.goto("/account");
+      expect(new URL(scanner.url()).pathname).toBe("/");
+    });
+
+    it("says the same to whoever asks, and writes nothing for an address that is not registered", async () => {
+      const page = await visitors.arrive();
+      await page.goto("/link");
+      await fill(page, { email: "nobody@example.com" });
+      await submit(page, "Send me a link");
+      await page.getByRole("status").filter({ hasText: "If nobody@example.com is registered" }).waitFor();
+      expect(running.output()).not.toContain("A link for nobody@example.com");
+      const [known, unknown] = [
+        await call("send_link", { email: "linked@example.com" }),
+        await call("send_link", { email: "x@y" }),
+      ];
+      expect(unknown).toEqual(known);
+    });
+
+    it("takes no token but its own, unspent and unexpired", async () => {
+      const email = "tokens@example.com";
+      await call("register", { ...ada, email });
+      const right = (subject: string, ttl: number, secret = SECRET) => issue_magic_token(secret, subject, { ttl });
+      const refused = {
+        status: 401,
+        body: { error: { message: expect.stringContaining("expired, or was used") } },
+        cookie: "",
+      };
+      for (const token of [
+        "",
+        "x",
+        right(email, 60),
+        right(`confirm ${email}`, 60),
+        right(`sign-in ${email}`, 0),
+        right("sign-in nobody@example.com", 60),
+        right(`sign-in ${email}`, 60, randomBytes(32).toString("hex")),
+        `${right(`sign-in ${email}`, 60)}x`,
+      ]) {
+        expect(await call("open_link", { token })).toMatchObject(refused);
+      }
+      const token = right(`sign-in ${email}`, 60);
+      const answers = await Promise.all(Array.from({ length: 5 }, () => call("open_link", { token })));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
+    });
+
+    it("sends no more than ten in five minutes to one address", async () => {
+      const email = "flooded@example.com";
+      await call("register", { ...ada, email });
+      for (let at = 0; at < 10; at++) expect(await call("send_link", { email })).toMatchObject({ status: 200 });
+      const held = { status: 429, body: { error: { code: "rate_limited" } } };
+      expect(await call("send_link", { email: ` ${email.toUpperCase()} ` })).toMatchObject(held);
+      expect(linksTo(email)).toHaveLength(10);
+    });
+  });
+
+  describe("when passwords are tried", () => {
+    it("answers false ten times, then holds everyone back from that account, whoever they are", async () => {
+      for (const email of ["tried@example.com", "not-registered@example.com"]) {
+        if (email.startsWith("tried")) await call("register", { ...ada, email });
+        for (let at = 0; at < 10; at++) {
+          expect(await call("login", { email, password: `guess ${at}` })).toMatchObject({
+            status: 200,
+            body: { result: false },
+          });
+        }
+        const held = { status: 429, body: { error: { code: "rate_limited" } } };
+        expect(await call("login", { email, password: ada.password })).toMatchObject(held);
+        expect(await call("login", { email: ` ${email.toUpperCase()}`, password: ada.password })).toMatchObject(held);
+      }
+      expect(await call("login", { email: "other@example.com", password: "x" })).toMatchObject({
+        body: { result: false },
+      });
+
+      const page = await visitors.arrive();
+      await page.goto("/");
+      await fill(page, { email: "tried@example.com", password: ada.password });
+      await submit(page, "Sign in");
+      await alert(page, "That was tried too often. Wait five minutes, and try again.");
+    });
+
+    it("counts them together when they come together, and forgets them after one that was right", async () => {
+      const email = "together@example.com";
+      await call("register", { ...ada, email });
+      for (let at = 0; at < 9; at++) await call("login", { email, password: "wrong" });
+      expect(await call("login", { email, password: ada.password })).toMatchObject({ body: { result: true } });
+      const answers = await Promise.all(Array.from({ length: 15 }, () => call("login", { email, password: "wrong" })));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
+    });
+  });
+
+  it("has pages that name every field, work with the keyboard, and fit on a small screen", async () => {
+    const page = await visitors.arrive({ viewport: { width: 320, height: 640 } });
+    const check = async (path: string) => {
+      await page.goto(path);
+      expect(await page.evaluate(findFlaws), path).toEqual([]);
+    };
+    await check("/link");
+    await check("/link/open");
+    await register(page, "flawless@example.com");
+    await check("/account/codes");
+    await page.locator("button:enabled").waitFor();
+    await tabTo(page, "button");
+    await page.keyboard.press("Enter");
+    const shown = (await page.locator("code.secret").textContent()) ?? "";
+    expect(await page.evaluate(findFlaws)).toEqual([]);
+    await page.locator("button:enabled").waitFor();
+    await tabTo(page, "#code");
+    await page.keyboard.type(codesOf(unbase32(shown.replaceAll(" ", "")))[0]);
+    await page.keyboard.press("Enter");
+    await page.locator(".badge", { hasText: "On" }).waitFor();
+    expect(await page.evaluate(findFlaws)).toEqual([]);
+    await signOut(page);
+    await fill(page, { email: "flawless@example.com", password: ada.password });
+    await submit(page, "Sign in");
+    await page.waitForURL("**/code");
+    expect(await page.evaluate(findFlaws)).toEqual([]);
+  });
+});

@@ -1,0 +1,81 @@
+/**
+ * Authenticators in the browser, by the DevTools protocol, and what visitors do with them.
+ */
+import type { CDPSession, Page } from "playwright-core";
+import { submit } from "./accounts-steps.ts";
+
+/** A passkey, as the authenticator holds it. */
+export interface Credential {
+  readonly credentialId: string;
+  readonly isResidentCredential: boolean;
+  readonly rpId?: string;
+  readonly privateKey: string;
+  readonly userHandle?: string;
+  readonly signCount: number;
+}
+
+/** An authenticator that is built into a visitor's device, with a finger always on it. */
+export class Authenticator {
+  readonly #session: CDPSession;
+  readonly #id: string;
+
+  private constructor(session: CDPSession, id: string) {
+    this.#session = session;
+    this.#id = id;
+  }
+
+  /** Builds one into the device of a page. */
+  static async of(page: Page): Promise<Authenticator> {
+    const session = await page.context().newCDPSession(page);
+    await session.send("WebAuthn.enable");
+    const { authenticatorId } = await session.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    });
+    return new Authenticator(session, authenticatorId);
+  }
+
+  async credentials(): Promise<Credential[]> {
+    const { credentials } = await this.#session.send("WebAuthn.getCredentials", { authenticatorId: this.#id });
+    return credentials;
+  }
+
+  /** Puts a passkey into it, as a thief would who has copied one. */
+  async put(credential: Credential): Promise<void> {
+    await this.#session.send("WebAuthn.addCredential", { authenticatorId: this.#id, credential });
+  }
+
+  /** Says whether the finger on it is the user's. */
+  async setVerified(isUserVerified: boolean): Promise<void> {
+    await this.#session.send("WebAuthn.setUserVerified", { authenticatorId: this.#id, isUserVerified });
+  }
+}
+
+/** Adds a passkey to the account that is signed in. */
+export async function addPasskey(page: Page): Promise<void> {
+  await page.goto("/account");
+  await page.getByRole("link", { name: "Passkeys" }).click();
+  const before = await page.locator(".rows li").count();
+  await submit(page, "Add a passkey");
+  await page.locator(".rows li").nth(before).waitFor();
+}
+
+/** Signs in with a passkey, from the sign-in page. */
+export async function usePasskey(page: Page): Promise<void> {
+  await page.goto("/");
+  await page.getByRole("link", { name: "Use a passkey" }).click();
+  await submit(page, "Use a passkey");
+}
+
+/** Signs out, and ends on the sign-in page. */
+export async function signOut(page: Page): Promise<void> {
+  await page.goto("/account");
+  await submit(page, "Sign out");
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+}
