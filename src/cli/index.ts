@@ -8,6 +8,8 @@ const USAGE = `tsweb: a web application server for TypeScript
   tsweb serve [dist]      serve what was built
   tsweb routes [folder]   list what it serves, and the parameters that nothing checks
   tsweb openapi [folder]  print the OpenAPI document of its functions
+  tsweb check --production
+                          say whether the environment is fit to serve the public
 
 The folder is the one with src/app.ts in it; the current one unless said.
 The environment configures it: PORT, HOST, WEB_AUTH_SECRET and the rest of docs/configuration.md.
@@ -31,6 +33,9 @@ async function main(args: string[]): Promise<void> {
       return (await import("./build.ts")).build(resolve(folder ?? "."));
     case "serve":
       return (await import("./serve.ts")).serveBuilt(resolve(folder ?? "dist"));
+    case "check":
+      if (!values.production) throw new UsageError("tsweb check takes what is to be checked: --production.");
+      return (await import("./check.ts")).printProductionCheck(process.env);
     case "routes":
       return (await import("./routes.ts")).printRoutes(resolve(folder ?? "."));
     case "openapi":
@@ -42,7 +47,11 @@ async function main(args: string[]): Promise<void> {
 
 function parse(args: string[]) {
   try {
-    return parseArgs({ args, allowPositionals: true, options: { help: { type: "boolean", short: "h" } } });
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: { help: { type: "boolean", short: "h" }, production: { type: "boolean" } },
+    });
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
   }
