@@ -9,9 +9,12 @@ import { alive, MODES, people, Stage, said, say, texts } from "./chat-stage.ts";
 /** What the assistant says when it is asked to count. */
 const upTo = (most: number) => Array.from({ length: most }, (_, index) => `${index + 1} `).join("");
 
-/** What a browser says of a server that it cannot reach. */
+/**
+ * What a browser says of a server that it cannot reach. In development, Vite's client would ask from a worker when the
+ * server is back, which the content policy forbids.
+ */
 const UNREACHABLE =
-  /^console: (Failed to load resource: net::ERR_|WebSocket connection to .* failed|\[vite\] failed to connect)/;
+  /^console: (Failed to load resource: net::ERR_|WebSocket connection to .* failed|\[vite\] failed to connect|Creating a worker from 'blob:)/;
 
 describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (mode) => {
   let stage: Stage;

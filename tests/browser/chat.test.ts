@@ -251,6 +251,30 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     await expect.poll(() => people(ada)).toEqual(["Ada"]);
   });
 
+  it("says every 20 seconds that somebody is here, for as long as they can see the page", async () => {
+    const page = await stage.enter("Ada");
+    await page.clock.install();
+    await page.reload();
+    await alive(page);
+    let beats = 0;
+    page.on("request", (request) => {
+      if (request.url().endsWith("/__web/rpc/here")) beats++;
+    });
+    const turn = (visibility: "hidden" | "visible") =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, "visibilityState", { value, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+      }, visibility);
+    await page.clock.runFor(19_000);
+    expect(beats).toBe(0);
+    await page.clock.runFor(1_500);
+    await expect.poll(() => beats).toBe(1);
+    await turn("hidden");
+    await page.clock.runFor(20_000);
+    await turn("visible");
+    await expect.poll(() => beats).toBe(2);
+  });
+
   it("leads a page to the door once its visitor has left in another", async () => {
     const first = await stage.enter("Ada");
     const second = await first.context().newPage();
