@@ -37,16 +37,10 @@ export class Hub implements Watcher {
   #timer: NodeJS.Timeout | undefined;
   #sweptAt = 0;
   #toldAt = Number.NEGATIVE_INFINITY;
-  #isEnding = false;
 
   constructor(bus: Bus, log: Log) {
     this.#bus = bus;
     this.#log = log;
-  }
-
-  /** Whether it takes nobody in any more: the process is about to stop. */
-  get isEnding(): boolean {
-    return this.#isEnding;
   }
 
   /** How many it looks after. */
@@ -102,7 +96,8 @@ export class Hub implements Watcher {
   }
 
   changed(channel: WatchedChannel): void {
-    if (this.#changed.size === 0) setImmediate(() => this.#wake());
+    // In no request: what is written to one page has nothing to do with the call that published it.
+    if (this.#changed.size === 0) runOutsideRequests(() => setImmediate(() => this.#wake()));
     this.#changed.add(channel);
   }
 
@@ -115,7 +110,6 @@ export class Hub implements Watcher {
 
   /** Sends everybody away, so that browsers go to another process. */
   end(): void {
-    this.#isEnding = true;
     for (const guest of [...this.#guests]) guest.end();
   }
 

@@ -69,8 +69,8 @@ class Poll implements Listener, Guest {
   }
 
   async run({ until, signal }: Patience): Promise<void> {
-    const waits = until > performance.now();
-    if (waits) this.#listen();
+    if (until > performance.now()) this.#listen();
+    else this.#look();
     await this.#gather();
     while (this.#isEmpty && !this.#isEnding && !signal.aborted && performance.now() < until) {
       await this.#nap({ until, signal });
@@ -108,6 +108,14 @@ class Poll implements Listener, Guest {
     this.#hub.admit(this);
     for (const reader of this.#readers) {
       if (!reader.isOver) reader.follow(this.#hub.listen(reader.channel, this));
+    }
+  }
+
+  /** Takes what this process knows already of channels that others listen to: they need not be read. */
+  #look(): void {
+    for (const reader of this.#readers) {
+      const watched = this.#hub.watched(reader.channel);
+      if (watched) reader.follow(watched);
     }
   }
 
