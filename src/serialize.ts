@@ -24,6 +24,9 @@ export class SerializeError extends Error {
   }
 }
 
+/** Some runtimes have none. */
+const Shared = globalThis.SharedArrayBuffer as typeof SharedArrayBuffer | undefined; // typed as if all had one
+
 /** How deep a value may nest before it is taken for one without end. */
 const MAX_DEPTH = 500;
 
@@ -126,7 +129,7 @@ function convertMembers(value: object, walk: Walk): Json {
   const methods = value as Record<"to_dict" | "toJSON" | "then" | "next" | symbol, unknown>; // looked at, then called
   if (isFunction(methods.to_dict)) return convert(methods.to_dict(), walk);
   if (value instanceof Uint8Array || value instanceof DataView) return base64(value);
-  if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) return base64(new Uint8Array(value));
+  if (value instanceof ArrayBuffer || (Shared && value instanceof Shared)) return base64(new Uint8Array(value));
   if (isFunction(methods.toJSON)) return convert(methods.toJSON(""), walk);
   if (isFunction(methods.then)) throw new SerializeError(walk.path, "it is a promise; await it first.");
   if (isFunction(methods[Symbol.asyncIterator]))

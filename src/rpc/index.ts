@@ -10,7 +10,7 @@ export {
   type ServerOptions,
   server,
 } from "./server.ts";
-export type { Fields, ListShape, ObjectShape, Shape } from "./shape.ts";
+export type { Fields, ListShape, Shape } from "./shape.ts";
 export type { PageSource, Parameter, Signature, ViewSource } from "./signature.ts";
 export { checkSeconds } from "./time-limit.ts";
 export { type Checked, isChecked, uncheckedParts } from "./unchecked.ts";

@@ -2,7 +2,7 @@
 const SHOWN = 40;
 
 /** Cuts what a caller sent to the length at which it is shown back. */
-export function cut(text: string): string {
+function cut(text: string): string {
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
 }
 

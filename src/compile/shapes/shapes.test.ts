@@ -289,6 +289,20 @@ describe("types of other modules", () => {
     expect(shape && say(shape)).toBe(expected);
   });
 
+  test("are those of a destructured object, too", async () => {
+    const world = memoryWorld({
+      "src/a.server.ts": `${IMPORT}import type { Input } from "./t.ts";\nexport const f = server(({ n, name, gone }: Input) => 1);`,
+      "src/t.ts": 'import type { int } from "tsweb";\nexport interface Input { n: int; name?: string }',
+    });
+    const facts = await world.modules.other("/app/src/a.server.ts");
+    const { functions } = facts ? await shapesOf(facts, world) : { functions: [] };
+    expect(functions[0]?.params.map(({ name, shape }) => [name, shape && say(shape)])).toEqual([
+      ["n", "int"],
+      ["name", "string"],
+      ["gone", undefined],
+    ]);
+  });
+
   test("names the modules that it depends on, for who watches them", async () => {
     const { others } = await shapeIn({
       "src/a.server.ts": using("User", 'import type { User } from "./barrel.ts";'),
