@@ -1,0 +1,92 @@
+import { EventEmitter } from "node:events";
+import type { FSWatcher } from "vite";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { listen } from "../../tests/support/listen.ts";
+import { open, readToEnd } from "../../tests/support/raw.ts";
+import { EDITS } from "./dev-assets.ts";
+import { answerEdits, guardHost } from "./dev-requests.ts";
+
+describe("whom the development server answers", () => {
+  const statusFor = async (host: string, allowed?: true | readonly string[]) => {
+    const server = await listen(guardHost(allowed, (_request, response) => response.end("the application")));
+    try {
+      return await statusOf(server.address, host);
+    } finally {
+      await server.close();
+    }
+  };
+
+  it.each([
+    "localhost",
+    "localhost:3000",
+    "LOCALHOST",
+    "localhost.",
+    "shop.localhost:3000",
+    "127.0.0.1",
+    "127.8.9.1:3000",
+    "[::1]",
+    "[::1]:3000",
+  ])("loopback hosts: %s", async (host) => {
+    expect(await statusFor(host)).toBe(200);
+  });
+
+  it.each([
+    "evil.example",
+    "evil.example:3000",
+    "localhost.evil.example",
+    "notlocalhost",
+    "127.0.0.1.evil.example",
+    "127.0.0.1.nip.io",
+    "127.1",
+    "0.0.0.0",
+    "[::2]",
+    "[::ffff:127.0.0.1]",
+    "10.0.0.1",
+    "localhost:3000:80",
+    "",
+  ])("nobody else, though the connection is from here: %j", async (host) => {
+    expect(await statusFor(host)).toBe(403);
+  });
+
+  it("those besides that the project's Vite config lets in", async () => {
+    expect(await statusFor("dev.shop.example", ["dev.shop.example"])).toBe(200);
+    expect(await statusFor("a.dev.shop.example", ["dev.shop.example"])).toBe(403);
+    expect(await statusFor("shop.example", [".shop.example"])).toBe(200);
+    expect(await statusFor("a.b.shop.example", [".shop.example"])).toBe(200);
+    expect(await statusFor("myshop.example", [".shop.example"])).toBe(403);
+    expect(await statusFor("anything.example", true)).toBe(200);
+  });
+});
+
+describe("how many edits there were", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("is told with a + behind until the build tool has surely seen the last", async () => {
+    const watcher = new EventEmitter();
+    const handle = answerEdits(watcher as FSWatcher, (_request, response) => response.end("the application"));
+    const server = await listen(handle);
+    const told = async () => (await fetch(server.address + EDITS)).text();
+    expect(await told()).toBe("0");
+    watcher.emit("all");
+    watcher.emit("all");
+    expect(await told()).toBe("2+");
+    vi.advanceTimersByTime(499);
+    expect(await told()).toBe("2+");
+    vi.advanceTimersByTime(1);
+    expect(await told()).toBe("2");
+    expect(await (await fetch(`${server.address}/`)).text()).toBe("the application");
+    await server.close();
+  });
+});
+
+async function statusOf(address: string, host: string): Promise<number> {
+  const socket = await open(address);
+  socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+  const { text } = await readToEnd(socket);
+  return Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
+}
