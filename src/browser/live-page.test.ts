@@ -97,10 +97,17 @@ describe("on HTTP/1.1", () => {
     expect(page.requests).toEqual([request]);
   });
 
-  test("opened out of sight, it gives its stream back after 30 seconds too", async () => {
-    await streaming({ protocol: "http/1.1", hidden: true });
-    await page.pass(30_010);
-    expect([page.last.kind, page.last.wait]).toEqual(["/__web/poll", "0"]);
+  test("opened out of sight, it takes no stream before it is looked at", async () => {
+    page = await LivePage.open({ protocol: "http/1.1", hidden: true });
+    page.subscribe(room, (message) => seen.push(message));
+    await page.pass(10);
+    expect(page.requests.map(({ kind, wait }) => [kind, wait])).toEqual([["/__web/poll", "0"]]);
+    page.last.json({ events: [["room:1", 4]], gaps: [], cursor: "p.4" });
+    await page.pass(1000);
+    page.show();
+    await page.pass();
+    expect([page.last.kind, page.last.after]).toEqual(["/__web/live", "p.4"]);
+    expect(seen).toEqual([4]);
   });
 
   test("back online while hidden, it does not take the stream again", async () => {

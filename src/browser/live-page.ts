@@ -14,14 +14,15 @@ export function followPage(): void {
   addEventListener("pagehide", leave);
   // Every page is shown once, too.
   addEventListener("pageshow", ({ persisted }) => persisted && retry());
-  document.addEventListener("visibilitychange", look);
-  look();
+  document.addEventListener("visibilitychange", () => look(HIDDEN_MS));
+  // Links opened in tabs of their own, out of sight: they have no stream before they are looked at.
+  look(0);
 }
 
-function look(): void {
+function look(ms: number): void {
   clearTimeout(hiding);
   if (!document.hidden) comeBack();
-  else if (isScarce()) hiding = setTimeout(goAway, HIDDEN_MS);
+  else if (isScarce()) hiding = setTimeout(goAway, ms);
 }
 
 /**

@@ -4,7 +4,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { repository } from "../support/copy-example.ts";
-import { build, type Running, startBuilt } from "../support/run-tsweb.ts";
+import { build, type Running, startBuilt, startDev } from "../support/run-tsweb.ts";
 import { Site } from "../support/site.ts";
 import { Visitors } from "../support/visitors.ts";
 import { launch } from "./chromium.ts";
@@ -35,9 +35,9 @@ afterAll(async () => {
   site?.remove();
 });
 
-async function enter(): Promise<Page> {
-  const page = await visitors.arrive();
-  await page.goto("/room");
+/** Opens the room in a page, and waits until it streams: then it is alive. */
+async function enter(page: Page): Promise<Page> {
+  await Promise.all([page.waitForRequest(/__web.live/), page.goto("/room")]);
   return page;
 }
 
@@ -58,7 +58,8 @@ function watchPaths(page: Page): string[] {
 
 describe("a room", () => {
   it("shows everybody what is said, in order, and once", async () => {
-    const [ada, grace] = [await enter(), await enter()];
+    const ada = await enter(await visitors.arrive());
+    const grace = await enter(await visitors.arrive());
     await say(ada, "one");
     await expect.poll(() => texts(grace)).toEqual(["one"]);
     await say(grace, "two");
@@ -71,7 +72,7 @@ describe("a room", () => {
   it("has one connection for as long as it is there", async () => {
     const page = await visitors.arrive();
     const paths = watchPaths(page);
-    await page.goto("/room");
+    await enter(page);
     for (const text of ["one", "two", "three"]) await say(page, text);
     await expect.poll(() => texts(page)).toEqual(["one", "two", "three"]);
     expect(paths.filter((path) => path.startsWith("/__web/live") || path.startsWith("/__web/poll"))).toEqual([
@@ -80,17 +81,68 @@ describe("a room", () => {
   });
 
   it("is reloaded when the server's memory is gone, and goes on from there", async () => {
-    const page = await enter();
+    const page = await enter(await visitors.arrive());
     await say(page, "before");
     await expect.poll(() => texts(page)).toEqual(["before"]);
-    const reloaded = page.waitForEvent("load", { timeout: 40_000 });
+    const alive = page
+      .waitForRequest(/room$/, { timeout: 40_000 })
+      .then(() => page.waitForRequest(/__web.live/, { timeout: 40_000 }));
     await running.stop();
     running = await startBuilt(site.dir, { ...ENV, PORT: new URL(running.address).port });
-    await reloaded;
-    await expect.poll(() => texts(page)).toEqual([]);
+    await alive;
+    expect(await texts(page)).toEqual([]);
     await say(page, "after");
     await expect.poll(() => texts(page)).toEqual(["after"]);
     visitors.complaints.splice(0); // the browser's own words on the server that was away
+  });
+});
+
+describe("ten tabs of one site", () => {
+  /** Says of a tab whether it is looked at, as headless nobody does. Time passes for all tabs alike. */
+  async function setHidden(page: Page, hidden: boolean): Promise<void> {
+    await page.evaluate((isHidden) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+    await page.clock.runFor(hidden ? 31_000 : 100);
+  }
+
+  // A browser has six connections to a site on HTTP/1.1: ten streams would leave none for a call.
+  it("leave room for calls, and each shows all messages once it is looked at", { timeout: 120_000 }, async () => {
+    const context = (await visitors.arrive()).context();
+    // A page whose clock is ours has lost how it was loaded, too: it gets that back.
+    await context.addInitScript("globalThis.entries = performance.getEntriesByType.bind(performance)");
+    await context.clock.install();
+    await context.addInitScript("performance.getEntriesByType = globalThis.entries");
+    const tabs: Page[] = [];
+    for (let n = 0; n < 10; n++) {
+      const tab = await enter(await context.newPage());
+      tabs.push(tab);
+      if (n < 9) await setHidden(tab, true);
+    }
+    const last = tabs.at(-1) as Page; // there are ten
+    for (const text of ["one", "two", "three"]) await say(last, text);
+    await expect.poll(() => texts(last)).toEqual(["one", "two", "three"]);
+    await setHidden(last, true);
+    for (const tab of tabs) {
+      await setHidden(tab, false);
+      await expect.poll(() => texts(tab)).toEqual(["one", "two", "three"]);
+      await setHidden(tab, true);
+    }
+  });
+});
+
+describe("in development", () => {
+  it("messages arrive as they do in production", async () => {
+    const dev = await startDev(site.dir);
+    try {
+      const page = await visitors.arrive({ baseURL: dev.address });
+      await enter(page);
+      await say(page, "hello");
+      await expect.poll(() => texts(page)).toEqual(["hello"]);
+    } finally {
+      await dev.stop();
+    }
   });
 });
 
