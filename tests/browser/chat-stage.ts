@@ -59,7 +59,10 @@ export class Stage {
     };
     if (mode === "built") await build(copy.dir);
     const running = await start(mode, copy, env);
-    return new Stage({ mode, copy, env, running, browser: await launch() });
+    const stage = new Stage({ mode, copy, env, running, browser: await launch() });
+    await stage.call("enter", { name: "Nobody" }); // the application makes its tables on first use
+    await stage.clear();
+    return stage;
   }
 
   get address(): string {

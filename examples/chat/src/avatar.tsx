@@ -1,8 +1,8 @@
 import { ASSISTANT } from "./news.ts";
 
-/** Somebody's letter, in a colour of their own. */
+/** The first letter of a name, in a colour that the name has whenever somebody goes by it. */
 export function Avatar({ id, name }: { readonly id: string; readonly name: string }) {
-  const hue = [...id].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 360, 7);
+  const hue = [...name].reduce((sum, letter) => (sum * 53 + letter.charCodeAt(0)) % 360, 3);
   return (
     <span class="avatar" style={{ "--hue": hue }} aria-hidden="true">
       {id === ASSISTANT ? "✦" : [...name][0]?.toUpperCase()}
