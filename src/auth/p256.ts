@@ -11,7 +11,7 @@ export const ORDER = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2f
 export const NUMBER_BYTES = 32;
 
 /** `04`, x, y. @see SEC 1, section 2.3.3 */
-export const POINT_BYTES = 1 + 2 * NUMBER_BYTES;
+const POINT_BYTES = 1 + 2 * NUMBER_BYTES;
 
 /** What stands before a point where a public key is written down. @see RFC 5480, section 2 */
 const SPKI_PREFIX = Buffer.from("3059301306072a8648ce3d020106082a8648ce3d030107034200", "hex");
