@@ -11,6 +11,9 @@ import { build, type Environment, type Running, startBuilt, startDev } from "../
 import { Visitors } from "../support/visitors.ts";
 import { launch } from "./chromium.ts";
 
+/** What the example keeps its room with; it is the example's dependency, so that is where it is loaded from. */
+const DATABASE = "@libsql/client";
+
 /** In which ways the example is run. */
 export const MODES = ["dev", "built"] as const;
 
@@ -47,12 +50,12 @@ export class Stage {
     this.#running = parts.running;
     this.visitors = new Visitors(parts.browser, { baseURL: parts.running.address });
     const require = createRequire(join(parts.copy.dir, "package.json"));
-    this.#database = require("@libsql/client").createClient({ url: parts.env.CHAT_DATABASE_URL, timeout: 5_000 });
+    this.#database = require(DATABASE).createClient({ url: parts.env.CHAT_DATABASE_URL, timeout: 5_000 });
   }
 
   /** Starts it; whoever calls this calls {@link close}. */
   static async open(mode: (typeof MODES)[number]): Promise<Stage> {
-    const copy = copyExample("chat", ["tsweb", "@libsql/client"]);
+    const copy = copyExample("chat", ["tsweb", DATABASE]);
     const env = {
       CHAT_DATABASE_URL: `file:${join(copy.dir, "chat.db")}`,
       WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
