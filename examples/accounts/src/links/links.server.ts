@@ -24,12 +24,13 @@ const secret = process.env.WEB_AUTH_SECRET || randomBytes(32).toString("hex");
  */
 export const send_link = server(async (email: string) => {
   const address = users.normalise(email);
+  const here = site();
   await attempt("link", address);
   const user = await users.find(address);
   if (!user) return;
   const token = issue_magic_token(secret, PURPOSE + user.email, { ttl: LINK_SECONDS });
   // Behind the #, where no server, log or proxy sees it but the page itself.
-  console.info(`A link for ${user.email}: ${new URL(`/link/open#${token}`, site())}`);
+  console.info(`A link for ${user.email}: ${new URL(`/link/open#${token}`, here)}`);
 });
 
 /** Signs in whoever presses the button on the page that a link leads to. The link is spent by it. */
