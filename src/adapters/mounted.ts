@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { NodeRequest } from "srvx/node";
-import type { Outgoing } from "../http/index.ts";
+import { BodyGone, type Outgoing } from "../http/index.ts";
 
 /** What Express, its parsers and their like leave on a request. */
 interface Mounted extends IncomingMessage {
@@ -95,8 +95,8 @@ export class BodilessRequest extends NodeRequest {
   }
 }
 
-function gone(): Error {
-  return new Error(
+function gone(): BodyGone {
+  return new BodyGone(
     "The request's body was read before the application got it. Mount the application before what parses bodies, " +
       "or hand on what was parsed as the body of the request: Object.assign(request.raw, { body: request.body }).",
   );

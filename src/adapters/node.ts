@@ -74,7 +74,7 @@ async function handle(
       return push(outgoing.body, response);
     }
     const given = toResponse(outgoing);
-    if (given.body) endUnread(response);
+    endUnread(response);
     await sendNodeResponse(response, request.complete ? given : await lingering(given, request));
   } catch (error) {
     // What cannot be written at all, a header with a line break in it say: there is no context left to log it with.

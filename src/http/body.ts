@@ -41,17 +41,29 @@ export interface Arriving {
 const BODY_SECONDS = 30;
 
 /**
+ * A body that the host has read before us, and did not hand on: its mistake, and none of the caller's.
+ * Known by its name: the host's adapter and a built application each have a copy of this.
+ */
+export class BodyGone extends Error {
+  override get name(): string {
+    return "BodyGone";
+  }
+}
+
+/**
  * Reads a request's body as text, up to the limit: refused as soon as it is known to be over it,
  * and never held in memory beyond it.
  *
- * @throws Refusal 413 over {@link MAX_BODY_BYTES}; 408 when it takes longer than 30 seconds to arrive; 400 when the caller went away half way, which is
- *   no failure of ours and none to be logged as one
+ * @throws Refusal 413 over {@link MAX_BODY_BYTES}; 408 when it takes longer than 30 seconds to arrive; 400 when
+ *   it breaks off half way, which is no failure of ours and none to be logged as one
+ * @throws BodyGone, or the platform's TypeError, when the host has read it
  */
 export async function readBody(request: Request): Promise<string> {
   refuseDeclaredTooLarge(request.headers);
   await null; // what came with the headers is taken in only once we have given way
   const arrived = (request as Request & Partial<Arriving>).arrived?.();
   if (arrived !== undefined && arrived !== null) return arrived;
+  const wasUsed = request.bodyUsed;
   let timer: NodeJS.Timeout | undefined;
   const tooSlow = new Promise<never>((_, reject) => {
     timer = setTimeout(
@@ -62,7 +74,8 @@ export async function readBody(request: Request): Promise<string> {
   try {
     return await Promise.race([declaresLength(request.headers) ? request.text() : readCounted(request), tooSlow]);
   } catch (error) {
-    if (error instanceof Refusal || !request.signal.aborted) throw error;
+    const isGone = error instanceof Error && error.name === "BodyGone";
+    if (error instanceof Refusal || isGone || wasUsed) throw error;
     throw new Refusal("validation_error", "The request ended before its body had arrived.", {
       status: 400,
       headers: CLOSE,

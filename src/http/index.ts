@@ -1,5 +1,5 @@
 export { clientAddress } from "./address.ts";
-export { type Arriving, readBody, refuseDeclaredTooLarge } from "./body.ts";
+export { type Arriving, BodyGone, readBody, refuseDeclaredTooLarge } from "./body.ts";
 export {
   currentContext,
   type Fields,

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import type { RequestContext } from "./context.ts";
 import { Pushed } from "./pushed.ts";
 import type { Reply } from "./reply.ts";
@@ -36,14 +37,20 @@ export function toResponse(outgoing: Outgoing | Response): Response {
   return new Response(body instanceof Pushed ? body.toStream() : body, { status: outgoing.status, headers });
 }
 
+/** What files are answered with: like a response, and made for Node's servers. */
+interface NodeLike {
+  _toNodeResponse(): { readonly status: number; readonly headers: readonly string[]; readonly body: unknown };
+}
+
 /**
- * Gives a response as the platform's own. What files are answered with is only like one: it is made
- * for Node's servers, and those of Bun and Deno would take no header from it.
+ * Gives a response as the platform's own. What files are answered with is only like one: the servers
+ * of Bun and Deno would take no header from it, and its `body` leaves the file open when nobody reads it.
  */
 export function nativeResponse(given: Response): Response {
-  if (given.constructor === Response) return given;
-  const { body, status, statusText, headers } = given;
-  return new Response(body, { status, statusText, headers });
+  if (!("_toNodeResponse" in given)) return given;
+  const { body, ...rest } = (given as Response & NodeLike)._toNodeResponse();
+  const stream = body instanceof Readable ? Readable.toWeb(body) : body;
+  return toResponse({ ...rest, body: stream as Outgoing["body"] }); // Node's web streams are the platform's
 }
 
 function completeReply(reply: Reply, context: RequestContext, security: SecurityLines): Outgoing {

@@ -28,15 +28,18 @@ export async function buildWireApp(): Promise<WireApp> {
   const site = await buildWireSite();
   // Without it, the module's own application would want a secret of this process's environment.
   process.env.WEB_ENV = COMMON.WEB_ENV;
-  const built: { default: { open(options: Partial<AppOptions>): App } } = await import(
-    pathToFileURL(site.file("dist/app.mjs")).href
-  );
-  return {
-    site,
-    open(variant, base = "") {
-      const { WIRE_CALLS, ...env }: Record<string, string> = { ...COMMON, ...VARIANTS[variant] };
-      const rate = WIRE_CALLS ? { calls: Number(WIRE_CALLS), seconds: 60 } : false;
-      return built.default.open({ env, base, rate });
-    },
-  };
+  const built: { default: Built } = await import(pathToFileURL(site.file("dist/app.mjs")).href);
+  return { site, open: (variant, base) => openWire(built.default, variant, base) };
+}
+
+/** What the application's module exports beside the application. */
+interface Built {
+  open(options: Partial<AppOptions>): App;
+}
+
+/** Makes one of the built application, configured as a variant says. */
+export function openWire(built: Built, variant: Variant, base = ""): App {
+  const { WIRE_CALLS, ...env }: Record<string, string> = { ...COMMON, ...VARIANTS[variant] };
+  const rate = WIRE_CALLS ? { calls: Number(WIRE_CALLS), seconds: 60 } : false;
+  return built.open({ env, base, rate });
 }
