@@ -57,12 +57,14 @@ export function ask(isPoll: boolean): Asked {
  * after the request was made has no part in it: it would miss what lies between.
  *
  * @param cursor a position for each channel that was asked for
- * @throws TypeError for a cursor that lacks one
+ * @throws TypeError for a cursor that has fewer or more
  */
 export function deliver({ channels, served }: Asked, cursor: string, deliveries: readonly Delivery[]): void {
   const positions = cursor.split(",");
+  // Before anybody has moved: whoever moves has had the message.
+  if (positions.length !== channels.length) throw new TypeError(cursor);
   const moved = served.filter((listener) => {
-    const position = positions[channels.indexOf(listener.channel)] as string; // where it is not, isLater throws
+    const position = positions[channels.indexOf(listener.channel)] as string; // they are as many
     if (!isLater(position, listener.position)) return false;
     listener.position = position;
     return true;

@@ -159,6 +159,19 @@ describe("a stream that was open", () => {
     expect(seen).toEqual([4, 5]);
   });
 
+  test("with a cursor for other channels is opened again from before it, and loses nothing", async () => {
+    page = await LivePage.open();
+    page.subscribe(room, (message) => seen.push(message));
+    page.subscribe(news, (message) => seen.push(message));
+    await page.pass();
+    page.last.open().push(say.message("p.4", "room:1", 4));
+    await page.untilAsked();
+    expect(page.last.after).toBe("p.3,p.7");
+    page.last.open().push(say.message("p.4,p.7", "room:1", 4));
+    await page.pass();
+    expect(seen).toEqual([4]);
+  });
+
   test("with a message that is no JSON is opened again from before it, and not in haste", async () => {
     (await listen()).open().push("id: p.4\ndata: room:1\ndata: {\n\n");
     expect(await page.untilAsked()).toBeGreaterThan(900);
