@@ -54,6 +54,8 @@ export interface Development {
   readonly called: readonly Called[];
   readonly assets: Assets;
   readonly showError: (error: unknown, id: string) => Promise<string>;
+  /** The version of the project, for its OpenAPI document. */
+  readonly version?: string | undefined;
 }
 
 /**
@@ -119,13 +121,14 @@ export class App {
    *
    * @throws Error when the browser's code calls what is not served
    */
-  develop({ assets, called, showError }: Development): void {
+  develop({ assets, called, showError, version }: Development): void {
     const { calls, pages } = this.#site;
     checkCalled(called, calls);
     this.#site = {
       ...this.#site,
       pages: { ...pages, assets, showError, development: true },
       calls: { ...calls, rate: null },
+      version,
       ...securityOf(this.config, this.#security, { pages: this.#site.inspection.pages, development: true }),
     };
   }

@@ -41,6 +41,8 @@ export interface Site {
   /** Those of pages that say something of their own. */
   readonly pageSecurity: ReadonlyMap<object, SecurityLines>;
   readonly inspection: Inspection;
+  /** The version of the project, where the development server has told it. */
+  readonly version?: string | undefined;
   /** Whether the process is about to stop. */
   readonly draining: boolean;
 }
@@ -122,12 +124,12 @@ function oneAddress({ pathname, search }: URL): Reply {
 }
 
 /** What the framework answers itself, where the application has nothing at the path. */
-function ownAnswer(path: string, { draining, pages, inspection }: Site): Reply | null {
+function ownAnswer(path: string, { draining, pages, inspection, version }: Site): Reply | null {
   if (path === "/healthz") return jsonReply(200, '{"status":"ok"}');
   if (path === "/readyz") return jsonReply(draining ? 503 : 200, `{"ready":${!draining}}`);
   // In development alone: what there is to be called is nobody's business without a need.
   if (path === "/__web/openapi.json" && pages.development) {
-    return jsonReply(200, JSON.stringify(openapi(inspection)));
+    return jsonReply(200, JSON.stringify(openapi(inspection, version)));
   }
   return null;
 }

@@ -1,10 +1,16 @@
 import type { IncomingMessage } from "node:http";
+import type { Outgoing } from "../http/index.ts";
 
 /** How much of a body that nobody wants is read, so that its sender comes to read the answer. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** How long its sender has for that. */
 const MAX_MS = 5_000;
+
+/** Answers whether the connection ends with an answer: with a body still on its way, that takes care. */
+export function closes({ headers }: Outgoing): boolean {
+  return headers.some((name, at) => at % 2 === 0 && name === "connection" && headers[at + 1] === "close");
+}
 
 /**
  * Gives an answer that closes the connection time to be read, when the request's body is still on its

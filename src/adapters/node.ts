@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { NodeRequest, sendNodeResponse } from "srvx/node";
-import { type Arriving, type Outgoing, Pushed, requestId, toResponse, traceParent } from "../http/index.ts";
+import { sendNodeResponse } from "srvx/node";
+import { type Outgoing, Pushed, requestId, toResponse, traceParent } from "../http/index.ts";
 import type { RequestInfo } from "../pipeline.ts";
-import { lingering } from "./linger.ts";
+import { ArrivingRequest } from "./arriving.ts";
+import { closes, lingering } from "./linger.ts";
 import { BodilessRequest, mountedUrl, restoreBody, targetOf, withCookiesApart } from "./mounted.ts";
 import { push } from "./push.ts";
 import { endUnread } from "./unread.ts";
@@ -34,23 +35,6 @@ export function node(app: Answering | Fetchable): NodeHandler {
     if (!isUsableTarget(request)) return refuseTarget(request, response);
     void handle(answer, request, response);
   };
-}
-
-/** A request whose body is there without waiting when it came with the headers: no listeners, no timer. */
-class ArrivingRequest extends NodeRequest implements Arriving {
-  readonly #incoming: IncomingMessage;
-
-  constructor(incoming: IncomingMessage, response: ServerResponse) {
-    super({ req: incoming, res: response });
-    this.#incoming = incoming;
-  }
-
-  arrived(): string | null {
-    const { readableLength, headers } = this.#incoming;
-    // The parser holds a body to the length it declared; it says that it is complete only a moment later.
-    if (readableLength === 0 || readableLength !== Number(headers["content-length"])) return null;
-    return String(this.#incoming.read());
-  }
 }
 
 /** Gives a request as the Fetch standard has it, whatever it passed through before it came here. */
@@ -95,12 +79,6 @@ function isWhole(outgoing: Outgoing | Response): outgoing is Whole {
 
 function isPushed(outgoing: Outgoing | Response): outgoing is Outgoing & { readonly body: Pushed } {
   return !(outgoing instanceof Response) && outgoing.body instanceof Pushed;
-}
-
-/** Answers whether the connection ends with an answer: with a body still on its way, that takes care. */
-function closes({ headers }: Outgoing): boolean {
-  const at = headers.indexOf("connection");
-  return at !== -1 && headers[at + 1] === "close";
 }
 
 function write({ status, headers, body }: Whole, response: ServerResponse): void {

@@ -14,7 +14,7 @@ import type { RequestInfo } from "../pipeline.ts";
 import { developmentAssets, developmentScripts } from "./dev-assets.ts";
 import { answerEdits, guardHost } from "./dev-requests.ts";
 import { errorPage, errorText, explain } from "./error-page.ts";
-import { BuildError, fileOf, findEntry, noApplication } from "./project.ts";
+import { BuildError, fileOf, findEntry, noApplication, versionOf } from "./project.ts";
 import { emptyStyleSheets } from "./styles.ts";
 
 /**
@@ -115,7 +115,7 @@ async function answer(request: Request, info: RequestInfo, running: Running): Pr
     running.hasFailed = false;
     running.base = app.base;
     const called = registryOf(vite.config)?.stubs() ?? [];
-    app.develop({ assets: developmentAssets(ssr, entry), called, showError });
+    app.develop({ assets: developmentAssets(ssr, entry), called, showError, version: versionOf(root) });
     return await app.fetch(request, info);
   } catch (error) {
     running.hasFailed = true;

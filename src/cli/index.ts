@@ -30,7 +30,8 @@ async function main(args: string[]): Promise<void> {
     case "dev":
       return (await import("./dev.ts")).dev(resolve(folder ?? "."));
     case "build":
-      return (await import("./build.ts")).build(resolve(folder ?? "."));
+      await (await import("./build.ts")).build(resolve(folder ?? "."));
+      return end(0);
     case "serve":
       return (await import("./serve.ts")).serveBuilt(resolve(folder ?? "dist"));
     case "check":
@@ -60,8 +61,13 @@ function parse(args: string[]) {
 main(process.argv.slice(2)).catch((error: unknown) => {
   const expected = error instanceof UsageError || (error instanceof Error && EXPECTED.has(error.name));
   console.error(expected ? (error as Error).message : error);
-  process.exitCode = 1;
+  end(1);
 });
+
+/** Ends the process once all is written, whatever an application that was loaded keeps open: a database, say. */
+function end(code: number): void {
+  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
+}
 
 /** Errors that say all there is to say: their stack would only hide it. */
 const EXPECTED: ReadonlySet<string> = new Set(["ConfigError", "CompileError", "BuildError", "ListenError"]);

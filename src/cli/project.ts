@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
 /** A mistake in a project or its build, said in full by its message. */
@@ -36,4 +36,12 @@ export const STYLE_SHEET = /\.(css|scss|sass|less|styl|stylus|pcss|postcss)$/;
 /** Gives a file's name relative to its project, with forward slashes on every system. */
 export function fileOf(root: string, file: string): string {
   return relative(root, file).split(sep).join("/");
+}
+
+/** Gives the version that a project's package.json says it has; nothing where it says none. */
+export function versionOf(root: string): string | undefined {
+  const file = join(root, "package.json");
+  if (!existsSync(file)) return undefined;
+  const { version }: { version?: unknown } = JSON.parse(readFileSync(file, "utf8"));
+  return typeof version === "string" ? version : undefined;
 }

@@ -42,6 +42,8 @@ export async function fuzzInProcess(apps: readonly Fetching[], { seed, from = 0,
   const worker = async () => {
     while (next < from + runs && faults.length < MOST_FAULTS) {
       const number = next++;
+      // Nothing here waits for a network: without this, timers and streams would never have their turn.
+      await new Promise((later) => setImmediate(later));
       const app = apps[number % apps.length];
       const request = oddRequest(new Random(seed, number));
       const tried = await attempt(app, request);
