@@ -42,6 +42,14 @@ export function buildPackage() {
   run(process.execPath, [join(root, "scripts", "build.mjs")]);
 }
 
+/** What tests run that is no package: the names it may have, and Debian's package of it. */
+export const programs = {
+  chromium: { names: ["chromium", "chromium-browser", "google-chrome"], debian: "chromium" },
+  redis: { names: ["redis-server"], debian: "redis-server" },
+  nats: { names: ["nats-server"], debian: "nats-server" },
+  nginx: { names: ["nginx"], debian: "nginx" },
+};
+
 /** Finds a program on the path, or where Debian keeps servers. */
 function find(names) {
   const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];

@@ -3,15 +3,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildPackage, installPackages, installPrograms, requireNode, root } from "./setup.mjs";
+import { buildPackage, installPackages, installPrograms, programs, requireNode, root } from "./setup.mjs";
 
 requireNode();
 installPackages();
-installPrograms([
-  { names: ["chromium", "chromium-browser", "google-chrome"], debian: "chromium" },
-  { names: ["redis-server"], debian: "redis-server" },
-  { names: ["nats-server"], debian: "nats-server" },
-]);
+installPrograms(Object.values(programs));
 buildPackage();
 
 const folder = mkdtempSync(join(tmpdir(), "tsweb-tests-"));

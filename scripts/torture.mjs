@@ -1,0 +1,23 @@
+// The torture run of live updates at full size: `npm run torture -- --runs 10 --bus redis --seed 1`.
+// Without --bus it is run over Redis, then over NATS. Each run has the next seed.
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { buildPackage, fail, installPackages, installPrograms, programs, requireNode, root, run } from "./setup.mjs";
+
+const { runs, seed, bus } = parseArgs({
+  options: {
+    runs: { type: "string", default: "1" },
+    seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    bus: { type: "string" },
+  },
+}).values;
+for (const number of [runs, seed]) if (!/^\d{1,9}$/.test(number)) fail(`${number} is not a whole number.`);
+if (bus !== undefined && !["redis", "nats"].includes(bus)) fail(`--bus is redis or nats, not ${bus}.`);
+
+requireNode();
+installPackages();
+installPrograms([programs.redis, programs.nats, programs.nginx]);
+buildPackage();
+run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", "tests/fault/live-torture.test.ts"], {
+  env: { TORTURE_SIZE: "full", TORTURE_RUNS: runs, TORTURE_SEED: seed, ...(bus ? { TORTURE_BUS: bus } : {}) },
+});

@@ -1,0 +1,144 @@
+/**
+ * The torture run against real servers: two built processes behind an nginx, and a Redis or a NATS.
+ */
+import { randomBytes } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "./free-port.ts";
+import { NatsServer } from "./nats-server.ts";
+import { Nginx } from "./nginx.ts";
+import { RedisServer } from "./redis-server.ts";
+import { build, type Environment, type Running, startNode } from "./run-tsweb.ts";
+import { Site } from "./site.ts";
+import type { TortureWorld } from "./torture.ts";
+import { type Ledger, readNats, readRedis } from "./torture-ledger.ts";
+
+/** What carries the messages. */
+export type BusKind = "redis" | "nats";
+
+/** Makes the application, and builds it. */
+export async function buildTortureSite(): Promise<Site> {
+  const site = Site.of({
+    "src/app.ts":
+      'import { App } from "tsweb";\nimport * as live from "./live.server.ts";\n' +
+      "export default new App({ modules: [live], rate: false });\n",
+    "src/live.server.ts":
+      'import { channel, publish, server } from "tsweb";\n' +
+      "export const feeds = server((names: string[]) => Promise.all(names.map((name) => channel(name))));\n" +
+      "export const say = server(async (room: string, texts: string[]) => {\n" +
+      "  const settled = await Promise.allSettled(texts.map((text) => publish(room, text)));\n" +
+      '  return settled.map(({ status }) => status === "fulfilled");\n' +
+      "});\n",
+  });
+  await build(site.dir);
+  return site;
+}
+
+/** A server process on a port of its own, to be killed and started again. */
+export class Process {
+  readonly port: number;
+  readonly #dir: string;
+  readonly #env: Environment;
+  #running: Running | undefined;
+
+  private constructor(port: number, dir: string, env: Environment) {
+    this.port = port;
+    this.#dir = dir;
+    this.#env = env;
+  }
+
+  /** Starts a built application. */
+  static async start(dir: string, env: Environment): Promise<Process> {
+    const one = new Process(await freePort(), dir, env);
+    await one.restart();
+    return one;
+  }
+
+  /** As `http://127.0.0.1:43121`. */
+  get address(): string {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /**
+   * Starts it again on the same port.
+   *
+   * @param args for Node, before the program
+   */
+  async restart(args: readonly string[] = []): Promise<void> {
+    const env = { ...this.#env, PORT: String(this.port) };
+    this.#running = await startNode(this.#dir, [...args, "--unhandled-rejections=strict", "dist/server.mjs"], env);
+  }
+
+  /** Ends it there and then. */
+  async kill(): Promise<void> {
+    this.#running?.signal("SIGKILL");
+    await this.#running?.ended;
+  }
+
+  /** All that it has written since it was started last. */
+  output(): string {
+    return this.#running?.output() ?? "";
+  }
+
+  /** Stops it in order. @returns its exit code */
+  async stop(): Promise<number | null> {
+    return (await this.#running?.stop()) ?? null;
+  }
+}
+
+/** Gives the environment of processes that serve one application over one bus. */
+export function sharedEnvironment(busUrl?: string): Environment {
+  return {
+    WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
+    WEB_TRUST_PROXY: "1",
+    WEB_MAX_STREAMS_PER_CLIENT: "10000", // all readers of a test have one address
+    ...(busUrl === undefined ? {} : { WEB_BUS_URL: busUrl }),
+  };
+}
+
+/** A world of its own for one run. Whoever opens it closes it. */
+export interface OpenWorld extends TortureWorld {
+  /** Stops all of it. @returns the exit codes of the processes */
+  close(): Promise<(number | null)[]>;
+}
+
+/** Starts all that a run needs. */
+export async function openWorld(site: Site, kind: BusKind): Promise<OpenWorld> {
+  const bus = await (kind === "redis" ? RedisServer.start({ appendOnly: true }) : NatsServer.start());
+  const env = sharedEnvironment(bus.url);
+  const processes = [await Process.start(site.dir, env), await Process.start(site.dir, env)];
+  const nginx = await Nginx.start({ ports: processes.map(({ port }) => port) });
+  const ledger = (channels: readonly string[]): Promise<Ledger> =>
+    kind === "redis" ? readRedis(bus.url, channels) : readNats(bus.url);
+  const down = (server: Killable, most: number) => ({
+    strike: async (chance: { between(least: number, most: number): number }) => {
+      const ms = chance.between(50, most);
+      await server.kill();
+      await pause(ms); // how long it is down is chance
+      await server.restart();
+    },
+  });
+  const [first, second] = processes as [Process, Process]; // there are two
+  return {
+    entry: nginx.address,
+    servers: processes.map(({ address }) => address),
+    ledger,
+    strikes: [
+      { at: 0.2, ...down(bus, 1_500) },
+      { at: 0.4, ...down(first, 1_000) },
+      { at: 0.55, ...down(nginx, 500) },
+      { at: 0.65, ...down(bus, 500) },
+      { at: 0.8, ...down(second, 500) },
+    ],
+    async close() {
+      const codes = await Promise.all(processes.map((each) => each.stop()));
+      await nginx.stop();
+      await bus.stop();
+      return codes;
+    },
+  };
+}
+
+interface Killable {
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+}
