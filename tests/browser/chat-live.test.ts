@@ -139,7 +139,7 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     const look = async () => {
       const told = ada.waitForResponse("**/__web/rpc/here");
       await ada.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
-      await told;
+      await (await told).finished();
     };
     await write(25_000);
     await ada.reload();

@@ -69,6 +69,13 @@ describe("show", () => {
     );
   });
 
+  it("takes nothing back from an answer, when its asker's stream brings late what the feed has brought", () => {
+    const end = told(room(), DAY);
+    for (const late of DAY.filter(({ kind }) => kind === "message" || kind === "piece")) {
+      expect(told(end, [late])).toEqual(end);
+    }
+  });
+
   it("orders by place, whatever comes first", () => {
     const shuffled = fc.shuffledSubarray([1, 2, 3, 4, 5], { minLength: 5 });
     fc.assert(

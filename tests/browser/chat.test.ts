@@ -239,11 +239,15 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     await expect.poll(() => people(ada)).toEqual(["Ada", "Grace"]);
     expect(await ada.locator(".people .count").textContent()).toBe("2");
 
-    const look = () => ada.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
+    const look = async () => {
+      const told = ada.waitForResponse("**/__web/rpc/here");
+      await ada.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
+      await (await told).finished();
+    };
     const silent = (ms: number) => stage.sql("UPDATE people SET seen = ? WHERE name = 'Grace'", Date.now() - ms);
     await grace.close();
     await silent(55_000);
-    await Promise.all([ada.waitForResponse("**/__web/rpc/here"), look()]);
+    await look();
     await say(ada, "What was told before this is shown.");
     expect(await people(ada)).toEqual(["Ada", "Grace"]);
     await silent(60_001);
@@ -257,7 +261,7 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     await page.reload();
     await alive(page);
     let beats = 0;
-    page.on("request", (request) => {
+    page.on("requestfinished", (request) => {
       if (request.url().endsWith("/__web/rpc/here")) beats++;
     });
     const turn = (visibility: "hidden" | "visible") =>
