@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
@@ -19,8 +19,8 @@ export interface NatsSetup {
   readonly jetStream?: boolean;
 }
 
-/** Debian keeps it where only the system's own user looks. */
-const PROGRAM = ["/usr/sbin/nats-server", "/usr/local/sbin/nats-server"].find(existsSync) ?? "nats-server";
+/** Where programs are. Debian keeps this one where only the system's own user looks. */
+const PATH = `${process.env.PATH}:/usr/sbin`;
 
 /** A NATS server that runs, or did. */
 export class NatsServer {
@@ -59,13 +59,13 @@ export class NatsServer {
   async restart(): Promise<void> {
     const { password, jetStream = true } = this.#setup;
     const child = spawn(
-      PROGRAM,
+      "nats-server",
       [
         ...["--addr", "127.0.0.1", "--port", String(this.port)],
         ...(jetStream ? ["--jetstream", "--store_dir", this.#dir] : []),
         ...(password === undefined ? [] : ["--user", "tsweb", "--pass", password]),
       ],
-      { stdio: ["ignore", "ignore", "pipe"] },
+      { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, PATH } },
     );
     this.#process = child;
     process.once("exit", this.#endWithUs);

@@ -1,0 +1,82 @@
+/**
+ * NATS from a built application: it works wherever the application has its client, and an application
+ * without it builds and runs all the same, until it is told to use NATS.
+ */
+import { randomBytes } from "node:crypto";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { NatsServer } from "../support/nats-server.ts";
+import { startNode } from "../support/run-tsweb.ts";
+import { emptyFolder, modulesAbove, type Project, pack, project } from "./fresh-project.ts";
+
+const FILES = new Map([
+  ["package.json", '{ "name": "heard", "private": true, "type": "module" }\n'],
+  [
+    "src/app.ts",
+    'import { App } from "tsweb";\nimport * as say from "./say.server.ts";\nexport default new App({ modules: [say] });\n',
+  ],
+  [
+    "src/say.server.ts",
+    'import { server } from "tsweb";\nimport { nats } from "tsweb/nats";\n' +
+      'const bus = nats(process.env.NATS_URL ?? "nats://127.0.0.1:1");\n' +
+      "export const say = server(async (text: string) => {\n" +
+      "  const [from] = await bus.position(['room']);\n" +
+      "  await bus.publish('room', JSON.stringify(text));\n" +
+      "  const { messages } = await bus.read('room', String(from), 10);\n" +
+      "  return messages.map(({ data }) => data);\n" +
+      "});\n",
+  ],
+]);
+
+const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
+const quietly = ["--no-audit", "--no-fund", "--prefer-offline"];
+
+const folder = emptyFolder();
+let nats: NatsServer;
+let application: Project;
+
+beforeAll(async () => {
+  nats = await NatsServer.start();
+  const { file } = await pack(folder.dir);
+  application = project(join(folder.dir, "heard"), FILES);
+  await application.run("npm", "install", ...quietly, file);
+});
+
+afterAll(async () => {
+  await nats?.stop();
+  folder.remove();
+});
+
+/** Builds the application, copies what was built to where no package is, and serves it. */
+async function serveBuilt(name: string) {
+  await application.run("npx", "tsweb", "build");
+  const dir = join(folder.dir, name);
+  cpSync(join(application.dir, "dist"), dir, { recursive: true });
+  expect(modulesAbove(dir)).toEqual([]);
+  return startNode(dir, ["server.mjs"], { ...env, NATS_URL: nats.url });
+}
+
+async function say(address: string, text: string) {
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ args: { text } });
+  const answer = await fetch(`${address}/__web/rpc/say`, { method: "POST", headers, body });
+  return { status: answer.status, body: await answer.json() };
+}
+
+describe("an application with a bus in NATS", () => {
+  it("is built and served without its client, and says what to install once it is used", async () => {
+    const server = await serveBuilt("without");
+    expect(await say(server.address, "hello")).toMatchObject({ status: 500 });
+    expect(await server.stop()).toBe(0);
+    expect(server.output()).toContain("npm install @nats-io/transport-node @nats-io/jetstream");
+  });
+
+  it("publishes and reads from what was built, with no package beside it", async () => {
+    const packages = ["@nats-io/transport-node@3.3", "@nats-io/jetstream@3.3"];
+    await application.run("npm", "install", ...quietly, ...packages);
+    const server = await serveBuilt("with");
+    expect(await say(server.address, "hello")).toEqual({ status: 200, body: { result: ['"hello"'] } });
+    expect(await server.stop()).toBe(0);
+  });
+});
