@@ -21,12 +21,24 @@ export function shapedSignature(signature: Signature, fn: FunctionNode, module: 
   return { ...signature, params, ...(reading.shapes.length > 0 ? { shapes: reading.shapes } : {}) };
 }
 
-/** Leaves out a shape that says nothing: one that is not checked, or no more than its coercion. */
+/**
+ * Leaves out a shape that says nothing: one that is not checked, or no more than its coercion. One that is
+ * coerced, by an alias of another module, is coerced whether the application is strict or not.
+ */
 function shaped(parameter: Parameter, shape: Shape | undefined): Parameter {
   if (!shape || shape.any !== undefined) return parameter;
-  const { kinds = [], list, object, ref } = shape;
-  const isScalar = !list && !object && ref === undefined;
-  return isScalar && kinds.length === 1 && kinds[0] === parameter.type ? parameter : { ...parameter, shape };
+  const { kinds = [], list, object, ref, nullable, optional, literals } = shape;
+  const [kind] = kinds;
+  if (list || object || ref !== undefined || kinds.length !== 1 || !kind) return { ...parameter, shape };
+  if (kind === parameter.type) return parameter;
+  if (kind === "string" || parameter.type !== "any") return { ...parameter, shape };
+  return {
+    ...parameter,
+    type: kind,
+    ...(nullable ? { nullable } : {}),
+    ...(optional ? { optional } : {}),
+    ...(literals ? { literals } : {}),
+  };
 }
 
 function one(param: ESTree.ParamPattern, site: Omit<Site, "node">, reading: Reading): Shape {

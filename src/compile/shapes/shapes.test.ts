@@ -122,7 +122,7 @@ describe("what is checked of a parameter", () => {
     ["a: readonly [int, ...string[]]", "(int, ...string)"],
     ["a: [...string[], int]", "as any"],
     ["a: [int, ...[string]]", "as any"],
-    ["a: List[number]", "int", "type List = int[];"],
+    ["a: List[number]", "as int", "type List = int[];"],
     // objects
     ["a: { b: string; c?: int }", "{ b: string, c?: int }"],
     ["a: { b: string | undefined }", "{ b?: string }"],
@@ -205,12 +205,30 @@ describe("what is checked of a parameter", () => {
 });
 
 describe("types of other modules", () => {
+  const AGES = {
+    "src/t.ts": `import type { float, int } from "tsweb";
+      export type Age = int; export type Price = float | null; export type Flag = boolean; export type Most = int | "all";`,
+  };
+
+  test.each([
+    ["Age", { type: "int" }],
+    ["Age | null", { type: "int", nullable: true }],
+    ["Age | undefined", { type: "int", optional: true }],
+    ["Price", { type: "float", nullable: true }],
+    ["Flag", { type: "boolean" }],
+    ["Most", { type: "int", literals: ["all"] }],
+  ])("%s is coerced, in strict applications and in others", async (type, expected) => {
+    const imports = 'import type { Age, Price, Flag, Most } from "./t.ts";';
+    const { parameter } = await shapeIn({ ...AGES, "src/a.server.ts": using(type, imports) });
+    expect(parameter).toEqual({ name: "a", annotation: type, ...expected });
+  });
+
   const shapeIn = async (files: Record<string, string>) => {
     const world = memoryWorld(files);
     const facts = await world.modules.other("/app/src/a.server.ts");
     if (!facts) throw new Error("The module of the test cannot be read.");
     const { functions, files: others } = await shapesOf(facts, world);
-    return { shape: functions[0]?.params[0]?.shape, others };
+    return { shape: functions[0]?.params[0]?.shape, parameter: functions[0]?.params[0], others };
   };
   const using = (type: string, imports: string) => `${IMPORT}${imports}\nexport const f = server((a: ${type}) => 1);`;
 
@@ -224,12 +242,6 @@ describe("types of other modules", () => {
           'import type { int as whole } from "tsweb";\nexport interface User { age: whole; in: Town }\ninterface Town { name: string }',
       },
       "{ age: int, in: { name: string } }",
-    ],
-    [
-      "Age",
-      'import type { Age } from "./t.ts";',
-      { "src/t.ts": 'import type { int } from "tsweb";\nexport type Age = int;' },
-      "int",
     ],
     [
       "User",
@@ -296,10 +308,10 @@ describe("types of other modules", () => {
     });
     const facts = await world.modules.other("/app/src/a.server.ts");
     const { functions } = facts ? await shapesOf(facts, world) : { functions: [] };
-    expect(functions[0]?.params.map(({ name, shape }) => [name, shape && say(shape)])).toEqual([
-      ["n", "int"],
-      ["name", "string"],
-      ["gone", undefined],
+    expect(functions[0]?.params.map(({ name, type, shape }) => [name, type, shape && say(shape)])).toEqual([
+      ["n", "int", undefined],
+      ["name", "any", "string"],
+      ["gone", "any", undefined],
     ]);
   });
 

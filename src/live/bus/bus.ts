@@ -1,6 +1,6 @@
 /**
- * A place in a channel's history: opaque, `/^[0-9A-Za-z.-]{1,40}$/`. Two positions of one channel that
- * have the same length compare with `<`.
+ * A place in a channel's history: opaque, `/^[0-9A-Za-z.-]{1,40}$/`. Of two positions of one channel the
+ * longer is the later, and of one length they compare with `<`.
  */
 export type Position = string;
 
