@@ -42,7 +42,7 @@ const ODD_STRINGS: readonly [string, ...string[]] = [
 ];
 
 /** The keys that arguments have, and those that objects should not have. */
-export const KEYS: readonly [string, ...string[]] = [
+const KEYS: readonly [string, ...string[]] = [
   "value",
   "a",
   "b",
