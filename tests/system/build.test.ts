@@ -228,6 +228,7 @@ describe("a build that fails", () => {
       "client",
       "manifest.mjs",
       "server.mjs",
+      "workers.mjs",
     ]);
   });
 });
