@@ -1,5 +1,5 @@
-import { statusOf } from "../errors.ts";
-import { jsonReply, PRIVATE, Refusal, type Reply, type RequestContext, withLimitedBody } from "../http/index.ts";
+import { RPCError, statusOf } from "../errors.ts";
+import { CLOSE, jsonReply, PRIVATE, Refusal, type Reply, type RequestContext, withLimitedBody } from "../http/index.ts";
 import type { Log } from "../log.ts";
 import { errorJson, functionFailureOf } from "../rpc/index.ts";
 import type { RouteDefinition } from "./route.ts";
@@ -20,10 +20,19 @@ export async function answerRoute(
     if (!(response instanceof Response)) throw new Error(`${what} must answer a Response, not ${typeof response}.`);
     return response.headers.has("cache-control") ? response : withHeaders(response, PRIVATE);
   } catch (error) {
-    const failure = functionFailureOf(error, context, log, what);
+    const failure = hasLeft(context, error) ? left() : functionFailureOf(error, context, log, what);
     const [status, headers] = failure instanceof Refusal ? [failure.status, failure.headers] : [statusOf(failure.code)];
     return jsonReply(status, `{"error":${errorJson(failure, context, log)}}`, headers);
   }
+}
+
+/** What it waited for, its body say, ended because the caller had gone: no failure of the route's. */
+function hasLeft({ raw }: RequestContext, error: unknown): boolean {
+  return raw.signal.aborted && !(error instanceof RPCError);
+}
+
+function left(): Refusal {
+  return new Refusal("validation_error", "The request ended before it was answered.", { status: 400, headers: CLOSE });
 }
 
 function withHeaders(response: Response, more: Readonly<Record<string, string>>): Response {

@@ -130,3 +130,21 @@ describe("a route", () => {
     },
   );
 });
+
+describe("a route whose caller has gone", () => {
+  it("has not failed with what it waited for; what it throws by itself is told", async () => {
+    const gone = new AbortController();
+    gone.abort();
+    const waiting = async ({ signal }: Request) => {
+      signal.throwIfAborted(); // as reading the rest of a body does
+      return new Response();
+    };
+    expect((await ask("POST /hook", waiting, "/hook", { signal: gone.signal })).status).toBe(400);
+    expect(log).not.toHaveBeenCalled();
+    const refusing = () => {
+      throw new RPCError("conflict", "Seen before.");
+    };
+    expect((await ask("POST /hook", refusing, "/hook", { signal: gone.signal })).status).toBe(409);
+    expect((await ask("POST /hook", () => Promise.reject(new Error("a slip")), "/hook")).status).toBe(500);
+  });
+});

@@ -21,7 +21,8 @@ export function readArguments(text: string): Readonly<Record<string, unknown>> {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // A byte order mark is taken away by some hosts and not by others. @see RFC 8259, section 8.1
+    return JSON.parse(text.startsWith("\ufeff") ? text.slice(1) : text);
   } catch {
     throw new RPCError("validation_error", "The body is not JSON.");
   }

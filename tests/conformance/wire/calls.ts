@@ -111,5 +111,13 @@ export const callRows: readonly Row[] = [
       },
     });
   }),
+  row(
+    "a byte order mark before the body is passed over",
+    async (site) => {
+      const { status, text } = await send(site, { ...calling("ping"), body: '\ufeff{"args":{}}' });
+      assert.deepEqual([status, text], [200, '{"result":"pong"}']);
+    },
+    { first: "parses" },
+  ),
   row("an answer keeps its connection", async (site) => assertCloses(await result(site, "ping"), false)),
 ];
