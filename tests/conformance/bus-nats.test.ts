@@ -53,6 +53,17 @@ describe("the bus in NATS", () => {
     });
   });
 
+  it("gives positions that can be read on from while its first messages come", async () => {
+    for (let round = 0; round < 10; round++) {
+      const { bus } = open({ stream: freshStream() });
+      await bus.position([]);
+      const published = Promise.all(Array.from({ length: 8 }, (_, n) => bus.publish(`room:${n}`, String(n))));
+      const positions = await Promise.all(Array.from({ length: 40 }, () => endOf(bus, "room:7")));
+      await published;
+      for (const position of positions) expect((await bus.read("room:7", position, 10)).gap, position).toBe(false);
+    }
+  });
+
   it("is made once by many who come at once, and used as it is by those who come with other settings", async () => {
     const stream = freshStream();
     const buses = [1, 2, 3, 4].map((number) => open({ stream, bytes: number * 100_000 }).bus);

@@ -165,10 +165,12 @@ class NatsBus implements Bus {
   }
 
   /** The last place of the stream. */
-  async #end({ manager }: Session): Promise<Place> {
-    const last = await manager.streams.getMessage(this.#stream, { last_by_subj: ">" });
+  async #end(session: Session): Promise<Place> {
+    const last = await session.manager.streams.getMessage(this.#stream, { last_by_subj: ">" });
     if (last) return placeOf(last);
-    const { state } = await manager.streams.info(this.#stream);
+    const { state } = await session.manager.streams.info(this.#stream);
+    // The first one came in between: its place has a mark.
+    if (state.messages > 0) return this.#end(session);
     return { seq: state.last_seq, mark: NO_MARK };
   }
 
