@@ -28,6 +28,9 @@ export function isSupervisor(workers: number): boolean {
  * ends them there and then.
  */
 export async function supervise(workers: number): Promise<void> {
+  // Each accepts by itself. Handed out one by one, as is the default, a connection that was on its way to a
+  // process that was killed would be nobody's, and its client would wait for ever.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   const crew = new Crew();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => crew.stop(signal));
   if (!(await crew.start())) process.exit(1);

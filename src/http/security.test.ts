@@ -26,10 +26,11 @@ describe("what answers say for security", () => {
     expect(lines["strict-transport-security"]).toBe("max-age=31536000");
   });
 
-  it("lets the build tool's styles in while it is developed, beside what is said", () => {
+  it("lets the build tool's styles and worker in while it is developed, beside what is said", () => {
     const development = (...said: SecurityOptions[]) =>
       Object.fromEntries(securityLines({ development: true, secure: false }, ...said))["content-security-policy"];
     expect(development()).toContain("style-src 'self' 'unsafe-inline';");
+    expect(development()).toMatch(/; worker-src 'self' blob:$/);
     expect(development({ policy: { "style-src": "https://fonts.example" } })).toContain(
       "style-src https://fonts.example 'unsafe-inline';",
     );

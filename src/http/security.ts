@@ -58,7 +58,7 @@ export function securityLines(
     for (const [name, value] of Object.entries(policy)) rules.set(name, value);
     for (const [name, value] of Object.entries(more)) headers.set(name.toLowerCase(), value);
   }
-  if (development) allowInlineStyles(rules);
+  if (development) allowBuildTool(rules);
   const written = [...rules].filter(([, value]) => value !== null).map((rule) => rule.join(" ").trim());
   const lines = new Map<string, string | null>([[POLICY_HEADER, written.join("; ") || null], ...headers]);
   return [...lines].filter((line): line is [string, string] => line[1] !== null);
@@ -80,10 +80,14 @@ function splitRule(rule: string): [string, string | null] {
   return [rule.slice(0, at), rule.slice(at + 1)];
 }
 
-/** The build tool's hot reload puts style sheets of CSS modules into <style> elements. */
-function allowInlineStyles(rules: Map<string, string | null>): void {
+/**
+ * Lets the build tool do what it does in a page: its hot reload puts style sheets of CSS modules into
+ * <style> elements, and asks from a worker of its own making whether the server is back.
+ */
+function allowBuildTool(rules: Map<string, string | null>): void {
   const styles = rules.get("style-src");
   if (styles) rules.set("style-src", `${styles} 'unsafe-inline'`);
+  rules.set("worker-src", `${rules.get("worker-src") ?? "'self'"} blob:`);
 }
 
 /** What no option may set: what frames an answer, and what is said for each request by itself. */

@@ -16,15 +16,18 @@ const POSITION_MS = 2_000;
  * Ask for it **before** loading what the page shows: what is published in between is then in the page,
  * in the feed or in both, and never in neither. Or give `load`, and that order is kept for you.
  *
+ * What is published there, nothing here can know: the feed fits wherever a page says what it takes it for,
+ * a view's `feed: Feed<Message>`. `channel<Message>(name)` says it here.
+ *
  * @param name 1 to 128 bytes, no control characters. Who may listen is decided here: ask
  *   `session.require()` first where not everybody may
  * @throws TypeError for a name that cannot be used
  * @throws Error outside a request, or when the bus does not answer within 2 seconds
  * @see the interface, "Feed"
- * @example const [feed, messages] = await channel<Message>("room:1", () => db.messages("room:1"));
+ * @example const [feed, messages] = await channel("room:1", () => db.messages("room:1"));
  */
-export function channel<T = unknown>(name: string): Promise<Feed<T>>;
-export function channel<T = unknown, R = unknown>(
+export function channel<T = never>(name: string): Promise<Feed<T>>;
+export function channel<T = never, R = unknown>(
   name: string,
   load: () => R | Promise<R>,
 ): Promise<[feed: Feed<T>, loaded: R]>;

@@ -10,7 +10,6 @@ interface Source {
 
 let source: Source | null = null;
 let bus: Bus | null = null;
-let isInstalled = false;
 /** How many applications of this process may use it. */
 let users = 0;
 
@@ -31,7 +30,7 @@ export function configureBus(from: Source): () => Promise<void> {
     users--;
     if (users > 0) return;
     const closing = bus;
-    if (!isInstalled) bus = null; // the next use makes it anew; one that was installed stays so
+    bus = null; // the next use makes it anew
     await closing?.close();
   };
 }
@@ -62,6 +61,5 @@ export const realtime = Object.freeze({
     }
     void bus?.close();
     bus = installed;
-    isInstalled = true;
   },
 });

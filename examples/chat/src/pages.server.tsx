@@ -5,7 +5,6 @@ import { channel, page, redirect, session } from "tsweb";
 import { Enter } from "./enter.tsx";
 import { Card } from "./layout.server.tsx";
 import { before } from "./messages.server.ts";
-import type { News, Room as State } from "./news.ts";
 import { all } from "./people.server.ts";
 import { here, ROOM } from "./room.server.ts";
 import { Room } from "./room.tsx";
@@ -25,7 +24,7 @@ export const room = page("/room", async () => {
   const user = session.user();
   if (!user) return redirect("/");
   await here();
-  const [feed, start] = await channel<News, State>(ROOM, async () => ({ ...(await before()), people: await all() }));
+  const [feed, start] = await channel(ROOM, async () => ({ ...(await before()), people: await all() }));
   return (
     <main class="room">
       <Room feed={feed} me={user.sub} name={user.name} {...start} />
