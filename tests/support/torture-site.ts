@@ -15,22 +15,76 @@ import { type Ledger, readNats, readRedis } from "./torture-ledger.ts";
 /** What carries the messages. */
 export type BusKind = "redis" | "nats";
 
+/** The application: functions that give feeds and publish, and a page that shows what comes. */
+const FILES = {
+  "src/app.ts": `
+    import { App } from "tsweb";
+    import * as live from "./live.server.ts";
+    import * as pages from "./pages.server.tsx";
+    export default new App({ title: "Live", modules: [live, pages], rate: false });`,
+  "src/live.server.ts": `
+    import { channel, publish, server } from "tsweb";
+    export const feeds = server((names: string[]) => Promise.all(names.map((name) => channel(name))));
+    export const say = server(async (room: string, texts: string[]) => {
+      const settled = await Promise.allSettled(texts.map((text) => publish(room, text)));
+      return settled.map(({ status }) => status === "fulfilled");
+    });
+    export const where = server(() => process.pid);
+    export const memory = server(() => process.memoryUsage().rss);`,
+  "src/pages.server.tsx": `
+    import { channel, page } from "tsweb";
+    import { Room } from "./room.tsx";
+    export const room = page("/", async () => <Room feed={await channel<string>("room")} />);`,
+  "src/room.tsx": `
+    import { type Feed, on_mount, state, subscribe, view } from "tsweb/browser";
+    import { where } from "./live.server.ts";
+    export const Room = view(({ feed }: { feed: Feed<string> }) => {
+      const shown = state({ texts: [] as string[], calls: 0 });
+      on_mount(() => subscribe(feed, (text) => shown.texts.push(text)));
+      const call = async () => {
+        await where();
+        shown.calls += 1;
+      };
+      return (
+        <main>
+          <output>{shown.texts.join()}</output>
+          <button onClick={call}>{shown.calls}</button>
+        </main>
+      );
+    });`,
+};
+
 /** Makes the application, and builds it. */
 export async function buildTortureSite(): Promise<Site> {
-  const site = Site.of({
-    "src/app.ts":
-      'import { App } from "tsweb";\nimport * as live from "./live.server.ts";\n' +
-      "export default new App({ modules: [live], rate: false });\n",
-    "src/live.server.ts":
-      'import { channel, publish, server } from "tsweb";\n' +
-      "export const feeds = server((names: string[]) => Promise.all(names.map((name) => channel(name))));\n" +
-      "export const say = server(async (room: string, texts: string[]) => {\n" +
-      "  const settled = await Promise.allSettled(texts.map((text) => publish(room, text)));\n" +
-      '  return settled.map(({ status }) => status === "fulfilled");\n' +
-      "});\n",
-  });
+  const site = Site.of(FILES);
   await build(site.dir);
   return site;
+}
+
+/** Gives arguments for Node with which a process starts with its calendar moved on. */
+export function movedCalendar(ms: number): string[] {
+  return preloading(`
+    const Real = Date;
+    globalThis.Date = class extends Real {
+      constructor(...args) {
+        if (args.length > 0) super(...args);
+        else super(Real.now() + ${ms});
+      }
+      static now() {
+        return Real.now() + ${ms};
+      }
+    };`);
+}
+
+/** Gives arguments for Node with which what a process measures passes so many times as fast; its timers do not. */
+export function fastClock(times: number): string[] {
+  return preloading(`
+    const real = performance.now.bind(performance);
+    performance.now = () => real() * ${times};`);
+}
+
+function preloading(code: string): string[] {
+  return ["--import", `data:text/javascript,${encodeURIComponent(code)}`];
 }
 
 /** A server process on a port of its own, to be killed and started again. */
@@ -46,10 +100,10 @@ export class Process {
     this.#env = env;
   }
 
-  /** Starts a built application. */
-  static async start(dir: string, env: Environment): Promise<Process> {
+  /** Starts a built application. @param args for Node, before the program */
+  static async start(dir: string, env: Environment, args: readonly string[] = []): Promise<Process> {
     const one = new Process(await freePort(), dir, env);
-    await one.restart();
+    await one.restart(args);
     return one;
   }
 
