@@ -123,11 +123,6 @@ export function runOutsideRequests<T>(work: () => T): T {
   return storage.exit(work);
 }
 
-/** Gives the request under way, or `null` outside a request. */
-export function currentContext(): RequestContext | null {
-  return storage.getStore() ?? null;
-}
-
 /**
  * Gives the request under way.
  *

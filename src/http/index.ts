@@ -1,7 +1,6 @@
 export { clientAddress } from "./address.ts";
 export { type Arriving, BodyGone, readBody, refuseDeclaredTooLarge } from "./body.ts";
 export {
-  currentContext,
   type Fields,
   RequestContext,
   requireContext,

@@ -1,4 +1,4 @@
-export type { Batch, Bus, Fresh, Message, Position } from "./bus/index.ts";
+export type { Bus } from "./bus/index.ts";
 export { channel } from "./channel.ts";
 export { Live } from "./live.ts";
 export { publish } from "./publish.ts";
