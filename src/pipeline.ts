@@ -25,6 +25,7 @@ import { answerNotFound, answerPage, answerRoute, type PageSettings } from "./pa
 import type { Router } from "./router.ts";
 import { answerCall, type CallSettings } from "./rpc/index.ts";
 import type { StaticFiles } from "./static.ts";
+import { inSteps, ready, type Steps } from "./steps.ts";
 
 /** All that a request can lead to: an application, ready to answer. */
 export interface Site {
@@ -57,16 +58,22 @@ export interface RequestInfo {
  * Takes a request the whole way, top to bottom: its ids, its path, then a call, live updates, a
  * file, a raw route or a page. Whatever happens on the way, there is an answer, with the ids and the security headers.
  */
-export function answerRequest(request: Request, info: RequestInfo, site: Site): Promise<Outgoing | Response> {
+export function answerRequest(
+  request: Request,
+  info: RequestInfo,
+  site: Site,
+): Outgoing | Response | Promise<Outgoing | Response> {
   const context = openContext(request, info, site.config);
-  return runInContext(context, async () => {
-    try {
-      return complete(await route(context, site), context, site.security);
-    } catch (error) {
-      // A refusal, or an answer that cannot be sent any more: another server's whose body a route has read.
-      return complete(lastAnswer(context, error, site.log), context, site.security);
-    }
-  });
+  return runInContext(context, () => inSteps(stepsOfAnswer(context, site)));
+}
+
+function* stepsOfAnswer(context: RequestContext, site: Site): Steps<Outgoing | Response> {
+  try {
+    return complete(yield* ready(route(context, site)), context, site.security);
+  } catch (error) {
+    // A refusal, or an answer that cannot be sent any more: another server's whose body a route has read.
+    return complete(lastAnswer(context, error, site.log), context, site.security);
+  }
 }
 
 function openContext(request: Request, { address }: RequestInfo, config: Config): RequestContext {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendNodeResponse } from "srvx/node";
 import { type Outgoing, Pushed, requestId, toResponse, traceParent } from "../http/index.ts";
 import type { RequestInfo } from "../pipeline.ts";
+import { isPromise } from "../steps.ts";
 import { ArrivingRequest } from "./arriving.ts";
 import { closes, lingering } from "./linger.ts";
 import { BodilessRequest, mountedUrl, restoreBody, targetOf, withCookiesApart } from "./mounted.ts";
@@ -16,9 +17,12 @@ export interface Fetchable {
   readonly fetch: (request: Request, info: RequestInfo) => Response | Promise<Response>;
 }
 
+/** An answer, in either form. */
+type Answer = Outgoing | Response;
+
 /** What answers them in a form that is written without a `Response` in between: an `App`. */
 interface Answering {
-  answer(request: Request): Promise<Outgoing | Response>;
+  answer(request: Request): Answer | Promise<Answer>;
 }
 
 /**
@@ -31,9 +35,16 @@ interface Answering {
  */
 export function node(app: Answering | Fetchable): NodeHandler {
   const answer = (request: Request) => ("answer" in app ? app.answer(request) : app.fetch(request, {}));
+  const handle = (request: IncomingMessage, response: ServerResponse) =>
+    failing(response, () => {
+      const answered = answer(asFetch(request, response));
+      if (!isPromise(answered)) return send(answered, response);
+      return answered.then((late) => send(late, response));
+    });
   return (request, response) => {
     if (!isUsableTarget(request)) return refuseTarget(request, response);
-    void handle(answer, request, response);
+    // The parser takes in a body that came with its headers once we give way: then nobody has to wait for it.
+    process.nextTick(handle, request, response);
   };
 }
 
@@ -45,27 +56,36 @@ function asFetch(request: IncomingMessage, response: ServerResponse): Request {
   return asked;
 }
 
-async function handle(
-  answer: (request: Request) => Promise<Outgoing | Response> | Response,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  try {
-    const outgoing = withCookiesApart(await answer(asFetch(request, response)), response);
-    if (isWhole(outgoing) && (request.complete || !closes(outgoing))) return write(outgoing, response);
-    if (isPushed(outgoing)) {
-      response.writeHead(outgoing.status, [...outgoing.headers]);
-      return push(outgoing.body, response);
-    }
-    const given = toResponse(outgoing);
-    endUnread(response);
-    await sendNodeResponse(response, request.complete ? given : await lingering(given, request));
-  } catch (error) {
+/** Does what may fail, now or later, with an answer that cannot be sent. */
+function failing(response: ServerResponse, work: () => void | Promise<void>): void {
+  const fail = (error: unknown) => {
     // What cannot be written at all, a header with a line break in it say: there is no context left to log it with.
     console.error("An answer could not be sent.", error);
     if (!response.headersSent) response.writeHead(500, { connection: "close" });
     response.end();
+  };
+  try {
+    work()?.catch(fail);
+  } catch (error) {
+    fail(error);
   }
+}
+
+function send(answer: Answer, response: ServerResponse): void | Promise<void> {
+  const { req: request } = response;
+  const outgoing = withCookiesApart(answer, response);
+  if (isWhole(outgoing) && (request.complete || !closes(outgoing))) return write(outgoing, response);
+  if (isPushed(outgoing)) {
+    response.writeHead(outgoing.status, [...outgoing.headers]);
+    return push(outgoing.body, response);
+  }
+  endUnread(response);
+  return sendStreamed(toResponse(outgoing), response);
+}
+
+async function sendStreamed(answer: Response, response: ServerResponse): Promise<void> {
+  const { req: request } = response;
+  await sendNodeResponse(response, request.complete ? answer : await lingering(answer, request));
 }
 
 /** An answer that is there from its first byte to its last. */

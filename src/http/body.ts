@@ -52,17 +52,18 @@ export class BodyGone extends Error {
 
 /**
  * Reads a request's body as text, up to the limit: refused as soon as it is known to be over it,
- * and never held in memory beyond it.
+ * and never held in memory beyond it. It is given at once where it has arrived.
  *
  * @throws Refusal 413 over {@link MAX_BODY_BYTES}; 408 when it takes longer than 30 seconds to arrive; 400 when
  *   it breaks off half way, which is no failure of ours and none to be logged as one
  * @throws BodyGone, or the platform's TypeError, when the host has read it
  */
-export async function readBody(request: Request): Promise<string> {
+export function readBody(request: Request): string | Promise<string> {
   refuseDeclaredTooLarge(request.headers);
-  await null; // what came with the headers is taken in only once we have given way
-  const arrived = (request as Request & Partial<Arriving>).arrived?.();
-  if (arrived !== undefined && arrived !== null) return arrived;
+  return (request as Request & Partial<Arriving>).arrived?.() ?? bodyInTime(request);
+}
+
+async function bodyInTime(request: Request): Promise<string> {
   const wasUsed = request.bodyUsed;
   let timer: NodeJS.Timeout | undefined;
   const tooSlow = new Promise<never>((_, reject) => {

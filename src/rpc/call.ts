@@ -12,6 +12,7 @@ import {
 import type { Log } from "../log.ts";
 import { clientKey, type Holding, type RateStore } from "../rate/index.ts";
 import { toJson } from "../serialize.ts";
+import { inSteps, ready, type Steps } from "../steps.ts";
 import { bindArguments } from "./arguments.ts";
 import { readArguments } from "./body.ts";
 import { refuseWithoutToken, watchSignIn } from "./csrf.ts";
@@ -54,10 +55,18 @@ export function checksOf(functions: Functions): AllChecks {
 }
 
 /**
- * Answers one call, in the order of the design's section 4: method, content type, origin, rate,
+ * Answers one call, at once where nothing in it has to be waited for: with its body there, and a function
+ * that gives its result rather than a promise of it.
+ */
+export function answerCall(context: RequestContext, name: string, settings: CallSettings): Reply | Promise<Reply> {
+  return inSteps(stepsOfCall(context, name, settings));
+}
+
+/**
+ * Takes a call the whole way, in the order of the design's section 4: method, content type, origin, rate,
  * function, authentication and token, body, arguments, run, serialise.
  */
-export async function answerCall(context: RequestContext, name: string, settings: CallSettings): Promise<Reply> {
+function* stepsOfCall(context: RequestContext, name: string, settings: CallSettings): Steps<Reply> {
   const { log } = settings;
   const found = findFunction(settings.functions, name);
   const signIn = watchSignIn(context);
@@ -65,18 +74,18 @@ export async function answerCall(context: RequestContext, name: string, settings
     refuseOtherMethods(context.raw, found);
     refuseOtherTypes(context.raw.headers);
     refuseForeignOrigins(context, log);
-    await refuseTooMany(context, settings);
+    yield* refuseTooMany(context, settings);
     const definition = refuseUnknown(found);
     refuseSignedOut(definition);
     refuseWithoutToken(context, definition);
     const args = bindArguments(
       definition.signature,
-      readArguments(await readBody(context.raw)),
+      readArguments(yield* ready(readBody(context.raw))),
       settings.strict?.get(definition.signature.name),
     );
     const reply = definition.signature.stream
-      ? await startStream(context, definition, await validated(definition, args), settings)
-      : await answerOnce(context, definition, args, settings);
+      ? yield* startStream(context, definition, args, settings)
+      : yield* answerOnce(context, definition, args, settings);
     return signIn.withFreshToken(reply);
   } catch (error) {
     return signIn.withFreshToken(errorReply(failureOf(error, context, log, `The call of ${name}`), context, log));
@@ -88,25 +97,26 @@ function validated({ signature, options }: Definition, args: unknown[]): unknown
   return options.validate ? validateArguments(signature, options.validate, args) : args;
 }
 
-async function startStream(
+function* startStream(
   context: RequestContext,
   definition: Definition,
-  args: unknown[],
+  given: unknown[],
   { open, log }: CallSettings,
-): Promise<Reply> {
+): Steps<Reply> {
+  const args = yield* ready(validated(definition, given));
   const release = open.hold(context.address);
-  if (release) return answerStream(context, definition, { args, log, release });
+  if (release) return yield* ready(answerStream(context, definition, { args, log, release }));
   warnOfNoAddress(context, log);
   throw new RPCError("rate_limited", `Too many streams are open at once: ${open.most} is the most for one client.`);
 }
 
 /** Runs a function within its time, which its schemas take part of. */
-async function answerOnce(
+function* answerOnce(
   context: RequestContext,
   definition: Definition,
   args: unknown[],
   { log, rpc_timeout }: CallSettings,
-): Promise<Reply> {
+): Steps<Reply> {
   const { options, run, signature } = definition;
   let result: unknown;
   let isRunning = !options.validate;
@@ -117,7 +127,7 @@ async function answerOnce(
   };
   try {
     const work = isRunning ? () => run(...args) : validateAndRun;
-    result = await withinTime(context, options.rpc_timeout ?? rpc_timeout, work);
+    result = yield* ready(withinTime(context, options.rpc_timeout ?? rpc_timeout, work));
   } catch (error) {
     // What a schema throws is no refusal of the function's, as a TypeError of its own would be.
     throw isRunning ? functionFailureOf(error, context, log, `The call of ${signature.name}`) : error;
@@ -167,10 +177,9 @@ function refuseForeignOrigins(context: RequestContext, log: Log): void {
   throw new Refusal("forbidden", "A call from another site is not taken.", { headers: CLOSE });
 }
 
-async function refuseTooMany(context: RequestContext, { rate, log }: CallSettings): Promise<void> {
+function* refuseTooMany(context: RequestContext, { rate, log }: CallSettings): Steps<void> {
   if (!rate) return;
-  const taken = rate.take(clientKey(context.address));
-  const wait = typeof taken === "number" ? taken : await taken;
+  const wait = yield* ready(rate.take(clientKey(context.address)));
   if (wait === 0) return;
   const seconds = Math.max(1, Math.ceil(wait));
   warnOfNoAddress(context, log);
@@ -187,7 +196,7 @@ function warnOfNoAddress({ address, id }: RequestContext, log: Log): void {
 
 /** Finds a function by its segment of the path, where a name beyond ASCII stands percent-encoded. */
 function findFunction(functions: Functions, segment: string): Definition | undefined {
-  return functions.get(decodeURIComponent(segment)); // the pipeline has refused what cannot be decoded
+  return functions.get(segment) ?? functions.get(decodeURIComponent(segment)); // the pipeline has refused what cannot be decoded
 }
 
 function refuseUnknown(found: Definition | undefined): Definition {

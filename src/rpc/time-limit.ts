@@ -6,14 +6,18 @@ import type { RequestContext } from "../http/index.ts";
  * that the function can end early, and whatever it still gives or throws is dropped.
  *
  * @param seconds the limit; `undefined` for none
+ * @returns without a limit what `run` gives, be it a promise or not
  * @throws RPCError `timeout`
  */
-export async function withinTime<T>(
+export function withinTime<T>(
   context: RequestContext,
   seconds: number | undefined,
   run: () => T,
-): Promise<Awaited<T>> {
-  if (seconds === undefined) return await run();
+): T | Promise<Awaited<T>> {
+  return seconds === undefined ? run() : withinSeconds(context, seconds, run);
+}
+
+async function withinSeconds<T>(context: RequestContext, seconds: number, run: () => T): Promise<Awaited<T>> {
   const controller = new AbortController();
   context.limitBy(controller.signal);
   let timer: NodeJS.Timeout | undefined;
