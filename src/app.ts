@@ -2,6 +2,8 @@ import { built } from "./built.ts";
 import { type Config, loadConfig } from "./config.ts";
 import {
   checkSecurity,
+  FetchInbound,
+  type Inbound,
   nativeResponse,
   type Outgoing,
   type SecurityOptions,
@@ -104,7 +106,7 @@ export class App {
    * A method that can be passed on its own: `serve({ fetch: app.fetch })`.
    */
   readonly fetch = async (request: Request, info: RequestInfo = {}): Promise<Response> =>
-    nativeResponse(toResponse(await this.answer(request, info)));
+    nativeResponse(toResponse(await this.answer(new FetchInbound(request, info.address))));
 
   /**
    * Answers a request in the form that adapters write: {@link fetch} before its `Response` is made,
@@ -113,8 +115,8 @@ export class App {
    *
    * @internal
    */
-  answer(request: Request, info: RequestInfo = {}): Outgoing | Response | Promise<Outgoing | Response> {
-    return answerRequest(request, info, this.#site);
+  answer(inbound: Inbound): Outgoing | Response | Promise<Outgoing | Response> {
+    return answerRequest(inbound, this.#site);
   }
 
   /**

@@ -3,6 +3,7 @@ import {
   belowBase,
   clientAddress,
   complete,
+  type Inbound,
   isUsablePath,
   jsonReply,
   type Outgoing,
@@ -58,12 +59,8 @@ export interface RequestInfo {
  * Takes a request the whole way, top to bottom: its ids, its path, then a call, live updates, a
  * file, a raw route or a page. Whatever happens on the way, there is an answer, with the ids and the security headers.
  */
-export function answerRequest(
-  request: Request,
-  info: RequestInfo,
-  site: Site,
-): Outgoing | Response | Promise<Outgoing | Response> {
-  const context = openContext(request, info, site.config);
+export function answerRequest(inbound: Inbound, site: Site): Outgoing | Response | Promise<Outgoing | Response> {
+  const context = openContext(inbound, site.config);
   return runInContext(context, () => inSteps(stepsOfAnswer(context, site)));
 }
 
@@ -76,16 +73,12 @@ function* stepsOfAnswer(context: RequestContext, site: Site): Steps<Outgoing | R
   }
 }
 
-function openContext(request: Request, { address }: RequestInfo, config: Config): RequestContext {
-  const { headers } = request;
-  // Our adapter for Node has read these already.
-  const { _url, ip } = request as Request & { readonly _url?: URL; readonly ip?: string };
+function openContext(inbound: Inbound, config: Config): RequestContext {
   return new RequestContext({
-    request,
-    url: _url ?? new URL(request.url),
-    id: requestId(headers.get("x-request-id")),
-    traceparent: traceParent(headers.get("traceparent")),
-    address: clientAddress(address ?? ip ?? "", headers.get("x-forwarded-for"), config.trustProxy),
+    inbound,
+    id: requestId(inbound.header("x-request-id")),
+    traceparent: traceParent(inbound.header("traceparent")),
+    address: clientAddress(inbound.address, inbound.header("x-forwarded-for"), config.trustProxy),
     config,
   });
 }
@@ -93,11 +86,11 @@ function openContext(request: Request, { address }: RequestInfo, config: Config)
 const CALLS = "/__web/rpc/";
 
 function route(context: RequestContext, site: Site): Reply | Promise<Reply | Response> {
-  const { pathname } = context.url;
+  const { pathname } = context.inbound;
   if (!isUsablePath(pathname)) return textReply(400, "Bad request: this path cannot be read.\n");
   const path = belowBase(pathname, site.base);
   if (path?.startsWith(CALLS)) return answerCall(context, path.slice(CALLS.length), site.calls);
-  refuseDeclaredTooLarge(context.raw.headers);
+  refuseDeclaredTooLarge(context.inbound);
   const live = path === null ? null : site.live.answer(context, path);
   if (live) return live;
   return path === null ? answerNotFound(context, site.pages) : answerPath(context, path, site);
@@ -106,7 +99,7 @@ function route(context: RequestContext, site: Site): Reply | Promise<Reply | Res
 async function answerPath(context: RequestContext, path: string, site: Site): Promise<Reply | Response> {
   const file = await site.files?.answer(context.raw, path);
   if (file) return file;
-  const found = site.router(context.raw.method, path);
+  const found = site.router(context.inbound.method, path);
   switch (found?.kind) {
     case undefined:
       return ownAnswer(path, site) ?? answerNotFound(context, site.pages);

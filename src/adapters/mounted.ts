@@ -17,8 +17,20 @@ export function targetOf(request: Mounted): string {
   return typeof request.originalUrl === "string" ? request.originalUrl : (request.url ?? "");
 }
 
+/** A request by the Fetch standard, over one of Node's. */
+export type FetchRequest = InstanceType<typeof NodeRequest>;
+
+/** Gives a request as the Fetch standard has it, whatever it passed through before it came here. */
+export function asFetch(request: IncomingMessage, response: ServerResponse): FetchRequest {
+  const context = { req: request, res: response };
+  const asked = restoreBody(request) ? new NodeRequest(context) : new BodilessRequest(context);
+  const url = mountedUrl(request);
+  if (url) asked._url = url;
+  return asked;
+}
+
 /** Gives the address of a request whose target is not what `url` says; `null` where it is. */
-export function mountedUrl(request: Mounted): URL | null {
+function mountedUrl(request: Mounted): URL | null {
   const target = targetOf(request);
   if (target === request.url) return null;
   const scheme = "encrypted" in request.socket ? "https" : "http";
@@ -31,7 +43,7 @@ export function mountedUrl(request: Mounted): URL | null {
  *
  * @returns whether it has one to be read; a form that was taken apart cannot be put together
  */
-export function restoreBody(request: Mounted): boolean {
+function restoreBody(request: Mounted): boolean {
   if (!request.readableEnded || Buffer.isBuffer(request.rawBody) || !hasBody(request)) return true;
   const bytes = bytesOf(request);
   if (bytes === null) return false;
@@ -73,11 +85,7 @@ export function withCookiesApart(outgoing: Outgoing | Response, response: Server
 }
 
 /** A request whose body is gone: whoever reads it is told so. */
-export class BodilessRequest extends NodeRequest {
-  constructor(incoming: IncomingMessage, response: ServerResponse) {
-    super({ req: incoming, res: response });
-  }
-
+class BodilessRequest extends NodeRequest {
   override get body(): ReadableStream<Uint8Array<ArrayBuffer>> {
     return new ReadableStream({
       pull() {

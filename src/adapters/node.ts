@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendNodeResponse } from "srvx/node";
-import { type Outgoing, Pushed, requestId, toResponse, traceParent } from "../http/index.ts";
+import { type Inbound, type Outgoing, Pushed, requestId, toResponse, traceParent } from "../http/index.ts";
 import type { RequestInfo } from "../pipeline.ts";
 import { isPromise } from "../steps.ts";
-import { ArrivingRequest } from "./arriving.ts";
+import { comesAgain, NodeInbound } from "./inbound.ts";
 import { closes, lingering } from "./linger.ts";
-import { BodilessRequest, mountedUrl, restoreBody, targetOf, withCookiesApart } from "./mounted.ts";
+import { asFetch, targetOf, withCookiesApart } from "./mounted.ts";
 import { push } from "./push.ts";
 import { endUnread } from "./unread.ts";
 
@@ -22,7 +22,7 @@ type Answer = Outgoing | Response;
 
 /** What answers them in a form that is written without a `Response` in between: an `App`. */
 interface Answering {
-  answer(request: Request): Answer | Promise<Answer>;
+  answer(inbound: Inbound): Answer | Promise<Answer>;
 }
 
 /**
@@ -34,10 +34,11 @@ interface Answering {
  * @example createServer(node(app)).listen(3000)
  */
 export function node(app: Answering | Fetchable): NodeHandler {
-  const answer = (request: Request) => ("answer" in app ? app.answer(request) : app.fetch(request, {}));
+  const answer = (request: IncomingMessage, response: ServerResponse) =>
+    "answer" in app ? app.answer(new NodeInbound(request, response)) : app.fetch(asFetch(request, response), {});
   const handle = (request: IncomingMessage, response: ServerResponse) =>
     failing(response, () => {
-      const answered = answer(asFetch(request, response));
+      const answered = answer(request, response);
       if (!isPromise(answered)) return send(answered, response);
       return answered.then((late) => send(late, response));
     });
@@ -46,14 +47,6 @@ export function node(app: Answering | Fetchable): NodeHandler {
     // The parser takes in a body that came with its headers once we give way: then nobody has to wait for it.
     process.nextTick(handle, request, response);
   };
-}
-
-/** Gives a request as the Fetch standard has it, whatever it passed through before it came here. */
-function asFetch(request: IncomingMessage, response: ServerResponse): Request {
-  const asked = restoreBody(request) ? new ArrivingRequest(request, response) : new BodilessRequest(request, response);
-  const url = mountedUrl(request);
-  if (url) asked._url = url;
-  return asked;
 }
 
 /** Does what may fail, now or later, with an answer that cannot be sent. */
@@ -116,7 +109,8 @@ function write({ status, headers, body }: Whole, response: ServerResponse): void
 function isUsableTarget(request: IncomingMessage): boolean {
   const { host = "localhost" } = request.headers; // HTTP/1.0 needs none
   if (!targetOf(request).startsWith("/")) return false; // a proxy's or `OPTIONS *`: neither is ours to answer
-  return isUsableHost(host) && !namesTwoHosts(request.rawHeaders);
+  // Two hosts are two readings of one request: ours, and that of a proxy in front (RFC 9112, section 3.2).
+  return isUsableHost(host) && !comesAgain("host", request.rawHeaders);
 }
 
 let lastUsableHost = "localhost";
@@ -127,16 +121,6 @@ function isUsableHost(host: string): boolean {
   if (!/^[A-Za-z0-9.:[\]_-]{1,260}$/.test(host) || !URL.canParse(`http://${host}`)) return false;
   lastUsableHost = host;
   return true;
-}
-
-/** Two hosts are two readings of one request: ours, and that of a proxy in front. @see RFC 9112, section 3.2 */
-function namesTwoHosts(rawHeaders: readonly string[]): boolean {
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i];
-    if (name?.length === 4 && name.toLowerCase() === "host") hosts++;
-  }
-  return hosts > 1;
 }
 
 function refuseTarget({ headers }: IncomingMessage, response: ServerResponse): void {

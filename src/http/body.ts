@@ -1,3 +1,4 @@
+import type { Inbound } from "./inbound.ts";
 import { CLOSE, Refusal } from "./refusal.ts";
 
 /** The most a request's body may hold, in bytes. @see the interface, "Limits" */
@@ -16,8 +17,8 @@ export function tooLarge(): Refusal {
  *
  * @throws Refusal 413
  */
-export function refuseDeclaredTooLarge(headers: Headers): void {
-  if (Number(headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+export function refuseDeclaredTooLarge(inbound: Inbound): void {
+  if (Number(inbound.header("content-length") ?? 0) > MAX_BODY_BYTES) throw tooLarge();
 }
 
 /**
@@ -26,15 +27,6 @@ export function refuseDeclaredTooLarge(headers: Headers): void {
  */
 export function declaresLength(headers: Headers): boolean {
   return /^\d+$/.test(headers.get("content-length") ?? "");
-}
-
-/** What a host's request may be able to, beside the Fetch standard. */
-export interface Arriving {
-  /**
-   * Gives the body where all of the declared length has arrived, which is how small ones come; `null`
-   * where some of it is still to be waited for. It can be read once, as any body.
-   */
-  arrived(): string | null;
 }
 
 /** How long a body may take to arrive, in seconds. */
@@ -58,9 +50,9 @@ export class BodyGone extends Error {
  *   it breaks off half way, which is no failure of ours and none to be logged as one
  * @throws BodyGone, or the platform's TypeError, when the host has read it
  */
-export function readBody(request: Request): string | Promise<string> {
-  refuseDeclaredTooLarge(request.headers);
-  return (request as Request & Partial<Arriving>).arrived?.() ?? bodyInTime(request);
+export function readBody(inbound: Inbound): string | Promise<string> {
+  refuseDeclaredTooLarge(inbound);
+  return inbound.arrived() ?? bodyInTime(inbound.request);
 }
 
 async function bodyInTime(request: Request): Promise<string> {

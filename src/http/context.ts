@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { parse as parseCookies, serialize } from "cookie";
 import type { Config } from "../config.ts";
+import type { Inbound } from "./inbound.ts";
 
 /** A frozen record of strings: what `request.query`, `request.headers` and `request.cookies` are. */
 export type Fields = Readonly<Record<string, string>>;
@@ -13,8 +14,7 @@ export interface CookieAttributes {
 
 /** What the pipeline knows of one request: made once, carried through everything it starts. */
 export interface ContextInit {
-  readonly request: Request;
-  readonly url: URL;
+  readonly inbound: Inbound;
   readonly id: string;
   readonly traceparent: string;
   readonly address: string;
@@ -26,8 +26,7 @@ export interface ContextInit {
  * first byte of the answer has left.
  */
 export class RequestContext {
-  readonly raw: Request;
-  readonly url: URL;
+  readonly inbound: Inbound;
   readonly id: string;
   readonly traceparent: string;
   /** The client's address, after the proxies that are trusted. */
@@ -44,12 +43,20 @@ export class RequestContext {
   #outgoing: Map<string, string> | undefined;
 
   constructor(init: ContextInit) {
-    this.raw = init.request;
-    this.url = init.url;
+    this.inbound = init.inbound;
     this.id = init.id;
     this.traceparent = init.traceparent;
     this.address = init.address;
     this.config = init.config;
+  }
+
+  /** The request by the Fetch standard. Made on first use. */
+  get raw(): Request {
+    return this.inbound.request;
+  }
+
+  get url(): URL {
+    return this.inbound.url;
   }
 
   /** Aborts when the caller is gone or out of time. Made on first use: most requests never ask. */
@@ -74,7 +81,7 @@ export class RequestContext {
   }
 
   get cookies(): Fields {
-    this.#cookies ??= freeze(Object.entries(parseCookies(this.raw.headers.get("cookie") ?? "")));
+    this.#cookies ??= freeze(Object.entries(parseCookies(this.inbound.header("cookie") ?? "")));
     return this.#cookies;
   }
 

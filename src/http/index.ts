@@ -1,5 +1,5 @@
 export { clientAddress } from "./address.ts";
-export { type Arriving, BodyGone, readBody, refuseDeclaredTooLarge } from "./body.ts";
+export { BodyGone, readBody, refuseDeclaredTooLarge } from "./body.ts";
 export {
   type Fields,
   RequestContext,
@@ -8,8 +8,9 @@ export {
   runOutsideRequests,
 } from "./context.ts";
 export { requestId, traceParent } from "./ids.ts";
+export { FetchInbound, type Inbound } from "./inbound.ts";
 export { withLimitedBody } from "./limited.ts";
-export { isSameOrigin, siteOriginsOf } from "./origin.ts";
+export { isSameOrigin, originOf, siteOriginsOf } from "./origin.ts";
 export { belowBase, isUsablePath } from "./path.ts";
 export { Pushed, type Pushing, type Sink } from "./pushed.ts";
 export { CLOSE, Refusal } from "./refusal.ts";

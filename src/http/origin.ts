@@ -61,12 +61,12 @@ function parseOrigin(text: string): string | null {
 }
 
 /** Gives the origins that are this site, for one request. */
-export function siteOriginsOf({ config, raw, url }: RequestContext): readonly string[] {
+export function siteOriginsOf({ config, inbound }: RequestContext): readonly string[] {
   return siteOrigins({
     configured: config.origins,
-    connection: originOf(url),
-    forwardedProto: raw.headers.get("x-forwarded-proto"),
-    forwardedHost: raw.headers.get("x-forwarded-host"),
+    connection: inbound.origin,
+    forwardedProto: inbound.header("x-forwarded-proto"),
+    forwardedHost: inbound.header("x-forwarded-host"),
     trustProxy: config.trustProxy,
   });
 }
@@ -78,7 +78,7 @@ let lastOrigin = "";
  * Gives the origin of an address. The last one is remembered: a server is mostly asked under one
  * name, and reading it out of an address anew costs as much as all other checks of a call.
  */
-function originOf({ href }: URL): string {
+export function originOf({ href }: URL): string {
   const start = href.slice(0, href.indexOf("/", "https://".length));
   if (start !== lastStart) {
     lastOrigin = new URL(start).origin;

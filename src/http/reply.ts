@@ -14,9 +14,11 @@ export interface Reply {
 /** An answer for this visitor only, which no cache may keep. */
 export const PRIVATE = { "cache-control": "private, no-store" } as const;
 
+const JSON_HEADERS = { "content-type": "application/json", ...PRIVATE } as const;
+
 /** Gives a JSON answer for this visitor only. */
-export function jsonReply(status: number, json: string, headers: Readonly<Record<string, string>> = {}): Reply {
-  return { status, headers: { "content-type": "application/json", ...PRIVATE, ...headers }, body: json };
+export function jsonReply(status: number, json: string, headers?: Readonly<Record<string, string>>): Reply {
+  return { status, headers: headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS, body: json };
 }
 
 /** Gives an HTML answer for this visitor only. */

@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { contextWith, sentBack } from "../../tests/support/visit.ts";
 import { RequestContext, runInContext } from "./context.ts";
+import { FetchInbound } from "./inbound.ts";
 import { request } from "./request.ts";
 
 function requestOf(url: string, init: RequestInit = {}): RequestContext {
   const raw = new Request(url, init);
   const { config } = contextWith();
-  return new RequestContext({ request: raw, url: new URL(url), id: "id-1", traceparent: "", address: "::1", config });
+  return new RequestContext({ inbound: new FetchInbound(raw), id: "id-1", traceparent: "", address: "::1", config });
 }
 
 describe("request", () => {

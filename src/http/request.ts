@@ -19,11 +19,11 @@ const MAX_COOKIE_BYTES = 4096;
 export const request = {
   /** The path, without the query. */
   get path(): string {
-    return requireContext("request.path").url.pathname;
+    return requireContext("request.path").inbound.pathname;
   },
   /** `GET` or `POST`. A HEAD reads as GET: it runs the same page. */
   get method(): string {
-    const { method } = requireContext("request.method").raw;
+    const { method } = requireContext("request.method").inbound;
     return method === "HEAD" ? "GET" : method;
   },
   /** The query's parameters; of a repeated one, the last. */

@@ -60,11 +60,11 @@ function completeReply(reply: Reply, context: RequestContext, security: Security
   for (const [name, value] of reply.security ?? security) if (own[name] === undefined) headers.push(name, value);
   headers.push("x-request-id", context.id, "traceparent", context.traceparent);
   for (const cookie of context.outgoingCookies) headers.push("set-cookie", cookie);
-  return { status: reply.status, headers, body: context.raw.method === "HEAD" ? null : reply.body };
+  return { status: reply.status, headers, body: context.inbound.method === "HEAD" ? null : reply.body };
 }
 
 function completeResponse(given: Response, context: RequestContext, security: SecurityLines): Response {
-  const response = context.raw.method === "HEAD" || isImmutable(given) ? copyOf(given, context) : given;
+  const response = context.inbound.method === "HEAD" || isImmutable(given) ? copyOf(given, context) : given;
   const { headers } = response;
   for (const [name, value] of security) if (!headers.has(name)) headers.set(name, value);
   headers.set("x-request-id", context.id);
@@ -83,6 +83,6 @@ function isImmutable({ headers }: Response): boolean {
   }
 }
 
-function copyOf({ body, status, statusText, headers }: Response, { raw }: RequestContext): Response {
-  return new Response(raw.method === "HEAD" ? null : body, { status, statusText, headers });
+function copyOf({ body, status, statusText, headers }: Response, { inbound }: RequestContext): Response {
+  return new Response(inbound.method === "HEAD" ? null : body, { status, statusText, headers });
 }

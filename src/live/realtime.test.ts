@@ -82,8 +82,10 @@ describe("channel", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       bus.isHanging = true;
+      const position = vi.spyOn(bus, "position");
       const asking = expect(feedOf(app, "a")).rejects.toThrow(/Something went wrong/);
-      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+      await vi.waitFor(() => expect(position).toHaveBeenCalled());
+      expect(vi.getTimerCount()).toBe(1);
       expect((await app.fetch(new Request("http://shop.example/healthz"))).status).toBe(200);
       vi.advanceTimersByTime(1_900); // waitFor has moved the clock a little
       expect(vi.getTimerCount()).toBe(1);

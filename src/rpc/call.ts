@@ -1,6 +1,7 @@
 import { RPCError, statusOf } from "../errors.ts";
 import {
   CLOSE,
+  type Inbound,
   isSameOrigin,
   jsonReply,
   Refusal,
@@ -71,8 +72,8 @@ function* stepsOfCall(context: RequestContext, name: string, settings: CallSetti
   const found = findFunction(settings.functions, name);
   const signIn = watchSignIn(context);
   try {
-    refuseOtherMethods(context.raw, found);
-    refuseOtherTypes(context.raw.headers);
+    refuseOtherMethods(context.inbound, found);
+    refuseOtherTypes(context.inbound);
     refuseForeignOrigins(context, log);
     yield* refuseTooMany(context, settings);
     const definition = refuseUnknown(found);
@@ -80,7 +81,7 @@ function* stepsOfCall(context: RequestContext, name: string, settings: CallSetti
     refuseWithoutToken(context, definition);
     const args = bindArguments(
       definition.signature,
-      readArguments(yield* ready(readBody(context.raw))),
+      readArguments(yield* ready(readBody(context.inbound))),
       settings.strict?.get(definition.signature.name),
     );
     const reply = definition.signature.stream
@@ -136,7 +137,7 @@ function* answerOnce(
 }
 
 /** Says with it how the function is called: from elsewhere, types tell what it takes but no names. */
-function refuseOtherMethods({ method }: Request, definition: Definition | undefined): void {
+function refuseOtherMethods({ method }: Inbound, definition: Definition | undefined): void {
   if (method === "POST") return;
   throw new Refusal("validation_error", `A server function is called with POST, not ${method}.`, {
     status: 405,
@@ -154,8 +155,8 @@ function shapeOf({ params, keyed, stream }: Signature): Readonly<Record<string, 
 }
 
 /** A content type that a plain form cannot send: it takes a script, and so the browser's own checks. */
-function refuseOtherTypes(headers: Headers): void {
-  const type = headers.get("content-type") ?? "";
+function refuseOtherTypes(inbound: Inbound): void {
+  const type = inbound.header("content-type") ?? "";
   if (/^application\/json\s*(;|$)/i.test(type)) return;
   throw new Refusal("validation_error", "The content type of a call must be application/json.", {
     status: 415,
@@ -164,9 +165,8 @@ function refuseOtherTypes(headers: Headers): void {
 }
 
 function refuseForeignOrigins(context: RequestContext, log: Log): void {
-  const { headers } = context.raw;
-  const origin = headers.get("origin");
-  const fetchSite = headers.get("sec-fetch-site");
+  const origin = context.inbound.header("origin");
+  const fetchSite = context.inbound.header("sec-fetch-site");
   if (origin === null && fetchSite === null) return; // a script: it asks no browser for a cookie
   const sites = siteOriginsOf(context);
   if (isSameOrigin({ origin, fetchSite, sites })) return;

@@ -14,7 +14,7 @@ const HEADER = "x-csrf-token";
  */
 export function refuseWithoutToken(context: RequestContext, { options }: Definition): void {
   if (!options.auth_required || !context.config.csrfSecret) return;
-  if (verifyCsrfToken(context, context.raw.headers.get(HEADER))) return;
+  if (verifyCsrfToken(context, context.inbound.header(HEADER))) return;
   throw new Refusal("forbidden", "The page is older than your sign-in. Reload it and try again.", {
     headers: { ...freshToken(context), ...CLOSE },
   });

@@ -19,8 +19,8 @@ function sessionOf(context: RequestContext): OpenSession | null {
 }
 
 /** A cookie that is changed, foreign, over or of another shape is no error: the visitor is signed out. */
-function readSession({ config, raw }: RequestContext): OpenSession | null {
-  const token = findCookie(raw.headers.get("cookie"), sessionCookieName(config.cookieSecure));
+function readSession({ config, inbound }: RequestContext): OpenSession | null {
+  const token = findCookie(inbound.header("cookie"), sessionCookieName(config.cookieSecure));
   if (token === null) return null;
   const text = openToken(keysFor(config, "session").verify, token);
   return text === null ? null : readPayload(text, now());

@@ -2,7 +2,7 @@ import type { App } from "../app.ts";
 import { type Client, client, type Fetch } from "../client/index.ts";
 import { CookieJar } from "../cookies/index.ts";
 import type { Feed } from "../feed.ts";
-import { type Fields, RequestContext, requestId, runInContext, traceParent } from "../http/index.ts";
+import { FetchInbound, type Fields, RequestContext, requestId, runInContext, traceParent } from "../http/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
 import type { Serialized } from "../serialize.ts";
 import { type LoginClaims, session } from "../session/index.ts";
@@ -198,8 +198,7 @@ class InProcessVisitor implements Visitor {
     const cookie = this.#jar.header();
     const request = new Request(this.#origin, { headers: cookie === null ? {} : { cookie } });
     const context = new RequestContext({
-      request,
-      url: new URL(request.url),
+      inbound: new FetchInbound(request),
       id: requestId(null),
       traceparent: traceParent(null),
       address: this.#address,

@@ -1,5 +1,5 @@
 import { type Config, type Environment, loadConfig } from "../../src/config.ts";
-import { RequestContext, runInContext } from "../../src/http/index.ts";
+import { FetchInbound, RequestContext, runInContext } from "../../src/http/index.ts";
 import { session } from "../../src/session/index.ts";
 
 /** A development configuration with secrets of its own, and what a test adds to them. */
@@ -12,7 +12,7 @@ const DEFAULT = configWith();
 /** Makes a request that carries this `Cookie` header, on its way. */
 export function contextWith(cookie?: string, config: Config = DEFAULT): RequestContext {
   const request = new Request("http://localhost/", { headers: cookie === undefined ? {} : { cookie } });
-  return new RequestContext({ request, url: new URL(request.url), id: "1", traceparent: "", address: "::1", config });
+  return new RequestContext({ inbound: new FetchInbound(request), id: "1", traceparent: "", address: "::1", config });
 }
 
 /** Runs work in a request that carries this `Cookie` header. */
