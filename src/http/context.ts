@@ -34,6 +34,8 @@ export class RequestContext {
   readonly config: Config;
   /** Set once the headers have left: cookies can no longer be written. */
   headersSent = false;
+  /** Who is signed in, kept here for `session/`, which alone knows what it is; `undefined` until it is asked for. */
+  session: unknown;
 
   #signal: AbortSignal | undefined;
   #limit: AbortSignal | undefined;

@@ -81,6 +81,17 @@ describe("a CSRF token", () => {
     expect(verifyCsrfToken(contextWith(), issue(contextWith()))).toBe(true);
   });
 
+  it("that held for one sign-in, asked again, holds for it and for no other", () => {
+    const [ada, eve] = [signIn("ada"), signIn("eve")];
+    const token = issue(contextWith(ada));
+    for (let again = 0; again < 3; again++) {
+      expect(verifyCsrfToken(contextWith(ada), token)).toBe(true);
+      expect(verifyCsrfToken(contextWith(eve), token)).toBe(false);
+      expect(verifyCsrfToken(contextWith(), token)).toBe(false);
+      expect(verifyCsrfToken(contextWith(ada, configWith({ WEB_CSRF_SECRET: "7c".repeat(32) })), token)).toBe(false);
+    }
+  });
+
   it("follows a sign-in and a sign-out on the way", () => {
     const context = contextWith();
     runInContext(context, () => {

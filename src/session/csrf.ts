@@ -1,12 +1,16 @@
 import { randomBytes } from "node:crypto";
 import type { RequestContext } from "../http/index.ts";
 import { keysFor } from "./keys.ts";
+import { recentOf } from "./recent.ts";
 import { sessionId } from "./session.ts";
 import { decodeBase64Url, encodeBase64Url, mac, sameBytes } from "./token.ts";
 
 const NONCE_BYTES = 16;
 /** A nonce and an HMAC of 32 bytes, as base64url. */
 const TOKEN_CHARS = ((NONCE_BYTES + 32) * 4) / 3;
+
+/** Which sign-in tokens were issued to whose HMAC was right. */
+const verified = recentOf<{ readonly sid: string | null }>();
 
 /**
  * Issues a CSRF token for the visitor of a request, bound to the sign-in as it is now; `null` when
@@ -32,6 +36,16 @@ export function issueCsrfToken(context: RequestContext): string | null {
 export function verifyCsrfToken(context: RequestContext, token: unknown): boolean {
   if (!context.config.csrfSecret || typeof token !== "string") return false;
   if (token.length !== TOKEN_CHARS) return false;
+  const sid = sessionId(context);
+  const remembered = verified(context.config);
+  const known = remembered.get(token);
+  if (known !== undefined) return known.sid === sid; // it is of one sign-in, and so of no other
+  const isRight = isIssuedTo(context, token);
+  if (isRight) remembered.set(token, { sid });
+  return isRight;
+}
+
+function isIssuedTo(context: RequestContext, token: string): boolean {
   const bytes = decodeBase64Url(token);
   if (bytes === null) return false;
   return sameBytes(tokenMac(context, bytes.subarray(0, NONCE_BYTES)), bytes.subarray(NONCE_BYTES));

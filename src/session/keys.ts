@@ -38,9 +38,10 @@ const cache = new WeakMap<Config, Map<Purpose, PurposeKeys>>();
  */
 export function keysFor(config: Config, purpose: Purpose): PurposeKeys {
   const made = cache.get(config) ?? new Map<Purpose, PurposeKeys>();
-  cache.set(config, made);
-  const keys = made.get(purpose) ?? makeKeys(config, purpose);
-  made.set(purpose, keys);
+  const known = made.get(purpose);
+  if (known) return known;
+  const keys = makeKeys(config, purpose);
+  cache.set(config, made.set(purpose, keys));
   return keys;
 }
 

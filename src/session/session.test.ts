@@ -184,6 +184,44 @@ describe("session.user", () => {
   });
 });
 
+describe("a cookie that was verified before", () => {
+  const payloadOf = (cookie: string) => cookie.slice("web_session=".length).split(".")[0] ?? "";
+
+  it("is verified anew at each change of a character", () => {
+    const cookie = signIn("ada");
+    expect(within(cookie, () => session.user()?.sub)).toBe("ada");
+    for (let at = "web_session=".length; at < cookie.length; at++) {
+      const changed = `${cookie.slice(0, at)}${cookie[at] === "A" ? "B" : "A"}${cookie.slice(at + 1)}`;
+      expect(within(changed, () => session.user())).toBeNull();
+      expect(within(cookie, () => session.user()?.sub)).toBe("ada");
+    }
+  });
+
+  it("ends after its seven days all the same", () => {
+    const cookie = signIn("ada");
+    expect(within(cookie, () => session.user()?.sub)).toBe("ada");
+    vi.setSystemTime(Date.now() + session.max_age * 1000);
+    expect(within(cookie, () => session.user())).toBeNull();
+    expect(sessionId(contextWith(cookie))).toBeNull();
+  });
+
+  it("is no word for another configuration, nor for the same payload under another signature", () => {
+    const cookie = signIn("ada");
+    expect(within(cookie, () => session.user()?.sub)).toBe("ada");
+    const other = configWith({ WEB_AUTH_SECRET: "7c".repeat(32) });
+    expect(within(cookie, () => session.user(), other)).toBeNull();
+    const [, signature] = signIn("eve").split(".");
+    expect(within(`web_session=${payloadOf(cookie)}.${signature}`, () => session.user())).toBeNull();
+  });
+
+  it("gives each request the user as it was signed, whatever another request did", () => {
+    const cookie = signIn("ada", { roles: ["editor"] });
+    within(cookie, () => session.logout());
+    within(cookie, () => session.login("eve"));
+    expect(within(cookie, () => session.user())).toEqual({ sub: "ada", roles: ["editor"] });
+  });
+});
+
 describe("session.logout", () => {
   it("clears the cookie with the attributes it was set with", () => {
     for (const [own, line] of [

@@ -4,26 +4,31 @@ import type { LoginClaims, OurClaims, Role, User } from "./claims.ts";
 import { cookieSize, findCookie, MAX_COOKIE_BYTES, sessionCookieName } from "./cookie.ts";
 import { keysFor } from "./keys.ts";
 import { MAX_AGE_SECONDS, type OpenSession, readPayload, writePayload } from "./payload.ts";
+import { recentOf } from "./recent.ts";
 import { openToken, signToken } from "./token.ts";
 
-/** What each request's session is, once asked for; a sign-in or sign-out on the way replaces it. */
-const sessions = new WeakMap<RequestContext, OpenSession | null>();
+/** What cookies said whose signature was right. */
+const verified = recentOf<OpenSession>();
 
 function sessionOf(context: RequestContext): OpenSession | null {
-  const known = sessions.get(context);
-  // A stream may outlive the sign-in that it began with.
-  if (known !== undefined) return known !== null && now() < known.exp ? known : null;
-  const read = readSession(context);
-  sessions.set(context, read);
-  return read;
+  // Written here, and below by a sign-in or sign-out on the way: nowhere else.
+  const read = context.session === undefined ? readSession(context) : (context.session as OpenSession | null);
+  context.session = read;
+  // A stream may outlive the sign-in that it began with, and what a cookie says is remembered beyond its time.
+  return read !== null && now() < read.exp ? read : null;
 }
 
 /** A cookie that is changed, foreign, over or of another shape is no error: the visitor is signed out. */
 function readSession({ config, inbound }: RequestContext): OpenSession | null {
   const token = findCookie(inbound.header("cookie"), sessionCookieName(config.cookieSecure));
   if (token === null) return null;
+  const remembered = verified(config);
+  const known = remembered.get(token);
+  if (known) return known;
   const text = openToken(keysFor(config, "session").verify, token);
-  return text === null ? null : readPayload(text, now());
+  const read = text === null ? null : readPayload(text, now());
+  if (read) remembered.set(token, read);
+  return read;
 }
 
 function now(): number {
@@ -121,7 +126,7 @@ export const session: Session = Object.freeze<Session>({
       );
     }
     context.setCookie(name, token, { maxAge: MAX_AGE_SECONDS });
-    sessions.set(context, readPayload(text, now()));
+    context.session = readPayload(text, now());
   },
 
   user<T>() {
@@ -144,6 +149,6 @@ export const session: Session = Object.freeze<Session>({
   logout() {
     const context = requireContext("session.logout()");
     context.setCookie(sessionCookieName(context.config.cookieSecure), "", { maxAge: 0 });
-    sessions.set(context, null);
+    context.session = null;
   },
 });
