@@ -6,7 +6,7 @@ import { ArrivingRequest } from "./arriving.ts";
 import { closes, lingering } from "./linger.ts";
 import { BodilessRequest, mountedUrl, restoreBody, targetOf, withCookiesApart } from "./mounted.ts";
 import { push } from "./push.ts";
-import { endUnread } from "./unread.ts";
+import { cutUntaken, endUnread } from "./unread.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -87,6 +87,7 @@ function write({ status, headers, body }: Whole, response: ServerResponse): void
   const length = isHead ? [] : ["content-length", String(body === null ? 0 : Buffer.byteLength(body))];
   response.writeHead(status, [...headers, ...length]);
   response.end(body ?? undefined);
+  if (response.writableLength > 0) cutUntaken(response); // most have left by now
 }
 
 /**
