@@ -84,5 +84,8 @@ function isFile(given: Response): boolean {
  * And the answer of another server (`fetch`), or of `Response.redirect`, takes no more headers.
  */
 function copyOf({ body, status, statusText, headers }: Response, { raw }: RequestContext): Response {
-  return new Response(raw.method === "HEAD" ? null : body, { status, statusText, headers });
+  const isHead = raw.method === "HEAD";
+  // Nobody will read it: what it is made of, a file or a connection, would stay open.
+  if (isHead) body?.cancel().catch(() => undefined);
+  return new Response(isHead ? null : body, { status, statusText, headers });
 }

@@ -87,6 +87,12 @@ describe("a route", () => {
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 
+  it("lets go of the body that HEAD is not sent", async () => {
+    const cancel = vi.fn();
+    await ask("GET /a", () => new Response(new ReadableStream({ cancel })), "/a", { method: "HEAD" });
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
   it.each([
     [new RPCError("conflict", "Taken."), 409, "conflict"],
     [new TypeError("No."), 422, "validation_error"],
