@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendNodeResponse } from "srvx/node";
-import { type Outgoing, Pushed, requestId, toResponse, traceParent } from "../http/index.ts";
+import { isPlainTarget, type Outgoing, Pushed, requestId, toResponse, traceParent } from "../http/index.ts";
 import type { RequestInfo } from "../pipeline.ts";
 import { ArrivingRequest } from "./arriving.ts";
 import { closes, lingering } from "./linger.ts";
@@ -96,7 +96,9 @@ function write({ status, headers, body }: Whole, response: ServerResponse): void
  */
 function isUsableTarget(request: IncomingMessage): boolean {
   const { host = "localhost" } = request.headers; // HTTP/1.0 needs none
-  if (!targetOf(request).startsWith("/")) return false; // a proxy's or `OPTIONS *`: neither is ours to answer
+  const target = targetOf(request);
+  if (!target.startsWith("/")) return false; // a proxy's or `OPTIONS *`: neither is ours to answer
+  if (!isPlainTarget(target)) return false;
   return isUsableHost(host) && !namesTwoHosts(request.rawHeaders);
 }
 
