@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendNodeResponse } from "srvx/node";
-import { type Inbound, type Outgoing, Pushed, requestId, toResponse, traceParent } from "../http/index.ts";
+import { type Inbound, isPlainTarget, type Outgoing, Pushed, requestId, toResponse, traceParent } from "../http/index.ts";
 import type { RequestInfo } from "../pipeline.ts";
 import { isPromise } from "../steps.ts";
 import { comesAgain, NodeInbound } from "./inbound.ts";
 import { closes, lingering } from "./linger.ts";
 import { asFetch, targetOf, withCookiesApart } from "./mounted.ts";
 import { push } from "./push.ts";
-import { endUnread } from "./unread.ts";
+import { cutUntaken, endUnread } from "./unread.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -100,6 +100,7 @@ function write({ status, headers, body }: Whole, response: ServerResponse): void
   const length = isHead ? [] : ["content-length", String(body === null ? 0 : Buffer.byteLength(body))];
   response.writeHead(status, [...headers, ...length]);
   response.end(body ?? undefined);
+  if (response.writableLength > 0) cutUntaken(response); // most have left by now
 }
 
 /**
@@ -108,7 +109,9 @@ function write({ status, headers, body }: Whole, response: ServerResponse): void
  */
 function isUsableTarget(request: IncomingMessage): boolean {
   const { host = "localhost" } = request.headers; // HTTP/1.0 needs none
-  if (!targetOf(request).startsWith("/")) return false; // a proxy's or `OPTIONS *`: neither is ours to answer
+  const target = targetOf(request);
+  if (!target.startsWith("/")) return false; // a proxy's or `OPTIONS *`: neither is ours to answer
+  if (!isPlainTarget(target)) return false;
   // Two hosts are two readings of one request: ours, and that of a proxy in front (RFC 9112, section 3.2).
   return isUsableHost(host) && !comesAgain("host", request.rawHeaders);
 }

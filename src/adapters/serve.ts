@@ -1,6 +1,6 @@
 import cluster from "node:cluster";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { App } from "../app.ts";
 import { node } from "./node.ts";
 import { isSupervisor, STOP, supervise } from "./workers.ts";
@@ -37,11 +37,12 @@ export async function listenOn(
   server: Server,
   where: { readonly host: string; readonly port: number },
 ): Promise<Listening> {
+  const sockets = socketsOf(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(explain(error, where)));
     server.listen(where.port, where.host, resolve);
   });
-  return { address: addressOf(server, where.host), stop: () => stop(server) };
+  return { address: addressOf(server, where.host), stop: () => stop(server, sockets) };
 }
 
 function explain(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Error {
@@ -57,10 +58,24 @@ function addressOf(server: Server, host: string): string {
   return `http://${name}:${port}`;
 }
 
-async function stop(server: Server): Promise<void> {
+/** Keeps a set of the connections that are open. */
+function socketsOf(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+async function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection that was in use when we stopped falls idle later; nothing else would end it.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const sweep = setInterval(() => {
+    // A connection that was in use when we stopped falls idle later; nothing else would end it.
+    server.closeIdleConnections();
+    // One that a browser opened ahead of need is not idle, as Node sees it: nothing was asked on it yet.
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+  }, 50);
   const deadline = setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS);
   await closed;
   clearInterval(sweep);

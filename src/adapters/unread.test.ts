@@ -3,8 +3,10 @@ import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { appOf, compiledPage } from "../../tests/support/compiled.ts";
 import { type LocalServer, listen } from "../../tests/support/listen.ts";
-import { endUnread } from "./unread.ts";
+import { node } from "./node.ts";
+import { cutUntaken, endUnread } from "./unread.ts";
 
 const MOST_MS = 300;
 const PIECE = Buffer.alloc(64 * 1024, "x");
@@ -99,6 +101,48 @@ describe("a streamed answer", () => {
     response.write("first");
     await once(client, "readable");
     expect(timerOf(response.socket?.localPort, response.socket?.remotePort)).toBe("02");
+  });
+});
+
+describe("a whole answer", () => {
+  /** Has a page of this size asked for by a client that reads nothing, and gives its answer once it was written. */
+  async function written(characters: number): Promise<ServerResponse> {
+    const handle = node(appOf({ only: compiledPage("/", () => "x".repeat(characters)) }));
+    const answer = new Promise<ServerResponse>((resolve) => {
+      void listen((request, response) => {
+        response.once("prefinish", () => setImmediate(resolve, response));
+        handle(request, response);
+      }).then((server) => {
+        opened.push(server);
+        const client = connect(Number(new URL(server.address).port), "127.0.0.1").pause();
+        client.on("error", () => undefined); // cut off
+        client.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        opened.push({ close: () => client.destroy() });
+      });
+    });
+    return answer;
+  }
+
+  const LARGE = 16 * 1024 * 1024; // more than systems keep for a connection
+
+  it("waits 30 seconds for a client that takes nothing of it, and no longer", async () => {
+    const response = await written(LARGE);
+    expect(response.writableLength).toBeGreaterThan(0);
+    expect(response.socket?.timeout).toBe(30_000);
+    expect(response.listenerCount("timeout")).toBe(1);
+  });
+
+  it("is ended, and lets go of what waits", async () => {
+    const response = await written(LARGE);
+    cutUntaken(response, MOST_MS);
+    const { socket } = response;
+    await once(response, "close");
+    expect(socket?.destroyed).toBe(true);
+  });
+
+  it("that has left has nobody to wait for", async () => {
+    const response = await written(100);
+    expect(response.listenerCount("timeout")).toBe(0);
   });
 });
 

@@ -18,13 +18,23 @@ const PROBE_MS = 15_000;
  * @param mostMs how long it may take nothing; noticed between this and twice as long
  */
 export function endUnread(response: ServerResponse, mostMs = MOST_MS): void {
-  // Node calls it when neither end has sent anything for the time; a long write that goes on is no silence.
-  response.setTimeout(mostMs, () => {
-    if (response.writableLength > 0) response.destroy();
-  });
+  cutUntaken(response, mostMs);
   const { socket } = response;
   if (!socket) return; // it has gone already
   const leave = () => void response.destroy();
   socket.once("end", leave).setKeepAlive(true, PROBE_MS);
   response.once("close", () => socket.off("end", leave));
+}
+
+/**
+ * Cuts off a client that takes nothing of an answer: what waits for it is memory of ours, and whoever asks
+ * for large pages on many connections and reads none of them would have as much of it as they like.
+ *
+ * @param mostMs how long it may take nothing; noticed between this and twice as long
+ */
+export function cutUntaken(response: ServerResponse, mostMs = MOST_MS): void {
+  // Node calls it when neither end has sent anything for the time; a long write that goes on is no silence.
+  response.setTimeout(mostMs, () => {
+    if (response.writableLength > 0) response.destroy();
+  });
 }

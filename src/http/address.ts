@@ -18,5 +18,15 @@ export function clientAddress(peer: string, forwarded: string | null, trustProxy
 
 /** An IPv4 address in IPv6 clothes is the same client. */
 function plain(address: string): string {
-  return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
+  const bare = withoutPort(address);
+  return bare.startsWith("::ffff:") && bare.includes(".") ? bare.slice(7) : bare;
+}
+
+/**
+ * Some proxies write the port too. It is another for each connection: each would be a client of its own, with
+ * calls of its own.
+ */
+function withoutPort(address: string): string {
+  const [, ipv6, ipv4] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(address) ?? [];
+  return ipv6 ?? ipv4 ?? address;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { belowBase, isUsablePath } from "./path.ts";
+import { belowBase, isPlainTarget, isUsablePath } from "./path.ts";
 
 describe("isUsablePath", () => {
   it.each(["/", "/a", "/a/b/", "/a%20b", "/%C3%A9", "/a%2Fb", "/é", "/a.b/..c", "/%25"])("takes %s", (path) => {
@@ -28,6 +28,43 @@ describe("isUsablePath", () => {
 
   it("never throws", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (path) => typeof isUsablePath(`/${path}`) === "boolean"));
+  });
+});
+
+describe("isPlainTarget", () => {
+  it.each(["/", "/a/b", "/a.b/..c/d..", "/...", "/.well-known/x", "/%2efile", "/a?../b\\c#d", "/%252e%252e/a"])(
+    "takes %s",
+    (target) => {
+      expect(isPlainTarget(target)).toBe(true);
+    },
+  );
+
+  it.each([
+    "/..",
+    "/.",
+    "/x/../admin",
+    "/x/..",
+    "/./admin?x",
+    "/x/..?x",
+    "/x/%2e%2E/admin",
+    "/x/.%2e/admin",
+    "/%2e/admin",
+    "/x\\..\\admin",
+    "/\\host",
+    "/admin#x",
+  ])("refuses %s", (target) => {
+    expect(isPlainTarget(target)).toBe(false);
+  });
+
+  it("takes nothing whose path an address changes", () => {
+    const piece = fc.constantFrom("/", "//", ".", "..", "%2e", "%2E", "\\", "#", "?", "a", "%2F", "%");
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const target = `/${pieces.join("")}`;
+        fc.pre(isPlainTarget(target));
+        expect(new URL(`http://host.example${target}`).pathname).toBe(target.split("?", 1)[0]);
+      }),
+    );
   });
 });
 

@@ -16,6 +16,18 @@ export function isUsablePath(pathname: string): boolean {
   return !/[\u0000-\u001f\u007f\\]/.test(decoded) && !/(^|\/)\.\.?(\/|$)/.test(decoded);
 }
 
+/**
+ * Answers whether a request's target, as it was sent, is the address that it is read as. Not so with `.` and
+ * `..` between its slashes, a backslash, which the reader takes for a slash, and a `#`, which ends it: to a
+ * proxy or a guard in front, `/x/../admin` may be another path than `/admin`. No browser sends these.
+ *
+ * @see RFC 3986, section 6.2.2.3; the URL standard, "path state"
+ */
+export function isPlainTarget(target: string): boolean {
+  const [path = ""] = target.split("?", 1);
+  return !/[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
+}
+
 /** Gives the path below the application's base, or `null` when it is not below it. */
 export function belowBase(pathname: string, base: string): string | null {
   if (base === "") return pathname;

@@ -64,7 +64,7 @@ function completeReply(reply: Reply, context: RequestContext, security: Security
 }
 
 function completeResponse(given: Response, context: RequestContext, security: SecurityLines): Response {
-  const response = context.inbound.method === "HEAD" || isImmutable(given) ? copyOf(given, context) : given;
+  const response = context.inbound.method === "HEAD" || !isFile(given) ? copyOf(given, context) : given;
   const { headers } = response;
   for (const [name, value] of security) if (!headers.has(name)) headers.set(name, value);
   headers.set("x-request-id", context.id);
@@ -73,16 +73,19 @@ function completeResponse(given: Response, context: RequestContext, security: Se
   return response;
 }
 
-/** The answer of another server (`fetch`), or of `Response.redirect`, takes no more headers. */
-function isImmutable({ headers }: Response): boolean {
-  try {
-    headers.delete("x-request-id");
-    return false;
-  } catch {
-    return true;
-  }
+/** What files are answered with is made for each request, and nobody else has it. */
+function isFile(given: Response): boolean {
+  return "_toNodeResponse" in given;
 }
 
+/**
+ * Gives a route's answer anew, for this request alone. A route may keep one and give it again and again, as
+ * those without a body can be: what is set on it for one visitor, the session even, would go to the next.
+ * And the answer of another server (`fetch`), or of `Response.redirect`, takes no more headers.
+ */
 function copyOf({ body, status, statusText, headers }: Response, { inbound }: RequestContext): Response {
-  return new Response(inbound.method === "HEAD" ? null : body, { status, statusText, headers });
+  const isHead = inbound.method === "HEAD";
+  // Nobody will read it: what it is made of, a file or a connection, would stay open.
+  if (isHead) body?.cancel().catch(() => undefined);
+  return new Response(isHead ? null : body, { status, statusText, headers });
 }

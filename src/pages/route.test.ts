@@ -67,9 +67,30 @@ describe("a route", () => {
     expect(response.headers.has("x-request-id")).toBe(true);
   });
 
+  it("may give one answer again and again: no visitor gets what was set for another", async () => {
+    const done = new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
+    const app = appOf({
+      only: compiledRoute("POST /in", () => {
+        if (request.query.user) session.login(request.query.user);
+        return done;
+      }),
+    });
+    const first = await get(app, "/in?user=ada", { method: "POST" });
+    const second = await get(app, "/in", { method: "POST" });
+    expect(first.headers.getSetCookie()).toEqual([expect.stringMatching(/^web_session=/)]);
+    expect(second.headers.getSetCookie()).toEqual([]);
+    expect(second.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
+  });
+
   it("answers HEAD without the body", async () => {
     const response = await ask("GET /a", () => new Response("body"), "/a", { method: "HEAD" });
     expect([response.status, await response.text()]).toEqual([200, ""]);
+  });
+
+  it("lets go of the body that HEAD is not sent", async () => {
+    const cancel = vi.fn();
+    await ask("GET /a", () => new Response(new ReadableStream({ cancel })), "/a", { method: "HEAD" });
+    expect(cancel).toHaveBeenCalledOnce();
   });
 
   it.each([

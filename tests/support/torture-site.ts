@@ -29,6 +29,14 @@ const FILES = {
       const settled = await Promise.allSettled(texts.map((text) => publish(room, text)));
       return settled.map(({ status }) => status === "fulfilled");
     });
+    export const flood = server(async (room: string, from: number, count: number, size: number) => {
+      const texts = Array.from({ length: count }, (_, at) => \`\${from + at}:\${"x".repeat(size)}\`);
+      await Promise.all(texts.map((text) => publish(room, text)));
+    });
+    export const say_here = server(async (room: string) => {
+      await publish(room, String(process.pid));
+      return process.pid;
+    });
     export const where = server(() => process.pid);
     export const memory = server(() => process.memoryUsage().rss);`,
   "src/pages.server.tsx": `

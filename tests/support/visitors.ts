@@ -33,7 +33,7 @@ export class Visitors {
   /** Gives the page of a new visitor, who is unknown to the site. */
   async arrive(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext({ ...this.#options, ...options });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(30_000); // a busy machine
     this.#contexts.push(context);
     const page = await context.newPage();
     page.on("pageerror", (error) => this.complaints.push(`thrown: ${error.stack ?? error.message}`));

@@ -84,6 +84,18 @@ describe("a built server that is told to stop", () => {
     },
   );
 
+  it("does not wait for connections on which nothing was asked yet", async () => {
+    const sockets = await Promise.all([1, 2, 3].map(() => open(server.address)));
+    // They are accepted before what comes after them is answered.
+    expect((await ask(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
+    const begun = performance.now();
+    const ends = sockets.map((socket) => readToEnd(socket));
+    server.signal("SIGTERM");
+    expect(await server.ended).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect((await Promise.all(ends)).map(({ text }) => text)).toEqual(["", "", ""]);
+  });
+
   it("exits with 0 at once when nothing is under way", async () => {
     expect((await ask(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
     server.signal("SIGTERM");

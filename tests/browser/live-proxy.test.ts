@@ -1,0 +1,227 @@
+/**
+ * Live updates in Chromium through an nginx that buffers and compresses, and through what happens to it and to
+ * the servers behind it.
+ */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { Nginx, type NginxSetup } from "../support/nginx.ts";
+import { RedisServer } from "../support/redis-server.ts";
+import type { Site } from "../support/site.ts";
+import { publish } from "../support/torture-publisher.ts";
+import { buildTortureSite, fastClock, Process, sharedEnvironment } from "../support/torture-site.ts";
+import { launch } from "./chromium.ts";
+
+let site: Site;
+let browser: Browser;
+/** What pages threw. */
+const thrown: string[] = [];
+const ends: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  [site, browser] = await Promise.all([buildTortureSite(), launch()]);
+});
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+  expect(thrown).toEqual([]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  site?.remove();
+});
+
+/** What one test has: servers and the nginx before them. */
+interface World {
+  readonly processes: readonly Process[];
+  readonly nginx: Nginx;
+}
+
+interface WorldOptions {
+  readonly busUrl?: string;
+  readonly count?: number;
+  /** Arguments for Node. */
+  readonly args?: readonly string[];
+  readonly setup?: Partial<NginxSetup>;
+}
+
+async function open({ busUrl, count = 1, args = [], setup = {} }: WorldOptions = {}): Promise<World> {
+  const env = sharedEnvironment(busUrl);
+  const processes = await Promise.all(Array.from({ length: count }, () => Process.start(site.dir, env, args)));
+  ends.push(...processes.map((each) => () => each.stop()));
+  const nginx = await Nginx.start({ ports: processes.map(({ port }) => port), gzip: true, ...setup });
+  ends.push(() => nginx.stop());
+  return { processes, nginx };
+}
+
+/** What became of a page's streams and polls. */
+interface Requests {
+  /** How many were answered by a stream. */
+  streams: number;
+  polls: number;
+  /** How the last stream was encoded. */
+  encoding: string | undefined;
+  loads: number;
+}
+
+async function visit(nginx: Nginx): Promise<{ page: Page; requests: Requests }> {
+  const context = await browser.newContext();
+  ends.push(() => context.close());
+  const page = await context.newPage();
+  const requests: Requests = { streams: 0, polls: 0, encoding: undefined, loads: 0 };
+  page.on("pageerror", (error) => thrown.push(error.message));
+  page.on("load", () => {
+    requests.loads += 1;
+  });
+  page.on("response", (response) => {
+    const { pathname } = new URL(response.url());
+    if (response.status() !== 200) return;
+    if (pathname === "/__web/poll") requests.polls += 1;
+    if (pathname !== "/__web/live") return;
+    requests.streams += 1;
+    requests.encoding = response.headers()["content-encoding"];
+  });
+  await page.goto(nginx.address);
+  return { page, requests };
+}
+
+async function say({ address }: Process, ...texts: string[]): Promise<void> {
+  expect(await publish(address, "room", texts)).toEqual(texts.map(() => true));
+}
+
+/** Waits until a page shows these texts, and nothing else. */
+async function shows(page: Page, texts: readonly string[], timeout = 20_000): Promise<void> {
+  await expect.poll(() => page.locator("output").textContent(), { timeout }).toBe(texts.join());
+}
+
+const first = ({ processes: [process] }: World): Process => {
+  if (!process) throw new Error("There is no process.");
+  return process;
+};
+
+describe("through an nginx that buffers and compresses", () => {
+  test("messages come at once, one by one, in a stream that stays open and is compressed", async () => {
+    const world = await open();
+    const { page, requests } = await visit(world.nginx);
+    await expect.poll(() => requests.streams).toBe(1);
+    const shown: string[] = [];
+    for (const text of ["one", "two", "three", "x".repeat(40_000), "four"]) {
+      await say(first(world), text);
+      shown.push(text);
+      await shows(page, shown, 5_000); // well before the next sign of life would push it out
+    }
+    expect(requests).toEqual({ streams: 1, polls: 0, encoding: "gzip", loads: 1 });
+  });
+
+  test("a page that is left open goes on when the server ends its stream after five minutes", async () => {
+    // Five minutes pass in three seconds there.
+    const world = await open({ args: fastClock(100) });
+    const { page, requests } = await visit(world.nginx);
+    const shown: string[] = [];
+    for (let n = 0; requests.streams < 3; n++) {
+      await say(first(world), `${n}`);
+      shown.push(`${n}`);
+      await shows(page, shown);
+      await page.waitForTimeout(50); // so that they are not thousands
+    }
+    await say(first(world), "last");
+    await shows(page, [...shown, "last"]);
+    expect(requests.loads).toBe(1);
+  });
+
+  test("a page goes on when the server is killed that has its stream, and at another", async () => {
+    const redis = await RedisServer.start({ appendOnly: true });
+    ends.push(() => redis.stop());
+    const world = await open({ busUrl: redis.url, count: 2 });
+    const { page, requests } = await visit(world.nginx);
+    const [one, other] = world.processes as [Process, Process]; // there are two
+    await say(one, "1");
+    await shows(page, ["1"]);
+    await one.kill();
+    await say(other, "2");
+    await shows(page, ["1", "2"]);
+    await one.restart();
+    await other.kill();
+    await say(one, "3");
+    await shows(page, ["1", "2", "3"]);
+    expect(requests.loads).toBe(1);
+    await other.restart();
+  });
+
+  test("a page goes on when nginx is killed, and when it begins anew and closes what is open", async () => {
+    const world = await open();
+    const { page, requests } = await visit(world.nginx);
+    await say(first(world), "1");
+    await shows(page, ["1"]);
+    await world.nginx.kill();
+    await say(first(world), "2");
+    await world.nginx.restart();
+    await shows(page, ["1", "2"]);
+    const { streams } = requests;
+    world.nginx.reload();
+    await say(first(world), "3");
+    await expect.poll(() => requests.streams + requests.polls, { timeout: 20_000 }).toBeGreaterThan(streams);
+    await say(first(world), "4");
+    await shows(page, ["1", "2", "3", "4"]);
+    expect(requests.loads).toBe(1);
+  });
+
+  test("polls take over where nginx refuses streams", async () => {
+    const world = await open({ setup: { refusesStreams: true } });
+    const { page, requests } = await visit(world.nginx);
+    const shown: string[] = [];
+    for (const text of ["one", "two", "three"]) {
+      await say(first(world), text);
+      shown.push(text);
+      await shows(page, shown);
+    }
+    expect(requests.polls).toBeGreaterThan(0);
+    expect(requests.streams).toBe(0);
+  });
+});
+
+describe("ten tabs of one site, over HTTP/1.1", () => {
+  /** Brings a tab to the front, or puts it behind: without a screen, the browser counts all as looked at. */
+  async function look(page: Page, isLookedAt: boolean): Promise<void> {
+    if (isLookedAt) await page.bringToFront();
+    await page.evaluate((isHidden) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, !isLookedAt);
+  }
+
+  /** Has the half minutes of a page pass in a moment: for so long a tab out of sight keeps its stream. */
+  const hurry = () => {
+    const real = setTimeout;
+    const hurried = (run: () => void, ms?: number) => real(run, ms === 30_000 ? 100 : ms);
+    Object.assign(globalThis, { setTimeout: hurried });
+  };
+
+  test("each shows every message once it is looked at, and every call is answered", async () => {
+    const world = await open();
+    const context = await browser.newContext();
+    ends.push(() => context.close());
+    await context.addInitScript(hurry);
+    const tabs: Page[] = [];
+    for (let n = 0; n < 10; n++) {
+      const tab = await context.newPage();
+      await tab.goto(world.nginx.address);
+      tabs.push(tab);
+      await say(first(world), `${n}`);
+      await shows(tab, [`${n}`]);
+      // The next one is opened: this one is looked at no more, and gives its stream back.
+      await look(tab, false);
+    }
+    const protocol = "performance.getEntriesByType('navigation')[0]?.nextHopProtocol";
+    expect(await tabs[0]?.evaluate(protocol)).toBe("http/1.1");
+    for (const [n, tab] of tabs.entries()) {
+      await say(first(world), `again ${n}`);
+      await look(tab, true);
+      const since = Array.from({ length: 10 - n }, (_, at) => `${n + at}`);
+      await shows(tab, [...since, ...Array.from({ length: n + 1 }, (_, at) => `again ${at}`)]);
+      await tab.getByRole("button").click();
+      await expect.poll(() => tab.getByRole("button").textContent()).toBe("1");
+      await look(tab, false);
+    }
+  });
+});

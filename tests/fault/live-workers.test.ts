@@ -1,0 +1,66 @@
+/**
+ * Several processes of one `tsweb serve`: what is published in one is delivered by the others.
+ */
+import { afterEach, beforeAll, expect, it } from "vitest";
+import { readEvents } from "../support/event-stream.ts";
+import { NatsServer } from "../support/nats-server.ts";
+import { RedisServer } from "../support/redis-server.ts";
+import { type Running, startBuilt } from "../support/run-tsweb.ts";
+import type { Site } from "../support/site.ts";
+import { callFunction } from "../support/torture-call.ts";
+import { buildTortureSite, sharedEnvironment } from "../support/torture-site.ts";
+
+let site: Site;
+const ends: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  site = await buildTortureSite();
+  return () => site.remove();
+});
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** Publishes in some process the number of that process, by a connection of its own, and gives it. */
+async function sayIn({ address }: Running, room: string): Promise<string> {
+  const response = await fetch(`${address}/__web/rpc/say_here`, {
+    method: "POST",
+    headers: { "content-type": "application/json", connection: "close" },
+    body: JSON.stringify({ args: { room } }),
+  });
+  return String((await response.json()).result);
+}
+
+it.each([
+  ["Redis", () => RedisServer.start()],
+  ["NATS", () => NatsServer.start()],
+])("deliver what another one published, over %s", async (_, start) => {
+  const bus = await start();
+  ends.push(() => bus.stop());
+  const server = await startBuilt(site.dir, { ...sharedEnvironment(bus.url), WEB_WORKERS: "2" });
+  ends.push(() => server.stop());
+
+  // Whichever process has a stream, it has to hear of both.
+  const [feed = ""] = await callFunction<string[]>(server.address, "feeds", { names: ["room"] });
+  const streams = await Promise.all([1, 2, 3, 4].map(() => fetch(`${server.address}/__web/live?feed=${feed}`)));
+  const published: string[] = [];
+  await expect
+    .poll(
+      async () => {
+        published.push(await sayIn(server, "room"));
+        return new Set(published).size;
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(2);
+  for (const { body } of streams) {
+    const heard: string[] = [];
+    for await (const { event, data } of readEvents(body)) {
+      expect(event).toBe("message");
+      heard.push(JSON.parse(data[1] ?? ""));
+      if (heard.length === published.length) break;
+    }
+    expect(heard).toEqual(published);
+  }
+});
