@@ -1,6 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendNodeResponse } from "srvx/node";
-import { type Inbound, isPlainTarget, type Outgoing, Pushed, requestId, toResponse, traceParent } from "../http/index.ts";
+import {
+  type Inbound,
+  isPlainTarget,
+  type Outgoing,
+  Pushed,
+  requestId,
+  toResponse,
+  traceParent,
+} from "../http/index.ts";
 import type { RequestInfo } from "../pipeline.ts";
 import { isPromise } from "../steps.ts";
 import { comesAgain, NodeInbound } from "./inbound.ts";
