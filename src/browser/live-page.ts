@@ -1,7 +1,7 @@
 import { comeBack, goAway, leave, retry } from "./live.ts";
 
-/** How long a page is hidden before it gives its stream back. */
-const HIDDEN_MS = 30_000;
+/** How long a page is hidden before it gives its stream back: no longer than it takes to leaf through tabs. */
+const HIDDEN_MS = 2_000;
 
 let isWatched = false;
 let hiding: ReturnType<typeof setTimeout> | undefined;

@@ -77,7 +77,7 @@ export class Reader {
    * @returns its frames, or why there are none and never will be
    */
   takeBatch(batch: Batch): readonly Frame[] | GapReason {
-    if (batch.gap) return reasonOf(this.#position, batch.end);
+    if (batch.gap) return batch.reset ? "reset" : "trimmed";
     const frames = batch.messages.map((message) => frameOf(this.channel, message));
     if (frames.length === 0) return frames;
     const bytes = frames.reduce((sum, { lines }) => sum + lines.length, 0);
@@ -101,9 +101,4 @@ export class Reader {
   async catchUp(): Promise<void> {
     await this.#watched?.refresh();
   }
-}
-
-/** A position that history has left behind was trimmed; one that this history never had is of another. */
-function reasonOf(position: Position, end: Position): GapReason {
-  return position.length === end.length && position <= end ? "trimmed" : "reset";
 }

@@ -190,18 +190,10 @@ describe("ten tabs of one site, over HTTP/1.1", () => {
     }, !isLookedAt);
   }
 
-  /** Has the half minutes of a page pass in a moment: for so long a tab out of sight keeps its stream. */
-  const hurry = () => {
-    const real = setTimeout;
-    const hurried = (run: () => void, ms?: number) => real(run, ms === 30_000 ? 100 : ms);
-    Object.assign(globalThis, { setTimeout: hurried });
-  };
-
   test("each shows every message once it is looked at, and every call is answered", async () => {
     const world = await open();
     const context = await browser.newContext();
     ends.push(() => context.close());
-    await context.addInitScript(hurry);
     const tabs: Page[] = [];
     for (let n = 0; n < 10; n++) {
       const tab = await context.newPage();

@@ -23,6 +23,11 @@ export interface Batch {
    * alarm; it is never missed.
    */
   readonly gap: boolean;
+  /**
+   * With a gap, where the bus can tell: the position is none of this history, which was emptied, set back or
+   * begun anew. Otherwise what comes after it is no longer held.
+   */
+  readonly reset?: true;
   /** Where to read on. */
   readonly end: Position;
   /** There is more after `end` by now. */

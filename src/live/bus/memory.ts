@@ -58,8 +58,10 @@ class MemoryBus implements Bus {
   async read(channel: string, after: Position, limit: number): Promise<Batch> {
     this.#begin();
     const seq = this.#seqOf(after);
-    const found = seq === undefined ? undefined : this.#history.after(channel, seq, limit);
-    if (!found) return { messages: [], gap: true, end: this.#at(this.#history.last), more: false };
+    const end = this.#at(this.#history.last);
+    if (seq === undefined) return { messages: [], gap: true, reset: true, end, more: false };
+    const found = this.#history.after(channel, seq, limit);
+    if (!found) return { messages: [], gap: true, end, more: false };
     return { messages: found.messages, gap: false, end: this.#at(found.last), more: found.more };
   }
 

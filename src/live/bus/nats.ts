@@ -178,14 +178,15 @@ class NatsBus implements Bus {
     const end = await this.#end(session);
     const from = readPosition(asked.after);
     const gap: Batch = { messages: [], gap: true, end: positionOf(session.epoch, end), more: false };
-    if (!from) return gap;
+    const reset: Batch = { ...gap, reset: true };
+    if (!from) return reset;
     if (from.epoch !== session.epoch) {
       // It is ours that may be out of date, where the stream was made anew.
       this.#link.forget();
-      return from.epoch === (await this.#link.session()).epoch ? this.#read(await this.#link.session(), asked) : gap;
+      return from.epoch === (await this.#link.session()).epoch ? this.#read(await this.#link.session(), asked) : reset;
     }
     const { place } = from;
-    if (place.seq > end.seq) return gap;
+    if (place.seq > end.seq) return reset;
     if (place.seq === end.seq && place.mark === end.mark) return { ...gap, gap: false };
     const { messages, last } = await this.#after(session, { ...asked, seq: place.seq });
     // Asked last: nothing that came after the place can have been lost while it was read.

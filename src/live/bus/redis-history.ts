@@ -65,9 +65,9 @@ export function endOf({ epoch, nowMs, last }: Snapshot): Position {
  */
 export function batchOf(after: Position, range: Range, { limit, keepMs }: { limit: number; keepMs: number }): Batch {
   const from = readPosition(after);
-  if (!from || from.epoch !== range.epoch || !follows(from.place, range, keepMs)) {
-    return { messages: [], gap: true, end: endOf(range), more: false };
-  }
+  const gap: Batch = { messages: [], gap: true, end: endOf(range), more: false };
+  if (from?.epoch !== range.epoch || isAhead(from.place, range)) return { ...gap, reset: true };
+  if (!follows(from.place, range, keepMs)) return gap;
   const messages = range.entries.slice(0, limit).map((entry) => messageOf(range.epoch, entry));
   const end = messages.at(-1)?.position ?? laterEnd(from.place, range);
   return { messages, gap: false, end, more: range.last !== undefined && end < positionOf(range.epoch, range.last) };
@@ -86,6 +86,11 @@ export function placeBefore({ place, before }: Entry, keepMs: number): Place {
 /** Gives an entry as readers get it. */
 export function messageOf(epoch: string, { place, data }: Entry): Message {
   return { position: positionOf(epoch, place), data };
+}
+
+/** Answers whether a place is one that this history has not come to: it was set back, or the stream is gone. */
+function isAhead({ n }: Place, { last }: Range): boolean {
+  return n > (last?.n ?? 0);
 }
 
 /** Answers whether nothing lies between a place and what was found after it. */
