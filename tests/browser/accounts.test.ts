@@ -122,7 +122,9 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     expect(await call("logout", {}, registered.cookie)).toMatchObject({ status: 200, body: { result: null } });
 
     const invalid = { status: 422, body: { error: { code: "validation_error" } } };
-    expect(await call("register", { ...login, name: "Script", email: "script" })).toMatchObject(invalid);
+    for (const email of ["script", "@", "a@b@c", "a@b\nA link for c@d", "a@b\r\nBcc: c@d", "a@b\u001b[2J", "a b@c"]) {
+      expect(await call("register", { ...login, name: "Script", email })).toMatchObject(invalid);
+    }
     expect(await call("register", { ...login, name: "Script", password: "1234567" })).toMatchObject(invalid);
     expect(await call("register", { ...login, name: "n".repeat(101) })).toMatchObject(invalid);
     expect(await call("register", login)).toMatchObject(invalid);

@@ -8,7 +8,7 @@ import * as users from "./users.server.ts";
 /** Registers a user and signs them in. */
 export const register = server(async (email: string, name: string, password: string) => {
   const address = users.normalise(email);
-  if (!address.includes("@")) throw wrong("email", "Enter an email address, with an @ in it.");
+  if (!users.isAddress(address)) throw wrong("email", "Enter an email address, with an @ in it.");
   if ([...password].length < 8) throw wrong("password", "Choose a password of at least 8 characters.");
   // The session carries both in a cookie, which has 4 KB.
   if (address.length > users.MAX_EMAIL_CHARS)

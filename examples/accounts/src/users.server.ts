@@ -34,6 +34,14 @@ export function normalise(email: string): string {
   return email.trim().toLowerCase();
 }
 
+/**
+ * Answers whether a text may be an address; whether it is one, a mail alone can tell. White space and control
+ * characters are refused: a line break would forge a line of the log, or of a mail's head.
+ */
+export function isAddress(text: string): boolean {
+  return /^[^\s\p{Cc}@]+@[^\s\p{Cc}@]+$/u.test(text);
+}
+
 /** Gives the user of an address, or nothing. */
 export async function find(email: string): Promise<User | undefined> {
   const { rows } = await run("SELECT * FROM users WHERE email = ?", [email]);
