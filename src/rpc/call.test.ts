@@ -147,6 +147,13 @@ describe("what is refused", () => {
     expect(logged()).toContain("WEB_ORIGIN");
   });
 
+  it("a call of another site, without filling the log with what it sends", async () => {
+    const headers = { origin: `https://${"x".repeat(8_000)}.example`, "sec-fetch-site": "y".repeat(4_000) };
+    await refused(call(app, "add", { a: 1 }, { headers }), 403, "forbidden");
+    expect(logged()).toContain("https://xxx");
+    expect(logged().length).toBeLessThan(1_200);
+  });
+
   it.each<Record<string, string>>([
     { origin: "http://shop.example" },
     { origin: "http://shop.example", "sec-fetch-site": "same-origin" },

@@ -164,14 +164,18 @@ function refuseOtherTypes(inbound: Inbound): void {
   });
 }
 
+/** The most of a header that is logged: any origin has room. Who is refused here is not counted by the rate. */
+const MOST_LOGGED = 300;
+
 function refuseForeignOrigins(context: RequestContext, log: Log): void {
   const origin = context.inbound.header("origin");
   const fetchSite = context.inbound.header("sec-fetch-site");
   if (origin === null && fetchSite === null) return; // a script: it asks no browser for a cookie
   const sites = siteOriginsOf(context);
   if (isSameOrigin({ origin, fetchSite, sites })) return;
+  const [from, site] = [origin, fetchSite].map((header) => header?.slice(0, MOST_LOGGED) ?? null);
   log.warn(
-    { id: context.id, origin, fetchSite, sites },
+    { id: context.id, origin: from, fetchSite: site, sites },
     "A call from another origin was refused. If that origin is this site, set WEB_ORIGIN to it, or WEB_TRUST_PROXY to the number of proxies in front",
   );
   throw new Refusal("forbidden", "A call from another site is not taken.", { headers: CLOSE });
