@@ -5,9 +5,6 @@ import { asFetch, type FetchRequest, targetOf } from "./mounted.ts";
 /** Segments of what no address writes in another way: `URL` gives such a path as it stands. */
 const PLAIN_PATH = /^(\/[A-Za-z0-9_~-]+)+$/;
 
-/** Headers that we ask for and of which Node keeps the first alone, where the Fetch standard has them all. */
-const KEPT_ONCE: ReadonlySet<string> = new Set(["content-type", "content-length"]);
-
 /** A request of Node's server. What it is by the Fetch standard is made when it is asked for. */
 export class NodeInbound implements Inbound {
   readonly #incoming: IncomingMessage;
@@ -56,8 +53,10 @@ export class NodeInbound implements Inbound {
   header(name: string): string | null {
     const { headers, rawHeaders } = this.#incoming;
     const value = headers[name];
-    if (typeof value === "string" && !(KEPT_ONCE.has(name) && comesAgain(name, rawHeaders))) return value;
-    return value === undefined ? null : this.request.headers.get(name);
+    if (value === undefined) return null;
+    // Of two types Node keeps the first, where the Fetch standard has both. (Two lengths its parser refuses.)
+    const isWhole = typeof value === "string" && !(name === "content-type" && comesAgain(name, rawHeaders));
+    return isWhole ? value : this.request.headers.get(name);
   }
 
   arrived(): string | null {

@@ -44,12 +44,15 @@ interface Answering {
 export function node(app: Answering | Fetchable): NodeHandler {
   const answer = (request: IncomingMessage, response: ServerResponse) =>
     "answer" in app ? app.answer(new NodeInbound(request, response)) : app.fetch(asFetch(request, response), {});
-  const handle = (request: IncomingMessage, response: ServerResponse) =>
-    failing(response, () => {
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    try {
       const answered = answer(request, response);
-      if (!isPromise(answered)) return send(answered, response);
-      return answered.then((late) => send(late, response));
-    });
+      if (isPromise(answered)) void sendLate(answered, response);
+      else send(answered, response)?.catch((error) => fail(error, response));
+    } catch (error) {
+      fail(error, response);
+    }
+  };
   return (request, response) => {
     if (!isUsableTarget(request)) return refuseTarget(request, response);
     // The parser takes in a body that came with its headers once we give way: then nobody has to wait for it.
@@ -57,19 +60,19 @@ export function node(app: Answering | Fetchable): NodeHandler {
   };
 }
 
-/** Does what may fail, now or later, with an answer that cannot be sent. */
-function failing(response: ServerResponse, work: () => void | Promise<void>): void {
-  const fail = (error: unknown) => {
-    // What cannot be written at all, a header with a line break in it say: there is no context left to log it with.
-    console.error("An answer could not be sent.", error);
-    if (!response.headersSent) response.writeHead(500, { connection: "close" });
-    response.end();
-  };
+async function sendLate(answered: PromiseLike<Answer>, response: ServerResponse): Promise<void> {
   try {
-    work()?.catch(fail);
+    await send(await answered, response);
   } catch (error) {
-    fail(error);
+    fail(error, response);
   }
+}
+
+/** What cannot be written at all, a header with a line break in it say: there is no context left to log it with. */
+function fail(error: unknown, response: ServerResponse): void {
+  console.error("An answer could not be sent.", error);
+  if (!response.headersSent) response.writeHead(500, { connection: "close" });
+  response.end();
 }
 
 function send(answer: Answer, response: ServerResponse): void | Promise<void> {
@@ -94,8 +97,9 @@ interface Whole extends Outgoing {
   readonly body: string | null;
 }
 
-function isWhole(outgoing: Outgoing | Response): outgoing is Whole {
-  return !(outgoing instanceof Response) && (outgoing.body === null || typeof outgoing.body === "string");
+function isWhole(outgoing: Answer): outgoing is Whole {
+  // No `Response` has text for its body: asking so saves most answers the look at what they are.
+  return typeof outgoing.body === "string" || (outgoing.body === null && !(outgoing instanceof Response));
 }
 
 function isPushed(outgoing: Outgoing | Response): outgoing is Outgoing & { readonly body: Pushed } {
@@ -105,8 +109,8 @@ function isPushed(outgoing: Outgoing | Response): outgoing is Outgoing & { reado
 function write({ status, headers, body }: Whole, response: ServerResponse): void {
   // An answer to HEAD has no body to tell the length of, and says nothing of it.
   const isHead = response.req.method === "HEAD";
-  const length = isHead ? [] : ["content-length", String(body === null ? 0 : Buffer.byteLength(body))];
-  response.writeHead(status, [...headers, ...length]);
+  const length = body === null ? 0 : Buffer.byteLength(body);
+  response.writeHead(status, isHead ? [...headers] : headers.concat("content-length", String(length)));
   response.end(body ?? undefined);
   if (response.writableLength > 0) cutUntaken(response); // most have left by now
 }

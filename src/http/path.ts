@@ -24,7 +24,8 @@ export function isUsablePath(pathname: string): boolean {
  * @see RFC 3986, section 6.2.2.3; the URL standard, "path state"
  */
 export function isPlainTarget(target: string): boolean {
-  const [path = ""] = target.split("?", 1);
+  const end = target.indexOf("?");
+  const path = end === -1 ? target : target.slice(0, end);
   return !/[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }
 

@@ -21,8 +21,9 @@ export function complete(
   context: RequestContext,
   security: SecurityLines,
 ): Outgoing | Response {
-  const outgoing =
-    reply instanceof Response ? completeResponse(reply, context, security) : completeReply(reply, context, security);
+  const outgoing = isReply(reply)
+    ? completeReply(reply, context, security)
+    : completeResponse(reply, context, security);
   // A cookie that is set from here on would be lost without a word.
   context.headersSent = true;
   return outgoing;
@@ -51,6 +52,11 @@ export function nativeResponse(given: Response): Response {
   const { body, ...rest } = (given as Response & NodeLike)._toNodeResponse();
   const stream = body instanceof Readable ? Readable.toWeb(body) : body;
   return toResponse({ ...rest, body: stream as Outgoing["body"] }); // Node's web streams are the platform's
+}
+
+function isReply(reply: Reply | Response): reply is Reply {
+  // No `Response` has text for its body: asking so saves most answers the look at what they are.
+  return typeof reply.body === "string" || !(reply instanceof Response);
 }
 
 function completeReply(reply: Reply, context: RequestContext, security: SecurityLines): Outgoing {

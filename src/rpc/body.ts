@@ -39,8 +39,8 @@ function checkTree(value: unknown, depth: number): void {
     for (const item of value) checkTree(item, depth + 1);
     return;
   }
-  for (const [key, item] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
     if (key === "__proto__") throw new RPCError("validation_error", "A key named __proto__ is not taken.");
-    checkTree(item, depth + 1);
+    checkTree(Reflect.get(value, key), depth + 1);
   }
 }

@@ -75,7 +75,7 @@ function* stepsOfCall(context: RequestContext, name: string, settings: CallSetti
     refuseOtherMethods(context.inbound, found);
     refuseOtherTypes(context.inbound);
     refuseForeignOrigins(context, log);
-    yield* refuseTooMany(context, settings);
+    refuseTooMany(yield* ready(countCall(context, settings)), context, settings);
     const definition = refuseUnknown(found);
     refuseSignedOut(definition);
     refuseWithoutToken(context, definition);
@@ -181,9 +181,12 @@ function refuseForeignOrigins(context: RequestContext, log: Log): void {
   throw new Refusal("forbidden", "A call from another site is not taken.", { headers: CLOSE });
 }
 
-function* refuseTooMany(context: RequestContext, { rate, log }: CallSettings): Steps<void> {
-  if (!rate) return;
-  const wait = yield* ready(rate.take(clientKey(context.address)));
+/** Counts a call, and gives how many seconds its client has to wait: 0 where it may call now. */
+function countCall({ address }: RequestContext, { rate }: CallSettings): number | Promise<number> {
+  return rate === null ? 0 : rate.take(clientKey(address));
+}
+
+function refuseTooMany(wait: number, context: RequestContext, { log }: CallSettings): void {
   if (wait === 0) return;
   const seconds = Math.max(1, Math.ceil(wait));
   warnOfNoAddress(context, log);
