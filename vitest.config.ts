@@ -8,6 +8,7 @@ export default defineConfig({
           name: "unit",
           include: ["src/**/*.test.ts"],
           sequence: { groupOrder: 0 },
+          expect: { poll: { timeout: 15_000 } },
           testTimeout: 30_000, // tests that make up their input take a while on a busy machine
         },
       },
@@ -19,6 +20,7 @@ export default defineConfig({
           include: ["tests/**/*.test.ts"],
           exclude: ["tests/**/fixtures/**"],
           // Browsers, builds and servers: they take a while, and two at once are enough for two cores.
+          expect: { poll: { timeout: 15_000 } },
           testTimeout: 60_000,
           hookTimeout: 120_000,
           maxWorkers: 2,

@@ -1,4 +1,5 @@
 // Everything that CI holds a change to: format and lint, types, unused code, the package, sizes, tests.
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildPackage, installPackages, requireNode, root, run } from "./setup.mjs";
 
@@ -11,9 +12,11 @@ const step = (title, work) => {
 requireNode();
 installPackages();
 step("Format and lint", () => run(bin("biome"), ["ci", "--error-on-warnings", "."]));
-step("Types", () => run(bin("tsc"), ["--noEmit"]));
 step("Build", buildPackage);
-step("Types of the examples", () => run(bin("tsc"), ["--noEmit", "-p", "examples/accounts"]));
+step("Types", () => run(bin("tsc"), ["--noEmit"]));
+for (const example of readdirSync(join(root, "examples"))) {
+  step(`Types of examples/${example}`, () => run(bin("tsc"), ["--noEmit", "-p", `examples/${example}`]));
+}
 step("Unused code", () => run(bin("knip")));
 step("Package", () => {
   run(bin("publint"), ["--strict"]);

@@ -28,7 +28,7 @@ export async function explain(error: unknown, root: string): Promise<Explained> 
   const frame = frameOf(error) ?? (place && (await frameAt(place)));
   return {
     name,
-    message: relativeTo(root, message),
+    message: relativeTo(root, message) + hintOf(error),
     stack: relativeTo(root, stack),
     where: place ? `${relative(root, place.file)}:${place.line}:${place.column}` : "",
     frame: frame ?? "",
@@ -78,13 +78,18 @@ function frameOf(error: unknown): string | undefined {
   return error instanceof Error && "frame" in error && typeof error.frame === "string" ? error.frame : undefined;
 }
 
+/** How the build tool's runner says that a file, or a package, is not there: what is imported, and by which file. */
+const MISSING =
+  /^Failed to load url (\S+) .* in (.+)\. Does the file exist\?|^Cannot find module '(.+)' imported from '(.+)'$/;
+
 /**
- * Finds the import of a file that is not there. The build tool's runner says who imports it in its
- * message alone; what it does not say in these words has no place, and is shown without.
+ * Finds the import of a file or a package that is not there. The build tool's runner says who imports
+ * it in its message alone; what it does not say in these words has no place, and is shown without.
  */
 async function placeOfMissing(error: unknown): Promise<Place | undefined> {
-  if (!(error instanceof Error && "code" in error && error.code === "ERR_LOAD_URL")) return undefined;
-  const [, specifier, file] = /^Failed to load url (\S+) .* in (.+)\. Does the file exist\?/.exec(error.message) ?? [];
+  if (!(error instanceof Error)) return undefined;
+  const [, missingFile, by, missingPackage, byFile] = MISSING.exec(error.message) ?? [];
+  const [specifier, file] = [missingFile ?? missingPackage, by ?? byFile];
   const text = file && (await readFile(file, "utf8").catch(() => undefined)); // it may be gone as well
   if (!text || !specifier) return undefined;
   const lines = text.split("\n");
@@ -92,8 +97,18 @@ async function placeOfMissing(error: unknown): Promise<Place | undefined> {
   return index < 0 ? undefined : { file, line: index + 1, column: (lines[index]?.indexOf(specifier) ?? 0) + 1 };
 }
 
+/** What to do about a package that is not there: the runner asks for it anew once a file was saved. */
+function hintOf(error: unknown): string {
+  const specifier = error instanceof Error ? MISSING.exec(error.message)?.[3] : undefined;
+  const [, name] = /^((?:@[^/]+\/)?[^@./][^/]*)/.exec(specifier ?? "") ?? [];
+  return name ? `. Install it (npm install ${name}), then save this file.` : "";
+}
+
 function placeOf(error: unknown, stack: string, root: string): Place | undefined {
-  if (error instanceof Error && "loc" in error && isPlace(error.loc)) return error.loc;
+  // The build tool and our compile step count columns from 0, and people and stacks from 1.
+  if (error instanceof Error && "loc" in error && isPlace(error.loc)) {
+    return { ...error.loc, column: error.loc.column + 1 };
+  }
   for (const [, file = "", line, column] of stack.matchAll(/\(?(?:file:\/\/)?(\/[^():]+):(\d+):(\d+)\)?/g)) {
     if (file.startsWith(`${root}/`) && !file.includes("/node_modules/")) {
       return { file, line: Number(line), column: Number(column) };

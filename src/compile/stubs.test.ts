@@ -54,9 +54,9 @@ describe("the id of a stub module", () => {
   });
 
   test("from deep below a workspace", () => {
-    const id = stubId("/work/packages/b/a.server.ts", "/work/apps/site");
+    const id = stubId("/code/packages/b/a.server.ts", "/code/apps/site");
     expect(id).toBe("\0tsweb-stub:_up_/_up_/packages/b/a.server.ts.js");
-    expect(stubbedFile(id, "/work/apps/site")).toBe("/work/packages/b/a.server.ts");
+    expect(stubbedFile(id, "/code/apps/site")).toBe("/code/packages/b/a.server.ts");
   });
 
   test.each([

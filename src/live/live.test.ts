@@ -112,3 +112,54 @@ describe("a poll", () => {
     expect((await waiting).events).toEqual([["room:1", "at last"]]);
   });
 });
+
+describe("what a client may ask", () => {
+  it("is 600 polls in a minute, and one more waits", async () => {
+    const app = open();
+    const feed = await feedOf(app, "room:1");
+    const statuses = new Map<number, number>();
+    for (let n = 0; n < 601; n++) {
+      const { status } = await ask(app, "poll", [feed]);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+    expect([...statuses]).toEqual([
+      [200, 600],
+      [429, 1],
+    ]);
+    const { headers } = await ask(app, "poll", [feed]);
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(Number(headers.get("retry-after"))).toBeLessThanOrEqual(60);
+  });
+
+  it("is as many streams as the configuration says, polls that wait among them", async () => {
+    const app = open({ WEB_MAX_STREAMS_PER_CLIENT: "2" });
+    const feed = await feedOf(app, "room:1");
+    const first = await listen(app, [feed]);
+    const second = await listen(app, [feed]);
+    expect((await ask(app, "live", [feed])).status).toBe(429);
+    expect((await ask(app, "poll", [feed])).status).toBe(429);
+    // A stream says how long to wait before it comes back: it is read, so that it can be left.
+    await publish("room:1", 1);
+    await first.take(1);
+    await first.close();
+    expect((await poll(app, [feed])).events).toEqual([["room:1", 1]]);
+    await second.close();
+  });
+
+  it("is told in pieces where it is much: each poll goes on from the last", async () => {
+    const app = open();
+    const feed = await feedOf(app, "room:1");
+    const messages = Array.from({ length: 60 }, (_, n) => `${n}${"x".repeat(10_000)}`);
+    for (const message of messages) await publish("room:1", message);
+    const seen: unknown[] = [];
+    let polls = 0;
+    for (let after: string | undefined; seen.length < messages.length; polls++) {
+      const { events, cursor } = await poll(app, [feed], after === undefined ? {} : { after });
+      expect(events.length).toBeGreaterThan(0);
+      seen.push(...events.map(([, message]) => message));
+      after = cursor;
+    }
+    expect(seen).toEqual(messages);
+    expect(polls).toBeGreaterThan(2);
+  });
+});

@@ -1,16 +1,23 @@
 import { CLOSE, Refusal, type Reply, type RequestContext, textReply } from "../http/index.ts";
 import type { Log } from "../log.ts";
-import type { Holding } from "../rate/index.ts";
+import { clientKey, type Holding, type MemoryRate, memoryRate } from "../rate/index.ts";
 import { readAsked } from "./asked.ts";
 import { Hub } from "./hub.ts";
 import { answerPoll } from "./poll.ts";
 import { currentBus } from "./realtime.ts";
 import { answerStream } from "./stream.ts";
 
+/**
+ * How often one client may poll. A page asks twice a second at most; but a poll costs a reading of the
+ * bus, and may bring a hundred times what it took to ask.
+ */
+const POLLS = { calls: 600, seconds: 60 } as const;
+
 /** Live updates of one application: the hub is made when the first page listens. */
 export class Live {
   readonly #log: Log;
   readonly #open: Holding;
+  readonly #polls: MemoryRate = memoryRate(POLLS);
   #hub: Hub | null = null;
   #isEnding = false;
 
@@ -31,6 +38,7 @@ export class Live {
     if (this.#isEnding) {
       return textReply(503, "This process is about to stop; another one answers.\n", { "retry-after": "1", ...CLOSE });
     }
+    if (!isStream) this.#count(context.address);
     const asked = readAsked(context);
     this.#hub ??= new Hub(currentBus(), this.#log);
     const release = this.#hold(context.address);
@@ -49,6 +57,14 @@ export class Live {
     this.drain();
     this.#hub?.close();
     this.#hub = null;
+  }
+
+  #count(address: string): void {
+    const seconds = this.#polls.take(clientKey(address));
+    if (seconds === 0) return;
+    throw new Refusal("rate_limited", `Too many polls: ${POLLS.calls} in ${POLLS.seconds} seconds are the most.`, {
+      headers: { "retry-after": String(seconds) },
+    });
   }
 
   #hold(address: string): () => void {

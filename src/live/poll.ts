@@ -11,7 +11,7 @@ import type { Listener } from "./watched.ts";
 const MAX_WAIT_SECONDS = 25;
 
 /** About how much one answer holds; what is left comes with the next. */
-const MAX_ANSWER_BYTES = 512 * 1024;
+const MAX_ANSWER_BYTES = 128 * 1024;
 
 /**
  * Answers a page that cannot keep a stream open: what has come since its cursor, at once if there is

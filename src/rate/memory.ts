@@ -10,6 +10,11 @@ const SEARCH = 32;
 /** The key under which clients are counted together, when nobody can be forgotten. */
 const OTHERS = "";
 
+/** A store that never has to wait for its answer. */
+export interface MemoryRate extends RateStore {
+  take(key: string): number;
+}
+
 /**
  * Counts in this process: two maps, of this window and of the one before, so that nothing needs a
  * timer to be forgotten.
@@ -20,7 +25,7 @@ const OTHERS = "";
  *
  * @param now gives the time in milliseconds
  */
-export function memoryRate(rate: Rate, now: () => number = Date.now, maxClients = MAX_CLIENTS): RateStore {
+export function memoryRate(rate: Rate, now: () => number = Date.now, maxClients = MAX_CLIENTS): MemoryRate {
   const spanMs = rate.seconds * 1000;
   let window = 0;
   let previous = new Map<string, number>();

@@ -93,6 +93,8 @@ export class Stage {
   async enter(name: string, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.visitors.arrive(options);
     await page.goto("/");
+    // A page of an earlier test may have said, as it was closed, that somebody of that name is here.
+    await this.sql("DELETE FROM people WHERE folded = ?", name.toLowerCase());
     await page.fill("#name", name);
     await page.getByRole("button", { name: "Enter the lobby" }).click();
     await page.waitForURL("**/room");

@@ -237,6 +237,7 @@ describe("a mistake", () => {
   it.each([
     ["app.ts", 'title: "Site",', 'title: "Site" oops,', "app.ts"],
     ["pages.server.tsx", 'import "./pages.css";', 'import "./nowhere.ts";', "nowhere"],
+    ["pages.server.tsx", 'import "./pages.css";', 'import "no-such-package";', "npm install no-such-package"],
     ["pages.server.tsx", "export const plain =", "export const plain = server(() => 1, 2, 3) ??", "pages.server.tsx"],
     ["functions.server.ts", "(name: string) =>", "(...name: string[]) =>", "rest"],
   ])("in %s (%s → %s) is shown with its place, here and in the terminal, until it is mended", async (...row) => {

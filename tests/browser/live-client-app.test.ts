@@ -44,6 +44,7 @@ async function enter(page: Page): Promise<Page> {
 async function say(page: Page, text: string): Promise<void> {
   await page.locator("input").fill(text);
   await page.locator("input").press("Enter");
+  await expect.poll(() => page.locator("input").inputValue()).toBe(""); // the page empties it when it is said
 }
 
 /** What a page shows of the room. */

@@ -198,7 +198,7 @@ test("the search for dependencies does not look into server modules", async () =
   await optimizer?.init();
   await optimizer?.scanProcessing;
   const found = () => Object.keys(optimizer?.metadata.optimized ?? {});
-  await expect.poll(found).toContain("seen-by-views");
+  await expect.poll(found, { timeout: 30_000 }).toContain("seen-by-views");
   expect(found()).not.toContain("seen-by-the-server");
 });
 

@@ -42,7 +42,7 @@ function shown(command: string): string[] {
 describe("the package", () => {
   it("holds what runs and what is read, and no test", () => {
     const places = new Set(packed.contents.map((path) => path.split("/")[0]));
-    expect([...places].sort()).toEqual(["LICENSE", "README.md", "bin", "dist", "package.json"]);
+    expect([...places].sort()).toEqual(["LICENSE", "README.md", "bin", "dist", "docs", "package.json"]);
     expect(packed.contents.filter((path) => /\.test\b|fixture|\.map$|(?<!\.d)\.ts$/.test(path))).toEqual([]);
     expect(packed.contents).toContain("bin/tsweb.js");
   });
