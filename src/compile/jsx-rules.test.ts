@@ -161,3 +161,31 @@ describe("children of a view in a page", () => {
     await expect(check("src/a.tsx", `${HEAD}export const A = () => <SignIn><b /></SignIn>;`)).resolves.toBeUndefined();
   });
 });
+
+describe("state() at module level", () => {
+  const STATE = 'import { state, state as kept, view } from "tsweb/browser";\n';
+
+  test.each([
+    "export const shared = «state({ n: 1 });",
+    "const shared = «kept({ n: 1 }) as Shared;",
+    "const all = [«state({})];",
+    "if (true) { const shared = «state({}); }",
+    "export const A = view(() => 1);\nconst shared = wrap(«state({}));",
+  ])("is refused, at its place: %s", async (code) => {
+    const text = STATE + code;
+    const error = await refusedWith(() => check("src/a.tsx", text));
+    expect(error.message).toMatch(/^`state\(\)` belongs inside a view/);
+    expect(error.loc).toMatchObject(marked(text).place ?? {});
+  });
+
+  test.each([
+    "export const A = view(() => { const own = state({}); return 1; });",
+    "export function useOwn() { return state({}); }",
+    "const make = () => state({});",
+    "class Store { make() { return state({}); } }",
+    "const state = 1; const other = { state: () => 1 }; other.state();",
+  ])("is for functions, which views call: %s", async (code) => {
+    const imports = code.startsWith("const state") ? "" : STATE;
+    await expect(check("src/a.tsx", imports + code)).resolves.toBeUndefined();
+  });
+});

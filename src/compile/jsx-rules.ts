@@ -13,9 +13,12 @@ const CALL_IN_MARKUP =
 const FUNCTION_IN_PAGE =
   "Nothing would ever call this function: a page's markup reaches the browser as HTML alone. Put this element into a view and use the view here.";
 
+const SHARED_STATE =
+  "`state()` belongs inside a view, where every visitor has their own: at module level, all visitors would share it on the server. What is the same for all is a constant.";
+
 /**
  * Checks a module's markup: no server call stands directly in it, and in a server module no function is
- * given to what can never call it, and no children to a view.
+ * given to what can never call it, and no children to a view. And no view's variables stand outside of it.
  *
  * @throws CompileError at what is refused
  */
@@ -45,6 +48,15 @@ class MarkupCheck {
     if (node.type === "JSXExpressionContainer" || node.type === "JSXSpreadChild") this.calls(node.expression, scope);
     if (node.type === "JSXSpreadAttribute") this.calls(node.argument, scope);
     if (this.isPage && node.type === "JSXElement") this.element(node, scope);
+    if (node.type === "CallExpression" && scope.functionScope.isModule) this.atModuleLevel(node, scope);
+  }
+
+  private atModuleLevel(call: ESTree.CallExpression, scope: Scope): void {
+    const callee = unwrap(call.callee);
+    const imported = callee.type === "Identifier" ? scope.value(callee.name)?.imported : undefined;
+    if (imported?.source === "tsweb/browser" && imported.name === "state") {
+      throw new CompileError(SHARED_STATE, this.facts.source, call);
+    }
   }
 
   async finish(): Promise<void> {

@@ -12,9 +12,9 @@ export interface Compiled {
   readonly map: SourceMap;
 }
 
-/** Answers whether a module can hold a mark, without parsing it: one imports the door it comes from. */
+/** Answers whether a module can hold a mark, or `state()`, without parsing it: one imports the door it comes from. */
 export function mayHoldMarks(code: string): boolean {
-  return /["']tsweb(?:\/browser)?["']/.test(code) && /\b(?:server|page|route|view)\b/.test(code);
+  return /["']tsweb(?:\/browser)?["']/.test(code) && /\b(?:server|page|route|view|state)\b/.test(code);
 }
 
 /**
