@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
-import { freePort } from "./free-port.ts";
+import { startOnFreePort } from "./free-port.ts";
 
 /** How a NATS server is started. */
 export interface NatsSetup {
@@ -35,18 +35,8 @@ export class NatsServer {
   }
 
   /** Starts one, and waits until it takes connections. */
-  static async start(setup: NatsSetup = {}): Promise<NatsServer> {
-    for (let attempt = 1; ; attempt++) {
-      const server = new NatsServer(await freePort(), setup);
-      try {
-        await server.restart();
-        return server;
-      } catch (error) {
-        await server.stop();
-        // Somebody else may have taken the port in between.
-        if (attempt === 5) throw error;
-      }
-    }
+  static start(setup: NatsSetup = {}): Promise<NatsServer> {
+    return startOnFreePort((port) => new NatsServer(port, setup));
   }
 
   /** As `nats://127.0.0.1:43121`, with the user and the password where there is one. */

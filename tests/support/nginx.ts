@@ -9,7 +9,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { freePort } from "./free-port.ts";
+import { startOnFreePort } from "./free-port.ts";
 
 /** What it does with what it is asked. */
 export interface NginxSetup {
@@ -34,18 +34,8 @@ export class Nginx {
   }
 
   /** Starts one, and waits until it takes connections. */
-  static async start(setup: NginxSetup): Promise<Nginx> {
-    for (let attempt = 1; ; attempt++) {
-      const nginx = new Nginx(await freePort(), setup);
-      try {
-        await nginx.restart();
-        return nginx;
-      } catch (error) {
-        await nginx.stop();
-        // Somebody else may have taken the port in between.
-        if (attempt === 5) throw error;
-      }
-    }
+  static start(setup: NginxSetup): Promise<Nginx> {
+    return startOnFreePort((port) => new Nginx(port, setup));
   }
 
   /** As `http://127.0.0.1:43121`. */

@@ -8,7 +8,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis, type RedisOptions } from "ioredis";
-import { freePort } from "./free-port.ts";
+import { startOnFreePort } from "./free-port.ts";
 
 /** How a Redis is started. */
 export interface RedisSetup {
@@ -32,18 +32,8 @@ export class RedisServer {
   }
 
   /** Starts one, and waits until it takes commands. */
-  static async start(setup: RedisSetup = {}): Promise<RedisServer> {
-    for (let attempt = 1; ; attempt++) {
-      const server = new RedisServer(await freePort(), setup);
-      try {
-        await server.restart();
-        return server;
-      } catch (error) {
-        await server.stop();
-        // Somebody else may have taken the port in between.
-        if (attempt === 5) throw error;
-      }
-    }
+  static start(setup: RedisSetup = {}): Promise<RedisServer> {
+    return startOnFreePort((port) => new RedisServer(port, setup));
   }
 
   /** As `redis://127.0.0.1:43121`, with the password where there is one. */
