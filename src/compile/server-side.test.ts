@@ -84,7 +84,8 @@ test.each([
   ["import { page } from 'tsweb';", true],
   ['import * as t from "tsweb";\nt.route();', true],
   ['import { view } from "tsweb/browser";', true],
-  ['import { state } from "tsweb/browser";', false],
+  ['import { state } from "tsweb/browser";', true],
+  ['import { subscribe } from "tsweb/browser";', false],
   ['import { server } from "tsweb/auth";', false],
   ['import { server } from "not-tsweb";', false],
 ])("%s may hold marks: %s", (code, expected) => {
