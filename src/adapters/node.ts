@@ -3,8 +3,9 @@ import { sendNodeResponse } from "srvx/node";
 import {
   type Inbound,
   isPlainTarget,
+  isPushed,
   type Outgoing,
-  Pushed,
+  type Pushed,
   requestId,
   toResponse,
   traceParent,
@@ -79,7 +80,7 @@ function send(answer: Answer, response: ServerResponse): void | Promise<void> {
   const { req: request } = response;
   const outgoing = withCookiesApart(answer, response);
   if (isWhole(outgoing) && (request.complete || !closes(outgoing))) return write(outgoing, response);
-  if (isPushed(outgoing)) {
+  if (pushes(outgoing)) {
     response.writeHead(outgoing.status, [...outgoing.headers]);
     return push(outgoing.body, response);
   }
@@ -102,8 +103,8 @@ function isWhole(outgoing: Answer): outgoing is Whole {
   return typeof outgoing.body === "string" || (outgoing.body === null && !(outgoing instanceof Response));
 }
 
-function isPushed(outgoing: Outgoing | Response): outgoing is Outgoing & { readonly body: Pushed } {
-  return !(outgoing instanceof Response) && outgoing.body instanceof Pushed;
+function pushes(outgoing: Outgoing | Response): outgoing is Outgoing & { readonly body: Pushed } {
+  return !(outgoing instanceof Response) && isPushed(outgoing.body);
 }
 
 function write({ status, headers, body }: Whole, response: ServerResponse): void {

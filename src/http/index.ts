@@ -12,7 +12,7 @@ export { FetchInbound, type Inbound } from "./inbound.ts";
 export { withLimitedBody } from "./limited.ts";
 export { isSameOrigin, originOf, siteOriginsOf } from "./origin.ts";
 export { belowBase, isPlainTarget, isUsablePath } from "./path.ts";
-export { Pushed, type Pushing, type Sink } from "./pushed.ts";
+export { isPushed, Pushed, type Pushing, type Sink } from "./pushed.ts";
 export { CLOSE, Refusal } from "./refusal.ts";
 export { htmlReply, jsonReply, PRIVATE, type Reply, textReply } from "./reply.ts";
 export { request } from "./request.ts";

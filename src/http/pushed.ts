@@ -16,11 +16,20 @@ export interface Pushing {
   closed(): void;
 }
 
+/** Known to every copy of tsweb in a process: a built application brings its own, and is mounted by another. */
+const PUSHED = Symbol.for("tsweb.pushed");
+
+/** Answers whether a body is a {@link Pushed}, whichever copy of this module has made it. */
+export function isPushed(body: unknown): body is Pushed {
+  return typeof body === "object" && body !== null && PUSHED in body;
+}
+
 /**
  * A body that is written when there is something to say, rather than read when there is room: it is
  * handed to a platform as it is, since passing a web stream would cost as much again.
  */
 export class Pushed {
+  readonly [PUSHED] = true;
   readonly #open: (sink: Sink) => Pushing;
 
   /** @param open begins to write; called once, when the headers are on their way */

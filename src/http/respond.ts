@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { RequestContext } from "./context.ts";
-import { Pushed } from "./pushed.ts";
+import { isPushed } from "./pushed.ts";
 import type { Reply } from "./reply.ts";
 import type { SecurityLines } from "./security.ts";
 
@@ -35,7 +35,7 @@ export function toResponse(outgoing: Outgoing | Response): Response {
   const headers = new Headers();
   const { headers: lines, body } = outgoing;
   for (let i = 0; i < lines.length; i += 2) headers.append(lines[i] ?? "", lines[i + 1] ?? "");
-  return new Response(body instanceof Pushed ? body.toStream() : body, { status: outgoing.status, headers });
+  return new Response(isPushed(body) ? body.toStream() : body, { status: outgoing.status, headers });
 }
 
 /** What files are answered with: like a response, and made for Node's servers. */
