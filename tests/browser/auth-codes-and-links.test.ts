@@ -8,7 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { issue_magic_token, totp } from "../../src/auth/index.ts";
 import { type Copy, copyExample } from "../support/copy-example.ts";
-import { build, type Running, startBuilt, startDev } from "../support/run-tsweb.ts";
+import { build, type Running, startBuilt } from "../support/run-tsweb.ts";
 import { Visitors } from "../support/visitors.ts";
 import { ada, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-steps.ts";
 import { launch } from "./chromium.ts";
@@ -29,7 +29,7 @@ function codesOf(secret: Uint8Array): [string, string, string] {
   return [totp(secret, { at: now - 30 }), totp(secret, { at: now }), totp(secret, { at: now + 30 })];
 }
 
-describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 60_000 }, (mode) => {
+describe("the accounts example, built", { timeout: 60_000 }, () => {
   let copy: Copy;
   let running: Running;
   let browser: Browser;
@@ -42,8 +42,8 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
       WEB_AUTH_SECRET: SECRET,
       WEB_TRUST_PROXY: "1",
     };
-    if (mode === "built") await build(copy.dir);
-    running = await (mode === "built" ? startBuilt : startDev)(copy.dir, env);
+    await build(copy.dir);
+    running = await startBuilt(copy.dir, env);
     browser = await launch();
     visitors = new Visitors(browser, { baseURL: running.address });
   }, 120_000);

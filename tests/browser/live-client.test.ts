@@ -175,7 +175,7 @@ describe("a page out of sight, on HTTP/1.1", () => {
     }, hidden);
   }
 
-  test("gives its stream back after 30 seconds, asks every 30, and misses nothing", async () => {
+  test("gives its stream back, asks every 30 seconds, and misses nothing", async () => {
     // A page whose clock is ours has lost how it was loaded, too: it gets that back.
     await page.addInitScript("globalThis.entries = performance.getEntriesByType.bind(performance)");
     await page.clock.install();
@@ -184,9 +184,9 @@ describe("a page out of sight, on HTTP/1.1", () => {
     expect(await page.evaluate("performance.getEntriesByType('navigation')[0].nextHopProtocol")).toBe("http/1.1");
     await expect.poll(() => live.open).toBe(1);
     await setHidden(true);
-    await page.clock.fastForward(29_000);
+    await page.clock.fastForward(1_800);
     expect(live.open).toBe(1);
-    await page.clock.fastForward(1_100);
+    await page.clock.fastForward(300);
     await expect.poll(() => [live.open, live.asked.at(-1)?.kind, live.asked.at(-1)?.wait]).toEqual([0, "poll", "0"]);
     live.publish("a", "unseen");
     await page.clock.fastForward(31_000);

@@ -8,13 +8,13 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Copy, copyExample } from "../support/copy-example.ts";
 import { textOfVisits } from "../support/received-text.ts";
-import { build, type Running, startBuilt, startDev } from "../support/run-tsweb.ts";
+import { build, type Running, startBuilt } from "../support/run-tsweb.ts";
 import { Visitors } from "../support/visitors.ts";
 import { ada, findFlaws, register, submit, tabTo } from "./accounts-steps.ts";
 import { launch } from "./chromium.ts";
 import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-steps.ts";
 
-describe.each(["dev", "built"] as const)("passkeys of the accounts example, %s", { timeout: 60_000 }, (mode) => {
+describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
   let copy: Copy;
   let running: Running;
   let browser: Browser;
@@ -27,8 +27,8 @@ describe.each(["dev", "built"] as const)("passkeys of the accounts example, %s",
       WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
       WEB_CSRF_SECRET: randomBytes(32).toString("hex"),
     };
-    if (mode === "built") await build(copy.dir);
-    running = await (mode === "built" ? startBuilt : startDev)(copy.dir, env);
+    await build(copy.dir);
+    running = await startBuilt(copy.dir, env);
     browser = await launch();
     visitors = new Visitors(browser, { baseURL: running.address });
   }, 120_000);

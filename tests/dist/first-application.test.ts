@@ -178,7 +178,7 @@ describe("in development", () => {
     const pages = files.get("src/pages.server.tsx") ?? "";
     guestBook.write("src/pages.server.tsx", pages.replace("<h1>Guest book", "<h1>Our guests"));
     await page.getByRole("heading", { name: "Our guests" }).waitFor();
-    expect(visitor.loads()).toBe(2);
+    await expect.poll(() => visitor.loads()).toBe(2);
     expect(visitor.complaints).toEqual([]);
   });
 });
