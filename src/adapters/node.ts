@@ -99,8 +99,8 @@ interface Whole extends Outgoing {
 }
 
 function isWhole(outgoing: Answer): outgoing is Whole {
-  // No `Response` has text for its body: asking so saves most answers the look at what they are.
-  return typeof outgoing.body === "string" || (outgoing.body === null && !(outgoing instanceof Response));
+  // Asked first: to look at the body of a file's answer is to begin to read the file.
+  return !(outgoing instanceof Response) && (typeof outgoing.body === "string" || outgoing.body === null);
 }
 
 function pushes(outgoing: Outgoing | Response): outgoing is Outgoing & { readonly body: Pushed } {

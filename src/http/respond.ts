@@ -55,8 +55,8 @@ export function nativeResponse(given: Response): Response {
 }
 
 function isReply(reply: Reply | Response): reply is Reply {
-  // No `Response` has text for its body: asking so saves most answers the look at what they are.
-  return typeof reply.body === "string" || !(reply instanceof Response);
+  // Asked first: to look at the body of a file's answer is to begin to read the file.
+  return !(reply instanceof Response);
 }
 
 function completeReply(reply: Reply, context: RequestContext, security: SecurityLines): Outgoing {
