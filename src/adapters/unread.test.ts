@@ -96,6 +96,7 @@ describe("a streamed answer", () => {
     expect(response.destroyed).toBe(true);
   });
 
+  // Linux alone says, in /proc, which timers a connection has.
   it.runIf(process.platform === "linux")("has its connection probed while it is silent", async () => {
     const { client, response } = await answering();
     response.write("first");

@@ -273,8 +273,11 @@ export function busFaultTests(name: string, bench: FaultBench): void {
       const refusal = await wrong.bus.position(["a"]).catch(String);
       expect(refusal).toMatch(/Error/);
       expect(JSON.stringify([error, refusal, lines, wrong.lines])).not.toContain("mellon");
-      // A busy machine may lose it once more.
-      expect([...new Set(lines.map(({ message }) => message))]).toEqual([bench.away, bench.back]);
+      // Once for each time it goes, and once for each time it is back; a busy machine may lose it once more.
+      const told = lines.map(({ message }) => message);
+      expect(told.length).toBeGreaterThan(0);
+      expect(told.length % 2).toBe(0);
+      expect(told).toEqual(told.map((_, at) => (at % 2 === 0 ? bench.away : bench.back)));
     });
   });
 }
