@@ -3,6 +3,7 @@ import {
   createServer,
   type DevEnvironment,
   isRunnableDevEnvironment,
+  type Plugin,
   type RunnableDevEnvironment,
   type ViteDevServer,
 } from "vite";
@@ -35,7 +36,7 @@ export async function dev(root: string): Promise<void> {
     clearScreen: false,
     build: { assetsInlineLimit: 0 }, // as the build has it
     server: { middlewareMode: true, hmr: { server: http } },
-    plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts()],
+    plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts(), wholeEdits()],
   });
   const ssr = runnable(vite.environments.ssr);
   const running: Running = { vite, ssr, entry, base: "", hasFailed: false, isStale: false };
@@ -58,6 +59,20 @@ export async function dev(root: string): Promise<void> {
   };
   process.once("SIGTERM", end);
   process.once("SIGINT", end);
+}
+
+/**
+ * Lets the build tool hear of an edit once the file rests. It takes no note of a second change within
+ * 50 ms, so of a file that it read half written it would keep that half.
+ */
+function wholeEdits(): Plugin {
+  return {
+    name: "tsweb:whole-edits",
+    config: ({ server }) => {
+      if (server?.watch === null || server?.watch?.awaitWriteFinish !== undefined) return undefined;
+      return { server: { watch: { awaitWriteFinish: { stabilityThreshold: 20, pollInterval: 5 } } } };
+    },
+  };
 }
 
 function runnable(environment: DevEnvironment | undefined): RunnableDevEnvironment {

@@ -48,6 +48,18 @@ async function mendAll(): Promise<void> {
   for (const mend of begun) mend();
   if (begun.length > 0) await expect.poll(async () => (await edits()).count).toBeGreaterThan(count);
   await settled();
+  await takeWhatIsKept();
+}
+
+/** Comes and goes: of an edit that nobody saw, the build tool has the next page that comes reload. */
+async function takeWhatIsKept(): Promise<void> {
+  const page = await visitors.arrive();
+  const told = new Promise((resolve) => {
+    page.once("websocket", (socket) => socket.once("framereceived", resolve));
+  });
+  await page.goto("/plain");
+  await told;
+  await visitors.leave();
 }
 
 afterAll(async () => {
@@ -121,6 +133,15 @@ describe("the first page", () => {
 });
 
 describe("an edit", () => {
+  it.each([5, 15, 30, 45])("that is written in two steps, %i ms apart, is seen whole", async (apart) => {
+    const text = site.read("src/functions.server.ts");
+    site.write("src/functions.server.ts", ""); // as a writer does that was held up after emptying the file
+    await new Promise((resolve) => setTimeout(resolve, apart));
+    site.write("src/functions.server.ts", text);
+    await settled();
+    await openHome();
+  });
+
   it("of a view changes the screen and keeps its state", async () => {
     const page = await openHome();
     edit("counter.tsx", "More\n", "Still more\n");
