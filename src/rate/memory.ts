@@ -23,17 +23,23 @@ export interface MemoryRate extends RateStore {
  * may still call: nobody is let in by sending from many addresses. Where all have used up their
  * calls, those who come after are counted together.
  *
- * @param now gives the time in milliseconds
+ * @param now gives the time in milliseconds; by default that of a clock that nobody can set
  */
-export function memoryRate(rate: Rate, now: () => number = Date.now, maxClients = MAX_CLIENTS): MemoryRate {
+export function memoryRate(rate: Rate, now: () => number = () => performance.now(), maxClients = MAX_CLIENTS): MemoryRate {
   const spanMs = rate.seconds * 1000;
   let window = 0;
   let previous = new Map<string, number>();
   let current = new Map<string, number>();
 
-  const turn = (time: number) => {
+  /** Turns to the window of a time; gives how much of it has passed. */
+  const turn = (time: number): number => {
     const index = Math.floor(time / spanMs);
-    if (index === window) return;
+    if (index === window - 1) return 0; // set back across the edge: it stands there until the time comes again
+    if (index !== window) begin(index);
+    return (time % spanMs) / spanMs;
+  };
+
+  const begin = (index: number) => {
     previous = index === window + 1 ? current : new Map();
     current = new Map();
     walk = current.keys();
@@ -59,9 +65,7 @@ export function memoryRate(rate: Rate, now: () => number = Date.now, maxClients 
 
   return {
     take(client) {
-      const time = now();
-      turn(time);
-      const elapsed = (time % spanMs) / spanMs;
+      const elapsed = turn(now());
       const isKnown = current.has(client);
       const key = isKnown || current.size < maxClients || makeRoom(elapsed) ? client : OTHERS;
       const wait = waitOf(key, elapsed);

@@ -26,6 +26,9 @@ local previous, current = 0, 0
 local kept = redis.call('GET', KEYS[1])
 if kept then
   local last, before, within = string.match(kept, '^(%d+) (%d+) (%d+)$')
+  if tonumber(last) == window + 1 then -- set back across the edge: it stands there until the time comes again
+    window, passed, elapsed = window + 1, 0, 0
+  end
   if tonumber(last) == window then
     previous, current = tonumber(before), tonumber(within)
   elseif tonumber(last) == window - 1 then

@@ -37,7 +37,7 @@ rateStoreTests("in Redis", openRedis);
 
 describe("the two stores", () => {
   it("decide alike, to the last digit of the wait", async () => {
-    // A clock that is set back is each store's own: one keeps a window, the other a client's last one.
+    // A clock that is set back is not among them: one store is at a window then, the other each client at its own.
     const step = fc.record({
       ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 0, max: 200_000 })),
       calls: fc.integer({ min: 1, max: 6 }),

@@ -89,6 +89,23 @@ export function rateStoreTests(name: string, open: OpenStore): void {
       expect(await store.take("a")).toBe(0);
     });
 
+    it.each([1, 20, 30_000, 60_000])("lets nobody in by a clock that is set back by %i ms", async (back) => {
+      const store = open(RATE, clock);
+      clock.ms += 59_990;
+      await exhaust(store);
+      clock.ms += 10;
+      expect((await exhaust(store)).admitted).toBe(0);
+      clock.ms += 30_000;
+      expect((await exhaust(store)).admitted).toBe(60); // now counted in the window that the clock then leaves
+      clock.ms -= 30_000;
+      clock.ms -= back;
+      const { admitted, wait } = await exhaust(store);
+      expect(admitted).toBe(0);
+      expect(wait).toBeLessThanOrEqual(120);
+      clock.ms += back + 90_000;
+      expect(await store.take("a")).toBe(0);
+    });
+
     it("counts nothing for a call that it refuses", async () => {
       const store = open(RATE, clock);
       await exhaust(store);
