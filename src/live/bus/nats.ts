@@ -190,7 +190,8 @@ class NatsBus implements Bus {
     if (place.seq === end.seq && place.mark === end.mark) return { ...gap, gap: false };
     const { messages, last } = await this.#after(session, { ...asked, seq: place.seq });
     // Asked last: nothing that came after the place can have been lost while it was read.
-    if (!(await this.#holds(session, place))) return gap;
+    const found = await this.#find(session, place);
+    if (found !== "held") return found === "gone" ? gap : reset;
     if (last) return { messages, gap: false, end: positionOf(session.epoch, last), more: true };
     const furthest = messages.at(-1)?.position ?? gap.end;
     return { messages, gap: false, end: furthest > gap.end ? furthest : gap.end, more: false };
@@ -215,13 +216,14 @@ class NatsBus implements Bus {
     }
   }
 
-  /** Answers whether the stream still holds all that came after a place, and is the one that had it. */
-  async #holds({ manager }: Session, { seq, mark }: Place): Promise<boolean> {
+  /** Answers whether the stream holds all that came after a place, is gone past it, or has another there. */
+  async #find({ manager }: Session, { seq, mark }: Place): Promise<"held" | "gone" | "other"> {
     const message = seq === 0 ? null : await manager.streams.getMessage(this.#stream, { seq });
-    if (message) return placeOf(message).mark === mark;
-    if (mark !== NO_MARK) return false;
+    if (message) return placeOf(message).mark === mark ? "held" : "other";
+    if (mark !== NO_MARK) return "gone";
     const { state } = await manager.streams.info(this.#stream);
-    return state.messages === 0 ? state.last_seq === seq : state.first_seq <= seq + 1;
+    const isNext = state.messages === 0 ? state.last_seq === seq : state.first_seq <= seq + 1;
+    return isNext ? "held" : "gone";
   }
 
   #subjectOf(channel: string): string {

@@ -28,15 +28,11 @@ function rangeFrom(place: Place, entries: readonly Entry[], more: Partial<Range>
 }
 
 function read(place: Place, entries: readonly Entry[], more: Partial<Range> = {}, limit = 10) {
-  const {
-    messages,
-    gap,
-    end,
-    more: isMore,
-  } = batchOf(positionOf(EPOCH, place), rangeFrom(place, entries, more), {
-    ...{ limit, keepMs: KEEP },
-  });
-  return { texts: gap ? "gap" : messages.map(({ data }) => data).join(), end, more: isMore };
+  const options = { limit, keepMs: KEEP };
+  const batch = batchOf(positionOf(EPOCH, place), rangeFrom(place, entries, more), options);
+  const reason = batch.reset ? "reset" : "gap";
+  const texts = batch.gap ? reason : batch.messages.map(({ data }) => data).join();
+  return { texts, end: batch.end, more: batch.more };
 }
 
 const absent = (ms: number): Place => ({ ms, n: 0 });
@@ -93,17 +89,20 @@ describe("a read", () => {
     expect(read({ ms: NOW, n: 2 }, [], { last: { ms: NOW + 5, n: 3 } }).texts).toBe("gap");
   });
 
-  it("has a gap where there is no stream any more, or another epoch", () => {
-    expect(read({ ms: NOW, n: 1 }, []).texts).toBe("gap");
-    expect(read({ ms: NOW, n: 1 }, three, { epoch: "0mwqcnczo5bbr" }).texts).toBe("gap");
-    expect(read(absent(NOW), [], { epoch: "0mwqcnczo5bbr" }).texts).toBe("gap");
+  it("is told of a reset where there is no stream any more, or another epoch", () => {
+    expect(read({ ms: NOW, n: 1 }, []).texts).toBe("reset");
+    expect(read({ ms: NOW, n: 1 }, three, { epoch: "0mwqcnczo5bbr" }).texts).toBe("reset");
+    expect(read(absent(NOW), [], { epoch: "0mwqcnczo5bbr" }).texts).toBe("reset");
   });
 
-  it("has a gap where history was set back: behind its place, or on another way past it", () => {
-    expect(read({ ms: NOW + 7, n: 4 }, three).texts).toBe("gap");
+  it("is told of a reset where history was set back: behind its place, or on another way past it", () => {
+    expect(read({ ms: NOW + 7, n: 4 }, three).texts).toBe("reset");
     const other = [entry(NOW + 8, 4, `${NOW + 5}-3`), entry(NOW + 9, 5, `${NOW + 8}-4`)];
-    expect(read({ ms: NOW + 7, n: 4 }, [...three, ...other]).texts).toBe("gap");
+    expect(read({ ms: NOW + 7, n: 4 }, [...three, ...other]).texts).toBe("reset");
     expect(read({ ms: NOW + 8, n: 4 }, [...three, ...other]).texts).toBe("5");
+    expect(read({ ms: NOW + 7, n: 4 }, [], { last: { ms: NOW + 6, n: 5 } }).texts).toBe("reset");
+    expect(read({ ms: NOW + 7, n: 4 }, [], { last: { ms: NOW + 8, n: 4 } }).texts).toBe("reset");
+    expect(read({ ms: NOW + 7, n: 4 }, [], { last: { ms: NOW + 8, n: 5 } }).texts).toBe("gap");
   });
 
   it("follows on a time without a stream, as long as none can have come and gone", () => {

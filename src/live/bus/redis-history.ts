@@ -67,7 +67,7 @@ export function batchOf(after: Position, range: Range, { limit, keepMs }: { limi
   const from = readPosition(after);
   const gap: Batch = { messages: [], gap: true, end: endOf(range), more: false };
   if (from?.epoch !== range.epoch || isAhead(from.place, range)) return { ...gap, reset: true };
-  if (!follows(from.place, range, keepMs)) return gap;
+  if (!follows(from.place, range, keepMs)) return wasSetBack(from.place, range) ? { ...gap, reset: true } : gap;
   const messages = range.entries.slice(0, limit).map((entry) => messageOf(range.epoch, entry));
   const end = messages.at(-1)?.position ?? laterEnd(from.place, range);
   return { messages, gap: false, end, more: range.last !== undefined && end < positionOf(range.epoch, range.last) };
@@ -100,6 +100,14 @@ function follows(place: Place, { entries, last, nowMs }: Range, keepMs: number):
   // There was no stream then. There is the first since, or still none, unless one could have come and gone.
   if (next) return next.before === "0" && next.place.ms - place.ms < keepMs;
   return last === undefined && Math.abs(nowMs - place.ms) < keepMs;
+}
+
+/** Answers, of a place that nothing follows on, whether another history has come to stand where it was. */
+function wasSetBack({ ms, n }: Place, { entries, last }: Range): boolean {
+  if (n === 0) return false;
+  const [next] = entries;
+  // Numbers go up by one, and times never go back. More entries between them were trimmed.
+  return next ? next.place.n <= n + 1 : last !== undefined && (last.ms < ms || last.n === n);
 }
 
 /** With nothing to read: the place itself, or that there is still no stream. */
