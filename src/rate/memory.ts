@@ -25,7 +25,11 @@ export interface MemoryRate extends RateStore {
  *
  * @param now gives the time in milliseconds; by default that of a clock that nobody can set
  */
-export function memoryRate(rate: Rate, now: () => number = () => performance.now(), maxClients = MAX_CLIENTS): MemoryRate {
+export function memoryRate(
+  rate: Rate,
+  now: () => number = () => performance.now(),
+  maxClients = MAX_CLIENTS,
+): MemoryRate {
   const spanMs = rate.seconds * 1000;
   let window = 0;
   let previous = new Map<string, number>();
