@@ -1,0 +1,89 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { collect } from "../../tests/support/collect.ts";
+import { type LocalServer, listen } from "../../tests/support/listen.ts";
+import { type Functions, refusal, Shop } from "../../tests/support/shop.ts";
+import { client, RPCError } from "./index.ts";
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await Shop.open();
+});
+beforeEach(() => shop.forget());
+afterAll(() => shop.close());
+
+describe("an error", () => {
+  it("is the function's own: code, message and details", async () => {
+    const error = await refusal(client<Functions>(shop.address).fail());
+    expect(error).toBeInstanceOf(RPCError);
+    expect(error).toMatchObject({ code: "conflict", message: "Taken.", details: { parameter: "email" } });
+  });
+
+  it("names the parameter that was refused", async () => {
+    const error = await refusal(client<Functions>(shop.address).add.named({ a: "one" }));
+    expect(error).toMatchObject({ code: "validation_error", details: { parameter: "a", expected: "int" } });
+  });
+
+  it("is internal, with its cause, when the server cannot be reached", async () => {
+    const gone = await listen(() => undefined);
+    await gone.close();
+    const api = client<Functions>(gone.address);
+    for (const call of [() => api.whoami(), () => api.add(1)]) {
+      const error = await refusal(call());
+      expect(error).toBeInstanceOf(RPCError);
+      expect(error).toMatchObject({ code: "internal", cause: expect.any(TypeError) });
+    }
+  });
+
+  it("of learning is asked again at the next call", async () => {
+    const down = vi.fn<typeof fetch>().mockRejectedValueOnce(new TypeError("down")).mockImplementation(fetch);
+    const api = client<Functions>(shop.address, { fetch: down });
+    expect(await refusal(api.add(1))).toMatchObject({ code: "internal" });
+    expect(await api.add(1)).toBe(11);
+  });
+
+  describe("that was not the application's", () => {
+    let proxy: LocalServer;
+    let answer: (request: IncomingMessage, response: ServerResponse) => void;
+    beforeAll(async () => {
+      proxy = await listen((request, response) => answer(request, response));
+    });
+    afterAll(() => proxy.close());
+
+    it.each([
+      [401, "unauthenticated"],
+      [403, "forbidden"],
+      [404, "not_found"],
+      [413, "validation_error"],
+      [429, "rate_limited"],
+      [502, "internal"],
+      [504, "timeout"],
+      [200, "internal"],
+    ])("is told by its status, %i", async (status, code) => {
+      answer = (_, response) => response.writeHead(status, { "content-type": "text/html" }).end("<h1>No</h1>");
+      const api = client<Functions>(proxy.address);
+      for (const call of [() => api.whoami(), () => api.add(1)]) {
+        const error = await refusal(call());
+        expect(error).toBeInstanceOf(RPCError);
+        expect(error).toMatchObject({ code, message: expect.stringContaining(String(status)) });
+      }
+      expect(await refusal(collect(api.countdown.named({ from: 1 })))).toMatchObject({ code });
+    });
+
+    it("is a redirect, which is not followed: arguments go nowhere else", async () => {
+      const bodies: string[] = [];
+      answer = (request, response) => {
+        bodies.push(request.url ?? "");
+        response.writeHead(307, { location: "/elsewhere" }).end();
+      };
+      const error = await refusal(client<Functions>(proxy.address).login.named({ name: "ada" }));
+      expect(error).toMatchObject({ code: "internal", message: expect.stringContaining("307") });
+      expect(bodies).toEqual(["/__web/rpc/login"]);
+    });
+
+    it("is a 405 that says nothing of parameters: there is no such function", async () => {
+      answer = (_, response) => response.writeHead(405).end("No");
+      expect(await refusal(client<Functions>(proxy.address).add(1))).toMatchObject({ code: "not_found" });
+    });
+  });
+});

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { listen } from "../../tests/support/listen.ts";
+import { type Functions, refusal, Shop } from "../../tests/support/shop.ts";
+import { client, RPCError } from "./index.ts";
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await Shop.open();
+});
+beforeEach(() => shop.forget());
+afterAll(() => shop.close());
+
+/** Signs in without a client, and gives the cookie. */
+async function cookieOf(name: string): Promise<string> {
+  const { headers } = await fetch(`${shop.address}/__web/rpc/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ args: { name } }),
+  });
+  return headers.getSetCookie()[0]?.split(";")[0] ?? "";
+}
+
+describe("the visitor that a client is", () => {
+  it("stays signed in, until it signs out", async () => {
+    const api = client<Functions>(shop.address);
+    await api.login("ada");
+    expect(await api.whoami()).toBe("ada");
+    expect(await client<Functions>(shop.address).whoami()).toBeNull();
+    await api.logout();
+    expect(await api.whoami()).toBeNull();
+  });
+
+  it("may begin with a cookie", async () => {
+    const api = client<Functions>(shop.address, { headers: { Cookie: await cookieOf("grace") } });
+    expect(await api.whoami()).toBe("grace");
+    await api.login("ada");
+    expect(await api.whoami()).toBe("ada");
+  });
+
+  it("takes the CSRF token that comes with a sign-in", async () => {
+    const api = client<Functions>(shop.address);
+    await api.login.named({ name: "ada" });
+    expect(await api.secret()).toBe("for members");
+    expect(shop.asked).toEqual(["POST login", "POST secret"]);
+  });
+
+  it("takes it from a refusal, tries once more, and keeps it", async () => {
+    const api = client<Functions>(shop.address, { headers: { cookie: await cookieOf("ada") } });
+    expect(await api.secret()).toBe("for members");
+    expect(await api.secret()).toBe("for members");
+    expect(shop.asked).toEqual(["POST login", "POST secret", "POST secret", "POST secret"]);
+  });
+
+  it("is refused for good when no token helps", async () => {
+    const asked: unknown[] = [];
+    const fake = await listen(({ method }, response) => {
+      asked.push(method);
+      response.writeHead(403, { "content-type": "application/json", "x-csrf-token": "fresh" });
+      response.end('{"error":{"code":"forbidden","message":"No.","details":{}}}');
+    });
+    expect(await refusal(client<Functions>(fake.address).secret())).toMatchObject({ code: "forbidden" });
+    expect(asked).toEqual(["POST", "POST"]);
+    await fake.close();
+  });
+});
+
+describe("options", () => {
+  it("headers go with every request", async () => {
+    const seen: unknown[] = [];
+    const fake = await listen((request, response) => {
+      seen.push([request.method, request.headers["x-service"], request.headers["content-type"]]);
+      if (request.method === "GET") {
+        response
+          .writeHead(405)
+          .end('{"error":{"code":"validation_error","message":"","details":{"parameters":["a"]}}}');
+      } else response.end('{"result":1}');
+    });
+    const api = client<Functions>(fake.address, { headers: { "X-Service": "billing", "content-type": "text/plain" } });
+    expect(await api.add(1)).toBe(1);
+    expect(seen).toEqual([
+      ["GET", "billing", "text/plain"],
+      ["POST", "billing", "application/json"],
+    ]);
+    await fake.close();
+  });
+
+  it("timeout ends a call that takes longer", async () => {
+    const error = await refusal(client<Functions>(shop.address, { timeout: 0.05 }).hang());
+    expect(error).toMatchObject({ code: "timeout", cause: expect.anything() });
+  });
+
+  it("timeout bounds the asking for names, too", async () => {
+    const fake = await listen(() => undefined);
+    expect(await refusal(client<Functions>(fake.address, { timeout: 0.05 }).add(1))).toMatchObject({ code: "timeout" });
+    await fake.close();
+  });
+
+  it("timeout does not bound streams", async () => {
+    const api = client<Functions>(shop.address, { timeout: 0.02 });
+    const stream = api.slow();
+    const reading = stream[Symbol.asyncIterator]();
+    expect(await reading.next()).toEqual({ done: false, value: 1 });
+    const second = reading.next();
+    // Another call's time is over meanwhile, and began later.
+    expect(await refusal(api.hang())).toMatchObject({ code: "timeout" });
+    stream.cancel();
+    expect(await second).toEqual({ done: true, value: undefined });
+  });
+
+  it("signal ends what is under way, and all that follows", async () => {
+    const stop = new AbortController();
+    const api = client<Functions>(shop.address, { signal: stop.signal });
+    const waiting = refusal(api.hang());
+    await vi.waitFor(() => expect(shop.asked).toEqual(["POST hang"]));
+    stop.abort();
+    const error = await waiting;
+    expect(error).toBeInstanceOf(RPCError);
+    expect(error).toMatchObject({ code: "internal", message: expect.stringContaining("signal") });
+    expect(await refusal(api.whoami())).toMatchObject({ message: expect.stringContaining("signal") });
+    expect(shop.asked).toEqual(["POST hang"]);
+  });
+
+  it.each([
+    "",
+    "shop.example",
+    "ftp://shop.example",
+    "http://a:b@shop.example",
+    "http://shop.example/?q",
+    "http://x/#y",
+  ])("an address such as %j is refused", (address) => {
+    expect(() => client(address)).toThrow(TypeError);
+  });
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])("a timeout of %d is refused", (timeout) => {
+    expect(() => client(shop.address, { timeout })).toThrow("timeout");
+  });
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { collect } from "../../tests/support/collect.ts";
+import { listen } from "../../tests/support/listen.ts";
+import { type Functions, refusal, Shop } from "../../tests/support/shop.ts";
+import { client, RPCError, type Stream } from "./index.ts";
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await Shop.open();
+});
+beforeEach(() => shop.forget());
+afterAll(() => shop.close());
+
+describe("a stream", () => {
+  it("gives its values, by position and by name", async () => {
+    const api = client<Functions>(shop.address);
+    expect(await collect(api.countdown(3))).toEqual([3, 2, 1]);
+    expect(await collect(api.countdown.named({ from: "2" }))).toEqual([2, 1]);
+    expect(shop.asked).toEqual(["GET countdown", "POST countdown", "POST countdown"]);
+  });
+
+  it("sends nothing before its first read, and runs nothing", async () => {
+    const api = client<Functions>(shop.address);
+    const [byPosition, byName] = [api.countdown(2), api.countdown.named({ from: 1 })];
+    // The server has answered something else meanwhile.
+    await vi.waitFor(() => expect(shop.asked).toEqual(["GET countdown"]));
+    expect(await api.whoami()).toBeNull();
+    expect(shop.ran).toEqual([]);
+    expect(await collect(byPosition)).toEqual([2, 1]);
+    expect(await collect(byName)).toEqual([1]);
+  });
+
+  it("throws what the function threw, after the values before", async () => {
+    const values: number[] = [];
+    const error = await refusal(
+      (async () => {
+        for await (const n of client<Functions>(shop.address).countdown(13)) values.push(n);
+      })(),
+    );
+    expect(values).toHaveLength(13);
+    expect(error).toMatchObject({ code: "conflict", message: "Not thirteen.", details: { n: 13 } });
+  });
+
+  it("that is refused throws at its first read", async () => {
+    const error = await refusal(collect(client<Functions>(shop.address).countdown.named({ from: "three" })));
+    expect(error).toMatchObject({ code: "validation_error", details: { parameter: "from" } });
+  });
+
+  it("that is left early ends on the server", async () => {
+    for await (const n of client<Functions>(shop.address).slow()) {
+      expect(n).toBe(1);
+      break;
+    }
+    await vi.waitFor(() => expect(shop.ended).toBe(1));
+  });
+
+  it("that is cancelled ends without an error, here and there", async () => {
+    const stream: Stream<number> = client<Functions>(shop.address).slow();
+    const values: number[] = [];
+    for await (const n of stream) {
+      values.push(n);
+      stream.cancel();
+    }
+    expect(values).toEqual([1]);
+    await vi.waitFor(() => expect(shop.ended).toBe(1));
+  });
+
+  it("that is cancelled before it is read is not sent", async () => {
+    const stream = client<Functions>(shop.address).countdown(3);
+    stream.cancel();
+    expect(await collect(stream)).toEqual([]);
+    expect(shop.asked).toEqual([]);
+  });
+
+  it("that is cut off on its way is internal, with its cause", async () => {
+    const cut = await listen((_, response) => {
+      response.writeHead(200, { "content-type": "application/x-ndjson" });
+      response.write('{"chunk":1}\n', () => response.destroy());
+    });
+    const values: number[] = [];
+    const error = await refusal(
+      (async () => {
+        for await (const n of client<Functions>(cut.address).countdown.named({ from: 2 })) values.push(n);
+      })(),
+    );
+    expect(values).toEqual([1]);
+    expect(error).toBeInstanceOf(RPCError);
+    expect(error).toMatchObject({ code: "internal", cause: expect.any(TypeError) });
+    await cut.close();
+  });
+
+  it("ends with an error when the client's signal does, and ends on the server", async () => {
+    const stop = new AbortController();
+    const stream = client<Functions>(shop.address, { signal: stop.signal }).slow();
+    const reading = stream[Symbol.asyncIterator]();
+    expect(await reading.next()).toEqual({ done: false, value: 1 });
+    stop.abort();
+    expect(await refusal(reading.next())).toMatchObject({ code: "internal" });
+    await vi.waitFor(() => expect(shop.ended).toBe(1));
+  });
+
+  it("can be read once", async () => {
+    const stream = client<Functions>(shop.address).countdown(1);
+    await collect(stream);
+    await expect(collect(stream)).rejects.toThrow("A stream can be read once");
+  });
+
+  it("comes back from an async function", async () => {
+    const open = async () => client<Functions>(shop.address).countdown(2);
+    expect(await collect(await open())).toEqual([2, 1]);
+    expect(shop.ran).toHaveLength(1);
+  });
+
+  it("is not what a function of one result gives", async () => {
+    // The types know; a caller in JavaScript may not.
+    const call = Reflect.apply(client<Functions>(shop.address).whoami, undefined, []) as unknown as Stream<never>;
+    expect(await refusal(collect(call))).toMatchObject({
+      code: "internal",
+      message: expect.stringContaining("await it"),
+    });
+  });
+});
