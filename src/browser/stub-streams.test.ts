@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { collect } from "../../tests/support/collect.ts";
+import { type Call, failureOf, json, lines, StubServer } from "../../tests/support/stub-server.ts";
+
+let server: StubServer;
+
+beforeAll(async () => {
+  server = await StubServer.open();
+});
+
+beforeEach(() => {
+  server.calls.length = 0;
+});
+
+afterAll(() => server.close());
+
+describe("a stream", () => {
+  test("gives its values and ends", async () => {
+    const { stream } = await server.load();
+    server.answer = lines({ chunk: 3 }, { chunk: null }, { chunk: { a: 1 } }, { done: true });
+    expect(await collect(stream("countdown", ["from"])(3))).toEqual([3, null, { a: 1 }]);
+    expect(server.calls[0]).toMatchObject({ url: "/app/__web/rpc/countdown", body: { args: { from: 3 } } });
+  });
+
+  test("by names, and keyed", async () => {
+    const { stream } = await server.load();
+    server.answer = lines({ done: true });
+    await collect(stream("f", ["a"]).named({ a: 1 }));
+    await collect(stream("f")({ b: 2 }));
+    expect(server.calls.map((call) => call.body)).toEqual([{ args: { a: 1 } }, { args: { b: 2 } }]);
+  });
+
+  test("leaves the connection alone after the last line: other calls may use it", async () => {
+    const { stream, stub } = await server.load();
+    server.answer = ({ response }) => response.writeHead(200).write('{"chunk":1}\n{"done":true}\n');
+    expect(await collect(stream("f", [])())).toEqual([1]);
+    server.answer = json(200, { result: 1 });
+    await stub("other", [])();
+    const response = server.calls[0]?.response;
+    expect(response?.destroyed).toBe(false);
+    response?.end();
+  });
+
+  test("sends nothing before the first read", async () => {
+    const { stream, stub } = await server.load();
+    server.answer = lines({ done: true });
+    const values = stream("f", [])();
+    values[Symbol.asyncIterator]();
+    server.answer = json(200, { result: 1 });
+    await stub("other", [])();
+    expect(server.calls.map((call) => call.url)).toEqual(["/app/__web/rpc/other"]);
+  });
+
+  test("gives each value as it comes", async () => {
+    const { stream } = await server.load();
+    const opened = new Promise<Call>((resolve) => {
+      server.answer = resolve;
+    });
+    const values = stream("f", [])()[Symbol.asyncIterator]();
+    const first = values.next();
+    const { response } = await opened;
+    response.writeHead(200).write('{"chunk":"é');
+    response.write('"}\n{"chunk":2}\n{"ch');
+    expect(await first).toEqual({ done: false, value: "é" });
+    expect(await values.next()).toEqual({ done: false, value: 2 });
+    const third = values.next();
+    response.end('unk":3}\n{"done":true}\n');
+    expect(await third).toEqual({ done: false, value: 3 });
+    expect(await values.next()).toEqual({ done: true, value: undefined });
+  });
+
+  test("raises an error after the values that came before it", async () => {
+    const { stream } = await server.load();
+    server.answer = lines({ chunk: 1 }, { error: { code: "conflict", message: "No more.", details: { left: 2 } } });
+    const got: unknown[] = [];
+    expect(await failureOf(collect(stream("f", [])(), got))).toMatchObject({
+      code: "conflict",
+      message: "No more.",
+      details: { left: 2 },
+    });
+    expect(got).toEqual([1]);
+  });
+
+  test.each([
+    ["without a last line", '{"chunk":1}\n'],
+    ["in the middle of a line", '{"chunk":1}\n{"chu'],
+    ["with something else", '{"chunk":1}\n<h1>proxy</h1>\n'],
+  ])("that ends %s is an error", async (_, text) => {
+    const { stream } = await server.load();
+    server.answer = ({ response }) => response.writeHead(200).end(text);
+    const got: unknown[] = [];
+    const failure = await failureOf(collect(stream("f", [])(), got));
+    expect(failure).toMatchObject({ name: "RPCError", code: "internal", message: "f: the stream ended early" });
+    expect(failure.cause).toBeInstanceOf(Error);
+    expect(got).toEqual([1]);
+  });
+
+  test("whose connection breaks is an error", async () => {
+    const { stream } = await server.load();
+    server.answer = ({ response }) => response.writeHead(200).write('{"chunk":1}\n', () => response.destroy());
+    expect(await failureOf(collect(stream("f", [])()))).toMatchObject({
+      code: "internal",
+      message: "f: the stream ended early",
+      cause: expect.objectContaining({ name: "TypeError" }),
+    });
+  });
+
+  test("refused before it began is the function's error", async () => {
+    const { stream } = await server.load();
+    server.answer = json(401, { error: { code: "unauthenticated", message: "Sign in.", details: {} } });
+    expect(await failureOf(collect(stream("f", [])()))).toMatchObject({ code: "unauthenticated", message: "Sign in." });
+  });
+
+  test("that a proxy answered is an error by its status", async () => {
+    const { stream } = await server.load();
+    server.answer = ({ response }) => response.writeHead(504).end("<h1>proxy</h1>");
+    expect(await failureOf(collect(stream("f", [])()))).toMatchObject({ code: "timeout" });
+  });
+
+  test("is read once", async () => {
+    const { stream } = await server.load();
+    server.answer = lines({ done: true });
+    const values = stream("f", [])();
+    await collect(values);
+    await expect(collect(values)).rejects.toThrow("A stream can be read once");
+  });
+
+  test("with too many arguments throws at once", async () => {
+    const { stream, RPCError } = await server.load();
+    expect(() => stream("f", [])(1)).toThrow(RPCError);
+  });
+});
+
+describe("leaving a stream", () => {
+  const endless = ({ response }: Call) => response.writeHead(200).write('{"chunk":1}\n{"chunk":2}\n{"chunk":3}\n');
+
+  test("by break aborts the request", async () => {
+    const { stream } = await server.load();
+    server.answer = endless;
+    const got: unknown[] = [];
+    for await (const value of stream("f", [])()) {
+      got.push(value);
+      if (value === 2) break;
+    }
+    await server.calls[0]?.aborted;
+    expect(got).toEqual([1, 2]);
+  });
+
+  test("by a throw in the loop aborts the request and throws what was thrown", async () => {
+    const { stream } = await server.load();
+    server.answer = endless;
+    const thrown = new Error("mine");
+    const loop = async () => {
+      for await (const _ of stream("f", [])()) throw thrown;
+    };
+    await expect(loop()).rejects.toBe(thrown);
+    await server.calls[0]?.aborted;
+  });
+
+  test("by cancel() while a read waits ends the loop without an error", async () => {
+    const { stream } = await server.load();
+    server.answer = endless;
+    const values = stream("f", [])();
+    const iterator = values[Symbol.asyncIterator]();
+    for (let n = 1; n <= 3; n++) await iterator.next();
+    const waiting = iterator.next();
+    values.cancel();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    await server.calls[0]?.aborted;
+  });
+
+  test("by cancel() between reads gives nothing more, not even what has come already", async () => {
+    const { stream } = await server.load();
+    server.answer = endless;
+    const values = stream("f", [])();
+    const got: unknown[] = [];
+    for await (const value of values) {
+      got.push(value);
+      values.cancel();
+    }
+    expect(got).toEqual([1]);
+    await server.calls[0]?.aborted;
+  });
+
+  test("by cancel() before the answer ends the loop without an error", async () => {
+    const { stream } = await server.load();
+    const opened = new Promise<Call>((resolve) => {
+      server.answer = resolve;
+    });
+    const values = stream("f", [])();
+    const loop = collect(values);
+    const call = await opened;
+    values.cancel();
+    expect(await loop).toEqual([]);
+    await call.aborted;
+  });
+
+  test("by cancel() before the first read sends nothing at all", async () => {
+    const { stream } = await server.load();
+    const values = stream("f", [])();
+    values.cancel();
+    expect(await collect(values)).toEqual([]);
+    expect(server.calls).toEqual([]);
+  });
+
+  test("after its end, or twice, does nothing", async () => {
+    const { stream } = await server.load();
+    server.answer = lines({ chunk: 1 }, { done: true });
+    const values = stream("f", [])();
+    await collect(values);
+    values.cancel();
+    values.cancel();
+    expect(server.calls.length).toBe(1);
+  });
+});
