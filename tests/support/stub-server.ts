@@ -16,9 +16,6 @@ export interface Call {
   readonly aborted: Promise<void>;
 }
 
-/** What answers a call. */
-export type Answer = (call: Call) => void;
-
 /** The server that the stubs of a page call. */
 export class StubServer {
   /** What was called, in this order. */

@@ -1,0 +1,126 @@
+import { h, isValidElement } from "preact";
+import { describe, expect, test } from "vitest";
+import { rendered } from "../../tests/browser/text-root.ts";
+import { mount } from "../../tests/support/mounted-state.ts";
+
+test("what is read is the same object each time, over renderings too", async () => {
+  const page = mount(() => ({ inner: { deep: [{ a: 1 }] } }));
+  const { state: first } = page;
+  const item = first.inner.deep[0];
+  expect(first.inner).toBe(first.inner);
+  first.inner.deep.push({ a: 2 });
+  await rendered();
+  expect(page.state).toBe(first);
+  expect(page.state.inner.deep[0]).toBe(item);
+});
+
+describe("a wrapped object that is put back", () => {
+  test("is stored as what it wraps", () => {
+    const plain = { a: 1 };
+    const page = mount(() => ({
+      one: plain as { a: number } | null,
+      other: null as { a: number } | null,
+      list: [] as object[],
+    }));
+    page.state.other = page.state.one;
+    page.state.list.push(page.state.one as object);
+    expect(page.state.other).toBe(page.state.one);
+    expect(page.state.list[0]).toBe(page.state.one);
+    const before = Object.getOwnPropertyDescriptor(page.state, "other");
+    expect(before?.value).toBe(plain); // a descriptor shows the object behind
+  });
+
+  test("inside of another object is not wrapped twice", () => {
+    const page = mount(() => ({ one: { a: 1 }, box: {} as { one?: { a: number } } }));
+    page.state.box = { one: page.state.one };
+    expect(page.state.box.one).toBe(page.state.one);
+  });
+
+  test("of another component's state updates both", async () => {
+    const owner = mount(() => ({ item: { n: 1 } }));
+    const borrower = mount(() => ({ item: null as { n: number } | null }));
+    borrower.state.item = owner.state.item;
+    await rendered();
+    (borrower.state.item as { n: number }).n = 2;
+    await rendered();
+    expect(owner.text()).toBe('{"item":{"n":2}}');
+    expect(borrower.text()).toBe('{"item":{"n":2}}');
+  });
+});
+
+describe("items are found by what they are", () => {
+  test.each(["includes", "indexOf", "lastIndexOf"] as const)("%s", (search) => {
+    const a = { id: "a" };
+    const b = { id: "b" };
+    const page = mount(() => ({ list: [] as { id: string }[] }));
+    page.state.list.push(a, b);
+    const found = search === "includes" ? true : 1;
+    expect(page.state.list[search](b)).toBe(found); // the object that was put in
+    expect(page.state.list[search](page.state.list[1] as object as { id: string })).toBe(found); // the one that is read
+    page.state.list = page.state.list.filter(() => true); // an array of wrapped ones
+    expect(page.state.list[search](b)).toBe(found);
+    expect(page.state.list[search]({ id: "b" })).toBe(search === "includes" ? false : -1);
+  });
+
+  test("from a place on", () => {
+    const page = mount(() => ({ list: [1, 2, 1] }));
+    expect(page.state.list.indexOf(1, 1)).toBe(2);
+    expect(page.state.list.lastIndexOf(1, 1)).toBe(0);
+    expect(page.state.list.includes(2, 2)).toBe(false);
+  });
+});
+
+test("spread, JSON, iteration and array methods see plain values", () => {
+  const page = mount(() => ({ list: [{ n: 1 }, { n: 2 }], map: { a: 1 } }));
+  expect({ ...page.state.map }).toEqual({ a: 1 });
+  expect(JSON.stringify(page.state)).toBe('{"list":[{"n":1},{"n":2}],"map":{"a":1}}');
+  expect([...page.state.list].map((item) => item.n)).toEqual([1, 2]);
+  expect(page.state.list.toSpliced(0, 1)).toEqual([{ n: 2 }]);
+  expect(page.state.list.concat([{ n: 3 }]).length).toBe(3);
+  expect(Array.isArray(page.state.list)).toBe(true);
+  expect(Object.entries(page.state.map)).toEqual([["a", 1]]);
+});
+
+describe("what is no plain object is kept as it is", () => {
+  class Account {
+    balance = 1;
+  }
+  const kept = {
+    date: new Date(0),
+    map: new Map([["a", 1]]),
+    set: new Set([1]),
+    bytes: new Uint8Array(1),
+    instance: new Account(),
+    promise: Promise.resolve(),
+    call: () => 1,
+    frozen: Object.freeze({ a: Object.freeze([1]) }),
+    markup: h("p", null, "text"),
+  };
+
+  test.each(Object.entries(kept))("%s", (key, value) => {
+    const page = mount(
+      () => ({ ...kept }),
+      () => "",
+    );
+    expect(page.state[key as keyof typeof kept]).toBe(value);
+  });
+
+  test("and can be used", () => {
+    const page = mount(
+      () => ({ ...kept }),
+      () => "",
+    );
+    expect(page.state.date.getTime()).toBe(0);
+    expect(page.state.map.get("a")).toBe(1);
+    expect(isValidElement(page.state.markup)).toBe(true);
+  });
+
+  test("objects without a prototype are plain, and a key named constructor is a key", async () => {
+    const page = mount(() => ({ bare: Object.create(null) as { a?: number }, car: { constructor: "Lotus" } }));
+    page.state.bare.a = 1;
+    await rendered();
+    page.state.car.constructor = "Lola";
+    await rendered();
+    expect(page.text()).toBe('{"bare":{"a":1},"car":{"constructor":"Lola"}}');
+  });
+});
