@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { createElement } from "preact";
 import { describe, expect, it } from "vitest";
+import { Money, PlainDate } from "../tests/support/sent-classes.ts";
 import { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";
 
 /** What a value is on the other side. */
@@ -35,34 +36,6 @@ class Point {
     return this.x + this.#secret;
   }
   move(): void {}
-}
-
-/** A decimal class as the libraries have them, without a `toJSON`. */
-class Money {
-  readonly cents: bigint;
-  constructor(cents: bigint) {
-    this.cents = cents;
-  }
-  plus(other: Money): Money {
-    return new Money(this.cents + other.cents);
-  }
-  toFixed(): string {
-    return this.toString();
-  }
-  toString(): string {
-    return `${this.cents / 100n}.${String(this.cents % 100n).padStart(2, "0")}`;
-  }
-}
-
-/** As `Temporal`'s classes are: everything on the prototype, and a `toJSON`. */
-class PlainDate {
-  readonly #iso: string;
-  constructor(iso: string) {
-    this.#iso = iso;
-  }
-  toJSON(): string {
-    return this.#iso;
-  }
 }
 
 function nested(depth: number): unknown {
