@@ -39,6 +39,11 @@ export async function expectError(page: Page, field: string, message: string): P
   expect((await page.getAttribute(`#${field}`, "aria-describedby"))?.split(" ")).toContain(`${field}-error`);
 }
 
+/** Waits until a page says something that its visitor has to know. */
+export async function expectAlert(page: Page, text: string): Promise<void> {
+  await page.getByRole("alert").filter({ hasText: text }).waitFor();
+}
+
 /** Presses Tab until an element has the focus; each stop on the way must be seen to have it. */
 export async function tabTo(page: Page, selector: string): Promise<void> {
   for (let presses = 0; presses < 12; presses++) {

@@ -1,17 +1,12 @@
 /**
- * One-time codes, links, and attempts that are held back, in the accounts example: one suite, in
- * development and against the built server.
+ * One-time codes, links, and attempts that are held back, in the accounts example, built.
  */
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { issue_magic_token, totp } from "../../src/auth/index.ts";
-import { type Copy, copyExample } from "../support/copy-example.ts";
-import { build, type Running, startBuilt } from "../support/run-tsweb.ts";
-import { Visitors } from "../support/visitors.ts";
-import { ada, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-steps.ts";
-import { launch } from "./chromium.ts";
+import { Stage } from "./accounts-stage.ts";
+import { ada, expectAlert, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-steps.ts";
 import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-steps.ts";
 
 const SECRET = randomBytes(32).toString("hex");
@@ -30,45 +25,24 @@ function codesOf(secret: Uint8Array): [string, string, string] {
 }
 
 describe("the accounts example, built", { timeout: 60_000 }, () => {
-  let copy: Copy;
-  let running: Running;
-  let browser: Browser;
-  let visitors: Visitors;
+  let stage: Stage;
 
   beforeAll(async () => {
-    copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
-    const env = {
-      ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
-      WEB_AUTH_SECRET: SECRET,
-      WEB_TRUST_PROXY: "1",
-    };
-    await build(copy.dir);
-    running = await startBuilt(copy.dir, env);
-    browser = await launch();
-    visitors = new Visitors(browser, { baseURL: running.address });
+    stage = await Stage.open({ WEB_AUTH_SECRET: SECRET, WEB_TRUST_PROXY: "1" });
   }, 120_000);
 
   afterEach(async () => {
-    await visitors.leave();
-    const complaints = visitors.complaints.splice(0).filter((text) => !text.includes("publicKey.pubKeyCredParams"));
-    expect(complaints).toEqual([]);
+    expect(await stage.clear()).toEqual([]);
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    const code = await running?.stop();
-    copy?.remove();
-    expect(code).toBe(0);
-  });
-
-  const alert = (page: Page, text: string) => page.getByRole("alert").filter({ hasText: text }).waitFor();
+  afterAll(() => stage?.close());
 
   let calls = 0;
   /** Calls a server function as a script would: each time from another address, as somebody with many machines. */
   async function call(name: string, args: object, cookie = "") {
     calls++;
     const address = `203.0.113.${calls % 256}`;
-    const response = await fetch(`${running.address}/__web/rpc/${name}`, {
+    const response = await fetch(`${stage.address}/__web/rpc/${name}`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-forwarded-for": address, cookie },
       body: JSON.stringify({ args }),
@@ -92,7 +66,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
 
   /** The links that were written to the log for an address. */
   const linksTo = (email: string) =>
-    [...running.output().matchAll(/A link for (\S+): (http\S+)/g)].flatMap(([, to, link]) =>
+    [...stage.output().matchAll(/A link for (\S+): (http\S+)/g)].flatMap(([, to, link]) =>
       to === email ? [link ?? ""] : [],
     );
 
@@ -112,7 +86,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
 
   describe("with one-time codes", () => {
     it("shows a secret for the app, and asks for its code once one was right", async () => {
-      const page = await visitors.arrive();
+      const page = await stage.visitors.arrive();
       await register(page, "codes@example.com");
       await page.getByRole("link", { name: "One-time codes" }).click();
       await submit(page, "Set up one-time codes");
@@ -156,7 +130,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
 
     it("gives no session for the password alone, and takes a code only after it", async () => {
       const email = "half@example.com";
-      const page = await visitors.arrive();
+      const page = await stage.visitors.arrive();
       await register(page, email);
       const { secret } = await switchOn(page);
       const half = await call("login", { email, password: ada.password });
@@ -184,7 +158,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
 
     it("asks for a code after a link, and for none after a passkey", async () => {
       const email = "both@example.com";
-      const page = await visitors.arrive();
+      const page = await stage.visitors.arrive();
       await Authenticator.of(page);
       await register(page, email);
       await addPasskey(page);
@@ -203,7 +177,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
 
     it("holds back who guesses: past ten wrong codes in five minutes, the right one too", async () => {
       const email = "guessed@example.com";
-      const page = await visitors.arrive();
+      const page = await stage.visitors.arrive();
       await register(page, email);
       const { secret } = await switchOn(page);
       const wrong = (at: number) => String((Number(codesOf(secret)[1]) + 1000 + at) % 1_000_000).padStart(6, "0");
@@ -221,14 +195,14 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
   describe("with links", () => {
     it("writes one to the log, that leads to a button and is spent by it", async () => {
       const email = "linked@example.com";
-      const page = await visitors.arrive();
+      const page = await stage.visitors.arrive();
       await register(page, email);
       await signOut(page);
       const link = await askForLink(page, email);
-      expect(link).toMatch(new RegExp(`^${running.address}/link/open#[\\w.-]+$`));
+      expect(link).toMatch(new RegExp(`^${stage.address}/link/open#[\\w.-]+$`));
 
       // A scanner that opens it, script and all, spends nothing.
-      const scanner = await visitors.arrive();
+      const scanner = await stage.visitors.arrive();
       await scanner.goto(link, { waitUntil: "networkidle" });
       await page.goto(link);
       await submit(page, "Sign in");
@@ -236,18 +210,18 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       expect(await page.locator("dd").allTextContents()).toEqual([ada.name, email]);
 
       await submit(scanner, "Sign in");
-      await alert(scanner, "This link has expired, or was used before.");
+      await expectAlert(scanner, "This link has expired, or was used before.");
       await scanner.goto("/account");
       expect(new URL(scanner.url()).pathname).toBe("/");
     });
 
     it("says the same to whoever asks, and writes nothing for an address that is not registered", async () => {
-      const page = await visitors.arrive();
+      const page = await stage.visitors.arrive();
       await page.goto("/link");
       await fill(page, { email: "nobody@example.com" });
       await submit(page, "Send me a link");
       await page.getByRole("status").filter({ hasText: "If nobody@example.com is registered" }).waitFor();
-      expect(running.output()).not.toContain("A link for nobody@example.com");
+      expect(stage.output()).not.toContain("A link for nobody@example.com");
       const [known, unknown] = [
         await call("send_link", { email: "linked@example.com" }),
         await call("send_link", { email: "x@y" }),
@@ -309,11 +283,11 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
         body: { result: false },
       });
 
-      const page = await visitors.arrive();
+      const page = await stage.visitors.arrive();
       await page.goto("/");
       await fill(page, { email: "tried@example.com", password: ada.password });
       await submit(page, "Sign in");
-      await alert(page, "That was tried too often. Wait five minutes, and try again.");
+      await expectAlert(page, "That was tried too often. Wait five minutes, and try again.");
     });
 
     it("counts them together when they come together, and forgets them after one that was right", async () => {
@@ -328,7 +302,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
   });
 
   it("has pages that name every field, work with the keyboard, and fit on a small screen", async () => {
-    const page = await visitors.arrive({ viewport: { width: 320, height: 640 } });
+    const page = await stage.visitors.arrive({ viewport: { width: 320, height: 640 } });
     const check = async (path: string) => {
       await page.goto(path);
       expect(await page.evaluate(findFlaws), path).toEqual([]);

@@ -1,57 +1,30 @@
 /**
- * Passkeys of the accounts example in a real browser with an authenticator in it: one suite, in
- * development and against the built server.
+ * Passkeys of the accounts example in a real browser with an authenticator in it.
  */
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Copy, copyExample } from "../support/copy-example.ts";
 import { textOfVisits } from "../support/received-text.ts";
-import { build, type Running, startBuilt } from "../support/run-tsweb.ts";
-import { Visitors } from "../support/visitors.ts";
-import { ada, findFlaws, register, submit, tabTo } from "./accounts-steps.ts";
-import { launch } from "./chromium.ts";
+import { Stage } from "./accounts-stage.ts";
+import { ada, expectAlert, findFlaws, register, submit, tabTo } from "./accounts-steps.ts";
 import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-steps.ts";
 
 describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
-  let copy: Copy;
-  let running: Running;
-  let browser: Browser;
-  let visitors: Visitors;
+  let stage: Stage;
 
   beforeAll(async () => {
-    copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
-    const env = {
-      ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
-      WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
-      WEB_CSRF_SECRET: randomBytes(32).toString("hex"),
-    };
-    await build(copy.dir);
-    running = await startBuilt(copy.dir, env);
-    browser = await launch();
-    visitors = new Visitors(browser, { baseURL: running.address });
+    stage = await Stage.open({ WEB_CSRF_SECRET: randomBytes(32).toString("hex") });
   }, 120_000);
 
   afterEach(async () => {
-    await visitors.leave();
-    // ES256 alone is asked for, since tsweb verifies no other; Chromium says at each registration that RS256 is missing.
-    const complaints = visitors.complaints.splice(0).filter((text) => !text.includes("publicKey.pubKeyCredParams"));
-    expect(complaints).toEqual([]);
+    expect(await stage.clear()).toEqual([]);
   });
 
-  afterAll(async () => {
-    await browser?.close();
-    const code = await running?.stop();
-    copy?.remove();
-    expect(code).toBe(0);
-  });
-
-  const alert = (page: Page, text: string) => page.getByRole("alert").filter({ hasText: text }).waitFor();
+  afterAll(() => stage?.close());
 
   /** Gives the page of a new user with a passkey, signed in. */
   async function arriveWithPasskey(email: string) {
-    const page = await visitors.arrive();
+    const page = await stage.visitors.arrive();
     const authenticator = await Authenticator.of(page);
     await register(page, email);
     await addPasskey(page);
@@ -91,7 +64,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
   });
 
   it("work with the keyboard alone", async () => {
-    const page = await visitors.arrive();
+    const page = await stage.visitors.arrive();
     await Authenticator.of(page);
     await register(page, "keys@example.com");
     await tabTo(page, 'a[href="/account/passkeys"]');
@@ -113,13 +86,13 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
   it("are made once a device, and asked for where there is none", async () => {
     const { page, authenticator } = await arriveWithPasskey("once@example.com");
     await submit(page, "Add a passkey");
-    await alert(page, "This device has a passkey for your account already.");
+    await expectAlert(page, "This device has a passkey for your account already.");
     expect(await authenticator.credentials()).toHaveLength(1);
 
-    const stranger = await visitors.arrive();
+    const stranger = await stage.visitors.arrive();
     const empty = await Authenticator.of(stranger);
     await usePasskey(stranger);
-    await alert(stranger, "No passkey was used. Try again.");
+    await expectAlert(stranger, "No passkey was used. Try again.");
     expect(await empty.credentials()).toEqual([]);
     expect(new URL(stranger.url()).pathname).toBe("/passkey");
   });
@@ -129,7 +102,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     await signOut(page);
     await authenticator.setVerified(false);
     await usePasskey(page);
-    await alert(page, "No passkey was used. Try again.");
+    await expectAlert(page, "No passkey was used. Try again.");
     await authenticator.setVerified(true);
     await submit(page, "Use a passkey");
     await page.waitForURL("**/account");
@@ -145,7 +118,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     const tooLate = { status: 401, body: { error: { code: "unauthenticated" } } };
     expect(await call(page, "sign_in_with_passkey", args)).toMatchObject(tooLate);
 
-    const thief = await visitors.arrive();
+    const thief = await stage.visitors.arrive();
     await thief.goto("/passkey");
     expect(await call(thief, "sign_in_with_passkey", args)).toMatchObject(tooLate);
     expect(await call(thief, "ask_for_passkey", {})).toMatchObject({ status: 200 });
@@ -167,10 +140,10 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
       await page.waitForURL("**/account");
       await signOut(page);
     }
-    const thief = await visitors.arrive();
+    const thief = await stage.visitors.arrive();
     await (await Authenticator.of(thief)).put(credential);
     await usePasskey(thief);
-    await alert(thief, "The passkey's counter did not rise");
+    await expectAlert(thief, "The passkey's counter did not rise");
     await usePasskey(page);
     await page.waitForURL("**/account");
   });
@@ -182,11 +155,11 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     await page.locator(".rows").waitFor({ state: "detached" });
     await signOut(page);
     await usePasskey(page);
-    await alert(page, "This passkey is not known here.");
+    await expectAlert(page, "This passkey is not known here.");
   });
 
   it("are added by nobody but their account's owner, to a challenge of their own", async () => {
-    const stranger = await visitors.arrive();
+    const stranger = await stage.visitors.arrive();
     await stranger.goto("/passkey");
     const signedOut = { status: 401, body: { error: { code: "unauthenticated" } } };
     for (const name of ["new_passkey", "remove_passkey", "add_passkey"]) {
@@ -204,7 +177,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
   });
 
   it("have no part in what the sign-in page loads", async () => {
-    const page = await visitors.arrive();
+    const page = await stage.visitors.arrive();
     const has = async (path: string) =>
       (await textOfVisits(page, [path])).some(({ text }) => text.includes("parseRequestOptionsFromJSON"));
     expect(await has("/passkey")).toBe(true);
@@ -212,7 +185,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
   });
 
   it("have pages that name every field and error, and fit on a small screen", async () => {
-    const page = await visitors.arrive({ viewport: { width: 320, height: 640 } });
+    const page = await stage.visitors.arrive({ viewport: { width: 320, height: 640 } });
     await Authenticator.of(page);
     await page.goto("/passkey");
     expect(await page.evaluate(findFlaws)).toEqual([]);
