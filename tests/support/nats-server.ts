@@ -2,14 +2,12 @@
  * A NATS server of a test's own, with JetStream in files: on a free port of this machine, in a folder
  * of its own, to be killed, stopped in its tracks and started again.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { startOnFreePort } from "./free-port.ts";
+import { OwnFolder } from "./own-folder.ts";
+import { OwnProcess, untilWritten } from "./own-process.ts";
 
 /** How a NATS server is started. */
 export interface NatsSetup {
@@ -19,15 +17,12 @@ export interface NatsSetup {
   readonly jetStream?: boolean;
 }
 
-/** Where programs are. Debian keeps this one where only the system's own user looks. */
-const PATH = `${process.env.PATH}:/usr/sbin`;
-
 /** A NATS server that runs, or did. */
 export class NatsServer {
   readonly port: number;
-  readonly #dir = mkdtempSync(join(tmpdir(), "tsweb-nats-"));
+  readonly #folder = new OwnFolder("nats");
+  readonly #process = new OwnProcess();
   readonly #setup: NatsSetup;
-  #process: ChildProcess | undefined;
 
   private constructor(port: number, setup: NatsSetup) {
     this.port = port;
@@ -48,29 +43,21 @@ export class NatsServer {
   /** Starts it again on the same port, with what its files kept. */
   async restart(): Promise<void> {
     const { password, jetStream = true } = this.#setup;
-    const child = spawn(
+    const child = this.#process.start(
       "nats-server",
       [
         ...["--addr", "127.0.0.1", "--port", String(this.port)],
-        ...(jetStream ? ["--jetstream", "--store_dir", this.#dir] : []),
+        ...(jetStream ? ["--jetstream", "--store_dir", this.#folder.path] : []),
         ...(password === undefined ? [] : ["--user", "tsweb", "--pass", password]),
       ],
-      { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, PATH } },
+      { stdio: ["ignore", "ignore", "pipe"] },
     );
-    this.#process = child;
-    process.once("exit", this.#endWithUs);
-    await ready(child);
+    await untilWritten(child, "Server is ready");
   }
 
   /** Ends it there and then, as a crash would. */
-  async kill(): Promise<void> {
-    process.off("exit", this.#endWithUs);
-    const child = this.#process;
-    this.#process = undefined;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
+  kill(): Promise<void> {
+    return this.#process.kill();
   }
 
   /** Deletes a stream, with all that is in it. */
@@ -88,61 +75,35 @@ export class NatsServer {
 
   /** Copies what it kept, while it does not run; {@link restore} brings that back. */
   save(): void {
-    rmSync(`${this.#dir}-saved`, { recursive: true, force: true });
-    cpSync(this.#dir, `${this.#dir}-saved`, { recursive: true });
+    this.#folder.save();
   }
 
   /** Puts what {@link save} copied in the place of what it kept since; it must not run. */
   restore(): void {
-    this.erase();
-    cpSync(`${this.#dir}-saved`, this.#dir, { recursive: true });
-  }
-
-  /** Deletes what it kept; it must not run. */
-  erase(): void {
-    rmSync(this.#dir, { recursive: true, force: true });
+    this.#folder.restore();
   }
 
   /** Stops it in its tracks: it takes connections, and answers nothing. Waits until all of it stands. */
   async pause(): Promise<void> {
-    const child = this.#process;
-    child?.kill("SIGSTOP");
-    while (child && isRunning(child.pid)) await new Promise((resolve) => setImmediate(resolve));
+    const { pid } = this.#process;
+    this.#process.signal("SIGSTOP");
+    while (pid !== undefined && isRunning(pid)) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** Lets it go on. */
   resume(): void {
-    this.#process?.kill("SIGCONT");
+    this.#process.signal("SIGCONT");
   }
 
   /** Ends it, and deletes what it kept. */
   async stop(): Promise<void> {
     await this.kill();
-    this.erase();
-    rmSync(`${this.#dir}-saved`, { recursive: true, force: true });
+    this.#folder.remove();
   }
-
-  /** A test that crashes leaves no server behind. */
-  readonly #endWithUs = () => {
-    this.#process?.kill("SIGKILL");
-  };
 }
 
 /** Answers whether any thread of a process still runs. */
-function isRunning(pid: number | undefined): boolean {
+function isRunning(pid: number): boolean {
   const states = readdirSync(`/proc/${pid}/task`).map((task) => readFileSync(`/proc/${pid}/task/${task}/stat`, "utf8"));
   return states.some((state) => !/\) [Tt] /.test(state));
-}
-
-/** Waits until it says that it takes connections. */
-async function ready(child: ChildProcess): Promise<void> {
-  let written = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      written += text;
-      if (written.includes("Server is ready")) resolve();
-    });
-    child.once("error", (error) => reject(new Error("nats-server could not be started.", { cause: error })));
-    child.once("exit", () => reject(new Error(`nats-server ended before it was ready:\n${written}`)));
-  });
 }

@@ -2,14 +2,14 @@
  * An nginx of a test's own: on a free port of this machine, in a folder of its own, to be killed, told to
  * read its configuration anew, and started again.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { ChildProcess } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startOnFreePort } from "./free-port.ts";
+import { OwnFolder } from "./own-folder.ts";
+import { OwnProcess } from "./own-process.ts";
 
 /** What it does with what it is asked. */
 export interface NginxSetup {
@@ -24,9 +24,9 @@ export interface NginxSetup {
 /** An nginx that runs, or did. */
 export class Nginx {
   readonly port: number;
-  readonly #dir = mkdtempSync(join(tmpdir(), "tsweb-nginx-"));
+  readonly #folder = new OwnFolder("nginx");
+  readonly #process = new OwnProcess(killGroup);
   readonly #setup: NginxSetup;
-  #process: ChildProcess | undefined;
 
   private constructor(port: number, setup: NginxSetup) {
     this.port = port;
@@ -47,40 +47,32 @@ export class Nginx {
   async restart(): Promise<void> {
     writeFileSync(this.#file("nginx.conf"), this.#configuration());
     // A group of its own: the process that answers outlives the one that looks after it.
-    const child = spawn("nginx", ["-p", this.#dir, "-e", this.#file("error.log"), "-c", this.#file("nginx.conf")], {
-      stdio: "ignore",
-      detached: true,
-      env: { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` },
-    });
-    this.#process = child;
-    process.once("exit", this.#endWithUs);
+    const child = this.#process.start(
+      "nginx",
+      ["-p", this.#folder.path, "-e", this.#file("error.log"), "-c", this.#file("nginx.conf")],
+      { stdio: "ignore", detached: true },
+    );
     await this.#ready(child);
   }
 
   /** Ends all of it there and then, as a crash would. */
-  async kill(): Promise<void> {
-    process.off("exit", this.#endWithUs);
-    const child = this.#process;
-    this.#process = undefined;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    kill(child);
-    await ended;
+  kill(): Promise<void> {
+    return this.#process.kill();
   }
 
   /** Has it begin anew as it does when its configuration changes: it closes what is open within a second. */
   reload(): void {
-    this.#process?.kill("SIGHUP");
+    this.#process.signal("SIGHUP");
   }
 
   /** Ends it, and deletes what it kept. */
   async stop(): Promise<void> {
     await this.kill();
-    rmSync(this.#dir, { recursive: true, force: true });
+    this.#folder.remove();
   }
 
   #file(name: string): string {
-    return join(this.#dir, name);
+    return join(this.#folder.path, name);
   }
 
   /** Waits until it takes connections. */
@@ -124,15 +116,10 @@ http {
 }
 `;
   }
-
-  /** A test that crashes leaves no server behind. */
-  readonly #endWithUs = () => {
-    if (this.#process) kill(this.#process);
-  };
 }
 
 /** Kills a process and all that it started. */
-function kill({ pid }: ChildProcess): void {
+function killGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) process.kill(-pid, "SIGKILL");
 }
 

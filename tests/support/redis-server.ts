@@ -2,13 +2,10 @@
  * A Redis of a test's own: on a free port of this machine, in a folder of its own, to be killed,
  * stopped in its tracks and started again.
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Redis, type RedisOptions } from "ioredis";
 import { startOnFreePort } from "./free-port.ts";
+import { OwnFolder } from "./own-folder.ts";
+import { OwnProcess, untilWritten } from "./own-process.ts";
 
 /** How a Redis is started. */
 export interface RedisSetup {
@@ -20,15 +17,14 @@ export interface RedisSetup {
 /** A Redis that runs, or did. */
 export class RedisServer {
   readonly port: number;
-  readonly #dir: string;
+  readonly #folder = new OwnFolder("redis");
+  readonly #process = new OwnProcess();
   readonly #setup: RedisSetup;
   readonly #clients: Redis[] = [];
-  #process: ChildProcess | undefined;
 
   private constructor(port: number, setup: RedisSetup) {
     this.port = port;
     this.#setup = setup;
-    this.#dir = mkdtempSync(join(tmpdir(), "tsweb-redis-"));
   }
 
   /** Starts one, and waits until it takes commands. */
@@ -54,75 +50,47 @@ export class RedisServer {
   /** Starts it again on the same port, with what its append-only file kept. */
   async restart(): Promise<void> {
     const { appendOnly = false, password } = this.#setup;
-    const child = spawn(
+    const child = this.#process.start(
       "redis-server",
       [
-        ...["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#dir, "--save", ""],
+        ...["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder.path, "--save", ""],
         ...["--appendonly", appendOnly ? "yes" : "no", "--appendfsync", "always"],
         ...(password === undefined ? [] : ["--requirepass", password]),
       ],
       { stdio: ["ignore", "pipe", "inherit"] },
     );
-    this.#process = child;
-    process.once("exit", this.#endWithUs);
-    await ready(child);
+    await untilWritten(child, "Ready to accept connections");
   }
 
   /** Ends it there and then, as a crash would. */
-  async kill(): Promise<void> {
-    process.off("exit", this.#endWithUs);
-    const child = this.#process;
-    this.#process = undefined;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, "exit");
-    child.kill("SIGKILL");
-    await ended;
+  kill(): Promise<void> {
+    return this.#process.kill();
   }
 
   /** Copies what its append-only file keeps, while it does not run; {@link restore} brings that back. */
   save(): void {
-    rmSync(`${this.#dir}-saved`, { recursive: true, force: true });
-    cpSync(this.#dir, `${this.#dir}-saved`, { recursive: true });
+    this.#folder.save();
   }
 
   /** Puts what {@link save} copied in the place of what was kept since; it must not run. */
   restore(): void {
-    rmSync(this.#dir, { recursive: true, force: true });
-    cpSync(`${this.#dir}-saved`, this.#dir, { recursive: true });
+    this.#folder.restore();
   }
 
   /** Stops it in its tracks: it takes connections, and answers nothing. */
   pause(): void {
-    this.#process?.kill("SIGSTOP");
+    this.#process.signal("SIGSTOP");
   }
 
   /** Lets it go on. */
   resume(): void {
-    this.#process?.kill("SIGCONT");
+    this.#process.signal("SIGCONT");
   }
 
   /** Ends it, and deletes what it kept. */
   async stop(): Promise<void> {
     for (const client of this.#clients.splice(0)) client.disconnect();
     await this.kill();
-    for (const dir of [this.#dir, `${this.#dir}-saved`]) rmSync(dir, { recursive: true, force: true });
+    this.#folder.remove();
   }
-
-  /** A test that crashes leaves no server behind. */
-  readonly #endWithUs = () => {
-    this.#process?.kill("SIGKILL");
-  };
-}
-
-/** Waits until it says that it takes commands. */
-async function ready(child: ChildProcess): Promise<void> {
-  let written = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-      written += text;
-      if (written.includes("Ready to accept connections")) resolve();
-    });
-    child.once("error", (error) => reject(new Error("redis-server could not be started.", { cause: error })));
-    child.once("exit", () => reject(new Error(`redis-server ended before it was ready:\n${written}`)));
-  });
 }
