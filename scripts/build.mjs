@@ -1,7 +1,7 @@
 // Builds the package: src/ to dist/, file by file, so that stacks and types point where they should.
 // With --clean what an earlier build left behind goes first.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -27,4 +27,13 @@ for (const file of ["browser/islands.js", "cli/serve.js"]) {
   const text = readFileSync(path, "utf8");
   writeFileSync(path, text.replace(HELPER, "").replace(/__rewriteRelativeImportExtension(\(.*\))\)/, "$1)"));
 }
+
+// What tsweb new makes, in one file: npm would leave the .gitignore out of the package.
+const left = /^(node_modules|dist)\/|^package-lock\.json$/; // of somebody who tried it where it stands
+const names = readdirSync(`${root}/template`, { recursive: true })
+  .map((name) => name.replaceAll("\\", "/"))
+  .filter((name) => !left.test(name) && statSync(`${root}/template/${name}`).isFile())
+  .sort();
+const template = names.map((name) => [name, readFileSync(`${root}/template/${name}`, "utf8")]);
+writeFileSync(`${root}/dist/cli/template.json`, JSON.stringify(Object.fromEntries(template)));
 process.exit(status ?? 1);

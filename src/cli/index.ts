@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 
 const USAGE = `tsweb: a web application server for TypeScript
 
+  tsweb new <folder>      make an application to begin with
   tsweb dev [folder]      serve an application while you write it
   tsweb build [folder]    build it into <folder>/dist, which runs with plain Node
   tsweb serve [dist]      serve what was built
@@ -25,8 +26,15 @@ async function main(args: string[]): Promise<void> {
     process.stdout.write(USAGE);
     return;
   }
-  if (more.length > 0) throw new UsageError(`tsweb ${command} takes one folder, not also ${more.join(" ")}.`);
+  if (more.length > 0) {
+    throw new UsageError(
+      `tsweb ${command} takes one folder, not also ${more.join(" ")}. A name with a space in it goes in quotes.`,
+    );
+  }
   switch (command) {
+    case "new":
+      if (!folder) throw new UsageError("tsweb new takes the folder to make. Write it as in: tsweb new shop");
+      return (await import("./new.ts")).printNew(folder);
     case "dev":
       return (await import("./dev.ts")).dev(resolve(folder ?? "."));
     case "build":

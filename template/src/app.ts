@@ -1,0 +1,7 @@
+import { App } from "tsweb";
+import * as greetings from "./greetings.server.ts";
+import * as pages from "./pages.server.tsx";
+import "./style.css";
+
+/** The application: what these modules export is served, nothing else. */
+export default new App({ title: "my-app", strict: true, modules: [greetings, pages] });

@@ -1,0 +1,4 @@
+import { tsweb } from "tsweb/vite";
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({ plugins: [tsweb()] });

@@ -1,0 +1,170 @@
+/**
+ * `tsweb new`, as it is in the packed package: what it makes is installed, tested, checked, built and
+ * served, each by its own commands.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { repository } from "../support/copy-example.ts";
+import { startNode } from "../support/run-tsweb.ts";
+import { emptyFolder, modulesAbove, type Packed, type Project, pack, project } from "./fresh-project.ts";
+
+const own = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+
+const FILES = [
+  ".gitignore",
+  "README.md",
+  "package.json",
+  "src/app.ts",
+  "src/greeter.tsx",
+  "src/greetings.server.ts",
+  "src/pages.server.tsx",
+  "src/style.css",
+  "tests/greetings.test.ts",
+  "tsconfig.json",
+  "vitest.config.ts",
+];
+
+const folder = emptyFolder();
+let packed: Packed;
+let home: Project;
+
+beforeAll(async () => {
+  packed = await pack(folder.dir);
+  home = project(folder.dir, new Map());
+  await home.run("tar", "-xzf", packed.file); // into package/, with nothing of what it depends on beside it
+  expect(modulesAbove(join(folder.dir, "package"))).toEqual([]);
+});
+
+afterAll(() => folder.remove());
+
+/** Runs `tsweb new` in a folder; what it makes takes no package but its own. */
+const make = (dir: string, ...args: string[]) =>
+  project(dir, new Map()).run(process.execPath, join(folder.dir, "package/bin/tsweb.js"), "new", ...args);
+
+/** Lists the files below a folder, but for what was installed. */
+function filesIn(dir: string): string[] {
+  const names = readdirSync(dir, { recursive: true, encoding: "utf8" });
+  return names.filter((name) => !name.startsWith("node_modules") && statSync(join(dir, name)).isFile()).sort();
+}
+
+const manifestOf = (dir: string) => JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
+
+describe("what it makes", () => {
+  let shop: Project;
+  let made: string[];
+  let manifest: ReturnType<typeof manifestOf>;
+
+  beforeAll(async () => {
+    expect(await make(folder.dir, "My Shop")).toContain("  cd 'My Shop'\n  npm install\n  npm run dev\n");
+    shop = project(join(folder.dir, "My Shop"), new Map());
+    made = filesIn(shop.dir);
+    manifest = manifestOf(shop.dir); // npm writes into it where the package is
+    await shop.run("npm", "install", "--no-audit", "--no-fund", "--prefer-offline", packed.file);
+  });
+
+  it("are these files, and nothing else", () => {
+    expect(made).toEqual(FILES);
+  });
+
+  it("is named after its folder, everywhere", () => {
+    expect(manifest.name).toBe("my-shop");
+    for (const file of FILES) expect(readFileSync(join(shop.dir, file), "utf8")).not.toContain("my-app");
+  });
+
+  it("asks for this tsweb, and for the tools that it is tested with here", () => {
+    expect(manifest.dependencies).toEqual({ tsweb: `^${own.version}` });
+    const tools = Object.keys(manifest.devDependencies);
+    expect(manifest.devDependencies).toEqual(
+      Object.fromEntries(tools.map((tool) => [tool, own.devDependencies[tool]])),
+    );
+  });
+
+  it("is strict", () => {
+    expect(readFileSync(join(shop.dir, "src/app.ts"), "utf8")).toContain("strict: true");
+  });
+
+  it("lacks no package", async () => {
+    const tree = JSON.parse(await shop.run("npm", "ls", "--json"));
+    expect(tree.problems).toBeUndefined();
+  });
+
+  it("passes its own tests", async () => {
+    expect(await shop.run("npm", "test")).toMatch(/Tests.+2 passed/);
+  });
+
+  it("passes its own check, which a wrong call does not", async () => {
+    await shop.run("npm", "run", "check");
+    shop.write("src/wrong.ts", 'import { greet } from "./greetings.server.ts";\nexport const wrong = greet(1);\n');
+    await expect(shop.run("npm", "run", "check")).rejects.toThrow("src/wrong.ts(2,28): error TS2345");
+    await shop.run("rm", "src/wrong.ts");
+  });
+
+  it("builds", async () => {
+    await shop.run("npm", "run", "build");
+    expect(manifest.scripts).toMatchObject({ dev: "tsweb dev", start: "tsweb serve" });
+  });
+
+  it("is served: its page and its function answer", async () => {
+    const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
+    const server = await startNode(shop.dir, ["node_modules/tsweb/bin/tsweb.js", "serve"], env);
+    const call = async (args: object) => {
+      const headers = { "content-type": "application/json" };
+      const body = JSON.stringify({ args });
+      const response = await fetch(`${server.address}/__web/rpc/greet`, { method: "POST", headers, body });
+      return { status: response.status, body: await response.json() };
+    };
+    try {
+      const page = await (await fetch(server.address)).text();
+      expect(page).toContain("<h1>my-shop</h1>");
+      const [sheet = ""] = /(?<=<link rel="stylesheet" href=")[^"]+/.exec(page) ?? [];
+      expect((await fetch(new URL(sheet, server.address))).headers.get("content-type")).toContain("text/css");
+      expect(await call({ name: " Ada " })).toEqual({ status: 200, body: { result: "Hello Ada, from the server." } });
+      expect(await call({ name: " " })).toMatchObject({ status: 422, body: { error: { code: "validation_error" } } });
+      expect(await call({ name: ["Ada"] })).toMatchObject({
+        status: 422,
+        body: { error: { details: { parameter: "name" } } },
+      });
+    } finally {
+      expect(await server.stop()).toBe(0);
+    }
+  });
+});
+
+describe("where it makes it", () => {
+  it("may be the current folder, while that is empty", async () => {
+    const here = join(folder.dir, "here");
+    mkdirSync(here);
+    expect(await make(here, ".")).toContain("Next:\n\n  npm install\n");
+    expect(filesIn(here)).toEqual(FILES);
+    expect(manifestOf(here).name).toBe("here");
+    await expect(make(here, ".")).rejects.toThrow(". is not empty: it holds ");
+  });
+
+  it("is not a folder with something in it, which stays as it is", async () => {
+    const full = join(folder.dir, "full");
+    mkdirSync(full);
+    writeFileSync(join(full, "notes.txt"), "mine");
+    await expect(make(folder.dir, "full")).rejects.toThrow(
+      /^full is not empty: it holds notes\.txt\. Nothing was written\./m,
+    );
+    expect(filesIn(full)).toEqual(["notes.txt"]);
+  });
+
+  it.each([
+    [[], "tsweb new takes the folder to make. Write it as in: tsweb new shop"],
+    [[""], "tsweb new takes the folder to make."],
+    [[" "], '" " is no name for a folder. Write one as in: tsweb new shop'],
+    [["my", "shop"], "tsweb new takes one folder, not also shop. A name with a space in it goes in quotes."],
+  ])("is said: %j", async (args, message) => {
+    const before = readdirSync(folder.dir);
+    const error: Error = await make(folder.dir, ...args).then(
+      () => new Error("It was made."),
+      (error) => error,
+    );
+    expect(error.message).toContain(message);
+    expect(error.message).not.toMatch(/^ +at /m);
+    expect(readdirSync(folder.dir)).toEqual(before);
+  });
+});
