@@ -2,12 +2,13 @@
  * A NATS server of a test's own, with JetStream in files: on a free port of this machine, in a folder
  * of its own, to be killed, stopped in its tracks and started again.
  */
+import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { startOnFreePort } from "./free-port.ts";
 import { OwnFolder } from "./own-folder.ts";
-import { OwnProcess, untilWritten } from "./own-process.ts";
+import { ENVIRONMENT, OwnProcess, untilWritten } from "./own-process.ts";
 
 /** How a NATS server is started. */
 export interface NatsSetup {
@@ -43,15 +44,16 @@ export class NatsServer {
   /** Starts it again on the same port, with what its files kept. */
   async restart(): Promise<void> {
     const { password, jetStream = true } = this.#setup;
-    const child = this.#process.start(
+    const child = spawn(
       "nats-server",
       [
         ...["--addr", "127.0.0.1", "--port", String(this.port)],
         ...(jetStream ? ["--jetstream", "--store_dir", this.#folder.path] : []),
         ...(password === undefined ? [] : ["--user", "tsweb", "--pass", password]),
       ],
-      { stdio: ["ignore", "ignore", "pipe"] },
+      { stdio: ["ignore", "ignore", "pipe"], env: ENVIRONMENT },
     );
+    this.#process.become(child);
     await untilWritten(child, "Server is ready");
   }
 

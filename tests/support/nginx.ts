@@ -2,14 +2,14 @@
  * An nginx of a test's own: on a free port of this machine, in a folder of its own, to be killed, told to
  * read its configuration anew, and started again.
  */
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startOnFreePort } from "./free-port.ts";
 import { OwnFolder } from "./own-folder.ts";
-import { OwnProcess } from "./own-process.ts";
+import { ENVIRONMENT, OwnProcess } from "./own-process.ts";
 
 /** What it does with what it is asked. */
 export interface NginxSetup {
@@ -47,11 +47,16 @@ export class Nginx {
   async restart(): Promise<void> {
     writeFileSync(this.#file("nginx.conf"), this.#configuration());
     // A group of its own: the process that answers outlives the one that looks after it.
-    const child = this.#process.start(
+    const child = spawn(
       "nginx",
       ["-p", this.#folder.path, "-e", this.#file("error.log"), "-c", this.#file("nginx.conf")],
-      { stdio: "ignore", detached: true },
+      {
+        stdio: "ignore",
+        detached: true,
+        env: ENVIRONMENT,
+      },
     );
+    this.#process.become(child);
     await this.#ready(child);
   }
 

@@ -1,11 +1,11 @@
 /**
  * The process of a server of a test's own: killed as a crash would, started again, and gone when the test is.
  */
-import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 
-/** Where programs are. Debian keeps some where only the system's own user looks. */
-const PATH = `${process.env.PATH}:/usr/sbin`;
+/** Where programs are found, too, that Debian keeps where only the system's own user looks. */
+export const ENVIRONMENT = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 
 /** A process that runs, or did. */
 export class OwnProcess {
@@ -25,12 +25,10 @@ export class OwnProcess {
     return this.#child?.pid;
   }
 
-  /** Starts a program; the one before has ended. */
-  start(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
-    const child = spawn(program, args, { env: { ...process.env, PATH }, ...options });
+  /** Is this one from now on; the one before has ended. */
+  become(child: ChildProcess): void {
     this.#child = child;
     process.once("exit", this.#endWithUs);
-    return child;
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -2,6 +2,7 @@
  * A Redis of a test's own: on a free port of this machine, in a folder of its own, to be killed,
  * stopped in its tracks and started again.
  */
+import { spawn } from "node:child_process";
 import { Redis, type RedisOptions } from "ioredis";
 import { startOnFreePort } from "./free-port.ts";
 import { OwnFolder } from "./own-folder.ts";
@@ -50,7 +51,7 @@ export class RedisServer {
   /** Starts it again on the same port, with what its append-only file kept. */
   async restart(): Promise<void> {
     const { appendOnly = false, password } = this.#setup;
-    const child = this.#process.start(
+    const child = spawn(
       "redis-server",
       [
         ...["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder.path, "--save", ""],
@@ -59,6 +60,7 @@ export class RedisServer {
       ],
       { stdio: ["ignore", "pipe", "inherit"] },
     );
+    this.#process.become(child);
     await untilWritten(child, "Ready to accept connections");
   }
 
