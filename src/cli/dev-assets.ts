@@ -65,7 +65,8 @@ export function developmentAssets(ssr: DevEnvironment, entry: string): Assets {
   };
 }
 
-function graphOf(ssr: DevEnvironment): ModuleGraph {
+/** Gives what imports what on the server, as it is known now. */
+export function graphOf(ssr: DevEnvironment): ModuleGraph {
   const nodeOf = (file: string): EnvironmentModuleNode | undefined => ssr.moduleGraph.getModuleById(file);
   return {
     imports: (file) => [...(nodeOf(file)?.importedModules ?? [])].flatMap(({ id }) => (id === null ? [] : [id])),

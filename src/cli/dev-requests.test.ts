@@ -1,5 +1,4 @@
 import { EventEmitter } from "node:events";
-import type { FSWatcher } from "vite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { listen } from "../../tests/support/listen.ts";
 import { open, readToEnd } from "../../tests/support/raw.ts";
@@ -67,13 +66,13 @@ describe("how many edits there were", () => {
   });
 
   it("is told with a + behind until the build tool has surely seen the last", async () => {
-    const watcher = new EventEmitter();
-    const handle = answerEdits(watcher as FSWatcher, (_request, response) => response.end("the application"));
+    const heard = new EventEmitter();
+    const handle = answerEdits(heard, (_request, response) => response.end("the application"));
     const server = await listen(handle);
     const told = async () => (await fetch(server.address + EDITS)).text();
     expect(await told()).toBe("0");
-    watcher.emit("all");
-    watcher.emit("all");
+    heard.emit("all");
+    heard.emit("all");
     expect(await told()).toBe("2+");
     vi.advanceTimersByTime(499);
     expect(await told()).toBe("2+");

@@ -1,4 +1,4 @@
-import type { FSWatcher } from "vite";
+import type { EventEmitter } from "node:events";
 import type { NodeHandler } from "../adapters/index.ts";
 import { EDITS } from "./dev-assets.ts";
 
@@ -45,11 +45,13 @@ function matches(name: string, allowed: string): boolean {
  * Tells how many edits there were, with a `+` behind while the last may not have taken effect: error
  * pages reload when it changes, so twice for an edit. One that was asked for between the two may
  * still show what was wrong before.
+ *
+ * @param heard tells of each by `all`
  */
-export function answerEdits(watcher: FSWatcher, handle: NodeHandler): NodeHandler {
+export function answerEdits(heard: EventEmitter, handle: NodeHandler): NodeHandler {
   let edits = 0;
   let settling: NodeJS.Timeout | undefined;
-  watcher.on("all", () => {
+  heard.on("all", () => {
     edits++;
     clearTimeout(settling);
     settling = setTimeout(() => {

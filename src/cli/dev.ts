@@ -1,19 +1,21 @@
+import { EventEmitter } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import {
   createServer,
   type DevEnvironment,
   isRunnableDevEnvironment,
-  type Plugin,
   type RunnableDevEnvironment,
   type ViteDevServer,
 } from "vite";
 import { listenOn, type NodeHandler, node } from "../adapters/index.ts";
 import type { App } from "../app.ts";
-import { registryOf, tsweb } from "../compile/index.ts";
+import { tsweb } from "../compile/index.ts";
 import { loadConfig } from "../config.ts";
 import type { RequestInfo } from "../pipeline.ts";
 import { developmentAssets, developmentScripts } from "./dev-assets.ts";
+import { calledNow } from "./dev-called.ts";
 import { answerEdits, guardHost } from "./dev-requests.ts";
+import { hearEdits, wholeEdits } from "./dev-watch.ts";
 import { errorPage, errorText, explain } from "./error-page.ts";
 import { BuildError, fileOf, findEntry, noApplication, versionOf } from "./project.ts";
 import { emptyStyleSheets } from "./styles.ts";
@@ -30,22 +32,23 @@ export async function dev(root: string): Promise<void> {
   process.env.WEB_ENV ??= "development";
   const config = loadConfig(process.env, { built: false, projectDir: root });
   const http = createHttpServer();
+  const edits = new EventEmitter();
   const vite = await createServer({
     root,
     appType: "custom",
     clearScreen: false,
     build: { assetsInlineLimit: 0 }, // as the build has it
     server: { middlewareMode: true, hmr: { server: http } },
-    plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts(), wholeEdits()],
+    plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts(), wholeEdits(), hearEdits(edits)],
   });
-  const ssr = runnable(vite.environments.ssr);
-  const running: Running = { vite, ssr, entry, base: "", hasFailed: false, isStale: false };
-  vite.watcher.on("add", () => {
-    running.isStale = running.hasFailed;
+  runnable(vite.environments.ssr);
+  const running: Running = { vite, entry, base: "", files: 0, known: 0 };
+  edits.on("all", (event) => {
+    if (event === "add" || event === "unlink") running.files++;
   });
   const handle = node({ fetch: (request, info) => answer(request, info, running) });
-  const { allowedHosts } = vite.config.server;
-  http.on("request", guardHost(allowedHosts, answerEdits(vite.watcher, belowBase(running, handle))));
+  const counted = answerEdits(edits, belowBase(running, handle));
+  http.on("request", (...exchange) => guardHost(vite.config.server.allowedHosts, counted)(...exchange));
 
   const { address } = await listenOn(http, config).catch(async (error: unknown) => {
     await vite.close(); // else it would keep this process alive
@@ -61,20 +64,6 @@ export async function dev(root: string): Promise<void> {
   process.once("SIGINT", end);
 }
 
-/**
- * Lets the build tool hear of an edit once the file rests. It takes no note of a second change within
- * 50 ms, so of a file that it read half written it would keep that half.
- */
-function wholeEdits(): Plugin {
-  return {
-    name: "tsweb:whole-edits",
-    config: ({ server }) => {
-      if (server?.watch === null || server?.watch?.awaitWriteFinish !== undefined) return undefined;
-      return { server: { watch: { awaitWriteFinish: { stabilityThreshold: 20, pollInterval: 5 } } } };
-    },
-  };
-}
-
 function runnable(environment: DevEnvironment | undefined): RunnableDevEnvironment {
   if (environment && isRunnableDevEnvironment(environment)) return environment;
   throw new Error(
@@ -83,24 +72,39 @@ function runnable(environment: DevEnvironment | undefined): RunnableDevEnvironme
 }
 
 interface Running {
+  /** Its environments are others once the build tool has started itself anew. */
   readonly vite: ViteDevServer;
-  readonly ssr: RunnableDevEnvironment;
   readonly entry: string;
   /** The path that the application is served below, once it has been loaded. */
   base: string;
-  /** Whether the application could not be loaded, and whether a file has come since that may mend it. */
-  hasFailed: boolean;
-  isStale: boolean;
+  /** How many files have come and gone, and how many had when all modules were last forgotten. */
+  files: number;
+  known: number;
 }
 
 /**
- * Forgets every module. The build tool knows who imports a module, but not who would have: without
- * this, a file that was missing and is there now would stay missing.
+ * Loads the application as it is in the files now. Where that fails, and files have come or gone, it is
+ * tried once more with every module forgotten: the build tool knows who imports a module, but not who
+ * would have, so a file that was missing would stay missing.
  */
-function startAfresh(running: Running): void {
-  running.isStale = false;
-  running.ssr.moduleGraph.invalidateAll();
-  running.ssr.runner.clearCache();
+async function load(running: Running): Promise<App> {
+  const { vite, entry } = running;
+  for (let isAgain = false; ; isAgain = true) {
+    const { known } = running;
+    const ssr = runnable(vite.environments.ssr);
+    try {
+      const module: { default?: unknown } = await ssr.runner.import(entry);
+      if (isApp(module.default)) return module.default;
+      throw new BuildError(noApplication(fileOf(vite.config.root, entry)));
+    } catch (error) {
+      const isReplaced = ssr !== vite.environments.ssr;
+      if (isAgain || !(isReplaced || known !== running.files)) throw error;
+      if (isReplaced || known !== running.known) continue; // another request has seen to it
+      running.known = running.files;
+      ssr.moduleGraph.invalidateAll();
+      ssr.runner.clearCache();
+    }
+  }
 }
 
 /** Gives the build tool first look at a request: at its path below the application's base, as a build has it. */
@@ -119,21 +123,16 @@ function belowBase(running: Running, handle: NodeHandler): NodeHandler {
 
 /** Answers with the application as it is in the files now; what keeps it from loading is shown. */
 async function answer(request: Request, info: RequestInfo, running: Running): Promise<Response> {
-  const { vite, ssr, entry } = running;
+  const { vite, entry } = running;
   const { root } = vite.config;
   const showError = async (error: unknown, id: string) => errorPage(await explain(error, root), id);
   try {
-    if (running.isStale) startAfresh(running);
-    const module: { default?: unknown } = await ssr.runner.import(entry);
-    const app = module.default;
-    if (!isApp(app)) throw new BuildError(noApplication(fileOf(root, entry)));
-    running.hasFailed = false;
+    const app = await load(running);
     running.base = app.base;
-    const called = registryOf(vite.config)?.stubs() ?? [];
-    app.develop({ assets: developmentAssets(ssr, entry), called, showError, version: versionOf(root) });
+    const assets = developmentAssets(vite.environments.ssr, entry);
+    app.develop({ assets, called: calledNow(vite, entry), showError, version: versionOf(root) });
     return await app.fetch(request, info);
   } catch (error) {
-    running.hasFailed = true;
     const explained = await explain(error, root);
     console.error(errorText(explained));
     return new Response(errorPage(explained, ""), {

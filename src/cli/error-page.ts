@@ -118,7 +118,8 @@ function placeOf(error: unknown, stack: string, root: string): Place | undefined
 }
 
 function isPlace(value: unknown): value is Place {
-  return typeof value === "object" && value !== null && "file" in value && "line" in value && "column" in value;
+  if (typeof value !== "object" || value === null || !("line" in value) || !("column" in value)) return false;
+  return "file" in value && typeof value.file === "string"; // the build tool leaves it out for what is no file of its own
 }
 
 async function frameAt({ file, line, column }: Place): Promise<string | undefined> {

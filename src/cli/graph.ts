@@ -38,7 +38,8 @@ export function sharedModules(ids: readonly string[], graph: ModuleGraph): strin
   return [...first].filter((id) => others.every((brought) => brought.has(id)) && !ids.includes(id));
 }
 
-function broughtBy(id: string, graph: ModuleGraph): Set<string> {
+/** Gives the modules that a module brings with it: all that it imports, however far down. */
+export function broughtBy(id: string, graph: ModuleGraph): Set<string> {
   const brought = new Set<string>();
   const visit = (module: string) => {
     for (const imported of graph.imports(module)) {

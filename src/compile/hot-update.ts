@@ -1,6 +1,6 @@
 import type { DevEnvironment, EnvironmentModuleNode, HotUpdateOptions } from "vite";
 import { isServerModule } from "./parse.ts";
-import { stubId } from "./stubs.ts";
+import { isStubId } from "./stubs.ts";
 
 /**
  * Decides what an edited file does. A view changes on the screen and keeps its state. A server module,
@@ -8,14 +8,11 @@ import { stubId } from "./stubs.ts";
  *
  * @returns the modules to update in the browser; `undefined` leaves it to Vite
  */
-export function hotUpdate(
-  environment: DevEnvironment,
-  update: HotUpdateOptions,
-  root: string,
-): EnvironmentModuleNode[] | undefined {
+export function hotUpdate(environment: DevEnvironment, update: HotUpdateOptions): EnvironmentModuleNode[] | undefined {
+  if (update.type === "delete") forgetImporters(environment, update.modules);
   if (environment.name === "client") {
     if (!isServerModule(update.file)) return undefined;
-    forgetStubs(environment, stubId(update.file, root));
+    forgetStubs(environment);
     return [];
   }
   const client = update.server.environments.client;
@@ -25,10 +22,19 @@ export function hotUpdate(
   return undefined;
 }
 
-/** What imports a stub was checked against the server module as it was, so it is compiled again too. */
-function forgetStubs(environment: DevEnvironment, id: string): void {
-  const stubs = environment.moduleGraph.getModuleById(id);
-  if (!stubs) return;
-  for (const importer of stubs.importers) environment.moduleGraph.invalidateModule(importer);
-  environment.moduleGraph.invalidateModule(stubs);
+/** What imports a file that is gone is compiled again: `./words` may mean another one now. */
+function forgetImporters(environment: DevEnvironment, modules: readonly EnvironmentModuleNode[]): void {
+  for (const { importers } of modules) {
+    for (const importer of importers) environment.moduleGraph.invalidateModule(importer);
+  }
+}
+
+/**
+ * What imports stubs was checked against the server modules as they were, so it is compiled again too.
+ * Of all of them: one module may hand on what another has.
+ */
+function forgetStubs(environment: DevEnvironment): void {
+  const stubs = [...environment.moduleGraph.idToModuleMap.values()].filter(({ id }) => id !== null && isStubId(id));
+  forgetImporters(environment, stubs);
+  for (const each of stubs) environment.moduleGraph.invalidateModule(each);
 }

@@ -104,7 +104,7 @@ class Compiler {
       hotUpdate(update) {
         compiler.modules.forget(update.file);
         if (update.type === "delete") compiler.seen.forget(update.file);
-        return hotUpdate(this.environment, update, compiler.modules.root);
+        return hotUpdate(this.environment, update);
       },
     };
   }

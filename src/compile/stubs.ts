@@ -44,9 +44,14 @@ export function stubId(file: string, root: string): string {
   return `${PREFIX}${relativeFile(file, root).replace(/(^|\/)\.\.(?=\/)/g, "$1_up_")}.js`;
 }
 
+/** Answers whether an id stands for the stubs of a server module in development. */
+export function isStubId(id: string): boolean {
+  return id.startsWith(PREFIX);
+}
+
 /** Gives the server module whose stubs an id stands for; `undefined` for any other id. */
 export function stubbedFile(id: string, root: string): string | undefined {
-  if (!id.startsWith(PREFIX) || !id.endsWith(".js")) return undefined;
+  if (!isStubId(id) || !id.endsWith(".js")) return undefined;
   const named = id.slice(PREFIX.length, -".js".length).replace(/(^|\/)_up_(?=\/)/g, "$1..");
   const file = posix.join(root, named);
   return isServerModule(file) ? file : undefined;
