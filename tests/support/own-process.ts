@@ -7,6 +7,13 @@ import { once } from "node:events";
 /** Where programs are found, too, that Debian keeps where only the system's own user looks. */
 export const ENVIRONMENT = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 
+const running = new Set<OwnProcess>();
+
+/** Tests that crash leave no server behind. */
+process.once("exit", () => {
+  for (const each of running) each.killNow();
+});
+
 /** A process that runs, or did. */
 export class OwnProcess {
   readonly #killAll: (child: ChildProcess) => void;
@@ -28,7 +35,7 @@ export class OwnProcess {
   /** Is this one from now on; the one before has ended. */
   become(child: ChildProcess): void {
     this.#child = child;
-    process.once("exit", this.#endWithUs);
+    running.add(this);
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -37,7 +44,7 @@ export class OwnProcess {
 
   /** Ends it there and then, as a crash would. */
   async kill(): Promise<void> {
-    process.off("exit", this.#endWithUs);
+    running.delete(this);
     const child = this.#child;
     this.#child = undefined;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
@@ -46,10 +53,10 @@ export class OwnProcess {
     await ended;
   }
 
-  /** A test that crashes leaves no server behind. */
-  readonly #endWithUs = () => {
+  /** Kills it and waits for nothing. */
+  killNow(): void {
     if (this.#child) this.#killAll(this.#child);
-  };
+  }
 }
 
 /**
