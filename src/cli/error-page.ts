@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { relative } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { escapeHtml } from "../pages/index.ts";
 import { ERROR_PAGE_SCRIPT } from "./dev-assets.ts";
 
@@ -70,7 +71,9 @@ const STYLE =
 
 function describe(error: unknown): { name: string; message: string; stack: string } {
   if (!(error instanceof Error)) return { name: "Thrown", message: String(error), stack: "" };
-  return { name: error.name, message: error.message, stack: error.stack ?? "" };
+  const { name, message, stack = "" } = error;
+  // The build tool colours some of its messages for a terminal.
+  return { name, message: stripVTControlCharacters(message), stack: stripVTControlCharacters(stack) };
 }
 
 /** An error of the build tool, or of our compile step, brings its own lines. */

@@ -9,7 +9,7 @@ import { isStubId } from "./stubs.ts";
  * @returns the modules to update in the browser; `undefined` leaves it to Vite
  */
 export function hotUpdate(environment: DevEnvironment, update: HotUpdateOptions): EnvironmentModuleNode[] | undefined {
-  if (update.type === "delete") forgetImporters(environment, update.modules);
+  if (update.type === "delete") forget(environment, update.modules);
   if (environment.name === "client") {
     if (!isServerModule(update.file)) return undefined;
     forgetStubs(environment);
@@ -22,10 +22,13 @@ export function hotUpdate(environment: DevEnvironment, update: HotUpdateOptions)
   return undefined;
 }
 
-/** What imports a file that is gone is compiled again: `./words` may mean another one now. */
-function forgetImporters(environment: DevEnvironment, modules: readonly EnvironmentModuleNode[]): void {
-  for (const { importers } of modules) {
-    for (const importer of importers) environment.moduleGraph.invalidateModule(importer);
+/**
+ * Has modules, and what imports them, compiled again. Of a file that is gone the build tool would keep
+ * its importers as they are, although `./words` may mean another file now.
+ */
+function forget(environment: DevEnvironment, modules: readonly EnvironmentModuleNode[]): void {
+  for (const module of modules) {
+    for (const each of [module, ...module.importers]) environment.moduleGraph.invalidateModule(each);
   }
 }
 
@@ -34,7 +37,9 @@ function forgetImporters(environment: DevEnvironment, modules: readonly Environm
  * Of all of them: one module may hand on what another has.
  */
 function forgetStubs(environment: DevEnvironment): void {
-  const stubs = [...environment.moduleGraph.idToModuleMap.values()].filter(({ id }) => id !== null && isStubId(id));
-  forgetImporters(environment, stubs);
-  for (const each of stubs) environment.moduleGraph.invalidateModule(each);
+  const modules = [...environment.moduleGraph.idToModuleMap.values()];
+  forget(
+    environment,
+    modules.filter(({ id }) => id !== null && isStubId(id)),
+  );
 }

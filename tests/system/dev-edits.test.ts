@@ -65,6 +65,14 @@ it("a mistake that the build tool gives no file for is shown all the same", asyn
   expect(await page("/plain")).toContain("Word: old");
 });
 
+it("a mistake that the build tool writes of in colours is shown without", async () => {
+  await change(edit("src/words.ts", '"old"', ""));
+  const shown = await page("/plain");
+  expect(shown).toContain("PARSE_ERROR");
+  expect(shown).not.toContain("\u001b");
+  await change(edit("src/words.ts", "WORD = ", 'WORD = "old"'));
+});
+
 it("a file that takes the place of another of the same name is found", async () => {
   await change(
     () => rmSync(site.file("src/words.ts")),
