@@ -42,7 +42,7 @@ export async function dev(root: string): Promise<void> {
     plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts(), wholeEdits(), hearEdits(edits)],
   });
   runnable(vite.environments.ssr);
-  const running: Running = { vite, entry, base: "", files: 0, known: 0 };
+  const running: Running = { vite, entry, base: "", files: 0, known: 0, loading: 0 };
   edits.on("all", (event) => {
     if (event === "add" || event === "unlink") running.files++;
   });
@@ -80,6 +80,8 @@ interface Running {
   /** How many files have come and gone, and how many had when all modules were last forgotten. */
   files: number;
   known: number;
+  /** How many requests are loading the application. */
+  loading: number;
 }
 
 /**
@@ -88,22 +90,34 @@ interface Running {
  * would have, so a file that was missing would stay missing.
  */
 async function load(running: Running): Promise<App> {
-  const { vite, entry } = running;
-  for (let isAgain = false; ; isAgain = true) {
-    const { known } = running;
-    const ssr = runnable(vite.environments.ssr);
-    try {
-      const module: { default?: unknown } = await ssr.runner.import(entry);
-      if (isApp(module.default)) return module.default;
-      throw new BuildError(noApplication(fileOf(vite.config.root, entry)));
-    } catch (error) {
-      const isReplaced = ssr !== vite.environments.ssr;
-      if (isAgain || !(isReplaced || known !== running.files)) throw error;
-      if (isReplaced || known !== running.known) continue; // another request has seen to it
-      running.known = running.files;
+  const { vite, known } = running;
+  const ssr = runnable(vite.environments.ssr);
+  try {
+    return await importApp(ssr, running);
+  } catch (error) {
+    const isReplaced = ssr !== vite.environments.ssr;
+    if (!isReplaced && known === running.files) throw error;
+    if (!isReplaced && known === running.known) {
+      running.known = running.files; // any other request only tries once more
       ssr.moduleGraph.invalidateAll();
       ssr.runner.clearCache();
     }
+    return await importApp(runnable(vite.environments.ssr), running);
+  }
+}
+
+async function importApp(ssr: RunnableDevEnvironment, running: Running): Promise<App> {
+  running.loading++;
+  try {
+    const module: { default?: unknown } = await ssr.runner.import(running.entry);
+    if (isApp(module.default)) return module.default;
+    throw new BuildError(noApplication(fileOf(ssr.config.root, running.entry)));
+  } catch (error) {
+    // It keeps failures too, and what was not there, a database perhaps, may be there the next time.
+    if (running.loading === 1) ssr.runner.clearCache();
+    throw error;
+  } finally {
+    running.loading--;
   }
 }
 

@@ -57,6 +57,16 @@ it("a missing file is found that came before anybody asked", async () => {
   );
 });
 
+it("an application is loaded anew that failed for something else than its files", async () => {
+  const wait =
+    'import { existsSync } from "node:fs";\nif (!existsSync("node_modules/ready")) throw new Error("Not ready");\n';
+  await change(edit("src/words.ts", "export", `${wait}export`));
+  expect(await page("/plain")).toContain("Not ready");
+  site.write("node_modules/ready", "");
+  expect(await page("/plain")).toContain("Word: old");
+  await change(edit("src/words.ts", wait, ""));
+});
+
 it("a mistake that the build tool gives no file for is shown all the same", async () => {
   const mend = site.edit("src/pages.server.tsx", "import Note", 'import "./gone.css";\nimport Note');
   await change(() => site.write("src/gone.css", '@import "./nowhere.css";\n'));
