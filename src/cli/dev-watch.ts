@@ -76,8 +76,8 @@ export function hearEdits(edits: EventEmitter): Plugin {
   return {
     name: "tsweb:hear-edits",
     configureServer({ watcher }) {
-      watcher.on("all", (event) => edits.emit("all", event));
-      edits.emit("all", "restart");
+      watcher.on("all", () => edits.emit("all"));
+      edits.emit("all");
     },
   };
 }

@@ -42,10 +42,7 @@ export async function dev(root: string): Promise<void> {
     plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts(), wholeEdits(), hearEdits(edits)],
   });
   runnable(vite.environments.ssr);
-  const running: Running = { vite, entry, base: "", files: 0, known: 0, loading: 0 };
-  edits.on("all", (event) => {
-    if (event === "add" || event === "unlink") running.files++;
-  });
+  const running: Running = { vite, entry, base: "", timesForgotten: 0, loading: 0 };
   const handle = node({ fetch: (request, info) => answer(request, info, running) });
   const counted = answerEdits(edits, belowBase(running, handle));
   http.on("request", (...exchange) => guardHost(vite.config.server.allowedHosts, counted)(...exchange));
@@ -77,33 +74,38 @@ interface Running {
   readonly entry: string;
   /** The path that the application is served below, once it has been loaded. */
   base: string;
-  /** How many files have come and gone, and how many had when all modules were last forgotten. */
-  files: number;
-  known: number;
+  /** How often all modules were forgotten. */
+  timesForgotten: number;
   /** How many requests are loading the application. */
   loading: number;
 }
 
 /**
- * Loads the application as it is in the files now. Where that fails, and files have come or gone, it is
- * tried once more with every module forgotten: the build tool knows who imports a module, but not who
- * would have, so a file that was missing would stay missing.
+ * Loads the application as it is in the files now. Where a module is missing, it is tried once more with
+ * all of them forgotten: the build tool knows who imports a module, but not who would have, so one that
+ * was missing for a moment, while it was saved or moved, would stay missing.
  */
 async function load(running: Running): Promise<App> {
-  const { vite, known } = running;
+  const { vite, timesForgotten } = running;
   const ssr = runnable(vite.environments.ssr);
   try {
     return await importApp(ssr, running);
   } catch (error) {
-    const isReplaced = ssr !== vite.environments.ssr;
-    if (!isReplaced && known === running.files) throw error;
-    if (!isReplaced && known === running.known) {
-      running.known = running.files; // any other request only tries once more
+    const isOvertaken = ssr !== vite.environments.ssr || timesForgotten !== running.timesForgotten;
+    if (!isOvertaken) {
+      if (!isMissing(error)) throw error;
+      running.timesForgotten++;
       ssr.moduleGraph.invalidateAll();
       ssr.runner.clearCache();
     }
     return await importApp(runnable(vite.environments.ssr), running);
   }
+}
+
+/** Answers whether the build tool's runner did not find a file, or a package. */
+function isMissing(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error && error.code;
+  return code === "ERR_LOAD_URL" || code === "ERR_MODULE_NOT_FOUND";
 }
 
 async function importApp(ssr: RunnableDevEnvironment, running: Running): Promise<App> {
