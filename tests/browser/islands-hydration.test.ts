@@ -1,0 +1,232 @@
+/**
+ * Views that take over the markup of the server: in its place, with its ids, with what the visitor typed.
+ */
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { MARK } from "./island-page.ts";
+import { alive, change, html, Stage } from "./islands-stage.ts";
+
+let stage: Stage;
+let page: Page;
+/** Uncaught errors of the page and refusals of its policy. */
+let errors: readonly string[];
+
+beforeAll(async () => {
+  stage = await Stage.open();
+});
+
+afterAll(() => stage?.close());
+
+beforeEach(async () => {
+  ({ page, errors } = await stage.arrive());
+});
+
+afterEach(() => stage.leave(page));
+
+describe("hydration in place", () => {
+  const rows = [
+    { id: 1, name: "Ada" },
+    { id: 2, name: "Grace" },
+  ];
+
+  test("keeps the elements of the server, in a table, between rows that are not its own", async () => {
+    const release = stage.server.hold("/assets/views.js");
+    const body = "<table><tbody><tr id=before><td></tr>{0}<tr id=after><td></tr></tbody></table>";
+    await page.goto(stage.pageOf(body, [{ name: "Rows", props: { rows, name: "rows" } }]), { waitUntil: "commit" });
+    await page.waitForSelector("#after");
+    const before = await html(page, "tbody");
+    const firstRow = await page.$("#before + tr");
+    release();
+    await alive(page, "rows");
+    expect(await html(page, "tbody")).toBe(before);
+    await change(page, "rows.rows[0].name = 'Augusta'");
+    expect(await page.evaluate((row) => row?.isConnected && row.textContent, firstRow)).toBe("Augusta");
+    expect(errors).toEqual([]);
+  });
+
+  test("grows, moves, shrinks to nothing and comes back between its comments", async () => {
+    const body = "<table><tbody><tr id=before><td></tr>{0}{1}<tr id=after><td></tr></tbody></table>";
+    const placed = [
+      { name: "Rows", props: { rows, name: "one" } },
+      { name: "Rows", props: { rows: [{ id: 9, name: "Joan" }], name: "two" } },
+    ];
+    await page.goto(stage.pageOf(body, placed));
+    await alive(page, "two");
+    const names = () =>
+      page.$$eval("tbody > tr", (list) => list.map((row) => row.id || row.firstElementChild?.textContent).join(" "));
+    const steps: [string, string][] = [
+      ["one.rows.push({ id: 3, name: 'C' }, { id: 4, name: 'D' }, { id: 5, name: 'E' })", "Ada Grace C D E Joan"],
+      ["one.rows.reverse()", "E D C Grace Ada Joan"],
+      ["one.rows.unshift({ id: 6, name: 'F' })", "F E D C Grace Ada Joan"],
+      ["one.rows.splice(1, 4); two.rows.push({ id: 8, name: 'Z' }, { id: 7, name: 'Y' })", "F Ada Joan Z Y"],
+      ["one.rows.length = 0", "Joan Z Y"],
+      ["two.rows.length = 0", ""],
+      ["one.rows.push({ id: 1, name: 'A' }, { id: 2, name: 'B' }, { id: 3, name: 'C' })", "A B C"],
+      ["two.rows = [{ id: 1, name: 'X' }, { id: 2, name: 'Y' }]", "A B C X Y"],
+      ["one.rows = [2, 3, 1].map((id) => ({ id, name: 'n' + id })); two.rows = []", "n2 n3 n1"],
+      ["two.rows.push({ id: 1, name: 'X' }, { id: 2, name: 'Y' }, { id: 3, name: 'W' })", "n2 n3 n1 X Y W"],
+    ];
+    for (const [step, shown] of steps) {
+      await change(page, step);
+      expect(await names(), step).toBe(`before ${shown} after`.replace("  ", " "));
+    }
+    const comments = await page.$eval("tbody", (body) =>
+      Array.from(body.childNodes, (node) => (node.nodeType === 8 ? (node as Comment).data : "row")).join(" "),
+    );
+    expect(comments).toBe(`row ${MARK}:0 row row row /${MARK}:0 ${MARK}:1 row row row /${MARK}:1 row`);
+    expect(errors).toEqual([]);
+  });
+
+  test("text alone, nothing, and text again", async () => {
+    const placed = [{ name: "Text", props: { text: "hello" } }];
+    await page.goto(stage.pageOf("<p>[{0}]</p>", placed));
+    await alive(page, "text");
+    const shown = () => page.$eval("p", (p) => p.textContent);
+    expect(await shown()).toBe("[hello]");
+    for (const text of ["bye", null, "", "again"]) {
+      await change(page, `text.text = ${JSON.stringify(text)}`);
+      expect(await shown()).toBe(`[${text ?? ""}]`);
+    }
+    expect(errors).toEqual([]);
+  });
+
+  test("a view that showed nothing at first", async () => {
+    await page.goto(
+      stage.pageOf("<ul><li>one</li>{0}<li>two</li></ul>", [{ name: "Rows", props: { rows: [], name: "rows" } }]),
+    );
+    await alive(page, "rows");
+    await change(page, "rows.rows.push({ id: 1, name: 'A' }, { id: 2, name: 'B' })");
+    expect(await page.$eval("ul", (ul) => ul.textContent)).toBe("oneABtwo");
+    expect(errors).toEqual([]);
+  });
+
+  test("inside SVG it makes SVG", async () => {
+    await page.goto(stage.pageOf("<svg><g>{0}</g></svg>", [{ name: "Circles" }]));
+    await alive(page, "circles");
+    await change(page, "circles.count = 3");
+    expect(await page.$$eval("circle", (list) => list.map((one) => one instanceof SVGCircleElement))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  test("events and props work, and leaving calls on_unmount while the elements are there", async () => {
+    const placed = [
+      { name: "Counter", props: { start: 5, name: "a" } },
+      { name: "Counter", props: { start: 7, name: "b" } },
+    ];
+    await page.goto(stage.pageOf("{0}<hr>{1}", placed));
+    await alive(page, "bState");
+    await page.click("#a");
+    await page.click("#a");
+    await page.click("#b");
+    expect(await page.$$eval("button", (list) => list.map((one) => one.textContent))).toEqual(["7", "8"]);
+    await change(page, "aState.isShown = false");
+    expect(await page.title()).toBe("a left with 7");
+    expect(errors).toEqual([]);
+  });
+});
+
+test("ids are the server's, and those of two islands never meet", async () => {
+  const release = stage.server.hold("/assets/views.js");
+  await page.goto(stage.pageOf("{0}{1}", [{ name: "Ids" }, { name: "Ids" }]), { waitUntil: "commit" });
+  await page.waitForSelector("section + section, section ~ section");
+  const ids = () => page.$$eval("input", (list) => list.map((input) => input.id));
+  const served = await ids();
+  expect(served).toEqual(["P1-0", "P1-1", "P2-0", "P2-1"]);
+  release();
+  await page.click("section:first-of-type button");
+  await page.click("section:last-of-type button");
+  await page.waitForFunction(() => document.querySelectorAll("input").length === 6);
+  expect(await ids()).toEqual(["P1-0", "P1-1", "P1-2", "P2-0", "P2-1", "P2-2"]);
+  expect(await page.$$eval("label", (list) => list.map((label) => label.htmlFor))).toEqual(await ids());
+});
+
+describe("what the visitor did before the script came", () => {
+  /** Opens the fields with their script held back, and waits until they are there. */
+  async function open(): Promise<() => Promise<void>> {
+    const release = stage.server.hold("/assets/views.js");
+    await page.goto(stage.pageOf("{0}", [{ name: "Fields" }]), { waitUntil: "commit" });
+    await page.waitForSelector("[name=hue]");
+    return async () => {
+      release();
+      await alive(page, "fields");
+      await change(page, "");
+    };
+  }
+
+  const state = () => page.evaluate("JSON.parse(JSON.stringify(fields))") as Promise<Record<string, unknown>>;
+
+  test("is kept, and the view's variables catch up by the events a browser sends", async () => {
+    const begin = await open();
+    await page.locator("[name=text]").pressSequentially("typed");
+    await page.locator("[name=note]").fill("another\nnote");
+    await page.check("[name=agreed]");
+    await page.check("[value=l]");
+    await page.selectOption("[name=color]", "blue");
+    await page.selectOption("[name=toppings]", ["egg", "leek"]);
+    await begin();
+    expect(await state()).toEqual({
+      text: "typed",
+      kept: "as it was",
+      note: "another\nnote",
+      agreed: true,
+      size: "l",
+      color: "blue",
+      toppings: ["egg", "leek"],
+    });
+    expect(await page.evaluate("fieldEvents")).toEqual(
+      ["text", "note", "agreed", "size", "color", "toppings"].flatMap((name) => [`${name}:input`, `${name}:change`]),
+    );
+    expect(await page.inputValue("[name=text]")).toBe("typed");
+    expect(await page.inputValue("[name=note]")).toBe("another\nnote");
+    expect(await page.isChecked("[name=agreed]")).toBe(true);
+    expect(await page.$$eval("[name=size]", (list) => list.map((one) => (one as HTMLInputElement).checked))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(await page.inputValue("[name=color]")).toBe("blue");
+    await change(page, "fields.text += '!'");
+    expect(await page.inputValue("[name=text]")).toBe("typed!");
+    expect(errors).toEqual([]);
+  });
+
+  test("a page that nobody touched hears no event, whatever a browser fills in by itself", async () => {
+    const begin = await open();
+    await begin();
+    expect(await page.evaluate("fieldEvents")).toEqual([]);
+  });
+
+  test.each([
+    ["text", "some text"],
+    ["note", "some\nlines of text"],
+  ])("focus and the caret stay in %s, typed into or not", async (name, typed) => {
+    const caret = () =>
+      page.evaluate(() => {
+        const active = document.activeElement as HTMLTextAreaElement;
+        return [active.name, active.selectionStart, active.selectionEnd];
+      });
+    for (const text of [typed, null]) {
+      const begin = await open();
+      if (text) await page.locator(`[name=${name}]`).fill(text);
+      await page.focus(`[name=${name}]`);
+      await page.$eval(`[name=${name}]`, (field) => (field as HTMLTextAreaElement).setSelectionRange(2, 5));
+      const before = await caret();
+      await begin();
+      expect(await caret()).toEqual(before);
+      if (text) expect(await state()).toMatchObject({ [name]: text });
+    }
+  });
+
+  test("typing goes on through the hydration", async () => {
+    const begin = await open();
+    await page.focus("[name=text]");
+    await page.keyboard.type("one ");
+    await begin();
+    await page.keyboard.type("two");
+    expect(await page.inputValue("[name=text]")).toBe("one two");
+    expect(await state()).toMatchObject({ text: "one two" });
+  });
+});
