@@ -63,7 +63,7 @@ export class Live {
     const seconds = this.#polls.take(clientKey(address));
     if (seconds === 0) return;
     throw new Refusal("rate_limited", `Too many polls: ${POLLS.calls} in ${POLLS.seconds} seconds are the most.`, {
-      headers: { "retry-after": String(seconds) },
+      headers: { "retry-after": String(Math.ceil(seconds)) },
     });
   }
 

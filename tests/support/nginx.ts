@@ -114,7 +114,7 @@ http {
     location / {
       proxy_pass http://application;
       proxy_set_header Host $http_host;
-      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
     }
     ${refusesStreams ? "location /__web/live { return 406; }" : ""}
   }

@@ -18,6 +18,8 @@ const ANSWER_MS = 10_000;
 /** Who listens, to what, and how. */
 export interface ReaderPlan {
   readonly name: string;
+  /** Its own, as it says to the proxy: how often one client may poll is limited. */
+  readonly address: string;
   readonly isPolling: boolean;
   readonly channels: readonly string[];
   /** Where it asks. */
@@ -188,7 +190,8 @@ export class TortureReader {
   ): Promise<IncomingMessage> {
     const url = `${this.plan.entry}/__web/${what}${this.#feeds.map((feed) => `feed=${feed}`).join("&")}`;
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      get(url, { agent: false, headers, signal }, resolve).on("error", reject);
+      const all = { ...headers, "x-forwarded-for": this.plan.address };
+      get(url, { agent: false, headers: all, signal }, resolve).on("error", reject);
     });
     const { statusCode = 0 } = response;
     if (statusCode === 200) {

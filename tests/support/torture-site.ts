@@ -151,7 +151,7 @@ export class Process {
 export function sharedEnvironment(busUrl?: string): Environment {
   return {
     WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
-    WEB_TRUST_PROXY: "1",
+    WEB_TRUST_PROXY: "2", // nginx, and the test itself, which says from where its readers come
     WEB_MAX_STREAMS_PER_CLIENT: "10000", // all readers of a test have one address
     ...(busUrl === undefined ? {} : { WEB_BUS_URL: busUrl }),
   };

@@ -110,7 +110,8 @@ function makeReaders(
   return Array.from({ length: readers }, (_, n) => {
     const isPolling = n % 4 === 3;
     const mine = chance.some(channels, chance.between(1, 5));
-    const plan = { name: `reader ${n}`, isPolling, channels: mine, entry, visitMs, chance: chance.fork() };
+    const address = `192.0.2.${n + 1}`;
+    const plan = { name: `reader ${n}`, address, isPolling, channels: mine, entry, visitMs, chance: chance.fork() };
     return new TortureReader(resume ? { ...plan, resume } : plan);
   });
 }
