@@ -120,6 +120,19 @@ export class App {
   }
 
   /**
+   * Is told by what mounts it in a server. What its visitors would look for in vain is said in the log.
+   *
+   * @internal
+   */
+  mounted(): void {
+    if (this.pages.length === 0 || this.#site.pages.assets) return;
+    this.log.warn(
+      {},
+      "This application was not built, so its pages come without scripts and style sheets. Run tsweb build, and mount dist/app.mjs instead.",
+    );
+  }
+
+  /**
    * Takes over from the build in development: where assets are, and how errors are shown.
    *
    * @throws Error when the browser's code calls what is not served

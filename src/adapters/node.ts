@@ -32,6 +32,7 @@ type Answer = Outgoing | Response;
 /** What answers them in a form that is written without a `Response` in between: an `App`. */
 interface Answering {
   answer(inbound: Inbound): Answer | Promise<Answer>;
+  mounted?(): void;
 }
 
 /**
@@ -43,6 +44,7 @@ interface Answering {
  * @example createServer(node(app)).listen(3000)
  */
 export function node(app: Answering | Fetchable): NodeHandler {
+  if ("mounted" in app) app.mounted?.();
   const answer = (request: IncomingMessage, response: ServerResponse) =>
     "answer" in app ? app.answer(new NodeInbound(request, response)) : app.fetch(asFetch(request, response), {});
   const handle = (request: IncomingMessage, response: ServerResponse) => {
