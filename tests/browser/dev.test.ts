@@ -42,11 +42,12 @@ async function settled(): Promise<void> {
 
 /** Puts all files back, and waits until the server has taken note: else it would reload the next test's page. */
 async function mendAll(): Promise<void> {
+  const begun = mends.splice(0).reverse();
+  if (begun.length === 0) return;
   await settled();
   const { count } = await edits();
-  const begun = mends.splice(0).reverse();
   for (const mend of begun) mend();
-  if (begun.length > 0) await expect.poll(async () => (await edits()).count).toBeGreaterThan(count);
+  await expect.poll(async () => (await edits()).count).toBeGreaterThan(count);
   await settled();
   await takeWhatIsKept();
 }
