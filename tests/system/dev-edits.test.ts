@@ -167,3 +167,14 @@ it("the application goes on when the project's Vite config is edited", async () 
   await change(edit("src/words/index.ts", '"new"', '"newer"'));
   expect(await page("/plain")).toContain("Word: newer");
 });
+
+it("a missing file is found whose coming nobody was told of", async () => {
+  const ignoring = 'export default { server: { watch: { ignored: ["**/unheard.*"] } } };\n';
+  await change(() => site.write("vite.config.ts", ignoring));
+  await expect.poll(() => page("/plain")).toContain("Word: newer");
+  await change(edit("src/words/index.ts", "export", 'import "./unheard.ts";\nimport "./unheard.css";\nexport'));
+  expect(await page("/plain")).toContain("Failed to load url ./unheard.ts");
+  site.write("src/words/unheard.ts", "");
+  site.write("src/words/unheard.css", "");
+  expect(await page("/plain")).toContain("Word: newer");
+});
