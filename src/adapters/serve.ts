@@ -2,6 +2,7 @@ import cluster from "node:cluster";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { App } from "../app.ts";
+import type { Log } from "../log.ts";
 import { node } from "./node.ts";
 import { isSupervisor, STOP, supervise } from "./workers.ts";
 
@@ -95,11 +96,14 @@ const LIMITS = {
  * `SIGTERM` and `SIGINT` stop it: `/readyz` says so at once, live connections end, calls in flight are
  * waited for, then the process exits with 0. A second signal ends it there and then.
  *
+ * A promise that fails and that nobody waits for, an `await` that was forgotten, is an error in the log.
+ *
  * With `WEB_WORKERS` the program runs in so many processes, which share the port.
  */
 export async function serve(app: App): Promise<void> {
   const { config, log } = app;
   if (isSupervisor(config.workers)) return supervise(config.workers);
+  outliveLostPromises(log);
   const server = createServer(LIMITS, node(app));
   await app.start();
   const listening = await listenOn(server, config);
@@ -110,6 +114,13 @@ export async function serve(app: App): Promise<void> {
     await listening.stop();
     await app.close();
     process.exit(0);
+  });
+}
+
+/** Node would end the process, and every visitor's connection with it, for one that a single call has lost. */
+function outliveLostPromises(log: Log): void {
+  process.on("unhandledRejection", (err) => {
+    log.error({ err }, "A promise failed that nobody waited for. Await it, or catch what it fails with");
   });
 }
 

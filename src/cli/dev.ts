@@ -59,6 +59,11 @@ export async function dev(root: string): Promise<void> {
   };
   process.once("SIGTERM", end);
   process.once("SIGINT", end);
+  // As a built application's server does: Node would end the process.
+  process.on("unhandledRejection", async (error) => {
+    console.error("A promise failed that nobody waited for. Await it, or catch what it fails with:");
+    console.error(errorText(await explain(error, root)));
+  });
 }
 
 function runnable(environment: DevEnvironment | undefined): RunnableDevEnvironment {

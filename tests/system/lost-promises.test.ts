@@ -1,0 +1,53 @@
+/**
+ * A promise that a function forgot to wait for fails: the next visitor is served all the same.
+ */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { build, type Running, startBuilt, startDev } from "../support/run-tsweb.ts";
+import { Site } from "../support/site.ts";
+
+let site: Site;
+
+beforeAll(async () => {
+  site = Site.of({
+    "src/app.ts": `
+      import { App } from "tsweb";
+      import * as calls from "./calls.server.ts";
+      export default new App({ modules: [calls] });`,
+    "src/calls.server.ts": `
+      import { publish, server } from "tsweb";
+      export const ping = server(() => "pong");
+      export const forget = server(() => {
+        void Promise.reject(new Error("Lost on the way"));
+        return "gone";
+      });
+      export const forget_to_publish = server(() => {
+        void publish("x".repeat(129), 1);
+        return "gone";
+      });`,
+  });
+  await build(site.dir);
+});
+
+afterAll(() => site?.remove());
+
+async function call({ address }: Running, name: string): Promise<unknown> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${address}/__web/rpc/${name}`, { method: "POST", headers, body: '{"args":{}}' });
+  return (await response.json()).result;
+}
+
+it.each([
+  ["built", startBuilt],
+  ["in development", startDev],
+])("a server outlives it, %s, and says so in the log with its stack", async (_, start) => {
+  const server = await start(site.dir, { WEB_ENV: "development" });
+  try {
+    expect(await call(server, "forget")).toBe("gone");
+    expect(await call(server, "forget_to_publish")).toBe("gone");
+    await expect.poll(() => server.output()).toMatch(/Lost on the way.*calls\.server\.ts.*channel/s);
+    expect(server.output()).toContain("A promise failed that nobody waited for. Await it, or catch what it fails with");
+    expect(await call(server, "ping")).toBe("pong");
+  } finally {
+    expect(await server.stop()).toBe(0);
+  }
+});
