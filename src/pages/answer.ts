@@ -124,6 +124,9 @@ function render(
   settings: PageSettings,
 ): string {
   if (isThenable(markup)) throw new TypeError("A page's markup is a promise: await it before it is returned.");
+  if (markup === undefined && settings.development) {
+    throw new TypeError("The page gave nothing. Return its markup, or null where it is to be empty.");
+  }
   const state: Render = {
     development: settings.development,
     mark: randomBytes(6).toString("base64url").replaceAll("-", "_"), // two hyphens would end a comment
