@@ -100,11 +100,17 @@ async function load(running: Running): Promise<App> {
     if (!isOvertaken) {
       if (!isMissing(error)) throw error;
       running.timesForgotten++;
-      ssr.moduleGraph.invalidateAll();
-      ssr.runner.clearCache();
+      await forgetAll(ssr, running.entry);
     }
     return await importApp(runnable(vite.environments.ssr), running);
   }
+}
+
+/** Forgets every module, and every file that was looked for and not found: its coming may have been missed. */
+async function forgetAll(ssr: RunnableDevEnvironment, entry: string): Promise<void> {
+  await ssr.pluginContainer.watchChange(entry, { event: "create" }); // of whatever file, it empties the resolver's cache
+  ssr.moduleGraph.invalidateAll();
+  ssr.runner.clearCache();
 }
 
 /** Answers whether the build tool's runner did not find a file, or a package. */
