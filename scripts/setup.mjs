@@ -45,6 +45,8 @@ export function buildPackage() {
 /** What tests run that is no package: the names it may have, and Debian's package of it. */
 export const programs = {
   chromium: { names: ["chromium", "chromium-browser", "google-chrome"], debian: "chromium" },
+  // Chromium without its window: it makes the tests faster, and not every system has it.
+  shell: { names: ["chromium-headless-shell"], debian: "chromium-headless-shell", isOptional: true },
   redis: { names: ["redis-server"], debian: "redis-server" },
   nats: { names: ["nats-server"], debian: "nats-server" },
   nginx: { names: ["nginx"], debian: "nginx" },
@@ -58,21 +60,29 @@ function find(names) {
 
 /**
  * Installs the programs that tests run, from the system's packages where we may, and else says
- * what to install.
+ * what to install. Those that the tests can do without are left out where they cannot be had.
  *
- * @param {readonly { names: string[], debian: string }[]} programs
+ * @param {readonly { names: string[], debian: string, isOptional?: boolean }[]} programs
  */
 export function installPrograms(programs) {
-  const missing = programs.filter(({ names }) => !find(names)).map(({ debian }) => debian);
-  if (missing.length === 0) return;
-  const command = `apt-get install -y --no-install-recommends ${missing.join(" ")}`;
+  const missing = programs.filter(({ names }) => !find(names));
+  const packagesOf = (list) => list.map(({ debian }) => debian).join(" ");
+  const needed = packagesOf(missing.filter(({ isOptional }) => !isOptional));
+  const wanted = packagesOf(missing.filter(({ isOptional }) => isOptional));
   const mayInstall = process.getuid?.() === 0 && find(["apt-get"]);
-  if (!mayInstall)
+  if (needed !== "" && !mayInstall)
     fail(
-      `The tests need these programs, which are not on the path: ${missing.join(", ")}.\nInstall them, on Debian with:  sudo ${command}`,
+      `The tests need these programs, which are not on the path: ${needed}.\nInstall them, on Debian with:  sudo ${APT_INSTALL} ${needed}`,
     );
-  console.log(`Installing ${missing.join(", ")} (once) …`);
+  if (missing.length === 0 || !mayInstall) return;
+  console.log(`Installing ${packagesOf(missing)} (once) …`);
   const quiet = { env: { DEBIAN_FRONTEND: "noninteractive" } };
-  run("apt-get", ["update", "-qq"], quiet);
-  run("apt-get", command.split(" ").slice(1).concat("-qq"), quiet);
+  const [command, ...install] = [...APT_INSTALL.split(" "), "-qq"];
+  run(command, ["update", "-qq"], quiet);
+  if (needed !== "") run(command, [...install, ...needed.split(" ")], quiet);
+  if (wanted === "") return;
+  const { status } = spawnSync(command, [...install, ...wanted.split(" ")], { env: { ...process.env, ...quiet.env } });
+  if (status !== 0) console.log(`The tests go on without ${wanted}, which cannot be had here: they take longer.`);
 }
+
+const APT_INSTALL = "apt-get install -y --no-install-recommends";

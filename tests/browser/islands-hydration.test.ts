@@ -130,12 +130,14 @@ describe("hydration in place", () => {
 
 test("ids are the server's, and those of two islands never meet", async () => {
   const release = stage.server.hold("/assets/views.js");
-  await page.goto(stage.pageOf("{0}{1}", [{ name: "Ids" }, { name: "Ids" }]), { waitUntil: "commit" });
+  const placed = ["one", "two"].map((name) => ({ name: "Ids", props: { name } }));
+  await page.goto(stage.pageOf("{0}{1}", placed), { waitUntil: "commit" });
   await page.waitForSelector("section + section, section ~ section");
   const ids = () => page.$$eval("input", (list) => list.map((input) => input.id));
   const served = await ids();
   expect(served).toEqual(["P1-0", "P1-1", "P2-0", "P2-1"]);
   release();
+  for (const { props } of placed) await alive(page, props.name);
   await page.click("section:first-of-type button");
   await page.click("section:last-of-type button");
   await page.waitForFunction(() => document.querySelectorAll("input").length === 6);

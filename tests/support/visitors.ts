@@ -1,6 +1,7 @@
 /**
  * Visitors in a real browser, each with cookies of their own, and what the browser had to complain of.
  */
+import { setTimeout } from "node:timers/promises";
 import type { Browser, BrowserContext, BrowserContextOptions, ConsoleMessage, Page } from "playwright-core";
 
 /**
@@ -44,8 +45,14 @@ export class Visitors {
     return page;
   }
 
-  /** Sends all of them home. */
+  /**
+   * Sends all of them home. Now and then Chromium never answers when it is to close what is about to load
+   * anew: that one then goes with the browser.
+   */
   async leave(): Promise<void> {
-    await Promise.all(this.#contexts.splice(0).map((context) => context.close()));
+    const closing = this.#contexts.splice(0).map((context) => context.close());
+    await Promise.race([Promise.all(closing), setTimeout(LEAVE_MS, undefined, { ref: false })]);
   }
 }
+
+const LEAVE_MS = 15_000;
