@@ -64,9 +64,9 @@ describe("a call", () => {
   });
 
   test.each([
-    [["a"], [1, 2], "f takes 1 arguments, not 2"],
-    [[], ["event"], "f takes 0 arguments, not 1"],
-    [undefined, [{}, {}], "f takes 1 arguments, not 2"],
+    [["a"], [1, 2], "f: too many arguments: 2, at most 1"],
+    [[], ["event"], "f: too many arguments: 1, at most 0"],
+    [undefined, [{}, {}], "f: too many arguments: 2, at most 1"],
   ])("with too many arguments rejects and sends nothing", async (params, values, message) => {
     const { stub } = await server.load();
     expect(await failureOf(stub("f", params)(...values))).toMatchObject({ code: "validation_error", message });

@@ -45,7 +45,7 @@ describe("a call", () => {
 
   it("of too many arguments is refused without being sent", async () => {
     const error = await refusal(Reflect.apply(client<Functions>(shop.address).add, undefined, [1, 2, 3]));
-    expect(error).toMatchObject({ code: "validation_error", message: "add takes 2 arguments, not 3" });
+    expect(error).toMatchObject({ code: "validation_error", message: "add: too many arguments: 3, at most 2" });
     expect(shop.asked).toEqual(["GET add"]);
   });
 

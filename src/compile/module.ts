@@ -1,5 +1,6 @@
 import type { ESTree } from "vite";
 import type { Signature, ViewSource } from "../rpc/signature.ts";
+import { checkDoors } from "./doors.ts";
 import { CompileError, placeOf, type Source } from "./errors.ts";
 import { type ModuleExports, readExports } from "./exports.ts";
 import { findMarks, type Mark } from "./marks.ts";
@@ -33,6 +34,7 @@ export function readModule(source: Source, root: string): ModuleFacts {
   const program = parse(source);
   const scopes = readScopes(program);
   const exports = readExports(program, scopes.module);
+  checkDoors(program, source);
   const marks = findMarks(program, scopes, exports, source);
   const file = relativeFile(source.file, root);
   const functions: Signature[] = [];

@@ -353,6 +353,10 @@ describe("what a page throws", () => {
       throw new NotFound();
     };
     expect((await answered(gone, {}, { showError })).status).toBe(404);
+    const { settings } = settingsWith({ showError });
+    const context = contextWith();
+    const unlisted = await runInContext(context, () => answerNotFound(context, settings));
+    expect(unlisted.body).toContain("A page is served once its module is in modules of new App.");
   });
 });
 

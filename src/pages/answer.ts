@@ -60,9 +60,10 @@ export async function answerPage(
   }
 }
 
-/** Answers the page for a path that no page has. */
+/** Answers the page for a path that no page has. In development it may be one that was written and not listed. */
 export function answerNotFound(context: RequestContext, settings: PageSettings): Promise<Reply> {
-  return answerError(context, new RPCError("not_found", "There is no page at this address."), "", settings);
+  const hint = settings.showError ? " A page is served once its module is in modules of new App." : "";
+  return answerError(context, new RPCError("not_found", `There is no page at this address.${hint}`), "", settings);
 }
 
 /** Answers what was thrown on the way to a page. */

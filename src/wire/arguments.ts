@@ -12,7 +12,7 @@ export type Arguments = Readonly<Record<string, unknown>>;
 export function byName(name: string, params: readonly string[] | undefined, values: readonly unknown[]): Arguments {
   const most = params?.length ?? 1;
   if (values.length > most) {
-    throw new RPCError("validation_error", `${name} takes ${most} arguments, not ${values.length}`);
+    throw new RPCError("validation_error", `${name}: too many arguments: ${values.length}, at most ${most}`);
   }
   // A keyed function is typed to take one object.
   return params ? Object.fromEntries(params.map((param, i) => [param, values[i]])) : ((values[0] ?? {}) as Arguments);
