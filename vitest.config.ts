@@ -1,7 +1,20 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** What waits for minutes and works for seconds: begun last, it would be waited for alone. */
+const LONG = /tests\/(fault\/(bus|live-stalled|live-torture)|browser\/(dev|live-proxy))\.test\.ts$/;
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => LONG.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         test: {
@@ -19,11 +32,11 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           include: ["tests/**/*.test.ts"],
           exclude: ["tests/**/fixtures/**"],
-          // Browsers, builds and servers: they take a while, and two at once are enough for two cores.
+          // Browsers, builds and servers: half of their time they wait, so two cores have enough to do with three.
           expect: { poll: { timeout: 15_000 } },
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
     ],

@@ -1,11 +1,12 @@
 /**
  * The wire on other runtimes: every row, against the built server and against `app.fetch` below a
- * runtime's own server. `npm run matrix` prints it; it needs no test runner.
+ * runtime's own server; and the auth toolkit. `npm run matrix` prints it; it needs no test runner.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Running, startProgram } from "../support/run-tsweb.ts";
 import { programOf, type Runtime, versionOf } from "../support/runtimes.ts";
+import { tryToolkit } from "./auth-toolkit.ts";
 import { COMMON, ROWS, type Site, socketSite, VARIANTS, type Variant } from "./wire/index.ts";
 
 export { RUNTIMES } from "../support/runtimes.ts";
@@ -28,11 +29,18 @@ export async function tryRuntime(runtime: Runtime, dir: string): Promise<Outcome
     way: "dist/server.mjs",
     ...(await runRows(opener(program, runtime, dir, "dist/server.mjs"), true)),
   };
-  if (runtime.ownServer === null) return [built];
+  const auth = { runtime: name, way: "tsweb/auth", ...(await runToolkit(program, runtime)) };
+  if (runtime.ownServer === null) return [built, auth];
   const file = `own-server-${runtime.program}.mjs`;
   writeFileSync(join(dir, file), `import app from "./dist/app.mjs";\n${runtime.ownServer}`);
   const own = { runtime: name, way: "app.fetch", ...(await runRows(opener(program, runtime, dir, file), false)) };
-  return [built, own];
+  return [built, own, auth];
+}
+
+async function runToolkit(program: string, { args }: Runtime): Promise<Pick<Outcome, "passed" | "failures">> {
+  const rows = Object.entries(await tryToolkit(program, args));
+  const failures = rows.flatMap(([row, message]) => (message === null ? [] : [{ row, message }]));
+  return { passed: rows.length - failures.length, failures };
 }
 
 type Open = (variant: Variant) => Promise<Running>;

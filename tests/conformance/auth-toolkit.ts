@@ -1,0 +1,86 @@
+/**
+ * tsweb/auth as it is built, on a runtime that an application runs on: what each of its functions gives.
+ * It needs no test runner, so that `npm run matrix` can tell too.
+ */
+import { deepStrictEqual } from "node:assert";
+import { execFile } from "node:child_process";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { repository } from "../support/copy-example.ts";
+import { listen } from "../support/listen.ts";
+
+const MODULE = pathToFileURL(join(repository, "dist/auth/index.js")).href;
+const TOOLKIT = join(repository, "tests/conformance/fixtures/toolkit.mjs");
+
+const valueError = (message: string) => ({ name: "ValueError", message });
+const noProfile = { name: "Error", message: "oidc_userinfo: … gave no profile" };
+
+const EXPECTED = {
+  passkey: { sign_count: 0, user_verified: false, backed_up: true },
+  forged: valueError("The passkey's signature is wrong."),
+  beside: valueError("The passkey's public key is not a point of P-256."),
+  raw: valueError("The passkey's signature is not one of P-256 in DER."),
+  noKey: valueError("The COSE key cannot be used: it is not one CBOR map."),
+  noBytes: { name: "TypeError", message: "cose_to_raw_point: the key must be bytes (a Uint8Array)." },
+  totp: "287082",
+  code: [true, false],
+  password: [true, false],
+  django: true,
+  magic: ["ada ✓", null],
+  profile: { sub: "ada", token: "Bearer token" },
+  refused: {
+    name: "RPCError",
+    code: "unauthenticated",
+    message: "The identity provider refused the access token.",
+  },
+  redirect: noProfile,
+  huge: noProfile,
+  plain: { name: "TypeError", message: "oidc_userinfo: the endpoint must be https; http is for this machine only." },
+  redirected: 0,
+};
+
+/** What must hold, by name, and what is wrong with it: nothing. */
+export type ToolkitRows = Readonly<Record<string, string | null>>;
+
+/**
+ * Runs the toolkit's functions on a runtime.
+ *
+ * @param program the runtime
+ * @param args what it is told before the file that it runs
+ */
+export async function tryToolkit(program: string, args: readonly string[]): Promise<ToolkitRows> {
+  let redirected = 0;
+  const provider = await listen((request, response) => {
+    if (request.url === "/elsewhere") redirected++;
+    answer(request, response);
+  });
+  try {
+    const { stdout } = await promisify(execFile)(program, [...args, TOOLKIT, MODULE, provider.address]);
+    const got = { ...JSON.parse(stdout), redirected };
+    return Object.fromEntries(Object.entries(EXPECTED).map(([name, is]) => [name, difference(got[name], is)]));
+  } finally {
+    await provider.close();
+  }
+}
+
+/** An identity provider: what it should be, and what it should not. */
+function answer({ url, headers }: IncomingMessage, response: ServerResponse): void {
+  const json = (value: unknown) =>
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
+  if (url === "/profile") json({ sub: "ada", token: headers.authorization });
+  else if (url === "/refused") response.writeHead(401).end();
+  else if (url === "/redirect") response.writeHead(302, { location: "/elsewhere" }).end();
+  else if (url === "/huge") json({ sub: "ada", x: "x".repeat(1024 * 1024) });
+  else json({ sub: "mallory" });
+}
+
+function difference(got: unknown, is: unknown): string | null {
+  try {
+    deepStrictEqual(got, is);
+    return null;
+  } catch (error) {
+    return String(error);
+  }
+}
