@@ -2,7 +2,7 @@
  * The runtimes that a built application runs on, installed through npm where they are not there yet.
  */
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { repository } from "./copy-example.ts";
@@ -59,7 +59,8 @@ export const NEWEST_NODE = RUNTIMES.filter(({ program }) => program === "node").
 const CACHE = join(repository, "node_modules", ".cache", "tsweb-runtimes");
 
 /**
- * Gives the path of a runtime's program, installed first where it is not there.
+ * Gives the path of a runtime's program, installed first where it is not there. Several tests may ask at once,
+ * in processes of their own: each installs it in a folder of its own, and the first to be ready is kept.
  *
  * @throws Error with what npm wrote, when it cannot be installed
  */
@@ -67,12 +68,19 @@ export async function programOf({ program, range }: Runtime): Promise<string> {
   const dir = join(CACHE, `${program}-${range}`);
   const path = join(dir, "node_modules", ".bin", program);
   if (existsSync(path)) return path;
-  mkdirSync(dir, { recursive: true });
-  writeFileSync(join(dir, "package.json"), '{ "private": true }\n');
+  mkdirSync(CACHE, { recursive: true });
+  const own = mkdtempSync(`${dir}-`);
+  writeFileSync(join(own, "package.json"), '{ "private": true }\n');
   const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", `${program}@${range}`];
   // npm's settings for the run under way are not for this one.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_(?!config_)/.test(name)));
-  await promisify(execFile)("npm", args, { cwd: dir, env });
+  await promisify(execFile)("npm", args, { cwd: own, env });
+  try {
+    renameSync(own, dir);
+  } catch (error) {
+    if (!existsSync(path)) throw error;
+    rmSync(own, { recursive: true });
+  }
   return path;
 }
 
