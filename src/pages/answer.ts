@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
 import { h } from "preact";
 import { RPCError, statusOf } from "../errors.ts";
 import { htmlReply, PRIVATE, type Reply, type RequestContext } from "../http/index.ts";
@@ -10,7 +11,7 @@ import { writeDocument } from "./document.ts";
 import { splitHead } from "./head.ts";
 import type { Layout, Markup, PageDefinition, PageOptions } from "./page.ts";
 import { Redirect } from "./redirect.ts";
-import { isThenable, type Render, renderMarkup } from "./rendering.ts";
+import { type ElementPlace, isThenable, MarkupError, type Render, renderMarkup } from "./rendering.ts";
 
 /** What a page that could not be shown is rendered from. */
 export interface ErrorPageProps {
@@ -112,6 +113,11 @@ export function DefaultError({ status, message, id }: ErrorPageProps): Markup {
   ]);
 }
 
+/** Where a page is declared. The development server works in the folder of the project. */
+function placeOf({ file, line }: PageSource): ElementPlace {
+  return { fileName: resolve(file), lineNumber: line, columnNumber: 1 };
+}
+
 /** What a document is rendered for: a page, or an error page, which no module declares. */
 interface Rendered {
   readonly options: PageOptions;
@@ -124,9 +130,10 @@ function render(
   { options, source }: Rendered,
   settings: PageSettings,
 ): string {
-  if (isThenable(markup)) throw new TypeError("A page's markup is a promise: await it before it is returned.");
+  const at = settings.development && source ? placeOf(source) : undefined;
+  if (isThenable(markup)) throw new MarkupError("A page's markup is a promise: await it before it is returned.", at);
   if (markup === undefined && settings.development) {
-    throw new TypeError("The page gave nothing. Return its markup, or null where it is to be empty.");
+    throw new MarkupError("The page gave nothing. Return its markup, or null where it is to be empty.", at);
   }
   const state: Render = {
     development: settings.development,

@@ -1,18 +1,18 @@
 import { type ComponentChildren, Fragment, isValidElement, toChildArray } from "preact";
-import { activeRender } from "./rendering.ts";
+import { activeRender, MarkupError } from "./rendering.ts";
 
 /**
  * Puts its children into the document's `<head>`, from anywhere in a page's markup outside a view.
  * A `<title>` among them is the document's, as it is written; of several the last one counts.
  *
- * @throws Error inside a view: the head is the server's; inside another `Head`
+ * @throws MarkupError inside a view: the head is the server's; inside another `Head`
  * @example <Head><title>{article.title}</title><meta name="description" content={article.lead} /></Head>
  */
 export function Head({ children }: { readonly children?: ComponentChildren }): null {
   const render = activeRender();
   if (!render) return null;
-  if (render.viewDepth > 0) throw new Error("<Head> stands in a view. Put it into the page around the view.");
-  if (render.inHead) throw new Error("<Head> stands in another <Head>. Put its children there.");
+  if (render.viewDepth > 0) throw new MarkupError("<Head> stands in a view. Put it into the page around the view.");
+  if (render.inHead) throw new MarkupError("<Head> stands in another <Head>. Put its children there.");
   render.head.push(children);
   return null;
 }

@@ -22,6 +22,29 @@ export interface Render {
   viewDepth: number;
   /** Whether it is what `Head` was given that is rendered, after the page itself. */
   readonly inHead: boolean;
+  /** In development: where the element stands that is being rendered. */
+  at?: ElementPlace | undefined;
+}
+
+/** Where an element stands in the text, as JSX says it in development: lines and columns from 1. */
+export interface ElementPlace {
+  readonly fileName: string;
+  readonly lineNumber: number;
+  readonly columnNumber: number;
+}
+
+/**
+ * A mistake in markup. In development it brings its place, which its stack has not: the renderer calls
+ * components long after their elements were made.
+ */
+export class MarkupError extends TypeError {
+  /** As the build tool's errors have it: columns from 0. */
+  declare readonly loc?: { readonly file: string; readonly line: number; readonly column: number };
+
+  constructor(message: string, at = active?.at) {
+    super(message);
+    if (at) this.loc = { file: at.fileName, line: at.lineNumber, column: at.columnNumber - 1 };
+  }
 }
 
 let active: Render | undefined;
@@ -63,7 +86,7 @@ function synchronous(type: ComponentType): ComponentType {
     ? type
     : Object.assign(function (this: unknown, props: unknown, context: unknown) {
         const markup = call.call(this, props, context);
-        if (isThenable(markup)) throw new AsyncMarkupError(type.displayName || type.name || "A component");
+        refuseAsync(type.displayName || type.name || "A component", markup);
         return markup;
       }, type);
   checked.set(type, component as ComponentType); // it takes and gives what `type` does
@@ -72,14 +95,13 @@ function synchronous(type: ComponentType): ComponentType {
   return component as ComponentType;
 }
 
-/** A component or view that returned a promise. */
-export class AsyncMarkupError extends TypeError {
-  constructor(name: string) {
-    super(
-      `${name} returned a promise. Markup is synchronous: load what it shows in the page function, which may be ` +
-        "async, and pass it down.",
-    );
-  }
+/** @throws MarkupError when a component or a view returned a promise */
+export function refuseAsync(name: string, markup: unknown): void {
+  if (!isThenable(markup)) return;
+  throw new MarkupError(
+    `${name} returned a promise. Markup is synchronous: load what it shows in the page function, which may be ` +
+      "async, and pass it down.",
+  );
 }
 
 export function isThenable(value: unknown): boolean {
@@ -89,7 +111,7 @@ export function isThenable(value: unknown): boolean {
 function refuseDeadHandlers({ type, props }: VNode): void {
   for (const [name, value] of Object.entries(props)) {
     if (typeof value !== "function" || name === "ref" || name === "children") continue;
-    throw new TypeError(
+    throw new MarkupError(
       `<${String(type)}> was given a function (${name}) outside a view: nothing would ever call it. ` +
         "Put the element into a view().",
     );
@@ -99,7 +121,7 @@ function refuseDeadHandlers({ type, props }: VNode): void {
 /** The renderer passes over a promise among children without a word. */
 function refusePromises({ type, props: { children } }: VNode): void {
   if (!(Array.isArray(children) ? children.some(isThenable) : isThenable(children))) return;
-  throw new TypeError(
+  throw new MarkupError(
     `<${String(type)}> was given a promise. Markup is synchronous: await it in the page function, which may be ` +
       "async, and pass down what it gives.",
   );
@@ -112,6 +134,7 @@ const { __b: earlierBefore, diffed: earlierAfter } = hooks;
 
 hooks.__b = (vnode) => {
   if (active) {
+    if (active.development) active.at = (vnode as { __source?: ElementPlace }).__source ?? active.at;
     if (typeof vnode.type === "string") {
       if (active.development) {
         refusePromises(vnode);

@@ -10,7 +10,7 @@ import {
 import { useContext } from "preact/hooks";
 import type { ViewSource } from "../rpc/index.ts";
 import { SerializeError, toJson } from "../serialize.ts";
-import { AsyncMarkupError, activeRender, isThenable, markViewBody } from "./rendering.ts";
+import { activeRender, MarkupError, markViewBody, refuseAsync } from "./rendering.ts";
 
 /** Whether we are inside a view: an inner one is part of the outer one's island. */
 const Inside = createContext(false);
@@ -24,7 +24,7 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
 
   const Body = (props: P) => {
     const markup = fn(props);
-    if (isThenable(markup)) throw new AsyncMarkupError(name);
+    refuseAsync(name, markup);
     return markup;
   };
   markViewBody(Body);
@@ -33,7 +33,7 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
     const render = activeRender();
     if (useContext(Inside) || !render) return h(Body as FunctionComponent<P>, props);
     if (!source) throw new Error(notCompiled(name));
-    if (render.inHead) throw new Error(`The view ${name} stands in <Head>, where nothing can come alive.`);
+    if (render.inHead) throw new MarkupError(`The view ${name} stands in <Head>, where nothing can come alive.`);
     refuseChildren(name, props);
     const json = propsJson(name, props);
     const index = render.islands.push({ source, props: json }) - 1;
@@ -59,7 +59,7 @@ function notCompiled(name: string): string {
 
 function refuseChildren(name: string, props: object): void {
   if (!("children" in props) || props.children === undefined) return;
-  throw new TypeError(
+  throw new MarkupError(
     `The view ${name} was given children in a page. Only its props travel to the browser, as JSON: ` +
       "let the view make its own children, or wrap both in a view.",
   );
@@ -68,13 +68,13 @@ function refuseChildren(name: string, props: object): void {
 function propsJson(name: string, props: object): string {
   for (const [prop, value] of Object.entries(props)) {
     if (isValidElement(value))
-      throw new TypeError(`The view ${name} was given markup (${prop}): props travel as JSON.`);
+      throw new MarkupError(`The view ${name} was given markup (${prop}): props travel as JSON.`);
   }
   try {
     return toJson(props, { strict: true });
   } catch (error) {
     if (!(error instanceof SerializeError)) throw error;
-    throw new TypeError(`The view ${name} was given a prop that does not travel to the browser. ${error.message}`);
+    throw new MarkupError(`The view ${name} was given a prop that does not travel to the browser. ${error.message}`);
   }
 }
 

@@ -168,23 +168,6 @@ it("the application goes on when the project's Vite config is edited", async () 
   expect(await page("/plain")).toContain("Word: newer");
 });
 
-it("a component that is not there, and a page that returns nothing, are said to be", async () => {
-  const misspelt = site.edit("src/pages.server.tsx", "import Note", 'import { Wrod } from "./words";\nimport Note');
-  await change(edit("src/pages.server.tsx", "<h1>Word", "<h1><Wrod />Word"));
-  expect(await page("/plain")).toMatch(
-    /The component of this element is undefined\..*src\/pages\.server\.tsx:\d+:\d+/s,
-  );
-  await change(misspelt);
-  await change(
-    edit(
-      "src/pages.server.tsx",
-      "export const plain",
-      'export const nothing = page("/nothing", () => undefined);\nexport const plain',
-    ),
-  );
-  expect(await page("/nothing")).toContain("The page gave nothing.");
-});
-
 it("a missing file is found whose coming nobody was told of", async () => {
   const ignoring = 'export default { server: { watch: { ignored: ["**/unheard.*"] } } };\n';
   await change(() => site.write("vite.config.ts", ignoring));

@@ -1,0 +1,79 @@
+/**
+ * Mistakes in markup, in development: the error page says where the element stands, since no stack does.
+ */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { type Running, startDev } from "../support/run-tsweb.ts";
+import { Site } from "../support/site.ts";
+
+let site: Site;
+let dev: Running;
+
+beforeAll(async () => {
+  site = Site.copy();
+  dev = await startDev(site.dir);
+});
+
+afterAll(async () => {
+  const code = await dev?.stop();
+  site?.remove();
+  expect(code).toBe(0);
+});
+
+/** Gives what a page of its own shows that has an element in its markup, and where that stands. */
+async function shown(element: string, path: string): Promise<{ text: string; place: string }> {
+  const name = path.slice(1);
+  site.write(
+    `src/${name}.server.tsx`,
+    [
+      'import { Head, page } from "tsweb";',
+      'import { Echo } from "./note.tsx";',
+      'import * as words from "./counter.tsx";',
+      "const Slow = async () => <p>slow</p>;",
+      "const soon = async (): Promise<any> => [Head, Echo, words, Slow];",
+      `export const ${name} = page("${path}", () => (`,
+      "  <main>",
+      "    <h1>Markup</h1>",
+      `    <p>text</p> ${element}`,
+      "  </main>",
+      "));",
+    ].join("\n"),
+  );
+  site.edit("src/app.ts", "export default", `import * as ${name} from "./${name}.server.tsx";\nexport default`);
+  site.edit("src/app.ts", "modules: [", `modules: [${name}, `);
+  const answer = async () => (await fetch(dev.address + path)).text();
+  await expect.poll(answer).not.toContain("There is no page at this address");
+  const text = (await answer()).replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"');
+  return { text, place: `src/${name}.server.tsx:9:${"    <p>text</p> ".length + 1}` };
+}
+
+it.each([
+  ["a promise for a prop", "<Echo text={soon() as never} />", "The view Echo was given a prop that does not travel"],
+  ["children of a view", '<Echo {...{ text: "x", children: "y" }} />', "The view Echo was given children"],
+  ["a promise for a child", "<b>{soon() as never}</b>", "<b> was given a promise"],
+  ["an async component", "<Slow {...({} as never)} />", "Slow returned a promise"],
+  [
+    "a handler that nothing calls",
+    "<button {...{ onClick: () => 1 }}>press</button>",
+    "was given a function (onClick)",
+  ],
+  ["a head in a head", "<Head><Head /></Head>", "<Head> stands in another <Head>"],
+  ["a component that is undefined", "<words.Missing />", "The component of this element is undefined."],
+])("%s is shown where it stands", async (title, element, sentence) => {
+  const { text, place } = await shown(element, `/${title.replaceAll(" ", "_")}`);
+  expect(text).toContain(sentence);
+  const inner = element.startsWith("<Head>") ? place.replace(/\d+$/, (column) => String(Number(column) + 6)) : place;
+  expect(text).toContain(inner);
+  expect(text).toContain(`>    9 |     <p>text</p> ${element}`);
+});
+
+it("a page of nothing is shown where it stands", async () => {
+  site.write(
+    "src/nothing.server.tsx",
+    'import { page } from "tsweb";\n\nexport const nothing = page("/nothing", () => undefined);\n',
+  );
+  site.edit("src/app.ts", "export default", 'import * as nothing from "./nothing.server.tsx";\nexport default');
+  site.edit("src/app.ts", "modules: [", "modules: [nothing, ");
+  const answer = async () => (await fetch(`${dev.address}/nothing`)).text();
+  await expect.poll(answer).toContain("The page gave nothing.");
+  expect(await answer()).toContain("src/nothing.server.tsx:3:1");
+});
