@@ -32,7 +32,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     };
     if (mode === "built") await build(copy.dir);
     running = await (mode === "built" ? startBuilt : startDev)(copy.dir, env);
-    browser = await launch();
+    browser = await launch({ whole: true });
     visitors = new Visitors(browser, { baseURL: running.address });
   }, 120_000);
 
