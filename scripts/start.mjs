@@ -17,4 +17,12 @@ run(process.execPath, [join(root, "bin", "tsweb.js"), "build", folder]);
 // A built application is taken for production unless told otherwise, and would want a secret of its own.
 process.env.WEB_ENV ??= "development";
 process.chdir(folder);
+endWithParent();
 await import(pathToFileURL(join(folder, "dist", "server.mjs")).href);
+
+/** Whoever ends npm ends this: npm tells its shell alone, which passes no signal on. */
+function endWithParent() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const { ppid } = process;
+  setInterval(() => process.ppid === ppid || process.kill(process.pid, "SIGTERM"), 500).unref();
+}

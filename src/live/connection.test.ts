@@ -90,6 +90,47 @@ describe("what arrives in one turn", () => {
   });
 });
 
+/** Has what is read move the end of the history, as other channels do all the time on a bus that is far away. */
+function moveEnds(): void {
+  const read = bus.read;
+  bus.read = async (channel, after, limit) => {
+    await bus.publish("elsewhere", "1");
+    const batch = await read(channel, after, limit);
+    await new Promise(setImmediate);
+    return batch;
+  };
+}
+
+describe("a bus whose end never stands still", () => {
+  it("is left alone by those who have nothing to read", async () => {
+    moveEnds();
+    const { other, connection } = await connect(["quiet"]);
+    await expect.poll(() => bus.reads).toBeGreaterThan(0);
+    for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
+    const reads = bus.reads;
+    for (let ticks = 0; ticks < 5; ticks++) {
+      connection.tick(performance.now());
+      for (let turns = 0; turns < 20; turns++) await new Promise(setImmediate);
+    }
+    expect(bus.reads).toBe(reads);
+    await publishAll("quiet", [1, 2]);
+    await got(other, [1, 2]);
+    expect(bus.reads).toBe(reads);
+  });
+
+  it("gives those who come at any moment all from there, in order and once", async () => {
+    moveEnds();
+    const come: { from: number; other: OtherEnd }[] = [];
+    for (let n = 0; n < 300; n++) {
+      if (n % 3 === 0) come.push({ from: n, other: (await connect(["a"])).other });
+      await publishAll("a", [n]);
+      if (n % 7 === 0) bus.wakeAll(); // they cannot tell what of it they know
+      for (let turns = 0; turns < n % 5; turns++) await new Promise(setImmediate);
+    }
+    for (const { from, other } of come) await got(other, Array.from({ length: 300 - from }, (_, i) => from + i));
+  });
+});
+
 describe("one who reads slowly", () => {
   it("holds up nobody, and gets the rest when it takes more", async () => {
     const slow = await connect(["a"]);

@@ -50,7 +50,9 @@ export async function answerStream(
     return runInContext(context, () => steps.close());
   };
   // Before the first line there is no body yet that could be cancelled, and not every host cancels one.
-  context.raw.signal.addEventListener("abort", () => void end(), { once: true });
+  const { signal } = context.raw;
+  signal.addEventListener("abort", () => void end(), { once: true });
+  if (signal.aborted) void end(); // who had gone before is not told of again
   let ahead: Line | undefined = await next();
 
   const turns = new Turns();
@@ -93,6 +95,7 @@ class Steps {
   }
 
   async next(start: () => AnyGenerator): Promise<Line> {
+    if (this.#isClosed) return NOTHING;
     try {
       this.#generator ??= start(); // defaults of its parameters are made here, and may throw
       const underWay = this.#generator.next();
