@@ -150,11 +150,11 @@ export class Connection implements Listener, Guest, Pushing {
       this.#tellGap(reader, frames);
       return false;
     }
+    if (frames.length === 0 && !batch.more) return !reader.settle(batch.end) && reader.catchUp();
     if (!(await this.#writeAll(reader, frames))) return false;
     reader.moveTo(batch.end);
-    if (batch.more) return true;
-    await reader.catchUp();
-    return frames.length > 0;
+    if (!batch.more) await reader.catchUp();
+    return true;
   }
 
   /** Writes frames in pieces, each when the other end has taken what came before. @returns whether it took all */

@@ -29,6 +29,10 @@ export function readCursor(text: string, count: number): readonly Position[] | n
  * earlier: then messages come twice at worst, and none is missing.
  */
 export function laterOf(own: Position, presented: Position): Position {
-  if (presented.length !== own.length) return presented.length > own.length ? presented : own;
-  return presented > own ? presented : own;
+  return isLater(presented, own) ? presented : own;
+}
+
+/** Compares positions of one channel. */
+export function isLater(position: Position, other: Position): boolean {
+  return position.length === other.length ? position > other : position.length > other.length;
 }

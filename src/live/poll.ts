@@ -58,6 +58,8 @@ class Poll implements Listener, Guest {
   readonly #events: string[] = [];
   readonly #gaps: string[] = [];
   #bytes = 0;
+  /** Whether it is told what comes to its channels. */
+  #waits = false;
   #isWoken = false;
   #isEnding = false;
   #resume: (() => void) | null = null;
@@ -105,6 +107,7 @@ class Poll implements Listener, Guest {
   }
 
   #listen(): void {
+    this.#waits = true;
     this.#hub.admit(this);
     for (const reader of this.#readers) {
       if (!reader.isOver) reader.follow(this.#hub.listen(reader.channel, this));
@@ -139,6 +142,7 @@ class Poll implements Listener, Guest {
       this.#addGap(reader, frames);
       return false;
     }
+    if (frames.length === 0 && !batch.more) return !reader.settle(batch.end) && this.#waits && reader.catchUp();
     this.#add(reader, frames);
     reader.moveTo(batch.end);
     return batch.more;

@@ -1,5 +1,5 @@
 import type { Batch, Position } from "./bus/index.ts";
-import { OVER } from "./cursor.ts";
+import { isLater, OVER } from "./cursor.ts";
 import { type Frame, frameOf, MAX_WRITE_BYTES, type Slice } from "./tail.ts";
 import { READ_LIMIT, type WatchedChannel } from "./watched.ts";
 
@@ -92,13 +92,31 @@ export class Reader {
     this.#next = null;
   }
 
+  /**
+   * Moves on to where the bus has just had nothing more to give, and looks for its place in the tail.
+   *
+   * @returns whether it has one: then it is live
+   */
+  settle(position: Position): boolean {
+    const from = this.#position;
+    this.moveTo(position);
+    this.#next = this.#watched?.tail?.place(from, position) ?? null;
+    return this.#next !== null;
+  }
+
   /** Reads no more: its gap is told. */
   end(): void {
     this.#position = OVER;
   }
 
-  /** Asks the channel to take note of what the bus has. */
-  async catchUp(): Promise<void> {
+  /**
+   * Asks the channel to take note of what the bus has.
+   *
+   * @returns whether it has come as far as this reader, so that what is read next will {@link settle} it
+   */
+  async catchUp(): Promise<boolean> {
     await this.#watched?.refresh();
+    const end = this.#watched?.tail?.end;
+    return end !== undefined && !isLater(this.#position, end);
   }
 }

@@ -1,4 +1,5 @@
 import type { Message, Position } from "./bus/index.ts";
+import { isLater } from "./cursor.ts";
 
 /** A message as it goes to all who listen: encoded once. */
 export interface Frame extends Message {
@@ -111,6 +112,22 @@ export class Tail {
       if (this.#frames[i]?.position === position) return this.#first + i + 1;
     }
     return position === this.#start ? this.#first : null;
+  }
+
+  /**
+   * Gives the number after a position that the bus has just vouched for, though nothing of this channel
+   * stands there: it may be where all channels stood, or a time. `null` when the tail cannot tell.
+   *
+   * @param from from which on, up to `position`, the bus has nothing
+   */
+  place(from: Position, position: Position): number | null {
+    // What it has yet to see may lie before `from`, and be known there already.
+    if (!isLater(position, this.#end)) return isLater(this.#start, position) ? null : this.#after(position);
+    return isLater(from, this.#end) ? null : this.next;
+  }
+
+  #after(position: Position): number {
+    return this.#first + this.#frames.filter((frame) => !isLater(frame.position, position)).length;
   }
 
   /** Answers whether the frames from a number on are all held. */
