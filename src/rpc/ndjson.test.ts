@@ -297,6 +297,20 @@ describe("a reader that goes away", () => {
     expect(String(log.mock.calls)).not.toContain("failed");
   });
 
+  it("has gone before the stream began: nothing of it runs, and it holds no place", async () => {
+    const endless = async function* () {
+      steps.push("begun");
+      await new Promise(() => undefined);
+      yield 1;
+    };
+    const app = streaming(endless);
+    const signal = AbortSignal.abort();
+    for (let n = 0; n <= app.config.maxStreamsPerClient; n++) {
+      expect((await call(app, "stream", {}, { signal })).status).toBe(200);
+    }
+    expect(steps).toEqual([]);
+  });
+
   it("has what its finally throws put into the log", async () => {
     const app = streaming(async function* () {
       try {
