@@ -16,6 +16,7 @@ import { comesAgain, NodeInbound } from "./inbound.ts";
 import { closes, lingering } from "./linger.ts";
 import { asFetch, targetOf, withCookiesApart } from "./mounted.ts";
 import { push } from "./push.ts";
+import { inTurn } from "./turn.ts";
 import { cutUntaken, endUnread } from "./unread.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
@@ -58,8 +59,7 @@ export function node(app: Answering | Fetchable): NodeHandler {
   };
   return (request, response) => {
     if (!isUsableTarget(request)) return refuseTarget(request, response);
-    // The parser takes in a body that came with its headers once we give way: then nobody has to wait for it.
-    process.nextTick(handle, request, response);
+    inTurn(request, response, handle);
   };
 }
 
