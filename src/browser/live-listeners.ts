@@ -76,11 +76,16 @@ export function deliver({ channels, served }: Asked, cursor: string, deliveries:
   }
 }
 
-/** Ends those who listen to a channel and cannot have all of it, and tells them. */
-export function tell({ served }: Asked, lost: string | undefined, reason: GapReason): void {
-  for (const listener of served) {
-    if (listener.channel === lost && listeners.delete(listener)) guard(() => listener.gap(reason));
-  }
+/**
+ * Ends those who listen to a channel and cannot have all of it, and tells them: those who are behind.
+ *
+ * @returns whether there are others, who have had what is lost
+ */
+export function tell({ served }: Asked, lost: string, reason: GapReason): boolean {
+  const theirs = served.filter((listener) => listener.channel === lost && listeners.has(listener));
+  const behind = theirs.filter(({ position }) => !theirs.some((other) => isLater(position, other.position)));
+  for (const listener of behind) if (listeners.delete(listener)) guard(() => listener.gap(reason));
+  return behind.length < theirs.length;
 }
 
 /** Compares positions of one channel. The longer is the later: what they count has one digit more. */

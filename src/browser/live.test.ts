@@ -356,6 +356,25 @@ describe("a gap", () => {
     expect(page.reported).toEqual([mistake]);
   });
 
+  test("is told to those alone who are behind it: who has had what is lost goes on", async () => {
+    const request = (await listen()).open().push(say.message("p.4", "room:1", 4) + say.message("p.5", "room:1", 5));
+    await page.pass();
+    for (const name of ["late", "also late"]) {
+      page.subscribe(room, (message) => seen.push(`${name}: ${message}`), {
+        gap: (reason) => seen.push(`${name}: ${reason}`),
+      });
+    }
+    await page.pass();
+    expect([request.aborted.aborted, page.last.after]).toEqual([true, "p.3"]);
+    page.last.open().push(say.gap("-", "room:1", "trimmed"));
+    await page.pass();
+    expect(seen).toEqual([4, 5, "late: trimmed", "also late: trimmed"]);
+    expect([page.last.feeds, page.last.after]).toEqual([[room], "p.5"]);
+    page.last.open().push(say.message("p.6", "room:1", 6));
+    await page.pass();
+    expect(seen.slice(4)).toEqual([6]);
+  });
+
   test("may be answered with a new feed", async () => {
     page = await LivePage.open();
     const fresh = feedOf("room:1", { position: "q.1" });

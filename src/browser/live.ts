@@ -105,7 +105,8 @@ function take(asked: Asked, { event, id, retry, data: [first, second] }: ServerE
   failures = 0;
   // Only messages and gaps have an id, and both have two lines.
   if (id) deliver(asked, id, event ? [] : [[first, JSON.parse(second as string)]]);
-  if (event === "gap") tell(asked, first, second as GapReason); // the server has no other
+  // The server has no other reasons. Those who are left there are no longer served.
+  if (event === "gap" && tell(asked, first, second as GapReason)) void restart();
 }
 
 async function poll(run: number, signal: AbortSignal): Promise<void> {
