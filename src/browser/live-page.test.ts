@@ -58,6 +58,20 @@ describe("on HTTP/1.1", () => {
     expect(seen).toEqual([4, 5]);
   });
 
+  test("it asks on at once while answers are full, so that a busy channel does not run away from it", async () => {
+    await streaming({ protocol: "http/1.1" });
+    page.hide();
+    await page.pass(2_010);
+    for (const n of [5, 6]) {
+      page.last.json({ events: [["room:1", n]], gaps: [], cursor: `p.${n}`, more: true });
+      expect(await page.untilAsked()).toBeLessThan(1_100);
+      expect([page.last.kind, page.last.after, page.last.wait]).toEqual(["/__web/poll", `p.${n}`, "0"]);
+    }
+    page.last.json({ events: [["room:1", 7]], gaps: [], cursor: "p.7" });
+    expect(await page.untilAsked()).toBeGreaterThan(29_900);
+    expect(seen).toEqual([4, 5, 6, 7]);
+  });
+
   test("looked at again it streams at once, and has missed nothing", async () => {
     await streaming({ protocol: "http/1.1" });
     page.hide();

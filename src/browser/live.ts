@@ -6,6 +6,8 @@ interface PollAnswer {
   readonly events: readonly Delivery[];
   readonly gaps: readonly (readonly [channel: string, reason: GapReason])[];
   readonly cursor: string;
+  /** It is as long as an answer may be: there may be more at once. */
+  readonly more?: true;
 }
 
 /** A stream says something as soon as it is open. */
@@ -42,10 +44,11 @@ export async function restart(): Promise<void> {
     const isStream = !isAway && Date.now() >= streamAt;
     attempt = new AbortController();
     const { signal } = attempt;
+    let isBehind: unknown;
     watch(isStream ? OPENING_MS : SILENCE_MS);
     failures++;
     try {
-      await (isStream ? stream : poll)(run, signal);
+      isBehind = await (isStream ? stream : poll)(run, signal);
     } catch {
       // However it failed, there is one thing to do: try again.
     }
@@ -53,7 +56,8 @@ export async function restart(): Promise<void> {
     const isDead = signal.aborted;
     attempt.abort(); // what is left of the answer
     if (isStream && (isDead || failures > 1)) streamAt = Date.now() + POLLING_MS;
-    else await pause(isAway ? AWAY_MS : delay(isStream ? retryMs : POLL_RETRY_MS));
+    // What is left of a busy channel after half a minute would be more each time, until it is held no longer.
+    else await pause(isAway && !isBehind ? AWAY_MS : delay(isStream ? retryMs : POLL_RETRY_MS));
   }
 }
 
@@ -109,17 +113,19 @@ function take(asked: Asked, { event, id, retry, data: [first, second] }: ServerE
   if (event === "gap" && tell(asked, first, second as GapReason)) void restart();
 }
 
-async function poll(run: number, signal: AbortSignal): Promise<void> {
+/** @returns whether there may be more at once */
+async function poll(run: number, signal: AbortSignal): Promise<unknown> {
   const asked = ask(true);
   const response = await request(`poll?${asked.query}&wait=${isAway ? 0 : 25}`, signal);
   const { status } = response;
   // A proxy may refuse streams like this; who refuses polls too is the application.
   if (status === 400 || status === 403) return refused(asked, status);
-  const { events, gaps, cursor }: PollAnswer = await response.json();
+  const { events, gaps, cursor, more }: PollAnswer = await response.json();
   if (run !== current) return;
   deliver(asked, cursor, events); // another's answer has no cursor, and this throws
   for (const [channel, reason] of gaps) tell(asked, channel, reason);
   failures = 1; // so that one stream that fails is enough to come back here
+  return more;
 }
 
 /** Only a mistake or another key brings this about: new feeds help, and nothing else. */

@@ -10,7 +10,7 @@ import type { Listener } from "./watched.ts";
 /** The longest that a poll may wait, in seconds. */
 const MAX_WAIT_SECONDS = 25;
 
-/** About how much one answer holds; what is left comes with the next. */
+/** About how much one answer holds; what is left comes with the next: an answer that is full says so. */
 const MAX_ANSWER_BYTES = 128 * 1024;
 
 /**
@@ -82,7 +82,8 @@ class Poll implements Listener, Guest {
 
   json(): string {
     const cursor = writeCursor(this.#readers.map(({ position }) => position));
-    return `{"events":[${this.#events.join()}],"gaps":[${this.#gaps.join()}],"cursor":${JSON.stringify(cursor)}}`;
+    const more = this.#bytes < MAX_ANSWER_BYTES ? "" : ',"more":true';
+    return `{"events":[${this.#events.join()}],"gaps":[${this.#gaps.join()}],"cursor":${JSON.stringify(cursor)}${more}}`;
   }
 
   wake(): void {
