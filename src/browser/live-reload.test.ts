@@ -92,6 +92,12 @@ describe("a page that missed something, and has no word of its own for it", () =
     expect(second.said).toEqual(reloads ? [] : [SAID]);
   });
 
+  test("reloads when the clock was set back by more since it last did", async () => {
+    const page = await missing({ storage: new Map([["tsweb-reload", `${Date.now() + 3_600_000}`]]) });
+    await page.pass();
+    expect([page.reloads, page.said]).toEqual([1, []]);
+  });
+
   test("and has no storage to remember by says so, and does not reload", async () => {
     const page = await missing({ storage: null });
     await page.pass(600_000);

@@ -30,7 +30,8 @@ function reloadOnce(reason: string): void {
   isDue = false;
   try {
     const now = Date.now();
-    if (now - Number(sessionStorage.getItem(KEY)) > QUIET_MS) {
+    // From what the clock said before it was set back, too, it may be far.
+    if (Math.abs(now - Number(sessionStorage.getItem(KEY))) > QUIET_MS) {
       sessionStorage.setItem(KEY, `${now}`);
       location.reload();
       return;

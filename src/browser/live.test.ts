@@ -223,6 +223,17 @@ describe("a poll", () => {
     expect(page.last.kind).toBe("/__web/poll");
   });
 
+  test("gives way to a stream after a minute, also when the clock is set back meanwhile", async () => {
+    await untilPoll();
+    vi.setSystemTime(Date.now() - 3_600_000);
+    for (let polls = 0; page.last.kind === "/__web/poll"; polls++) {
+      expect(polls).toBeLessThan(4);
+      await page.pass(25_000);
+      page.last.json(empty());
+      await page.untilAsked();
+    }
+  });
+
   test("gives way to a stream that opens", async () => {
     await untilPoll();
     while (page.last.kind === "/__web/poll") {
@@ -290,7 +301,7 @@ describe("a poll", () => {
 });
 
 describe("feeds that are refused", () => {
-  test.each([400, 403])("by a poll with %i are told as over, once, and asked for no more", async (status) => {
+  test.each([400, 403, 414])("by a poll with %i are told as over, once, and asked for no more", async (status) => {
     const poll = await untilPoll();
     page.subscribe(news, () => {}, { gap: (reason) => seen.push(`news gap: ${reason}`) });
     await page.pass();

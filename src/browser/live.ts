@@ -28,7 +28,7 @@ let attempt: AbortController | undefined;
 let watchdog: ReturnType<typeof setTimeout> | undefined;
 /** Attempts since something was heard, the one under way among them. */
 let failures = 0;
-/** When a stream may be tried; polls until then. */
+/** When a stream may be tried, by the clock that nobody sets; polls until then. */
 let streamAt = 0;
 let retryMs = 1_000;
 let heardAt = 0;
@@ -41,7 +41,7 @@ export async function restart(): Promise<void> {
   await pause(0);
   if (run === current) attempt?.abort();
   while (run === current && listeners.size > 0) {
-    const isStream = !isAway && Date.now() >= streamAt;
+    const isStream = !isAway && performance.now() >= streamAt;
     attempt = new AbortController();
     const { signal } = attempt;
     let isBehind: unknown;
@@ -55,7 +55,7 @@ export async function restart(): Promise<void> {
     if (run !== current) return;
     const isDead = signal.aborted;
     attempt.abort(); // what is left of the answer
-    if (isStream && (isDead || failures > 1)) streamAt = Date.now() + POLLING_MS;
+    if (isStream && (isDead || failures > 1)) streamAt = performance.now() + POLLING_MS;
     // What is left of a busy channel after half a minute would be more each time, until it is held no longer.
     else await pause(isAway && !isBehind ? AWAY_MS : delay(isStream ? retryMs : POLL_RETRY_MS));
   }
@@ -119,7 +119,7 @@ async function poll(run: number, signal: AbortSignal): Promise<unknown> {
   const response = await request(`poll?${asked.query}&wait=${isAway ? 0 : 25}`, signal);
   const { status } = response;
   // A proxy may refuse streams like this; who refuses polls too is the application.
-  if (status === 400 || status === 403) return refused(asked, status);
+  if ([400, 403, 414].includes(status)) return refused(asked, status);
   const { events, gaps, cursor, more }: PollAnswer = await response.json();
   if (run !== current) return;
   deliver(asked, cursor, events); // another's answer has no cursor, and this throws
@@ -128,7 +128,7 @@ async function poll(run: number, signal: AbortSignal): Promise<unknown> {
   return more;
 }
 
-/** Only a mistake or another key brings this about: new feeds help, and nothing else. */
+/** A mistake, another key, or names too long for one address brings this about: new feeds may help, and nothing else. */
 function refused(asked: Asked, status: number): void {
   console.error(`The server refused this page's feeds (${status})`);
   for (const channel of asked.channels) tell(asked, channel, "expired");

@@ -192,7 +192,9 @@ export class LivePage {
     const listen = this.#target.addEventListener.bind(this.#target);
     vi.stubGlobal("addEventListener", listen);
     vi.stubGlobal("document", this.#document(base, listen));
-    vi.stubGlobal("performance", { getEntriesByType: () => [{ nextHopProtocol: protocol }] });
+    const { performance } = globalThis;
+    const entries = [{ nextHopProtocol: protocol }];
+    vi.stubGlobal("performance", { now: () => performance.now(), getEntriesByType: () => entries });
     vi.stubGlobal("location", { reload: () => this.reloads++ });
     vi.stubGlobal("reportError", (error: unknown) => this.reported.push(error));
     vi.stubGlobal("sessionStorage", {
