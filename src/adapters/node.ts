@@ -71,9 +71,14 @@ async function sendLate(answered: PromiseLike<Answer>, response: ServerResponse)
   }
 }
 
-/** What cannot be written at all, a header with a line break in it say: there is no context left to log it with. */
-function fail(error: unknown, response: ServerResponse): void {
+/** There is no context left to log it with. */
+function tell(error: unknown): void {
   console.error("An answer could not be sent.", error);
+}
+
+/** What cannot be written at all, a header with a line break in it say. */
+function fail(error: unknown, response: ServerResponse): void {
+  tell(error);
   if (!response.headersSent) response.writeHead(500, { connection: "close" });
   response.end();
 }
@@ -92,8 +97,16 @@ function send(answer: Answer, response: ServerResponse): void | Promise<void> {
 
 async function sendStreamed(answer: Response, response: ServerResponse): Promise<void> {
   const { req: request } = response;
+  // What went beyond the length that a route gave would be read as the next answer. Not of files: what their pipe
+  // would throw, nobody catches.
+  response.strictContentLength = !("_toNodeResponse" in answer);
   await sendNodeResponse(response, request.complete ? answer : await lingering(answer, request));
+  const { errored } = response;
+  if (errored && "code" in errored && errored.code === MISMATCH) tell(errored);
 }
+
+/** How Node calls a body that is not as long as its headers say. */
+const MISMATCH = "ERR_HTTP_CONTENT_LENGTH_MISMATCH";
 
 /** An answer that is there from its first byte to its last. */
 interface Whole extends Outgoing {

@@ -1,7 +1,8 @@
 import { Readable } from "node:stream";
 import type { RequestContext } from "./context.ts";
+import { headersToSend } from "./handed-on.ts";
 import { isPushed } from "./pushed.ts";
-import type { Reply } from "./reply.ts";
+import { PRIVATE, type Reply } from "./reply.ts";
 import type { SecurityLines } from "./security.ts";
 
 /** An answer with all that it carries: what an adapter writes. */
@@ -88,9 +89,14 @@ function isFile(given: Response): boolean {
  * Gives a route's answer anew, for this request alone. A route may keep one and give it again and again, as
  * those without a body can be: what is set on it for one visitor, the session even, would go to the next.
  * And the answer of another server (`fetch`), or of `Response.redirect`, takes no more headers.
+ *
+ * One that says nothing of caches is for this visitor only.
  */
-function copyOf({ body, status, statusText, headers }: Response, { inbound }: RequestContext): Response {
+function copyOf(given: Response, { inbound }: RequestContext): Response {
+  const { body, status, statusText } = given;
   const isHead = inbound.method === "HEAD";
+  const headers = headersToSend(given);
+  for (const [name, value] of Object.entries(PRIVATE)) if (!headers.has(name)) headers.set(name, value);
   // Nobody will read it: what it is made of, a file or a connection, would stay open.
   if (isHead) body?.cancel().catch(() => undefined);
   return new Response(isHead ? null : body, { status, statusText, headers });

@@ -1,12 +1,11 @@
 import { RPCError, statusOf } from "../errors.ts";
-import { CLOSE, jsonReply, PRIVATE, Refusal, type Reply, type RequestContext, withLimitedBody } from "../http/index.ts";
+import { CLOSE, jsonReply, Refusal, type Reply, type RequestContext, withLimitedBody } from "../http/index.ts";
 import type { Log } from "../log.ts";
 import { errorJson, functionFailureOf } from "../rpc/index.ts";
 import type { RouteDefinition } from "./route.ts";
 
 /**
- * Answers a raw route. What it throws is answered as a server function's errors are, in JSON; an
- * answer that says nothing of caches is for this visitor only.
+ * Answers a raw route. What it throws is answered as a server function's errors are, in JSON.
  */
 export async function answerRoute(
   context: RequestContext,
@@ -18,7 +17,7 @@ export async function answerRoute(
   try {
     const response = await route.run(withLimitedBody(context.raw), params);
     if (!(response instanceof Response)) throw new Error(`${what} must answer a Response, not ${typeof response}.`);
-    return response.headers.has("cache-control") ? response : withHeaders(response, PRIVATE);
+    return response;
   } catch (error) {
     const failure = hasLeft(context, error) ? left() : functionFailureOf(error, context, log, what);
     const [status, headers] = failure instanceof Refusal ? [failure.status, failure.headers] : [statusOf(failure.code)];
@@ -33,10 +32,4 @@ function hasLeft({ raw }: RequestContext, error: unknown): boolean {
 
 function left(): Refusal {
   return new Refusal("validation_error", "The request ended before it was answered.", { status: 400, headers: CLOSE });
-}
-
-function withHeaders(response: Response, more: Readonly<Record<string, string>>): Response {
-  const headers = new Headers(response.headers);
-  for (const [name, value] of Object.entries(more)) headers.set(name, value);
-  return new Response(response.body, { status: response.status, statusText: response.statusText, headers });
 }

@@ -115,18 +115,18 @@ describe("a route", () => {
   );
 
   it("that answers what no server can send is answered for", async () => {
-    const other = createServer((_, answer) => answer.setHeader("cache-control", "public").end("x")).listen(
-      0,
-      "127.0.0.1",
-    );
+    const other = createServer(({ url }, answer) => {
+      if (url === "/public") answer.setHeader("cache-control", "public");
+      answer.end("x");
+    }).listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo; // it listens on a port
-    const spent = async () => {
-      const answer = await fetch(`http://127.0.0.1:${port}/`);
+    const spent = (path: string) => async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
       await answer.text();
       return answer; // of another server, and read already
     };
-    for (const answer of [spent, () => Response.error()]) {
+    for (const answer of [spent("/"), spent("/public"), () => Response.error()]) {
       const response = await ask("GET /a", answer, "/a");
       expect(response.status).toBe(500);
       expect(response.headers.has("x-request-id")).toBe(true);
