@@ -2,18 +2,22 @@ import cluster from "node:cluster";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { App } from "../app.ts";
+import { BODY_SECONDS } from "../http/index.ts";
 import type { Log } from "../log.ts";
 import { node } from "./node.ts";
 import { isSupervisor, STOP, supervise } from "./workers.ts";
 
-/** How long a request has to arrive whole, body included. */
-const REQUEST_TIMEOUT_MS = 30_000;
-
-/** How long its headers have to arrive: a client that sends them byte by byte holds a connection no longer. */
+/** How long a request's headers have to arrive: a client that sends them byte by byte holds a connection no longer. */
 const HEADERS_TIMEOUT_MS = 10_000;
 
-/** How often the two are looked after. */
+/** How often it is looked after. */
 const CHECK_MS = 2_000;
+
+/**
+ * How long a request has to arrive whole, body included: for a body that nobody reads. One that is read is refused
+ * in its own time, which comes first: of what Node refuses, the answer says nothing, not even its ids.
+ */
+const REQUEST_TIMEOUT_MS = HEADERS_TIMEOUT_MS + BODY_SECONDS * 1000 + 2 * CHECK_MS;
 
 /** How long calls in flight have to end once the server is told to stop. */
 const SHUTDOWN_MS = 30_000;
@@ -83,7 +87,8 @@ async function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void>
   clearTimeout(deadline);
 }
 
-const LIMITS = {
+/** What Node's server is told. */
+export const LIMITS = {
   requestTimeout: REQUEST_TIMEOUT_MS,
   headersTimeout: HEADERS_TIMEOUT_MS,
   connectionsCheckingInterval: CHECK_MS,

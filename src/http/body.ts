@@ -30,7 +30,7 @@ export function declaresLength(headers: Headers): boolean {
 }
 
 /** How long a body may take to arrive, in seconds. */
-const BODY_SECONDS = 30;
+export const BODY_SECONDS = 30;
 
 /**
  * A body that the host has read before us, and did not hand on: its mistake, and none of the caller's.

@@ -1,5 +1,5 @@
 export { clientAddress } from "./address.ts";
-export { BodyGone, readBody, refuseDeclaredTooLarge } from "./body.ts";
+export { BODY_SECONDS, BodyGone, readBody, refuseDeclaredTooLarge } from "./body.ts";
 export {
   type Fields,
   RequestContext,
