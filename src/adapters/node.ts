@@ -12,6 +12,7 @@ import {
 } from "../http/index.ts";
 import type { RequestInfo } from "../pipeline.ts";
 import { isPromise } from "../steps.ts";
+import { holdToLength, isFileAnswer } from "./file.ts";
 import { comesAgain, NodeInbound } from "./inbound.ts";
 import { closes, lingering } from "./linger.ts";
 import { asFetch, targetOf, withCookiesApart } from "./mounted.ts";
@@ -97,10 +98,12 @@ function send(answer: Answer, response: ServerResponse): void | Promise<void> {
 
 async function sendStreamed(answer: Response, response: ServerResponse): Promise<void> {
   const { req: request } = response;
-  // What went beyond the length that a route gave would be read as the next answer. Not of files: what their pipe
-  // would throw, nobody catches.
-  response.strictContentLength = !("_toNodeResponse" in answer);
-  await sendNodeResponse(response, request.complete ? answer : await lingering(answer, request));
+  const sent = request.complete ? answer : await lingering(answer, request);
+  // What went beyond the length that a route gave would be read as the next answer. Of a file, what its pipe would
+  // throw nobody catches.
+  if (isFileAnswer(sent)) holdToLength(sent, response, tell);
+  else response.strictContentLength = true;
+  await sendNodeResponse(response, sent);
   const { errored } = response;
   if (errored && "code" in errored && errored.code === MISMATCH) tell(errored);
 }
