@@ -37,6 +37,37 @@ it("gives up after two seconds, with the last reason, and tries no more", async 
   expect(attempts).toBe(before);
 });
 
+it("asks a bus that is away no more often when many wait for it, and all at once when it answers", async () => {
+  const patience = open();
+  let attempts = 0;
+  let isAway = true;
+  const attempt = async () => {
+    attempts++;
+    if (isAway) throw new Error("away");
+    return "here";
+  };
+  const answers = Array.from({ length: 1_000 }, () => patience.insist(attempt));
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(attempts).toBe(1_000 + 20);
+  isAway = false;
+  await vi.advanceTimersByTimeAsync(100);
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(["here"]));
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it("lets the next one try when the one before never ends", async () => {
+  const patience = open();
+  let attempts = 0;
+  const attempt = () => {
+    attempts++;
+    if (attempts === 4) return new Promise<string>(() => undefined);
+    return attempts < 4 ? Promise.reject(new Error("away")) : Promise.resolve("here");
+  };
+  const answers = [1, 2, 3].map(() => patience.insist(attempt).catch((error: Error) => error.message));
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(await Promise.all(answers)).toEqual(["The bus did not answer within 2 s. away", "here", "here"]);
+});
+
 it("gives up on what never answers", async () => {
   const outcome = open()
     .insist(() => new Promise(() => undefined))

@@ -7,10 +7,18 @@ export const PAUSE_MS = 50;
 /** Answers whether an error is of the kind that passes, so that another attempt has sense. */
 export type IsPassing = (error: unknown) => boolean;
 
-/** Tries again and again, for two seconds at most. */
+/**
+ * Tries again and again, for two seconds at most. However many wait for a bus that is away, one of them
+ * tries at a time; once it answers, they all do.
+ */
 export class Patience {
   readonly #isPassing: IsPassing;
   readonly #pending = new Set<(error: Error) => void>();
+  /** Those whom the bus failed; who has waited longest is the first. */
+  readonly #resting = new Set<() => void>();
+  #pause: NodeJS.Timeout | undefined;
+  /** Whether the bus answered when it was last asked, whatever by whom. */
+  #isThere = true;
   #isClosed = false;
 
   constructor(isPassing: IsPassing) {
@@ -30,6 +38,7 @@ export class Patience {
       let last: unknown;
       const done = (settle: () => void) => {
         clearTimeout(timer);
+        this.#resting.delete(go);
         if (this.#pending.delete(fail)) settle();
       };
       const fail = (error: unknown) => done(() => reject(error));
@@ -37,11 +46,15 @@ export class Patience {
       this.#pending.add(fail);
       const go = () => {
         attempt().then(
-          (value) => done(() => resolve(value)),
+          (value) => {
+            this.#isThere = true;
+            done(() => resolve(value));
+          },
           (error: unknown) => {
             last = error;
-            if (!this.#isPassing(error)) fail(error);
-            else if (this.#pending.has(fail)) setTimeout(go, PAUSE_MS);
+            this.#isThere = !this.#isPassing(error);
+            if (this.#isThere) fail(error);
+            else if (this.#pending.has(fail)) this.#rest(go);
           },
         );
       };
@@ -52,7 +65,23 @@ export class Patience {
   /** Rejects what is pending, and all that comes. */
   close(): void {
     this.#isClosed = true;
+    clearTimeout(this.#pause);
     for (const fail of this.#pending) fail(closed());
+  }
+
+  #rest(go: () => void): void {
+    this.#resting.add(go);
+    this.#pause ??= setTimeout(() => this.#resume(), PAUSE_MS);
+  }
+
+  #resume(): void {
+    this.#pause = undefined;
+    // One more each time, whatever became of those before: an attempt may never end.
+    for (const go of [...this.#resting].slice(0, this.#isThere ? undefined : 1)) {
+      this.#resting.delete(go);
+      go();
+    }
+    if (this.#resting.size > 0) this.#pause ??= setTimeout(() => this.#resume(), PAUSE_MS);
   }
 }
 
