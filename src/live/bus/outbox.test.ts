@@ -55,6 +55,30 @@ describe("an outbox", () => {
     expect(await Promise.all([first, second])).toEqual(["first", "at 2"]);
   });
 
+  it("asks a bus that is away no more often when many channels wait for it, and all at once when it answers", async () => {
+    let isAway = true;
+    let sends = 0;
+    const { outbox } = open({
+      async send({ channel, data }) {
+        sends++;
+        if (isAway) throw new Error("away");
+        return data.map((text) => `${channel} ${text}`);
+      },
+    });
+    const publish = (n: number) => outbox.publish(`${n}`, "1").catch(() => "late");
+    const late = Array.from({ length: 500 }, (_, n) => publish(n));
+    await vi.advanceTimersByTimeAsync(500);
+    const inTime = Array.from({ length: 500 }, (_, n) => publish(500 + n));
+    await vi.advanceTimersByTimeAsync(550);
+    expect(new Set(await Promise.all(late))).toEqual(new Set(["late"]));
+    expect(sends).toBe(1_000 + 21);
+    isAway = false;
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await Promise.all(inTime)).toEqual(inTime.map((_, n) => `${500 + n} 1`));
+    expect(sends).toBe(1_000 + 21 + 500);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
   it("sends the same parcel again, whatever was published meanwhile, until the bus has it", async () => {
     const { outbox, sent, answers, fail } = open();
     answers.push(fail("away"), fail("away"));

@@ -1,5 +1,5 @@
 import type { Position } from "./bus.ts";
-import { type IsPassing, messageOf, PAUSE_MS } from "./waiting.ts";
+import { type IsPassing, messageOf, Turns } from "./waiting.ts";
 
 /** Messages of one channel that are sent together. What it holds never changes, however often it is sent. */
 export interface Parcel {
@@ -60,7 +60,7 @@ export class Outbox {
   readonly #letters = new Set<Letter>();
   #bytes = 0;
   #number = 0;
-  #pause: Promise<void> | undefined;
+  readonly #turns = new Turns();
   #lastError: unknown;
   #isClosed = false;
 
@@ -123,28 +123,20 @@ export class Outbox {
       try {
         const positions = await this.#options.send(parcel);
         this.#lastError = undefined;
+        this.#turns.note(true);
         for (const [at, letter] of letters.entries()) resolveWith(letter, positions[at]);
         return;
       } catch (error) {
+        const passes = this.#options.isPassing(error);
         this.#lastError = error;
-        if (!this.#options.isPassing(error)) {
+        this.#turns.note(!passes);
+        if (!passes) {
           for (const letter of letters) this.#fail(letter, error);
           return;
         }
-        await this.#rest();
+        await new Promise<void>((go) => this.#turns.wait({ go, isOver: () => letters.every(({ isOver }) => isOver) }));
       }
     }
-  }
-
-  /** Waits a moment; all who wait do so together. */
-  #rest(): Promise<void> {
-    this.#pause ??= new Promise((resolve) => {
-      setTimeout(() => {
-        this.#pause = undefined;
-        resolve();
-      }, PAUSE_MS);
-    });
-    return this.#pause;
   }
 
   #late(): Error {

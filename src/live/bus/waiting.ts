@@ -2,23 +2,63 @@
 const ANSWER_MS = 2_000;
 
 /** How long a bus is left alone after it failed. */
-export const PAUSE_MS = 50;
+const PAUSE_MS = 50;
 
 /** Answers whether an error is of the kind that passes, so that another attempt has sense. */
 export type IsPassing = (error: unknown) => boolean;
 
+/** One who tries again. */
+interface Turn {
+  go(): void;
+  /** It is waited for no more: its turn costs nobody a turn. */
+  isOver(): boolean;
+}
+
 /**
- * Tries again and again, for two seconds at most. However many wait for a bus that is away, one of them
- * tries at a time; once it answers, they all do.
+ * Has those wait whom the bus failed. However many they are, one of them tries at a time; once the bus
+ * answers, they all do.
  */
+export class Turns {
+  /** Who has waited longest is the first. */
+  readonly #waiting = new Set<Turn>();
+  #pause: NodeJS.Timeout | undefined;
+  #isThere = true;
+
+  /** Takes note of whether the bus answered, whoever asked it. */
+  note(isThere: boolean): void {
+    this.#isThere = isThere;
+  }
+
+  /** Waits for its turn. */
+  wait(turn: Turn): void {
+    this.#waiting.add(turn);
+    this.#pause ??= setTimeout(() => this.#resume(), PAUSE_MS);
+  }
+
+  /** Gives no turn any more. */
+  close(): void {
+    clearTimeout(this.#pause);
+    this.#waiting.clear();
+  }
+
+  #resume(): void {
+    this.#pause = undefined;
+    // One more each time, whatever became of those before: an attempt may never end.
+    let most = this.#isThere ? Number.POSITIVE_INFINITY : 1;
+    for (const turn of [...this.#waiting]) {
+      if (!turn.isOver() && most-- <= 0) continue;
+      this.#waiting.delete(turn);
+      turn.go();
+    }
+    if (this.#waiting.size > 0) this.#pause ??= setTimeout(() => this.#resume(), PAUSE_MS);
+  }
+}
+
+/** Tries again and again, for two seconds at most. */
 export class Patience {
   readonly #isPassing: IsPassing;
   readonly #pending = new Set<(error: Error) => void>();
-  /** Those whom the bus failed; who has waited longest is the first. */
-  readonly #resting = new Set<() => void>();
-  #pause: NodeJS.Timeout | undefined;
-  /** Whether the bus answered when it was last asked, whatever by whom. */
-  #isThere = true;
+  readonly #turns = new Turns();
   #isClosed = false;
 
   constructor(isPassing: IsPassing) {
@@ -38,26 +78,28 @@ export class Patience {
       let last: unknown;
       const done = (settle: () => void) => {
         clearTimeout(timer);
-        this.#resting.delete(go);
         if (this.#pending.delete(fail)) settle();
       };
       const fail = (error: unknown) => done(() => reject(error));
       const timer = setTimeout(() => fail(late(last)), ANSWER_MS);
       this.#pending.add(fail);
       const go = () => {
+        if (turn.isOver()) return;
         attempt().then(
           (value) => {
-            this.#isThere = true;
+            this.#turns.note(true);
             done(() => resolve(value));
           },
           (error: unknown) => {
+            const passes = this.#isPassing(error);
             last = error;
-            this.#isThere = !this.#isPassing(error);
-            if (this.#isThere) fail(error);
-            else if (this.#pending.has(fail)) this.#rest(go);
+            this.#turns.note(!passes);
+            if (!passes) fail(error);
+            else if (!turn.isOver()) this.#turns.wait(turn);
           },
         );
       };
+      const turn: Turn = { go, isOver: () => !this.#pending.has(fail) };
       go();
     });
   }
@@ -65,23 +107,8 @@ export class Patience {
   /** Rejects what is pending, and all that comes. */
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#pause);
+    this.#turns.close();
     for (const fail of this.#pending) fail(closed());
-  }
-
-  #rest(go: () => void): void {
-    this.#resting.add(go);
-    this.#pause ??= setTimeout(() => this.#resume(), PAUSE_MS);
-  }
-
-  #resume(): void {
-    this.#pause = undefined;
-    // One more each time, whatever became of those before: an attempt may never end.
-    for (const go of [...this.#resting].slice(0, this.#isThere ? undefined : 1)) {
-      this.#resting.delete(go);
-      go();
-    }
-    if (this.#resting.size > 0) this.#pause ??= setTimeout(() => this.#resume(), PAUSE_MS);
   }
 }
 
