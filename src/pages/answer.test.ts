@@ -262,6 +262,27 @@ describe("views", () => {
   });
 });
 
+describe("a form that a view handles", () => {
+  const submit = () => undefined;
+  const html = async (props: object, placed: "view" | "page" = "view") => {
+    const form = () => h("form", props, "…");
+    const answer = await answered(() => h(placed === "view" ? compiledView("Form", form) : form, {}));
+    return unmarked(answer.body);
+  };
+
+  it("is not sent by the browser before the view is alive", async () => {
+    expect(await html({ onSubmit: submit })).toBe('[0]<form method="dialog">…</form>[/0]');
+    expect(await html({ onSubmit: submit, class: "wide" })).toBe('[0]<form class="wide" method="dialog">…</form>[/0]');
+  });
+
+  it("is sent as it says where it says how, or has no handler, or is no view's", async () => {
+    expect(await html({ onSubmit: submit, method: "post" })).toBe('[0]<form method="post">…</form>[/0]');
+    expect(await html({ onSubmit: submit, action: "/find" })).toBe('[0]<form action="/find">…</form>[/0]');
+    expect(await html({})).toBe("[0]<form>…</form>[/0]");
+    expect(await html({ action: "/find" }, "page")).toBe('<form action="/find">…</form>');
+  });
+});
+
 describe("markup that is no markup", () => {
   const Later = (async () => h("p", null)) as unknown as () => null;
 
@@ -287,6 +308,16 @@ describe("markup that is no markup", () => {
     ]);
     const Alive = compiledView("Alive", () => h("button", { onClick: () => 1 }));
     expect(await answered(() => h(Alive, {}), {}, development)).toMatchObject({ status: 200, logged: [] });
+  });
+
+  it.each([
+    ["an object", () => ({ a: 1 }), "The page gave an object (Object)"],
+    ["a date", () => new Date(0), "The page gave an object (Date)"],
+    ["an element with an object in it", () => h("p", null, { a: 1 } as never), "<p> was given an object (Object)"],
+    ["an element with a date in it", () => h("p", null, "on ", new Date(0) as never), "<p> was given an object (Date)"],
+  ])("is told in development: %s", async (_, run, sentence) => {
+    const answer = await answered(run as never, {}, { development: true });
+    expect(answer.logged).toEqual([expect.stringContaining(sentence)]);
   });
 
   it("of one page leaves no trace in the next", async () => {

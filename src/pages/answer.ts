@@ -11,7 +11,7 @@ import { writeDocument } from "./document.ts";
 import { splitHead } from "./head.ts";
 import type { Layout, Markup, PageDefinition, PageOptions } from "./page.ts";
 import { Redirect } from "./redirect.ts";
-import { type ElementPlace, isThenable, MarkupError, type Render, renderMarkup } from "./rendering.ts";
+import { type ElementPlace, isThenable, MarkupError, type Render, renderMarkup, unshowable } from "./rendering.ts";
 
 /** What a page that could not be shown is rendered from. */
 export interface ErrorPageProps {
@@ -113,6 +113,15 @@ export function DefaultError({ status, message, id }: ErrorPageProps): Markup {
   ]);
 }
 
+/** @throws MarkupError for what would be shown as an empty page, and was hardly meant to be one */
+function refuseEmpty(markup: unknown, at: ElementPlace | undefined): void {
+  if (markup === undefined) {
+    throw new MarkupError("The page gave nothing. Return its markup, or null where it is to be empty.", at);
+  }
+  const kind = unshowable(markup);
+  if (kind) throw new MarkupError(`The page gave ${kind}, which is no markup: show a text made of it.`, at);
+}
+
 /** Where a page is declared. The development server works in the folder of the project. */
 function placeOf({ file, line }: PageSource): ElementPlace {
   return { fileName: resolve(file), lineNumber: line, columnNumber: 1 };
@@ -132,9 +141,7 @@ function render(
 ): string {
   const at = settings.development && source ? placeOf(source) : undefined;
   if (isThenable(markup)) throw new MarkupError("A page's markup is a promise: await it before it is returned.", at);
-  if (markup === undefined && settings.development) {
-    throw new MarkupError("The page gave nothing. Return its markup, or null where it is to be empty.", at);
-  }
+  if (settings.development) refuseEmpty(markup, at);
   const state: Render = {
     development: settings.development,
     mark: randomBytes(6).toString("base64url").replaceAll("-", "_"), // two hyphens would end a comment

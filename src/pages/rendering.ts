@@ -1,4 +1,4 @@
-import { type ComponentChildren, type ComponentType, Fragment, h, options, type VNode } from "preact";
+import { type ComponentChildren, type ComponentType, Fragment, h, isValidElement, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { ViewSource } from "../rpc/index.ts";
 
@@ -118,13 +118,35 @@ function refuseDeadHandlers({ type, props }: VNode): void {
   }
 }
 
-/** The renderer passes over a promise among children without a word. */
-function refusePromises({ type, props: { children } }: VNode): void {
-  if (!(Array.isArray(children) ? children.some(isThenable) : isThenable(children))) return;
-  throw new MarkupError(
-    `<${String(type)}> was given a promise. Markup is synchronous: await it in the page function, which may be ` +
-      "async, and pass down what it gives.",
-  );
+/** The renderer passes over what it cannot show without a word. */
+function refuseUnshowable({ type, props: { children } }: VNode): void {
+  for (const child of Array.isArray(children) ? children : [children]) {
+    const kind = unshowable(child);
+    if (kind === "promise") {
+      throw new MarkupError(
+        `<${String(type)}> was given a promise. Markup is synchronous: await it in the page function, which may be ` +
+          "async, and pass down what it gives.",
+      );
+    }
+    if (kind) throw new MarkupError(`<${String(type)}> was given ${kind}, which is no markup: show a text made of it.`);
+  }
+}
+
+/** Says what kind of object a child is that cannot be shown; nothing for markup. */
+export function unshowable(child: unknown): string | undefined {
+  if (typeof child !== "object" || child === null || Array.isArray(child) || isValidElement(child)) return undefined;
+  if (isThenable(child)) return "promise";
+  return `an object (${child.constructor?.name ?? "Object"})`;
+}
+
+/**
+ * A form that a view handles is sent by nothing else. Before the view is alive a browser would put what was
+ * typed, a password too, into the address; of this method, outside a dialog, it does nothing.
+ */
+function keepFromSending(form: VNode<{ onSubmit?: unknown; method?: unknown; action?: unknown }>): void {
+  const { onSubmit, method, action } = form.props;
+  if (typeof onSubmit !== "function" || method !== undefined || action !== undefined) return;
+  form.props = { ...form.props, method: "dialog" };
 }
 
 // The renderer asks these hooks about every node, before and after it. They do nothing when the
@@ -136,8 +158,9 @@ hooks.__b = (vnode) => {
   if (active) {
     if (active.development) active.at = (vnode as { __source?: ElementPlace }).__source ?? active.at;
     if (typeof vnode.type === "string") {
+      if (vnode.type === "form" && active.viewDepth > 0) keepFromSending(vnode);
       if (active.development) {
-        refusePromises(vnode);
+        refuseUnshowable(vnode);
         if (active.viewDepth === 0) refuseDeadHandlers(vnode);
       }
     } else if (vnode.type !== Fragment) {

@@ -70,6 +70,23 @@ describe("a room", () => {
     expect(visitors.complaints.splice(0)).toEqual([]);
   });
 
+  it("sends nothing before its script is there, and keeps what was typed", async () => {
+    const page = await visitors.arrive();
+    const held: (() => Promise<void>)[] = [];
+    await page.route(/\/assets\/.*\.js$/, (route) => void held.push(() => route.continue()));
+    await page.goto("/room", { waitUntil: "commit" });
+    await page.locator("input").fill("early");
+    const paths = watchPaths(page);
+    await page.locator("input").press("Enter");
+    await page.evaluate(() => document.forms[0]?.requestSubmit());
+    expect(new URL(page.url()).href).toBe(`${running.address}/room`);
+    expect(await page.locator("input").inputValue()).toBe("early");
+    expect(paths.filter((path) => path === "/room")).toEqual([]);
+    await Promise.all([page.waitForRequest(/__web.live/), ...held.map((go) => go())]);
+    await page.locator("input").press("Enter");
+    await expect.poll(() => texts(page)).toContain("early");
+  });
+
   it("has one connection for as long as it is there", async () => {
     const page = await visitors.arrive();
     const paths = watchPaths(page);
