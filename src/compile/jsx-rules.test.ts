@@ -56,6 +56,23 @@ describe("a server call in markup", () => {
     expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...marked(text).place });
   });
 
+  test.each([
+    "export const p = page('/', async () => <p>{await load('1')}</p>);",
+    "export const p = page('/', async () => <p>{(await load.named({ id: '1' })).name}</p>);",
+    "export const p = page('/', async () => <p title={await (data.load)('1')} />);",
+  ])("is waited for in a page: %s", async (code) => {
+    await check("src/a.server.tsx", `${HEAD}import { page } from "tsweb";\n${code}`);
+  });
+
+  test.each([
+    "export const p = page('/', async () => <p>{await plain(«load('1'))}</p>);",
+    "export const p = page('/', async () => <p>{await f(() => 1, «load('1'))}</p>);",
+  ])("is refused in a page where another is waited for: %s", async (code) => {
+    const text = `${HEAD}import { page } from "tsweb";\n${code}`;
+    const error = await refusedWith(() => check("src/a.server.tsx", text));
+    expect(error.loc).toMatchObject(marked(text).place ?? {});
+  });
+
   test("of a function of the same module is refused", async () => {
     const text =
       'import { server, page } from "tsweb";\nexport const f = server(() => 1);\nexport const p = page("/", () => <p>{«f()}</p>);';

@@ -8,7 +8,7 @@ import { childrenOf, isFunction, type Node, stringValue, unwrap } from "./walk.t
 import { type Origin, originOf, type World } from "./world.ts";
 
 const CALL_IN_MARKUP =
-  "A server call cannot stand in markup, which is made at once: call it in an event handler or in `on_mount` and show what it gave, or load it in the page function before the markup.";
+  "A server call cannot stand in markup, which is made at once: call it in an event handler or in `on_mount` and show what it gave, or await it in the page function.";
 
 const FUNCTION_IN_PAGE =
   "Nothing would ever call this function: a page's markup reaches the browser as HTML alone. Put this element into a view and use the view here.";
@@ -63,15 +63,16 @@ class MarkupCheck {
     for (const look of this.open) await look();
   }
 
-  /** Looks for server calls in an expression, nested functions aside: those run later. */
-  private calls(expression: Node, scope: Scope): void {
+  /** Looks for server calls in an expression, nested functions aside: those run later. One may be awaited in a page. */
+  private calls(expression: Node, scope: Scope, isAwaited = false): void {
     if (isFunction(expression) || expression.type === "JSXElement" || expression.type === "JSXFragment") return;
-    if (expression.type === "CallExpression") {
+    if (expression.type === "CallExpression" && !isAwaited) {
       const callee = unwrap(expression.callee);
       this.ifServerFunction(calledObject(callee), scope, expression, CALL_IN_MARKUP);
       if (callee.type === "MemberExpression") this.ifServerFunction(callee, scope, expression, CALL_IN_MARKUP);
     }
-    for (const child of childrenOf(expression)) this.calls(child, scope);
+    const awaits = this.isPage && expression.type === "AwaitExpression";
+    for (const child of childrenOf(expression)) this.calls(awaits ? unwrap(child) : child, scope, awaits);
   }
 
   private element({ openingElement, children }: ESTree.JSXElement, scope: Scope): void {

@@ -8,15 +8,19 @@ import { ValueError } from "../value-error.ts";
  * Gives the error that a caller is told of, for what an application's function threw.
  *
  * An `RPCError` is told as it is. `ValueError` and `TypeError` are told as `validation_error` with
- * their message, and logged with their stack, since in JavaScript a TypeError may be a slip. A
+ * their message, and logged with their stack; a TypeError as an error, since in JavaScript it may be a slip. A
  * TypeError with a cause tells of something further down (`fetch failed`): no fault of the caller's.
  * Anything else is `internal`.
  *
  * @see the interface, "Errors", rules 1 and 2
  */
 export function functionFailureOf(error: unknown, context: RequestContext, log: Log, what: string): RPCError {
-  if (error instanceof ValueError || (error instanceof TypeError && error.cause === undefined)) {
+  if (error instanceof ValueError) {
     log.warn({ id: context.id, err: error }, `${what} refused a value`);
+    return new RPCError("validation_error", error.message);
+  }
+  if (error instanceof TypeError && error.cause === undefined) {
+    log.error({ id: context.id, err: error }, `${what} threw a TypeError, and its caller is told its message`);
     return new RPCError("validation_error", error.message);
   }
   return failureOf(error, context, log, what);
