@@ -15,6 +15,7 @@ import type { RequestInfo } from "../pipeline.ts";
 import { developmentAssets, developmentScripts } from "./dev-assets.ts";
 import { calledNow } from "./dev-called.ts";
 import { answerEdits, guardHost } from "./dev-requests.ts";
+import { lookAgain } from "./dev-resolve.ts";
 import { hearEdits, wholeEdits } from "./dev-watch.ts";
 import { errorPage, errorText, explain } from "./error-page.ts";
 import { BuildError, fileOf, findEntry, noApplication, versionOf } from "./project.ts";
@@ -39,7 +40,7 @@ export async function dev(root: string): Promise<void> {
     clearScreen: false,
     build: { assetsInlineLimit: 0 }, // as the build has it
     server: { middlewareMode: true, hmr: { server: http } },
-    plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts(), wholeEdits(), hearEdits(edits)],
+    plugins: [tsweb({ entry }), emptyStyleSheets(), developmentScripts(), wholeEdits(), hearEdits(edits), lookAgain()],
   });
   runnable(vite.environments.ssr);
   const running: Running = { vite, entry, base: "", timesForgotten: 0, loading: 0 };
@@ -106,7 +107,7 @@ async function load(running: Running): Promise<App> {
   }
 }
 
-/** Forgets every module, and every file that was looked for and not found: its coming may have been missed. */
+/** Forgets every module, and which file every import was found to mean: that may be another by now. */
 async function forgetAll(ssr: RunnableDevEnvironment, entry: string): Promise<void> {
   await ssr.pluginContainer.watchChange(entry, { event: "create" }); // of whatever file, it empties the resolver's cache
   ssr.moduleGraph.invalidateAll();

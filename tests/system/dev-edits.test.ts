@@ -75,6 +75,17 @@ it("a mistake that the build tool gives no file for is shown all the same", asyn
   expect(await page("/plain")).toContain("Word: old");
 });
 
+it("a style sheet that another imports is found when it comes", async () => {
+  const mend = site.edit("src/pages.server.tsx", "import Note", 'import "./whole.css";\nimport Note');
+  await change(() => site.write("src/whole.css", '@import "./part.css";\n'));
+  expect(await page("/plain")).toMatch(/<h1>.*part\.css/s);
+  await change(() => site.write("src/part.css", "p { color: red; }\n"));
+  expect(await page("/plain")).toContain("Word: old");
+  const sheet = await fetch(`${dev.address}/src/whole.css`, { headers: { accept: "text/css" } });
+  expect(await sheet.text()).toContain("color: red");
+  await change(mend);
+});
+
 it("a mistake that the build tool writes of in colours is shown without", async () => {
   await change(edit("src/words.ts", '"old"', ""));
   const shown = await page("/plain");
@@ -173,8 +184,11 @@ it("a missing file is found whose coming nobody was told of", async () => {
   await change(() => site.write("vite.config.ts", ignoring));
   await expect.poll(() => page("/plain")).toContain("Word: newer");
   await change(edit("src/words/index.ts", "export", 'import "./unheard.ts";\nimport "./unheard.css";\nexport'));
+  const script = async () => (await fetch(`${dev.address}/src/words/index.ts`)).ok;
   expect(await page("/plain")).toContain("Failed to load url ./unheard.ts");
+  expect(await script()).toBe(false);
   site.write("src/words/unheard.ts", "");
   site.write("src/words/unheard.css", "");
   expect(await page("/plain")).toContain("Word: newer");
+  expect(await script()).toBe(true);
 });
