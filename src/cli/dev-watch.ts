@@ -33,10 +33,18 @@ const LOOK_MS = 500;
 function missedEdits({ watcher, environments }: ViteDevServer): () => void {
   const told = new Map<string, string>();
   const seen = new Map<string, string>();
+  const graphs = () => Object.values(environments).map(({ moduleGraph }) => moduleGraph);
+  const tell = (event: "add" | "change" | "unlink", file: string) => {
+    watcher.emit(event, file);
+    watcher.emit("all", event, file);
+  };
   watcher.on("all", (_event, file) => told.set(normalizePath(file), stampOf(file)));
+  watcher.on("unlinkDir", (file) => {
+    // The watcher takes a file for a folder once it was deleted while it waited for the end of a write.
+    if (graphs().some(({ fileToModulesMap }) => fileToModulesMap.has(normalizePath(file)))) tell("unlink", file);
+  });
   return () => {
-    const graphs = Object.values(environments).map(({ moduleGraph }) => moduleGraph);
-    for (const file of new Set(graphs.flatMap(({ fileToModulesMap }) => [...fileToModulesMap.keys()]))) {
+    for (const file of new Set(graphs().flatMap(({ fileToModulesMap }) => [...fileToModulesMap.keys()]))) {
       if (file.includes("\0") || file.includes("/node_modules/")) continue;
       const stamp = stampOf(file);
       const rests = seen.get(file) === stamp;
@@ -44,9 +52,7 @@ function missedEdits({ watcher, environments }: ViteDevServer): () => void {
       const before = told.get(file) ?? stamp;
       told.set(file, before);
       if (!rests || stamp === before || !isWatched(file, watcher)) continue;
-      const event = stamp === GONE ? "unlink" : before === GONE ? "add" : "change";
-      watcher.emit(event, file);
-      watcher.emit("all", event, file);
+      tell(stamp === GONE ? "unlink" : before === GONE ? "add" : "change", file);
     }
   };
 }

@@ -2,6 +2,7 @@
  * The development server without a browser: what it answers after edits is what a fresh one would.
  */
 import { renameSync, rmSync, statSync, utimesSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Running, startDev } from "../support/run-tsweb.ts";
 import { Site } from "../support/site.ts";
@@ -122,6 +123,19 @@ it("a file is seen whose time is set back", async () => {
   renameSync(site.file("src/other.ts"), file);
   await expect.poll(() => page("/plain")).toContain("Word: old");
   await change(edit("src/words/index.ts", '"old"', '"new"'));
+});
+
+it("a file that was deleted while it was written, and came again, is not answered once it is gone", async () => {
+  const status = async () => (await fetch(`${dev.address}/src/draft.ts`)).status;
+  for (let lines = 1; lines < 40; lines++) {
+    site.write("src/draft.ts", "// More\n".repeat(lines));
+    await setTimeout(5);
+  }
+  rmSync(site.file("src/draft.ts"));
+  await change(() => site.write("src/draft.ts", "export {};\n"));
+  expect(await status()).toBe(200);
+  rmSync(site.file("src/draft.ts"));
+  await expect.poll(status).toBe(404);
 });
 
 it("a server function may be renamed together with its callers", async () => {
