@@ -15,6 +15,7 @@ import { configureBus, Live } from "./live/index.ts";
 import { consoleLog, jsonLog, type Log } from "./log.ts";
 import { manifestAssets } from "./manifest.ts";
 import { type Called, checkCalled, type Listing, listModules, type Module } from "./modules.ts";
+import { checkKnown } from "./options.ts";
 import { type Assets, DefaultError, type ErrorPageProps, type Layout, type Markup } from "./pages/index.ts";
 import { answerRequest, type RequestInfo, type Site } from "./pipeline.ts";
 import { holding, type OpenRateStore, openRate, type Rate } from "./rate/index.ts";
@@ -50,6 +51,21 @@ export interface AppOptions extends SecurityOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
+const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
+  modules: true,
+  title: true,
+  lang: true,
+  base: true,
+  layout: true,
+  error: true,
+  rate: true,
+  rpc_timeout: true,
+  strict: true,
+  policy: true,
+  headers: true,
+  env: true,
+};
+
 /** What the development server puts in the place of what a build would have made. */
 export interface Development {
   /** The server functions that the browser's code has been seen to call. */
@@ -63,7 +79,7 @@ export interface Development {
 /**
  * An application: what its modules export is served, and nothing else.
  *
- * @throws Error for modules that cannot be served together
+ * @throws Error for modules that cannot be served together, and for what is no option
  * @throws ConfigError for an environment that cannot be used: production without a secret, say
  * @example export default new App({ title: "Accounts", modules: [accounts, pages] });
  */
@@ -84,6 +100,7 @@ export class App {
   #site: Site;
 
   constructor(options: AppOptions) {
+    checkKnown(options, OPTIONS, "new App");
     const listing = listModules(options.modules);
     checkCalled(built?.stubs ?? [], listing);
     checkSeconds(options.rpc_timeout, "new App");

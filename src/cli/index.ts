@@ -62,7 +62,8 @@ function parse(args: string[]) {
       options: { help: { type: "boolean", short: "h" }, production: { type: "boolean" } },
     });
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    const [said] = String(error instanceof Error ? error.message : error).split(". "); // what follows is for programmers
+    throw new UsageError(`${said}.\n\n${USAGE}`);
   }
 }
 

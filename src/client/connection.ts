@@ -100,7 +100,7 @@ export class Connection {
     // A redirect is not followed: what leads elsewhere is not to get the arguments.
     const all: RequestInit = { ...init, headers, signal: AbortSignal.any(signals), redirect: "manual" };
     const response = await this.#fetch(`${this.#base}/__web/rpc/${encodeURIComponent(name)}`, all).catch((cause) => {
-      throw failure(`${name}: the server could not be reached`, cause);
+      throw failure(`${name}: ${this.#base} could not be reached`, cause);
     });
     this.#jar.absorb(response.headers.getSetCookie());
     this.#token = response.headers.get(CSRF_HEADER) ?? this.#token;

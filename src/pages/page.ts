@@ -1,6 +1,7 @@
 import type { VNode } from "preact";
 import type { InferRouteParams } from "rou3";
 import { checkSecurity, type SecurityOptions } from "../http/index.ts";
+import { checkKnown } from "../options.ts";
 import type { PageSource } from "../rpc/index.ts";
 import type { Redirect } from "./redirect.ts";
 
@@ -20,6 +21,14 @@ export interface PageOptions extends SecurityOptions {
   /** Its layout in the place of the application's; `false`: none. */
   readonly layout?: Layout | false;
 }
+
+const OPTIONS: Readonly<Record<keyof PageOptions, true>> = {
+  title: true,
+  lang: true,
+  layout: true,
+  policy: true,
+  headers: true,
+};
 
 /** What a page function answers. */
 export type PageResult = Markup | Redirect;
@@ -55,7 +64,7 @@ export function pageOf(value: unknown): PageDefinition | undefined {
  * The path may have parameters (`/users/:id`, `/docs/**:rest`); the function gets them, decoded. It
  * answers markup or a `redirect`, and may throw `NotFound` or an `RPCError`.
  *
- * @throws Error when the module was not compiled, the path is not one, or a header cannot be said
+ * @throws Error when the module was not compiled, the path is not one, an option is none, or a header cannot be said
  * @example export const home = page("/", { title: "Home" }, () => <h1>Hello</h1>);
  */
 export function page<const Path extends string>(path: Path, fn: PageFunction<Path>): Page<Path>;
@@ -72,7 +81,9 @@ export function page(path: string, ...rest: readonly unknown[]): Page {
   if (!path.startsWith("/") || path.startsWith("//")) {
     throw new Error(`page(): the path ${JSON.stringify(path)} must start with one slash.`);
   }
-  checkSecurity(options as PageOptions, `page(${JSON.stringify(path)})`);
+  const where = `page(${JSON.stringify(path)})`;
+  checkKnown(options, OPTIONS, where);
+  checkSecurity(options as PageOptions, where);
   const exported: Page = Object.freeze({ path });
   // The overloads and the compile step say what the rest is.
   definitions.set(exported, {

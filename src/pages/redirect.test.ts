@@ -35,6 +35,14 @@ describe("redirect", () => {
     expect(() => redirect(path)).toThrow(TypeError);
   });
 
+  it("goes elsewhere on the site, when told where, for a path that is none of it", () => {
+    expect(redirect("/a", { or: "/b" })).toMatchObject({ location: "/a", internal: true });
+    for (const path of ["//evil.example", "https://evil.example", "/\\evil.example", "", "evil"]) {
+      expect(redirect(path, { or: "/b?c=d" })).toMatchObject({ location: "/b?c=d", internal: true });
+      expect(() => redirect(path, { or: "//evil.example" })).toThrow(TypeError);
+    }
+  });
+
   it("stays on the site wherever a browser would resolve what it takes", () => {
     const piece = fc.constantFrom("/", "\\", "..", ".", "%2e", "\t", "\n", "a", "@", ":", "?", "#", "evil.example");
     fc.assert(

@@ -18,12 +18,14 @@ export class Redirect {
  *
  * A path that came from a visitor is safe to pass: what would leave the site is refused.
  *
- * @param options `{ external: true }` for another site, with the whole `https://…` or `http://…`
- * @throws TypeError for a path that is not one of this site (`//host`, `/\host`, a line break), or
- *   an external address that is not http or https
+ * @param options `{ or: "/" }`: where to instead, when the path is not one of this site;
+ *   `{ external: true }` for another site, with the whole `https://…` or `http://…`
+ * @throws TypeError for a path that is not one of this site (`//host`, `/\host`, a line break), where `or` says
+ *   nothing better, or an external address that is not http or https
  * @example if (!session.user()) return redirect("/");
+ * @example if (session.user()) return redirect(request.query.next ?? "/", { or: "/" });
  */
-export function redirect(path: string, options: { readonly external?: boolean } = {}): Redirect {
+export function redirect(path: string, options: { readonly external?: boolean; readonly or?: string } = {}): Redirect {
   if (options.external) {
     const url = URL.canParse(path) ? new URL(path) : null;
     if (url?.protocol !== "https:" && url?.protocol !== "http:") {
@@ -32,9 +34,10 @@ export function redirect(path: string, options: { readonly external?: boolean } 
     return new Redirect(url.href, false);
   }
   if (!isSitePath(path)) {
+    if (options.or !== undefined) return redirect(options.or);
     throw new TypeError(
       `redirect: ${JSON.stringify(path)} is not a path of this site. It must start with one slash; ` +
-        "for another site say redirect(url, { external: true }).",
+        'for one that a visitor chose say where to instead, { or: "/" }, and for another site { external: true }.',
     );
   }
   const url = new URL(path, "http://site.invalid");

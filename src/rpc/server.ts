@@ -1,4 +1,5 @@
 import { RPCError } from "../errors.ts";
+import { checkKnown } from "../options.ts";
 import { type SerializedResult, toJson } from "../serialize.ts";
 import { session } from "../session/index.ts";
 import type { Stream } from "../stream.ts";
@@ -115,17 +116,12 @@ export function server(...args: readonly unknown[]): unknown {
   return callable;
 }
 
-const OPTIONS: ReadonlySet<string> = new Set(["auth_required", "rpc_timeout", "validate"]);
+const OPTIONS: Readonly<Record<keyof ServerOptions, true>> = { auth_required: true, rpc_timeout: true, validate: true };
 
-/** A misspelt `auth_requird` would leave a function open, so what is not known is refused. */
 function checkOptions(options: unknown, signature: Signature): asserts options is ServerOptions {
   const { name, file } = signature;
   const where = `server() of ${name} in ${file}`;
-  if (typeof options !== "object" || options === null) throw new TypeError(`${where}: the options are an object.`);
-  for (const option of Object.keys(options)) {
-    if (!OPTIONS.has(option))
-      throw new TypeError(`${where}: ${option} is no option; there are ${[...OPTIONS].join(", ")}.`);
-  }
+  checkKnown(options, OPTIONS, where);
   const { auth_required, rpc_timeout, validate } = options as Partial<Record<keyof ServerOptions, unknown>>;
   if (auth_required !== undefined && typeof auth_required !== "boolean") {
     throw new TypeError(`${where}: auth_required is true or false.`);

@@ -23,7 +23,7 @@ async function withinSeconds<T>(context: RequestContext, seconds: number, run: (
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const error = new RPCError("timeout", `The call took longer than the ${seconds} seconds it has.`);
+      const error = new RPCError("timeout", `The call took longer than the ${seconds} s it has.`);
       reject(error);
       controller.abort(error);
     }, seconds * 1000);
