@@ -1,7 +1,7 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { Session } from "./nats-link.ts";
-import { readDelivery } from "./nats-position.ts";
+import { type Delivery, readDelivery } from "./nats-position.ts";
 
 /** How often the server says that it lives, and how long it may be silent. */
 const HEARTBEAT_MS = 1_000;
@@ -33,12 +33,14 @@ interface Run {
   readonly epoch: string;
   /** How many messages were delivered in it. */
   count: number;
+  /** The place of the last one in the stream; 0 before the first. */
+  seq: number;
   heardAt: number;
 }
 
 /**
  * Follows the end of the stream: one consumer for a process, to which the server delivers in order.
- * Where a delivery is missing, or nothing is heard, it begins anew from the end and says so.
+ * Where a message is missing, or nothing is heard, it begins anew from the end and says so.
  */
 export class NatsTail {
   readonly #stream: string;
@@ -106,7 +108,7 @@ export class NatsTail {
       else this.#hear(run, message);
     };
     const subscription = connection.subscribe(inbox, { callback });
-    const run: Run = { connection, subscription, epoch, count: 0, heardAt: performance.now() };
+    const run: Run = { connection, subscription, epoch, count: 0, seq: 0, heardAt: performance.now() };
     try {
       await session.answer(manager.consumers.add(this.#stream, consumerTo(inbox)));
     } catch (error) {
@@ -127,11 +129,12 @@ export class NatsTail {
       return;
     }
     const delivery = readDelivery(message.reply);
-    if (!delivery || delivery.count !== run.count + 1) {
+    if (!delivery || !follows(delivery, run)) {
       this.#end(run);
       return;
     }
     run.count = delivery.count;
+    run.seq = delivery.seq;
     const id = message.headers?.get("Nats-Msg-Id") ?? "";
     this.#ear.message({ subject: message.subject, seq: delivery.seq, id, data: message.string(), epoch: run.epoch });
   }
@@ -153,6 +156,14 @@ export class NatsTail {
     if (this.#run === run) this.restart();
     else run.count = Number.NaN; // It has not begun yet: the first heartbeat ends it.
   }
+}
+
+/**
+ * Answers whether nothing lies between a delivery and the last one. The server counts what it delivers,
+ * and passes over what it gave up before we took it: where we are slow and the stream is full.
+ */
+function follows({ count, seq }: Delivery, run: Run): boolean {
+  return count === run.count + 1 && (run.seq === 0 || seq === run.seq + 1);
 }
 
 function consumerTo(inbox: string): Parameters<JetStreamManager["consumers"]["add"]>[1] {
