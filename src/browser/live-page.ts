@@ -29,8 +29,8 @@ function look(ms: number): void {
  * On HTTP/1.1 a browser has six connections to a site, those of all its tabs together: a stream too
  * many, and no tab can even call.
  */
-function isScarce(): boolean {
+function isScarce(): boolean | undefined {
   // Of this kind of entry there is one, and it is of this type.
   const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-  return navigation?.nextHopProtocol.startsWith("http/1") ?? false;
+  return navigation?.nextHopProtocol.startsWith("http/1");
 }

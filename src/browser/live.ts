@@ -16,9 +16,8 @@ const OPENING_MS = 10_000;
 const SILENCE_MS = 45_000;
 /** How long to poll before the stream is tried again. */
 const POLLING_MS = 60_000;
-/** How often a page asks that gave its stream back. */
+/** How often a page asks that gave its stream back: no attempt is later than that. */
 const AWAY_MS = 30_000;
-const MAX_DELAY_MS = 30_000;
 /** What the wait after a poll begins with; after a stream, it is what the server says. */
 const POLL_RETRY_MS = 500;
 
@@ -88,11 +87,12 @@ export function leave(): void {
 
 async function stream(run: number, signal: AbortSignal): Promise<void> {
   const asked = ask(false);
-  const { status, headers, body } = await request(`live?${asked.query}`, signal);
+  const { headers, body } = await request(`live?${asked.query}`, signal);
   // Something else may have answered: a proxy, with a page of its own.
-  if (status !== 200 || !body || !headers.get("content-type")?.startsWith("text/event-stream")) return;
+  if (!headers.get("content-type")?.startsWith("text/event-stream")) return;
   const read = eventReader();
-  for await (const lines of readLines(body)) {
+  // Where there is no body, this throws: try again.
+  for await (const lines of readLines(body as ReadableStream<Uint8Array>)) {
     if (run !== current) return;
     watch(SILENCE_MS);
     for (const line of lines) {
@@ -119,7 +119,7 @@ async function poll(run: number, signal: AbortSignal): Promise<unknown> {
   const response = await request(`poll?${asked.query}&wait=${isAway ? 0 : 25}`, signal);
   const { status } = response;
   // A proxy may refuse streams like this; who refuses polls too is the application.
-  if ([400, 403, 414].includes(status)) return refused(asked, status);
+  if (/40[03]|414/.test(`${status}`)) return refused(asked, status);
   const { events, gaps, cursor, more }: PollAnswer = await response.json();
   if (run !== current) return;
   deliver(asked, cursor, events); // another's answer has no cursor, and this throws
@@ -148,7 +148,7 @@ function watch(ms: number): void {
 }
 
 function delay(ms: number): number {
-  return Math.min(MAX_DELAY_MS, ms * 2 ** failures) * (1 - Math.random() / 2);
+  return Math.min(AWAY_MS, ms * 2 ** failures) * (1 - Math.random() / 2);
 }
 
 function pause(ms: number): Promise<void> {

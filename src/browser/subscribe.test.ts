@@ -81,7 +81,7 @@ describe("what is asked for", () => {
     page.subscribe(feedOf("room:31"), note("the same channel"));
     await page.pass();
     page.last.open();
-    const refusal = new RangeError("A page listens to 32 channels at most");
+    const refusal = new RangeError("A page has 32 channels at most");
     expect(() => page.subscribe(feedOf("room:32"), note("32"))).toThrow(refusal);
     await page.pass(1000);
     expect(page.requests.length).toBe(1);
@@ -93,7 +93,7 @@ describe("what is asked for", () => {
 
   test("is never what is no feed", () => {
     const text = "room:1" as typeof room;
-    expect(() => page.subscribe(text, note("a"))).toThrow("subscribe() takes a feed: what channel() gave the page");
+    expect(() => page.subscribe(text, note("a"))).toThrow("subscribe() takes what channel() gave");
   });
 });
 

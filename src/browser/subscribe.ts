@@ -45,7 +45,7 @@ export function subscribe<T>(
   listeners.add(listener);
   if (ask(false).channels.length > MAX_CHANNELS) {
     listeners.delete(listener);
-    throw new RangeError(`A page listens to ${MAX_CHANNELS} channels at most`);
+    throw new RangeError(`A page has ${MAX_CHANNELS} channels at most`);
   }
   const stop = () => {
     if (listeners.delete(listener)) void restart();

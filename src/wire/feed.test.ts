@@ -35,7 +35,7 @@ describe("a feed", () => {
     ["all but a channel", feedOf("")],
   ])("that is none is refused: %s", (_, text) => {
     expect(() => readFeed(text as string)).toThrow(
-      new TypeError("subscribe() takes a feed: what channel() gave the page"),
+      new TypeError("subscribe() takes what channel() gave"),
     );
   });
 });

@@ -22,5 +22,5 @@ export function readFeed(feed: string): FeedFacts {
   } catch {
     // It is not even base64: as below.
   }
-  throw new TypeError("subscribe() takes a feed: what channel() gave the page");
+  throw new TypeError("subscribe() takes what channel() gave");
 }

@@ -16,7 +16,7 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
     const { done, value } = await reader.read();
     const lines = decoder.decode(value, { stream: !done }).split("\n");
     lines[0] = rest + lines[0];
-    rest = lines.pop() ?? "";
+    rest = lines.pop() as string; // a text has one line at least
     yield lines;
     if (done) break;
   }
