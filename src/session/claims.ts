@@ -6,6 +6,9 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
  * them, `session.user()` has them and `session.require` knows the roles:
  *
  * @example
+ * // src/session.d.ts
+ * import "tsweb"; // without it this would take the place of all that tsweb exports
+ *
  * declare module "tsweb" {
  *   interface Claims {
  *     name: string;
