@@ -34,8 +34,6 @@ describe("a feed", () => {
     ["of too few lines", Buffer.from("1zik0zj\np.0").toString("base64url")],
     ["all but a channel", feedOf("")],
   ])("that is none is refused: %s", (_, text) => {
-    expect(() => readFeed(text as string)).toThrow(
-      new TypeError("subscribe() takes what channel() gave"),
-    );
+    expect(() => readFeed(text as string)).toThrow(new TypeError("subscribe() takes what channel() gave"));
   });
 });
