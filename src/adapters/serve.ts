@@ -75,11 +75,17 @@ function socketsOf(server: Server): ReadonlySet<Socket> {
 
 async function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const unasked = new WeakSet<Socket>();
   const sweep = setInterval(() => {
     // A connection that was in use when we stopped falls idle later; nothing else would end it.
     server.closeIdleConnections();
-    // One that a browser opened ahead of need is not idle, as Node sees it: nothing was asked on it yet.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    // One that a browser opened ahead of need is not idle, as Node sees it: nothing was asked on it yet. Or it was,
+    // and has arrived, and is read before the next look.
+    for (const socket of sockets) {
+      if (socket.bytesRead > 0) continue;
+      if (unasked.has(socket)) socket.destroy();
+      unasked.add(socket);
+    }
   }, 50);
   const deadline = setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS);
   await closed;
