@@ -32,11 +32,11 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           include: ["tests/**/*.test.ts"],
           exclude: ["tests/**/fixtures/**"],
-          // Browsers, builds and servers: half of their time they wait, so two cores have enough to do with three.
+          // Browsers, builds and servers: two at once leave two cores some time, which what is told by the clock needs.
           expect: { poll: { timeout: 15_000 } },
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: 3,
+          maxWorkers: 2,
         },
       },
     ],
