@@ -40,6 +40,8 @@ const empty = (cursor = "p.3") => ({ events: [], gaps: [], cursor });
 const html = (status = 200) =>
   new Response("<p>Sign in to the hotel</p>", { status, headers: { "content-type": "text/html" } });
 
+const STREAMING_503 = { status: 503, headers: { "content-type": "text/event-stream" } };
+
 /** What a stream may be answered with and be no stream. */
 const NO_STREAM: readonly (readonly [string, (request: LiveRequest) => void])[] = [
   ["a network that fails", (request) => request.fail()],
@@ -55,7 +57,7 @@ const NO_STREAM: readonly (readonly [string, (request: LiveRequest) => void])[] 
   ["502", (request) => request.answer(html(502))],
   [
     "503 that says it streams",
-    (request) => request.answer(new Response("x", { status: 503, headers: { "content-type": "text/event-stream" } })),
+    (request) => request.answer(new Response("id: p.4\ndata: room:1\ndata: 1\n\n", STREAMING_503)),
   ],
   ["a stream that is cut at once", (request) => request.open().cut()],
   ["a stream that ends at once", (request) => request.open().end()],
@@ -311,7 +313,7 @@ describe("feeds that are refused", () => {
     await page.pass(300_000);
     expect(seen).toEqual(["gap: expired", "news gap: expired"]);
     expect(page.requests.length).toBe(asked);
-    expect(page.said).toEqual([`The server refused this page's feeds (${status})`]);
+    expect(page.said).toEqual([`This page's feeds were refused (${status})`]);
   });
 });
 

@@ -87,9 +87,9 @@ export function leave(): void {
 
 async function stream(run: number, signal: AbortSignal): Promise<void> {
   const asked = ask(false);
-  const { headers, body } = await request(`live?${asked.query}`, signal);
+  const { ok, headers, body } = await request(`live?${asked.query}`, signal);
   // Something else may have answered: a proxy, with a page of its own.
-  if (!headers.get("content-type")?.startsWith("text/event-stream")) return;
+  if (!ok || !headers.get("content-type")?.startsWith("text/event-stream")) return;
   const read = eventReader();
   // Where there is no body, this throws: try again.
   for await (const lines of readLines(body as ReadableStream<Uint8Array>)) {
@@ -130,7 +130,7 @@ async function poll(run: number, signal: AbortSignal): Promise<unknown> {
 
 /** A mistake, another key, or names too long for one address brings this about: new feeds may help, and nothing else. */
 function refused(asked: Asked, status: number): void {
-  console.error(`The server refused this page's feeds (${status})`);
+  console.error(`This page's feeds were refused (${status})`);
   for (const channel of asked.channels) tell(asked, channel, "expired");
 }
 
