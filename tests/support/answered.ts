@@ -1,0 +1,79 @@
+/**
+ * Pages answered without a server, for tests: with settings of their own, what was logged, and what was answered.
+ */
+import { h } from "preact";
+import { runInContext } from "../../src/http/index.ts";
+import { answerPage, DefaultError, type PageSettings } from "../../src/pages/answer.ts";
+import type { Assets } from "../../src/pages/assets.ts";
+import { type PageOptions, type PageResult, pageOf } from "../../src/pages/page.ts";
+import { compiledPage, compiledView } from "./compiled.ts";
+import { contextWith } from "./visit.ts";
+
+const assets: Assets = {
+  scripts: [],
+  islands: { src: "/assets/islands.js", preload: [] },
+  view: ({ name }) => ({ src: `/assets/${name}.js`, preload: [] }),
+  styles: (page) => (page ? [`/assets/${page.file.replaceAll("/", "-")}.css`] : []),
+};
+
+/** What an application would log, and what its settings are unless said. */
+export function settingsWith(more: Partial<PageSettings> = {}) {
+  const logged: string[] = [];
+  const write = (fields: object, message: string) => void logged.push(`${message} ${(fields as { err?: Error }).err}`);
+  const settings: PageSettings = {
+    title: "Shop",
+    lang: "en",
+    base: "",
+    layout: null,
+    error: DefaultError,
+    development: false,
+    log: { info: write, warn: write, error: write },
+    assets,
+    ...more,
+  };
+  return { settings, logged };
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly html: string;
+  readonly body: string;
+  readonly logged: readonly string[];
+  /** The views that the page's data names. */
+  readonly views: readonly { src: string; name: string; props: Record<string, unknown> }[];
+}
+
+/** Answers a page of this function. */
+export async function answered(
+  run: () => PageResult | Promise<PageResult>,
+  options: PageOptions = {},
+  more: Partial<PageSettings> = {},
+): Promise<Answer> {
+  const definition = pageOf(compiledPage("/", run, options));
+  if (!definition) throw new Error("It is a page");
+  const context = contextWith();
+  const { settings, logged } = settingsWith(more);
+  const {
+    status,
+    headers = {},
+    body,
+  } = await runInContext(context, () => answerPage(context, definition, {}, settings));
+  const html = String(body ?? "");
+  const [, data] = /<script type="application\/json" id="tsweb">(.*?)<\/script>/.exec(html) ?? [];
+  return {
+    status,
+    headers,
+    html,
+    body: /<body>(.*)<\/body>/s.exec(html)?.[1] ?? "",
+    logged,
+    views: data === undefined ? [] : JSON.parse(data).views,
+  };
+}
+
+/** The body with the random marks of the islands taken out. */
+export function unmarked(body: string): string {
+  return body.replace(/<!--(\/?)[\w-]+:(\d+)-->/g, "[$1$2]");
+}
+
+export const Hello = compiledView("Hello", ({ name = "you" }: { name?: string }) => h("b", null, "Hello ", name));
