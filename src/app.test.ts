@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { h } from "preact";
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { appOf, call, compiledPage, compiledServer, get } from "../tests/support/compiled.ts";
+import { appOf, call, compiledPage, compiledServer, get } from "#test/compiled";
 import type { App } from "./app.ts";
 import { request } from "./http/index.ts";
 import { NotFound, redirect } from "./pages/index.ts";

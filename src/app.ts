@@ -1,5 +1,4 @@
-import { built } from "./built.ts";
-import { type Config, loadConfig } from "./config.ts";
+import { type Config, checkKnown, loadConfig } from "./config/index.ts";
 import {
   checkSecurity,
   FetchInbound,
@@ -10,19 +9,29 @@ import {
   securityLines,
   toResponse,
 } from "./http/index.ts";
-import { INSPECTION, type Inspection } from "./inspection.ts";
 import { configureBus, Live } from "./live/index.ts";
-import { consoleLog, jsonLog, type Log } from "./log.ts";
-import { manifestAssets } from "./manifest.ts";
-import { type Called, checkCalled, type Listing, listModules, type Module } from "./modules.ts";
-import { checkKnown } from "./options.ts";
-import { type Assets, DefaultError, type ErrorPageProps, type Layout, type Markup } from "./pages/index.ts";
-import { answerRequest, type RequestInfo, type Site } from "./pipeline.ts";
-import { holding, type OpenRateStore, openRate, type Rate } from "./rate/index.ts";
-import { createAppRouter } from "./router.ts";
+import { consoleLog, jsonLog, type Log } from "./logging/index.ts";
+import { type Assets, DefaultError, type ErrorPageProps, type Layout } from "./pages/index.ts";
+import type { Markup } from "./protocol/index.ts";
+import { holding, type OpenRateStore, openRate, type Rate } from "./rate-limit/index.ts";
 import { checkSeconds, checksOf } from "./rpc/index.ts";
+import {
+  answerRequest,
+  built,
+  type Called,
+  checkCalled,
+  createAppRouter,
+  INSPECTION,
+  type Inspection,
+  type Listing,
+  listModules,
+  type Module,
+  manifestAssets,
+  type RequestInfo,
+  type Site,
+  staticFiles,
+} from "./server/index.ts";
 import { sessionCookieName } from "./session/index.ts";
-import { staticFiles } from "./static.ts";
 
 /** What an application is made of; `policy` and `headers` change what its answers say for security. */
 export interface AppOptions extends SecurityOptions {

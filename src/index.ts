@@ -4,16 +4,14 @@
  * `tsweb`, the server door: what pages and server functions are made of.
  */
 export { App, type AppOptions } from "./app.ts";
-export { ConfigError } from "./config.ts";
-export { type ErrorCode, RPCError } from "./errors.ts";
-export type { Feed } from "./feed.ts";
+export { ConfigError } from "./config/index.ts";
+export { type ErrorCode, RPCError, ValueError } from "./errors.ts";
 export { request } from "./http/index.ts";
 export { type Bus, channel, publish, realtime } from "./live/index.ts";
 export {
   type ErrorPageProps,
   Head,
   type Layout,
-  type Markup,
   NotFound,
   type Page,
   type PageFunction,
@@ -27,7 +25,7 @@ export {
   redirect,
   route,
 } from "./pages/index.ts";
-export type { RequestInfo } from "./pipeline.ts";
+export { type Feed, type Markup, type Serialized, SerializeError, type Stream } from "./protocol/index.ts";
 export {
   type float,
   type int,
@@ -35,8 +33,6 @@ export {
   type ServerOptions,
   type StandardSchema,
   server,
-  ValueError,
 } from "./rpc/index.ts";
-export { type Serialized, SerializeError } from "./serialize.ts";
+export type { RequestInfo } from "./server/index.ts";
 export { type Claims, type Json, type Role, type Session, session, type User } from "./session/index.ts";
-export type { Stream } from "./stream.ts";

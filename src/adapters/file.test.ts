@@ -4,8 +4,8 @@ import { join } from "node:path";
 import type { ServerRequest } from "srvx";
 import { staticMiddleware } from "srvx/static";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { listen } from "../../tests/support/listen.ts";
-import { open, readToEnd, readUntil } from "../../tests/support/raw.ts";
+import { listen } from "#test/listen";
+import { open, readToEnd, readUntil } from "#test/raw";
 import { node } from "./node.ts";
 
 const opened: { close(): unknown }[] = [];

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { appOf, compiledPage, compiledRoute, compiledServer } from "../../tests/support/compiled.ts";
-import { listen } from "../../tests/support/listen.ts";
-import { exchange } from "../../tests/support/raw.ts";
+import { appOf, compiledPage, compiledRoute, compiledServer } from "#test/compiled";
+import { listen } from "#test/listen";
+import { exchange } from "#test/raw";
 import { node } from "./index.ts";
 
 describe("mounting an application that was not built", () => {

@@ -10,8 +10,8 @@ import {
   toResponse,
   traceParent,
 } from "../http/index.ts";
-import type { RequestInfo } from "../pipeline.ts";
-import { isPromise } from "../steps.ts";
+import { isPromise } from "../http/maybe-async.ts";
+import type { RequestInfo } from "../server/index.ts";
 import { holdToLength, isFileAnswer } from "./file.ts";
 import { comesAgain, NodeInbound } from "./inbound.ts";
 import { closes, lingering } from "./linger.ts";

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { App } from "../app.ts";
 import { BODY_SECONDS } from "../http/index.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../logging/index.ts";
 import { node } from "./node.ts";
 import { isSupervisor, STOP, supervise } from "./workers.ts";
 

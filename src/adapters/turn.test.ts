@@ -2,9 +2,9 @@ import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { appOf, compiledPage, compiledServer } from "../../tests/support/compiled.ts";
-import { listen } from "../../tests/support/listen.ts";
-import { callBytes, readToEnd, readUntil } from "../../tests/support/raw.ts";
+import { appOf, compiledPage, compiledServer } from "#test/compiled";
+import { listen } from "#test/listen";
+import { callBytes, readToEnd, readUntil } from "#test/raw";
 import { node } from "./node.ts";
 import { inTurn } from "./turn.ts";
 

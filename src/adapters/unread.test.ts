@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { appOf, compiledPage } from "../../tests/support/compiled.ts";
-import { type LocalServer, listen } from "../../tests/support/listen.ts";
+import { appOf, compiledPage } from "#test/compiled";
+import { type LocalServer, listen } from "#test/listen";
 import { node } from "./node.ts";
 import { cutUntaken, endUnread } from "./unread.ts";
 

@@ -1,5 +1,5 @@
 import { decodeCBOR } from "@levischuck/tiny-cbor";
-import { ValueError } from "../value-error.ts";
+import { ValueError } from "../errors.ts";
 import { requireBytes } from "./bytes.ts";
 import { isPoint, NUMBER_BYTES } from "./p256.ts";
 

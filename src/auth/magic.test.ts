@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { configWith, signIn, within } from "../../tests/support/visit.ts";
+import { configWith, signIn, within } from "#test/visit";
 import { deriveKey, session, signToken } from "../session/index.ts";
 import { issue_magic_token, verify_magic_token } from "./magic.ts";
 

@@ -1,5 +1,4 @@
-import { RPCError } from "../errors.ts";
-import { ValueError } from "../value-error.ts";
+import { RPCError, ValueError } from "../errors.ts";
 
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;

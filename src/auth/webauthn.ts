@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { ValueError } from "../errors.ts";
 import { sameBytes } from "../session/index.ts";
-import { ValueError } from "../value-error.ts";
 import { readAuthenticatorData } from "./authenticator-data.ts";
 import { requireBytes } from "./bytes.ts";
 import { readClientData } from "./client-data.ts";

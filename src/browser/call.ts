@@ -1,7 +1,5 @@
-import { type Arguments, failure } from "../wire/index.ts";
+import { type Arguments, CSRF_HEADER, failure, RPC_PREFIX } from "../protocol/index.ts";
 import { pageData } from "./page-data.ts";
-
-const HEADER = "x-csrf-token";
 
 let token = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content;
 
@@ -17,13 +15,13 @@ export async function post(name: string, args: Arguments, signal?: AbortSignal):
   const body = JSON.stringify({ args });
   for (let last = false; ; last = true) {
     const headers: Record<string, string> = { "content-type": "application/json" };
-    if (token) headers[HEADER] = token;
+    if (token) headers[CSRF_HEADER] = token;
     // To fetch `undefined` is no signal; its type knows `null` alone.
     const init: RequestInit = { method: "POST", headers, body, signal: signal as AbortSignal };
-    const response = await fetch(`${pageData.base}/__web/rpc/${name}`, init).catch((cause) => {
+    const response = await fetch(`${pageData.base}${RPC_PREFIX}${name}`, init).catch((cause) => {
       throw failure(`${name}: the server could not be reached`, cause);
     });
-    const fresh = response.headers.get(HEADER);
+    const fresh = response.headers.get(CSRF_HEADER);
     token = fresh || token;
     if (response.status !== 403 || !fresh || last) return response;
   }

@@ -1,7 +1,7 @@
 import { type Component, type ComponentType, createContext, h } from "preact";
 import { useContext } from "preact/hooks";
 import { beforeEach, describe, expect, test } from "vitest";
-import { rendered, TextRoot } from "../../tests/browser/text-root.ts";
+import { rendered, TextRoot } from "#test/text-root";
 import "./development.ts";
 import { on_mount, on_unmount } from "./lifecycle.ts";
 import { state } from "./state.ts";

@@ -2,7 +2,7 @@ import { h } from "preact";
 import { useState } from "preact/hooks";
 import { renderToString } from "preact-render-to-string";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { rendered, TextRoot } from "../../tests/browser/text-root.ts";
+import { rendered, TextRoot } from "#test/text-root";
 import { on_mount, on_unmount } from "./lifecycle.ts";
 import { state } from "./state.ts";
 

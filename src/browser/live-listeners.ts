@@ -1,7 +1,5 @@
+import { type GapReason, isLater } from "../protocol/index.ts";
 import { guard } from "./lifecycle.ts";
-
-/** Why a feed cannot be complete: what it missed is no longer held, the bus lost its place, or the feed is over. */
-export type GapReason = "trimmed" | "reset" | "expired";
 
 /** One subscription. */
 export interface Listener {
@@ -86,9 +84,4 @@ export function tell({ served }: Asked, lost: string, reason: GapReason): boolea
   const behind = theirs.filter(({ position }) => !theirs.some((other) => isLater(position, other.position)));
   for (const listener of behind) if (listeners.delete(listener)) guard(() => listener.gap(reason));
   return behind.length < theirs.length;
-}
-
-/** Compares positions of one channel. The longer is the later: what they count has one digit more. */
-function isLater(position: string, other: string): boolean {
-  return position.length === other.length ? position > other : position.length > other.length;
 }

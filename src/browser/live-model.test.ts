@@ -5,8 +5,8 @@
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { feedOf } from "../../tests/support/live-feed.ts";
-import { LivePage, type LiveRequest, say } from "../../tests/support/live-page.ts";
+import { feedOf } from "#test/live-feed";
+import { LivePage, type LiveRequest, say } from "#test/live-page";
 
 const CHANNELS = ["a", "b", "c"] as const;
 type Channel = (typeof CHANNELS)[number];

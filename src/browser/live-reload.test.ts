@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { feedOf } from "../../tests/support/live-feed.ts";
-import { LivePage, type PageOptions, say } from "../../tests/support/live-page.ts";
+import { feedOf } from "#test/live-feed";
+import { LivePage, type PageOptions, say } from "#test/live-page";
 
 const SAID = "This page has missed live updates (trimmed): reload it";
 

@@ -1,5 +1,5 @@
-import { eventReader, readLines, type ServerEvent } from "../wire/index.ts";
-import { type Asked, ask, type Delivery, deliver, type GapReason, listeners, tell } from "./live-listeners.ts";
+import { eventReader, type GapReason, LIVE_PATH, POLL_PATH, readLines, type ServerEvent } from "../protocol/index.ts";
+import { type Asked, ask, type Delivery, deliver, listeners, tell } from "./live-listeners.ts";
 import type { PageData } from "./page-data.ts";
 
 interface PollAnswer {
@@ -87,7 +87,7 @@ export function leave(): void {
 
 async function stream(run: number, signal: AbortSignal): Promise<void> {
   const asked = ask(false);
-  const { ok, headers, body } = await request(`live?${asked.query}`, signal);
+  const { ok, headers, body } = await request(`${LIVE_PATH}?${asked.query}`, signal);
   // Something else may have answered: a proxy, with a page of its own.
   if (!ok || !headers.get("content-type")?.startsWith("text/event-stream")) return;
   const read = eventReader();
@@ -116,7 +116,7 @@ function take(asked: Asked, { event, id, retry, data: [first, second] }: ServerE
 /** @returns whether there may be more at once */
 async function poll(run: number, signal: AbortSignal): Promise<unknown> {
   const asked = ask(true);
-  const response = await request(`poll?${asked.query}&wait=${isAway ? 0 : 25}`, signal);
+  const response = await request(`${POLL_PATH}?${asked.query}&wait=${isAway ? 0 : 25}`, signal);
   const { status } = response;
   // A proxy may refuse streams like this; who refuses polls too is the application.
   if (/40[03]|414/.test(`${status}`)) return refused(asked, status);
@@ -137,7 +137,7 @@ function refused(asked: Asked, status: number): void {
 function request(path: string, signal: AbortSignal): Promise<Response> {
   // Read here and not at once: what views are made with is imported by the server, too. It is there.
   base ??= (JSON.parse(document.querySelector("script#tsweb")?.textContent as string) as PageData).base;
-  return fetch(`${base}/__web/${path}`, { signal, cache: "no-store" });
+  return fetch(base + path, { signal, cache: "no-store" });
 }
 
 /** Begins to wait for a sign of life. */

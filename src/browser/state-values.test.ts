@@ -1,7 +1,7 @@
 import { h, isValidElement } from "preact";
 import { describe, expect, test } from "vitest";
-import { rendered } from "../../tests/browser/text-root.ts";
-import { mount } from "../../tests/support/mounted-state.ts";
+import { mount } from "#test/mounted-state";
+import { rendered } from "#test/text-root";
 
 test("what is read is the same object each time, over renderings too", async () => {
   const page = mount(() => ({ inner: { deep: [{ a: 1 }] } }));

@@ -2,8 +2,8 @@ import { Component, type ComponentChildren, h } from "preact";
 import { useState } from "preact/hooks";
 import { renderToString } from "preact-render-to-string";
 import { describe, expect, test } from "vitest";
-import { rendered, TextRoot } from "../../tests/browser/text-root.ts";
-import { mount } from "../../tests/support/mounted-state.ts";
+import { mount } from "#test/mounted-state";
+import { rendered, TextRoot } from "#test/text-root";
 import { state } from "./state.ts";
 
 describe("an assignment updates the page", () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { collect } from "../../tests/support/collect.ts";
-import { type Call, failureOf, json, lines, StubServer } from "../../tests/support/stub-server.ts";
+import { collect } from "#test/collect";
+import { type Call, failureOf, json, lines, StubServer } from "#test/stub-server";
 
 let server: StubServer;
 

@@ -1,8 +1,8 @@
 /**
  * `tsweb/stub`: what stands in the browser for the exports of a server module.
  */
-import type { Stream } from "../stream.ts";
-import { type Arguments, byName, openStream, resultOf } from "../wire/index.ts";
+import type { Stream } from "../protocol/index.ts";
+import { type Arguments, byName, openStream, resultOf } from "../protocol/index.ts";
 import { post } from "./call.ts";
 
 /** A server function as the browser calls it. What it takes and gives is in the types of `server()`. */

@@ -1,4 +1,4 @@
-import type { Feed } from "../feed.ts";
+import type { Feed } from "../protocol/index.ts";
 import { on_mount, subscribe, view } from "./index.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

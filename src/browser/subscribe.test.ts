@@ -1,8 +1,8 @@
 import { h } from "preact";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { rendered, TextRoot } from "../../tests/browser/text-root.ts";
-import { feedOf } from "../../tests/support/live-feed.ts";
-import { LivePage, say } from "../../tests/support/live-page.ts";
+import { feedOf } from "#test/live-feed";
+import { LivePage, say } from "#test/live-page";
+import { rendered, TextRoot } from "#test/text-root";
 
 const room = feedOf<string>("room:1", { position: "p.3" });
 const news = feedOf<string>("news", { position: "p.7" });

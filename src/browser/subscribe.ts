@@ -1,9 +1,8 @@
-import type { Feed } from "../feed.ts";
-import type { Serialized } from "../serialized.ts";
-import { readFeed } from "../wire/index.ts";
+import type { Feed, GapReason, Serialized } from "../protocol/index.ts";
+import { readFeed } from "../protocol/index.ts";
 import { endWithMount } from "./lifecycle.ts";
 import { restart } from "./live.ts";
-import { ask, type GapReason, listeners } from "./live-listeners.ts";
+import { ask, listeners } from "./live-listeners.ts";
 import { followPage } from "./live-page.ts";
 import { reload } from "./live-reload.ts";
 

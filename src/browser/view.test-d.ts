@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { h } from "preact";
-import type { Markup, View } from "./view.ts";
+import type { Markup } from "../protocol/index.ts";
+import type { View } from "./view.ts";
 import { view } from "./view.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

@@ -1,7 +1,4 @@
-import type { VNode } from "preact";
-
-/** What a component gives: elements, text, nothing, or a list of these. Never a promise. */
-export type Markup = VNode | string | number | bigint | boolean | null | undefined | readonly Markup[];
+import type { Markup } from "../protocol/index.ts";
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
 import { cp, readdir, readFile, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { InlineConfig, ManifestChunk, Plugin, Manifest as ViteManifest } from "vite";
 import type { StubUse } from "../compile/index.ts";
-import type { Manifest } from "../manifest.ts";
 import type { ViewAsset } from "../pages/index.ts";
+import type { Manifest } from "../server/index.ts";
 import type { Found } from "./build.ts";
 import { fileOf } from "./project.ts";
 
@@ -41,11 +42,18 @@ export function clientBuild({ root, outDir, found }: { root: string; outDir: str
   };
 }
 
-/** The framework's own part in the browser. */
-const RUNTIME = /[\\/]node_modules[\\/]preact[\\/]|[\\/]dist[\\/](browser|wire|errors|jsx)|virtual:tsweb/;
+/** The package's own built files. Matched by their folder, because other packages have a `dist/browser` too. */
+const PACKAGE_DIST = fileURLToPath(new URL("..", import.meta.url)).replaceAll("\\", "/");
+const PREACT = /[\\/]node_modules[\\/]preact[\\/]/;
+/** The part of the package that only pages with live updates load. */
+const LIVE = /^(browser\/(live|subscribe)|protocol\/(event-stream|read-feed|position|live-paths))/;
 
-/** The part of it that only pages with live updates load. */
-const LIVE = /[\\/]dist[\\/](browser[\\/](live|subscribe)|wire[\\/](events|feed))/;
+/** Where a module of the browser's build goes: the chunk of every page with a view, the live chunk, or neither. */
+export function chunkGroupOf(id: string, dist: string = PACKAGE_DIST): "runtime" | "live" | undefined {
+  const file = id.replaceAll("\\", "/");
+  if (file.startsWith(dist)) return LIVE.test(file.slice(dist.length)) ? "live" : "runtime";
+  return PREACT.test(id) || id.includes("virtual:tsweb") ? "runtime" : undefined;
+}
 
 function clientConfig(root: string, outDir: string, inputs: string[], shared: ReadonlySet<string>): InlineConfig {
   return {
@@ -66,7 +74,9 @@ function clientConfig(root: string, outDir: string, inputs: string[], shared: Re
         output: {
           codeSplitting: {
             // One file for the framework and what all views share: a page is two requests, not four.
-            groups: [{ name: "tsweb", test: (id) => !LIVE.test(id) && (RUNTIME.test(id) || shared.has(id)) }],
+            groups: [
+              { name: "tsweb", test: (id) => (chunkGroupOf(id) ?? (shared.has(id) && "runtime")) === "runtime" },
+            ],
           },
         },
       },

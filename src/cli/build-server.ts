@@ -28,7 +28,7 @@ const ENTRY = "virtual:tsweb/server";
 const MANIFEST = "tsweb:manifest";
 
 /** The module of the framework that the build writes anew: what the built application knows of itself. */
-const BUILT = fileURLToPath(new URL("../built.js", import.meta.url));
+const BUILT = fileURLToPath(new URL("../server/built.js", import.meta.url));
 
 /** Describes the build of the server: one file, with everything but compiled code in it. */
 export function serverBuild({ root, entry, outDir }: { root: string; entry: string; outDir: string }): ServerBuild {

@@ -2,7 +2,7 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type InlineConfig, build as viteBuild } from "vite";
 import { type Registry, registryOf, tsweb } from "../compile/index.ts";
-import type { Manifest } from "../manifest.ts";
+import type { Manifest } from "../server/index.ts";
 import { clientBuild } from "./build-client.ts";
 import { explainBuild } from "./build-errors.ts";
 import { type ServerGraph, serverBuild } from "./build-server.ts";

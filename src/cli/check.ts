@@ -1,4 +1,4 @@
-import { ConfigError, type ConfigProblem, type Environment, loadConfig } from "../config.ts";
+import { ConfigError, type ConfigProblem, type Environment, loadConfig } from "../config/index.ts";
 
 /**
  * Says whether the environment is one to serve the public from: what is wrong, and the mend for each.

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { ViteDevServer } from "vite";
 import { registryOf } from "../compile/index.ts";
-import type { Called } from "../modules.ts";
+import type { Called } from "../server/index.ts";
 import { graphOf } from "./dev-assets.ts";
 import { broughtBy } from "./graph.ts";
 

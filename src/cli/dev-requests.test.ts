@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { listen } from "../../tests/support/listen.ts";
-import { open, readToEnd } from "../../tests/support/raw.ts";
+import { listen } from "#test/listen";
+import { open, readToEnd } from "#test/raw";
 import { EDITS } from "./dev-assets.ts";
 import { answerEdits, guardHost } from "./dev-requests.ts";
 

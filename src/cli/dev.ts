@@ -10,8 +10,8 @@ import {
 import { listenOn, type NodeHandler, node } from "../adapters/index.ts";
 import type { App } from "../app.ts";
 import { tsweb } from "../compile/index.ts";
-import { loadConfig } from "../config.ts";
-import type { RequestInfo } from "../pipeline.ts";
+import { loadConfig } from "../config/index.ts";
+import type { RequestInfo } from "../server/index.ts";
 import { developmentAssets, developmentScripts } from "./dev-assets.ts";
 import { calledNow } from "./dev-called.ts";
 import { answerEdits, guardHost } from "./dev-requests.ts";

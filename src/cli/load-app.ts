@@ -1,6 +1,6 @@
 import { createServer, isRunnableDevEnvironment } from "vite";
 import { tsweb } from "../compile/index.ts";
-import { INSPECTION, type Inspectable, type Inspection, inspect } from "../inspection.ts";
+import { INSPECTION, type Inspectable, type Inspection, inspect } from "../server/index.ts";
 import { BuildError, fileOf, findEntry, noApplication } from "./project.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { appOf, compiledPage, compiledServer } from "../../tests/support/compiled.ts";
-import { typedServer } from "../../tests/support/typed.ts";
-import { inspect } from "../inspection.ts";
+import { appOf, compiledPage, compiledServer } from "#test/compiled";
+import { typedServer } from "#test/typed";
 import { route } from "../pages/index.ts";
 import type { ServerOptions } from "../rpc/index.ts";
+import { inspect } from "../server/inspection.ts";
 import { routesText } from "./routes.ts";
 
 const home = compiledPage("/", () => "Hello");

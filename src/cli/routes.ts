@@ -1,5 +1,6 @@
-import type { Inspection } from "../inspection.ts";
-import { type Checked, type Definition, isChecked, type Parameter, uncheckedParts } from "../rpc/index.ts";
+import { type Parameter, RPC_PREFIX } from "../protocol/index.ts";
+import { type Checked, type Definition, isChecked, uncheckedParts } from "../rpc/index.ts";
+import type { Inspection } from "../server/index.ts";
 import { answerWith, loadApp } from "./load-app.ts";
 
 /**
@@ -33,7 +34,7 @@ export function routesText(app: Inspection): string {
       "Routes",
       routes.map((route) => [`${route.method.padEnd(8)}${base}${route.path}`, place(route.source)]),
     ),
-    section(`Functions, each a POST to ${base}/__web/rpc/<name>`, calls),
+    section(`Functions, each a POST to ${base}${RPC_PREFIX}<name>`, calls),
     legend(app),
   ];
   return text.filter((each) => each !== "").join("\n");

@@ -1,7 +1,7 @@
 import { copyFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Manifest } from "../manifest.ts";
+import type { Manifest } from "../server/index.ts";
 
 const SERVER = `// Serves the application until it is told to stop: node server.mjs
 import { isSupervisor, supervise } from "./workers.mjs";

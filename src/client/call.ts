@@ -1,5 +1,5 @@
-import type { Stream } from "../stream.ts";
-import { type Arguments, failure, openStream, resultOf, untilAborted } from "../wire/index.ts";
+import type { Stream } from "../protocol/index.ts";
+import { type Arguments, failure, openStream, resultOf, untilAborted } from "../protocol/index.ts";
 import type { Connection } from "./connection.ts";
 
 /** Gives a call's arguments their names. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { collect } from "../../tests/support/collect.ts";
-import { type LocalServer, listen } from "../../tests/support/listen.ts";
-import { type Functions, refusal, Shop } from "../../tests/support/shop.ts";
+import { collect } from "#test/collect";
+import { type LocalServer, listen } from "#test/listen";
+import { type Functions, refusal, Shop } from "#test/shop";
 import { client, RPCError } from "./index.ts";
 
 let shop: Shop;

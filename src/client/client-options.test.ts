@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { listen } from "../../tests/support/listen.ts";
-import { type Functions, refusal, Shop } from "../../tests/support/shop.ts";
+import { listen } from "#test/listen";
+import { type Functions, refusal, Shop } from "#test/shop";
 import { client, RPCError } from "./index.ts";
 
 let shop: Shop;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { collect } from "../../tests/support/collect.ts";
-import { listen } from "../../tests/support/listen.ts";
-import { type Functions, refusal, Shop } from "../../tests/support/shop.ts";
+import { collect } from "#test/collect";
+import { listen } from "#test/listen";
+import { type Functions, refusal, Shop } from "#test/shop";
 import { client, RPCError, type Stream } from "./index.ts";
 
 let shop: Shop;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it, vi } from "vitest";
-import { type Functions, functions, refusal, Shop } from "../../tests/support/shop.ts";
+import { type Functions, functions, refusal, Shop } from "#test/shop";
 import { client, RPCError, type Stream } from "./index.ts";
 
 let shop: Shop;

@@ -1,4 +1,4 @@
-import { type Arguments, byName } from "../wire/index.ts";
+import { type Arguments, byName } from "../protocol/index.ts";
 import { Call } from "./call.ts";
 import { type ClientOptions, Connection } from "./connection.ts";
 

@@ -1,6 +1,6 @@
 import { CookieJar } from "../cookies/index.ts";
 import { RPCError } from "../errors.ts";
-import { type Arguments, failure, resultOf } from "../wire/index.ts";
+import { type Arguments, CSRF_HEADER, failure, RPC_PREFIX, resultOf } from "../protocol/index.ts";
 import { type Shape, shapeIn } from "./shape.ts";
 
 /** What sends a request: the platform's `fetch`, or what stands in for it. */
@@ -17,8 +17,6 @@ export interface ClientOptions {
   /** How long a call may take, in seconds; for ever unless said. It does not bound streams. */
   readonly timeout?: number;
 }
-
-const CSRF_HEADER = "x-csrf-token";
 
 /** One visitor's way to an application: the cookies and the CSRF token, and what was learned of its functions. */
 export class Connection {
@@ -99,7 +97,7 @@ export class Connection {
     const signals = [init.signal, this.#signal].filter((signal) => signal instanceof AbortSignal);
     // A redirect is not followed: what leads elsewhere is not to get the arguments.
     const all: RequestInit = { ...init, headers, signal: AbortSignal.any(signals), redirect: "manual" };
-    const response = await this.#fetch(`${this.#base}/__web/rpc/${encodeURIComponent(name)}`, all).catch((cause) => {
+    const response = await this.#fetch(`${this.#base}${RPC_PREFIX}${encodeURIComponent(name)}`, all).catch((cause) => {
       throw failure(`${name}: ${this.#base} could not be reached`, cause);
     });
     this.#jar.absorb(response.headers.getSetCookie());

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { marked, memoryWorld, read, refusedWith } from "../../tests/compile/marked.ts";
+import { marked, memoryWorld, read, refusedWith } from "#test/marked";
 import { checkBrowserSide, hasForeignQuery, isServerDoor } from "./browser-side.ts";
 import { readServed } from "./served.ts";
 

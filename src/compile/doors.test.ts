@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { marked, read, refusedWith } from "../../tests/compile/marked.ts";
+import { marked, read, refusedWith } from "#test/marked";
 import * as browser from "../browser/index.ts";
 import * as server from "../index.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { marked, memoryWorld, read, refusedWith } from "../../tests/compile/marked.ts";
+import { marked, memoryWorld, read, refusedWith } from "#test/marked";
 import { checkMarkup } from "./jsx-rules.ts";
 
 const FILES = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { marked, read, refusedWith } from "../../tests/compile/marked.ts";
+import { marked, read, refusedWith } from "#test/marked";
 
 const IMPORT = 'import { server } from "tsweb";\n';
 

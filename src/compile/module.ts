@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import type { Signature, ViewSource } from "../rpc/signature.ts";
+import type { Signature, ViewSource } from "../protocol/index.ts";
 import { checkDoors } from "./doors.ts";
 import { CompileError, placeOf, type Source } from "./errors.ts";
 import { type ModuleExports, readExports } from "./exports.ts";

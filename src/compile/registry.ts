@@ -1,4 +1,4 @@
-import type { Signature, ViewSource } from "../rpc/signature.ts";
+import type { Signature, ViewSource } from "../protocol/index.ts";
 
 /** A server function whose stub a module of the browser's graph imports. */
 export interface StubUse {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { marked, memoryWorld, refusedWith } from "../../tests/compile/marked.ts";
+import { marked, memoryWorld, refusedWith } from "#test/marked";
 import { checkReturnedStreams } from "./returned-streams.ts";
 
 const IMPORT = 'import { server, type Stream } from "tsweb";\n';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { marked, memoryWorld, read, refusedWith } from "../../tests/compile/marked.ts";
+import { marked, memoryWorld, read, refusedWith } from "#test/marked";
 import { functionsHandedOn, readModuleList, readServed } from "./served.ts";
 
 const server = (...names: string[]) =>

@@ -1,5 +1,5 @@
 import MagicString, { type SourceMap } from "magic-string";
-import type { PageSource, Signature } from "../rpc/signature.ts";
+import type { PageSource, Signature } from "../protocol/index.ts";
 import { placeOf, type Source } from "./errors.ts";
 import type { Mark } from "./marks.ts";
 import { type ModuleFacts, readModule, relativeFile } from "./module.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { marked, read, refusedWith } from "../../tests/compile/marked.ts";
-import type { Parameter, Signature } from "../rpc/signature.ts";
+import { marked, read, refusedWith } from "#test/marked";
+import type { Parameter, Signature } from "../protocol/signature.ts";
 
 const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
 

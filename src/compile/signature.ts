@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import type { Parameter, Signature } from "../rpc/signature.ts";
+import type { Parameter, Signature } from "../protocol/index.ts";
 import { CompileError, type Source } from "./errors.ts";
 import { inferredFacts } from "./inference.ts";
 import { type Member, type Members, membersOf, propertyKey } from "./members.ts";

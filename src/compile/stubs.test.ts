@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { read } from "../../tests/compile/marked.ts";
+import { read } from "#test/marked";
 import { emitStubs, stubbedFile, stubId } from "./stubs.ts";
 
 describe("stubs", () => {

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { Signature } from "../rpc/signature.ts";
+import type { Signature } from "../protocol/index.ts";
 import { relativeFile } from "./module.ts";
 import { isServerModule } from "./parse.ts";
 

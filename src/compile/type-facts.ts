@@ -1,4 +1,4 @@
-import type { Coercion } from "../rpc/signature.ts";
+import type { Coercion } from "../protocol/index.ts";
 
 /** The types that are checked. */
 export type Checked = Exclude<Coercion, "any">;

@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import type { Coercion } from "../rpc/signature.ts";
+import type { Coercion } from "../protocol/index.ts";
 import { CompileError, type Source } from "./errors.ts";
 import { literalFacts, valueFacts } from "./inference.ts";
 import { membersOf } from "./members.ts";

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { parse as parseCookies, serialize } from "cookie";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import type { Inbound } from "./inbound.ts";
 
 /** A frozen record of strings: what `request.query`, `request.headers` and `request.cookies` are. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contextWith, sentBack } from "../../tests/support/visit.ts";
+import { contextWith, sentBack } from "#test/visit";
 import { RequestContext, runInContext } from "./context.ts";
 import { FetchInbound } from "./inbound.ts";
 import { request } from "./request.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { contextWith } from "../../tests/support/visit.ts";
+import { contextWith } from "#test/visit";
 import { complete } from "./respond.ts";
 
 /** A response as files are answered with: to ask for its body is to begin to read the file. */

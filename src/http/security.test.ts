@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { appOf, compiledPage, compiledRoute } from "../../tests/support/compiled.ts";
+import { appOf, compiledPage, compiledRoute } from "#test/compiled";
 import { checkSecurity, type SecurityOptions, securityLines } from "./security.ts";
 
 const facts = { development: false, secure: false };

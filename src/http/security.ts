@@ -1,3 +1,5 @@
+import { CSRF_HEADER } from "../protocol/index.ts";
+
 /**
  * What every answer says to browsers about itself.
  *
@@ -103,7 +105,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   "transfer-encoding",
   "traceparent",
   "upgrade",
-  "x-csrf-token",
+  CSRF_HEADER,
   "x-request-id",
 ]);
 

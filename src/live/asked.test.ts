@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { appOf, call } from "../../tests/support/compiled.ts";
-import { ask, feedOf, listen, listening, poll } from "../../tests/support/listener.ts";
+import { appOf, call } from "#test/compiled";
+import { ask, feedOf, listen, listening, poll } from "#test/listener";
 import type { App } from "../app.ts";
 import { MAX_FEEDS } from "./asked.ts";
 import { FEED_SECONDS } from "./feed.ts";

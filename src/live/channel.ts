@@ -1,5 +1,5 @@
-import type { Feed } from "../feed.ts";
 import { requireContext } from "../http/index.ts";
+import type { Feed } from "../protocol/index.ts";
 import { keysFor, sessionId } from "../session/index.ts";
 import type { Position } from "./bus/index.ts";
 import { writeFeed } from "./feed.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type SteeredBus, steeredBus } from "../../tests/support/steered-bus.ts";
+import { type SteeredBus, steeredBus } from "#test/steered-bus";
 import type { Sink } from "../http/index.ts";
 import { Connection } from "./connection.ts";
 import { Hub } from "./hub.ts";

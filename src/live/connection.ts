@@ -1,7 +1,8 @@
 import type { Pushing, Sink } from "../http/index.ts";
+import type { GapReason } from "../protocol/index.ts";
 import { writeCursor } from "./cursor.ts";
 import type { Guest, Hub } from "./hub.ts";
-import type { GapReason, Reader } from "./reader.ts";
+import type { Reader } from "./reader.ts";
 import { type Frame, pieceOf } from "./tail.ts";
 import type { Listener } from "./watched.ts";
 

@@ -1,3 +1,4 @@
+import { isLater } from "../protocol/index.ts";
 import { POSITION, type Position } from "./bus/index.ts";
 
 /**
@@ -30,9 +31,4 @@ export function readCursor(text: string, count: number): readonly Position[] | n
  */
 export function laterOf(own: Position, presented: Position): Position {
   return isLater(presented, own) ? presented : own;
-}
-
-/** Compares positions of one channel. */
-export function isLater(position: Position, other: Position): boolean {
-  return position.length === other.length ? position > other : position.length > other.length;
 }

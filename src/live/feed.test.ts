@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { configWith } from "../../tests/support/visit.ts";
+import { configWith } from "#test/visit";
 import { keysFor } from "../session/index.ts";
 import { FEED_SECONDS, type FeedContent, MAX_FEED_CHARS, openFeed, writeFeed } from "./feed.ts";
 

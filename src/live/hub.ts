@@ -1,5 +1,5 @@
 import { runOutsideRequests } from "../http/index.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../logging/index.ts";
 import type { Batch, Bus, Position } from "./bus/index.ts";
 import { type Listener, WatchedChannel, type Watcher } from "./watched.ts";
 

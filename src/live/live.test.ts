@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { appOf } from "../../tests/support/compiled.ts";
-import { ask, feedOf, listen, listening, poll } from "../../tests/support/listener.ts";
+import { appOf } from "#test/compiled";
+import { ask, feedOf, listen, listening, poll } from "#test/listener";
 import type { App } from "../app.ts";
 import { publish } from "./index.ts";
 

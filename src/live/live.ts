@@ -1,6 +1,7 @@
 import { CLOSE, Refusal, type Reply, type RequestContext, textReply } from "../http/index.ts";
-import type { Log } from "../log.ts";
-import { clientKey, type Holding, type MemoryRate, memoryRate } from "../rate/index.ts";
+import type { Log } from "../logging/index.ts";
+import { LIVE_PATH, POLL_PATH } from "../protocol/index.ts";
+import { clientKey, type Holding, type MemoryRate, memoryRate } from "../rate-limit/index.ts";
 import { readAsked } from "./asked.ts";
 import { Hub } from "./hub.ts";
 import { answerPoll } from "./poll.ts";
@@ -33,8 +34,8 @@ export class Live {
    * @throws Refusal for what no page of ours would ask, and `rate_limited` for a client that has too much open
    */
   answer(context: RequestContext, path: string): Reply | Promise<Reply> | null {
-    const isStream = path === "/__web/live";
-    if (!isStream && path !== "/__web/poll") return null;
+    const isStream = path === LIVE_PATH;
+    if (!isStream && path !== POLL_PATH) return null;
     if (this.#isEnding) {
       return textReply(503, "This process is about to stop; another one answers.\n", { "retry-after": "1", ...CLOSE });
     }

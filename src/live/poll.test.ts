@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { keptLog } from "../../tests/support/log-lines.ts";
-import { type SteeredBus, steeredBus } from "../../tests/support/steered-bus.ts";
+import { keptLog } from "#test/log-lines";
+import { type SteeredBus, steeredBus } from "#test/steered-bus";
 import type { RequestContext } from "../http/index.ts";
 import { Hub } from "./hub.ts";
 import { answerPoll } from "./poll.ts";

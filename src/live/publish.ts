@@ -1,4 +1,4 @@
-import { toJson } from "../serialize.ts";
+import { toJson } from "../protocol/index.ts";
 import { checkName } from "./name.ts";
 import { currentBus } from "./realtime.ts";
 

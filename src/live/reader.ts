@@ -1,10 +1,8 @@
+import { type GapReason, isLater } from "../protocol/index.ts";
 import type { Batch, Position } from "./bus/index.ts";
-import { isLater, OVER } from "./cursor.ts";
+import { OVER } from "./cursor.ts";
 import { type Frame, frameOf, MAX_WRITE_BYTES, type Slice } from "./tail.ts";
 import { READ_LIMIT, type WatchedChannel } from "./watched.ts";
-
-/** Why a feed cannot be complete. */
-export type GapReason = "trimmed" | "reset" | "expired";
 
 /**
  * One feed being read: its position, and where that is in what this process has seen. It stands at a

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { appOf } from "../../tests/support/compiled.ts";
-import { feedOf, listening, poll } from "../../tests/support/listener.ts";
-import { type SteeredBus, steeredBus } from "../../tests/support/steered-bus.ts";
+import { appOf } from "#test/compiled";
+import { feedOf, listening, poll } from "#test/listener";
+import { type SteeredBus, steeredBus } from "#test/steered-bus";
 import type { App } from "../app.ts";
 import { channel, publish, realtime } from "./index.ts";
 import { MAX_MESSAGE_BYTES } from "./publish.ts";
@@ -116,7 +116,7 @@ describe("a poll while the bus is away", () => {
 /** Calls `channel` with something to load, in a request. */
 async function compiledChannel(load: () => Promise<string[]>): Promise<[string, string[]]> {
   let given: [string, string[]] | undefined;
-  const { compiledServer, call, appOf: make } = await import("../../tests/support/compiled.ts");
+  const { compiledServer, call, appOf: make } = await import("#test/compiled");
   const own = make({
     ask_for: compiledServer("ask_for", async () => {
       given = await channel<string, string[]>("a", load);

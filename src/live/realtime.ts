@@ -1,5 +1,5 @@
-import { built } from "../built.ts";
-import { consoleLog, type Log } from "../log.ts";
+import { consoleLog, type Log } from "../logging/index.ts";
+import { built } from "../server/index.ts";
 import { type Bus, openBus } from "./bus/index.ts";
 
 /** Where the bus of this process comes from, until it is first used. */

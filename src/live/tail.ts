@@ -1,5 +1,5 @@
+import { isLater } from "../protocol/index.ts";
 import type { Message, Position } from "./bus/index.ts";
-import { isLater } from "./cursor.ts";
 
 /** A message as it goes to all who listen: encoded once. */
 export interface Frame extends Message {

@@ -1,10 +1,10 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
-import { appOf, compiledPage, compiledServer } from "../../tests/support/compiled.ts";
-import { typedServer } from "../../tests/support/typed.ts";
+import { appOf, compiledPage, compiledServer } from "#test/compiled";
+import { typedServer } from "#test/typed";
 import type { App, AppOptions } from "../app.ts";
 import { type ErrorCode, statusOf } from "../errors.ts";
-import { inspect } from "../inspection.ts";
+import { inspect } from "../server/inspection.ts";
 import { type Document, openapi } from "./index.ts";
 
 const nothing = compiledServer("nothing", () => undefined);

@@ -1,5 +1,6 @@
-import type { Inspection } from "../inspection.ts";
+import { RPC_PREFIX } from "../protocol/index.ts";
 import type { Definition } from "../rpc/index.ts";
+import type { Inspection } from "../server/index.ts";
 import type { JsonObject } from "./json.ts";
 import { ERROR_SCHEMA, errorReferences, errorResponses, LINE_SCHEMA } from "./responses.ts";
 import { bodySchema, shapeSchema } from "./schemas.ts";
@@ -23,7 +24,7 @@ export interface Document {
  */
 export function openapi(app: Inspection, version = "0.0.0"): Document {
   const operations = app.functions.map((definition, index): [string, JsonObject] => [
-    `${app.base}/__web/rpc/${encodeURIComponent(definition.signature.name)}`,
+    `${app.base}${RPC_PREFIX}${encodeURIComponent(definition.signature.name)}`,
     { post: operation(definition, index, app) },
   ]);
   return {

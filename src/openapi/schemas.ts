@@ -1,4 +1,5 @@
-import type { Definition, Fields, ListShape, Parameter, Shape } from "../rpc/index.ts";
+import type { Fields, ListShape, Parameter, Shape } from "../protocol/index.ts";
+import type { Definition } from "../rpc/index.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 const TYPES = { int: "integer", float: "number", boolean: "boolean", string: "string" } as const;

@@ -1,6 +1,6 @@
 import { RPCError, statusOf } from "../errors.ts";
 import { CLOSE, jsonReply, Refusal, type Reply, type RequestContext, withLimitedBody } from "../http/index.ts";
-import type { Log } from "../log.ts";
+import type { Log } from "../logging/index.ts";
 import { errorJson, functionFailureOf } from "../rpc/index.ts";
 import type { RouteDefinition } from "./route.ts";
 

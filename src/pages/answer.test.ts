@@ -1,14 +1,15 @@
 import { type ComponentChildren, h } from "preact";
 import { describe, expect, it } from "vitest";
-import { answered, Hello, settingsWith, unmarked } from "../../tests/support/answered.ts";
-import { compiledView } from "../../tests/support/compiled.ts";
-import { contextWith } from "../../tests/support/visit.ts";
+import { answered, Hello, settingsWith, unmarked } from "#test/answered";
+import { compiledView } from "#test/compiled";
+import { contextWith } from "#test/visit";
 import { RPCError } from "../errors.ts";
 import { runInContext } from "../http/index.ts";
+import type { Markup } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
 import { answerNotFound, type ErrorPageProps, type PageSettings } from "./answer.ts";
 import { Head } from "./head.ts";
-import type { Markup, PageResult } from "./page.ts";
+import type { PageResult } from "./page.ts";
 import { NotFound, redirect } from "./redirect.ts";
 
 describe("what a page answers", () => {

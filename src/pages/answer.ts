@@ -3,13 +3,14 @@ import { resolve } from "node:path";
 import { h } from "preact";
 import { RPCError, statusOf } from "../errors.ts";
 import { htmlReply, PRIVATE, type Reply, type RequestContext } from "../http/index.ts";
-import type { Log } from "../log.ts";
-import type { PageSource } from "../rpc/index.ts";
+import type { Log } from "../logging/index.ts";
+import type { Markup, PageSource } from "../protocol/index.ts";
+
 import { issueCsrfToken } from "../session/index.ts";
 import type { Assets } from "./assets.ts";
 import { writeDocument } from "./document.ts";
 import { splitHead } from "./head.ts";
-import type { Layout, Markup, PageDefinition, PageOptions } from "./page.ts";
+import type { Layout, PageDefinition, PageOptions } from "./page.ts";
 import { Redirect } from "./redirect.ts";
 import { type ElementPlace, isThenable, MarkupError, type Render, renderMarkup, unshowable } from "./rendering.ts";
 

@@ -1,4 +1,4 @@
-import type { PageSource, ViewSource } from "../rpc/index.ts";
+import type { PageSource, ViewSource } from "../protocol/index.ts";
 
 /** Where a view's script is. */
 export interface ViewAsset {

@@ -11,7 +11,6 @@ export { escapeHtml } from "./document.ts";
 export { Head } from "./head.ts";
 export {
   type Layout,
-  type Markup,
   type Page,
   type PageDefinition,
   type PageFunction,

@@ -1,13 +1,8 @@
-import type { VNode } from "preact";
 import type { InferRouteParams } from "rou3";
+import { checkKnown } from "../config/index.ts";
 import { checkSecurity, type SecurityOptions } from "../http/index.ts";
-import { checkKnown } from "../options.ts";
-import type { PageSource } from "../rpc/index.ts";
+import type { Markup, PageSource } from "../protocol/index.ts";
 import type { Redirect } from "./redirect.ts";
-
-/** What a page or a component shows: JSX, text, a list of these, or nothing. */
-// biome-ignore lint/suspicious/noExplicitAny: an element of any component at all
-export type Markup = VNode<any> | string | number | bigint | boolean | null | undefined | readonly Markup[];
 
 /** What stands around a page's markup. */
 export type Layout = (props: { readonly children: Markup }) => Markup;

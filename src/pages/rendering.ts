@@ -1,6 +1,6 @@
 import { type ComponentChildren, type ComponentType, Fragment, h, isValidElement, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
-import type { ViewSource } from "../rpc/index.ts";
+import type { ViewSource } from "../protocol/index.ts";
 
 /** An outermost view of a page: what the browser brings to life. */
 export interface Island {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { appOf, compiledRoute, get } from "../../tests/support/compiled.ts";
+import { appOf, compiledRoute, get } from "#test/compiled";
 import { RPCError } from "../errors.ts";
 import { request } from "../http/index.ts";
 import { session } from "../session/index.ts";

@@ -1,5 +1,5 @@
 import type { InferRouteParams } from "rou3";
-import type { PageSource } from "../rpc/index.ts";
+import type { PageSource } from "../protocol/index.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 

@@ -1,8 +1,8 @@
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { expect, test } from "vitest";
-import { appOf, compiledPage, compiledView, get } from "../../tests/support/compiled.ts";
-import { feedOf } from "../../tests/support/live-feed.ts";
+import { appOf, compiledPage, compiledView, get } from "#test/compiled";
+import { feedOf } from "#test/live-feed";
 import type { subscribe as inBrowser } from "../browser/index.ts";
 import { on_mount, subscribe } from "./browser.ts";
 

@@ -8,8 +8,8 @@ import {
   type VNode,
 } from "preact";
 import { useContext } from "preact/hooks";
-import type { ViewSource } from "../rpc/index.ts";
-import { SerializeError, toJson } from "../serialize.ts";
+import { SerializeError, toJson, type ViewSource } from "../protocol/index.ts";
+
 import { activeRender, MarkupError, markViewBody, refuseAsync } from "./rendering.ts";
 
 /** Whether we are inside a view: an inner one is part of the outer one's island. */

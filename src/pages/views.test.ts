@@ -1,8 +1,8 @@
 import { type ComponentChildren, createContext, h } from "preact";
 import { useContext, useId } from "preact/hooks";
 import { describe, expect, it } from "vitest";
-import { answered, Hello, unmarked } from "../../tests/support/answered.ts";
-import { compiledView } from "../../tests/support/compiled.ts";
+import { answered, Hello, unmarked } from "#test/answered";
+import { compiledView } from "#test/compiled";
 import { Head } from "./head.ts";
 import { view } from "./view.ts";
 

@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import type { Log } from "../log.ts";
+import type { Log } from "../logging/index.ts";
 import { Link } from "./link.ts";
 
 /** A part's hold on the connection to a Redis, which it may share with others. */

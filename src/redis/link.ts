@@ -1,6 +1,6 @@
 import type { Redis, RedisOptions } from "ioredis";
-import { ConfigError } from "../config.ts";
-import type { Log } from "../log.ts";
+import { ConfigError } from "../config/index.ts";
+import type { Log } from "../logging/index.ts";
 import { backoffMs } from "./backoff.ts";
 import { loadClient } from "./load.ts";
 

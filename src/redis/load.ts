@@ -1,5 +1,5 @@
 import type { Redis } from "ioredis";
-import { ConfigError } from "../config.ts";
+import { ConfigError } from "../config/index.ts";
 
 /**
  * Loads the client for Redis, which applications install only when they use it.

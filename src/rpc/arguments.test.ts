@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { RPCError } from "../errors.ts";
+import type { Parameter, Signature } from "../protocol/signature.ts";
 import { bindArguments } from "./arguments.ts";
-import type { Parameter, Signature } from "./signature.ts";
 
 function signature(params: readonly Omit<Parameter, "annotation">[], more: Partial<Signature> = {}): Signature {
   return {

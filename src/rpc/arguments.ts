@@ -1,7 +1,7 @@
 import { RPCError } from "../errors.ts";
+import type { Parameter, Signature } from "../protocol/index.ts";
 import { coerce, expected, REFUSED } from "./coerce.ts";
 import { instead, placeIn } from "./place.ts";
-import type { Parameter, Signature } from "./signature.ts";
 import type { Refusal, StrictCheck, StrictChecks } from "./strict.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { answer, refused as refusedAnswer } from "../../tests/support/answers.ts";
-import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
+import { answer, refused as refusedAnswer } from "#test/answers";
+import { appOf, call, compiledServer } from "#test/compiled";
 import { session } from "../session/index.ts";
 
 const MIB = 1024 * 1024;

@@ -10,17 +10,17 @@ import {
   readBody,
   siteOriginsOf,
 } from "../http/index.ts";
-import type { Log } from "../log.ts";
-import { clientKey, type Holding, type RateStore } from "../rate/index.ts";
-import { toJson } from "../serialize.ts";
-import { inSteps, ready, type Steps } from "../steps.ts";
+import { inSteps, ready, type Steps } from "../http/maybe-async.ts";
+import type { Log } from "../logging/index.ts";
+import type { Signature } from "../protocol/index.ts";
+import { toJson } from "../protocol/index.ts";
+import { clientKey, type Holding, type RateStore } from "../rate-limit/index.ts";
 import { bindArguments } from "./arguments.ts";
 import { readArguments } from "./body.ts";
 import { refuseWithoutToken, watchSignIn } from "./csrf.ts";
 import { errorJson, failureOf, functionFailureOf } from "./failure.ts";
 import { answerStream } from "./ndjson.ts";
 import { type Definition, isAllowed, signInFirst } from "./server.ts";
-import type { Signature } from "./signature.ts";
 import { type StrictChecks, strictChecks } from "./strict.ts";
 import { withinTime } from "./time-limit.ts";
 import { validateArguments } from "./validate.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Coercion, Parameter } from "../protocol/signature.ts";
 import { coerce, expected, REFUSED } from "./coerce.ts";
-import type { Coercion, Parameter } from "./signature.ts";
 
 function parameter(type: Coercion, more: Partial<Parameter> = {}): Parameter {
   return { name: "x", type, annotation: type, ...more };

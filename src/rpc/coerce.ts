@@ -1,4 +1,4 @@
-import type { Coercion, Parameter } from "./signature.ts";
+import type { Coercion, Parameter } from "../protocol/index.ts";
 
 /** What a refused value gives back in place of a value. */
 export const REFUSED: unique symbol = Symbol("refused");

@@ -1,8 +1,7 @@
 import { CLOSE, Refusal, type Reply, type RequestContext } from "../http/index.ts";
+import { CSRF_HEADER } from "../protocol/index.ts";
 import { issueCsrfToken, sessionId, verifyCsrfToken } from "../session/index.ts";
 import type { Definition } from "./server.ts";
-
-const HEADER = "x-csrf-token";
 
 /**
  * Refuses a call of an `auth_required` function that does not carry the CSRF token, where
@@ -14,7 +13,7 @@ const HEADER = "x-csrf-token";
  */
 export function refuseWithoutToken(context: RequestContext, { options }: Definition): void {
   if (!options.auth_required || !context.config.csrfSecret) return;
-  if (verifyCsrfToken(context, context.inbound.header(HEADER))) return;
+  if (verifyCsrfToken(context, context.inbound.header(CSRF_HEADER))) return;
   throw new Refusal("forbidden", "The page is older than your sign-in. Reload it and try again.", {
     headers: { ...freshToken(context), ...CLOSE },
   });
@@ -41,5 +40,5 @@ export function watchSignIn(context: RequestContext): SignInWatch {
 
 function freshToken(context: RequestContext): Readonly<Record<string, string>> {
   const token = issueCsrfToken(context);
-  return token === null ? {} : { [HEADER]: token };
+  return token === null ? {} : { [CSRF_HEADER]: token };
 }

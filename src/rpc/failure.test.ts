@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { answer, refused } from "../../tests/support/answers.ts";
-import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
-import { RPCError } from "../errors.ts";
+import { answer, refused } from "#test/answers";
+import { appOf, call, compiledServer } from "#test/compiled";
+import { RPCError, ValueError } from "../errors.ts";
 import { request } from "../http/index.ts";
 import { session } from "../session/index.ts";
-import { ValueError } from "../value-error.ts";
 
 let log: MockInstance<typeof console.error>;
 beforeEach(() => {

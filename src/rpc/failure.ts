@@ -1,8 +1,7 @@
-import { RPCError } from "../errors.ts";
+import { RPCError, ValueError } from "../errors.ts";
 import type { RequestContext } from "../http/index.ts";
-import type { Log } from "../log.ts";
-import { toJson } from "../serialize.ts";
-import { ValueError } from "../value-error.ts";
+import type { Log } from "../logging/index.ts";
+import { toJson } from "../protocol/index.ts";
 
 /**
  * Gives the error that a caller is told of, for what an application's function threw.

@@ -1,4 +1,3 @@
-export { ValueError } from "../value-error.ts";
 export { answerCall, type CallSettings, checksOf } from "./call.ts";
 export { errorJson, functionFailureOf } from "./failure.ts";
 export {
@@ -10,8 +9,6 @@ export {
   type ServerOptions,
   server,
 } from "./server.ts";
-export type { Fields, ListShape, Shape } from "./shape.ts";
-export type { PageSource, Parameter, Signature, ViewSource } from "./signature.ts";
 export { checkSeconds } from "./time-limit.ts";
 export { type Checked, isChecked, uncheckedParts } from "./unchecked.ts";
 export type { StandardSchema } from "./validate.ts";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
+import { appOf, call, compiledServer } from "#test/compiled";
 import { RPCError, request, session } from "../index.ts";
 
 const CSRF = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_CSRF_SECRET: "3c".repeat(32) };

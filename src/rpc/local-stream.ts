@@ -1,5 +1,5 @@
-import { toJson } from "../serialize.ts";
-import type { Stream } from "../stream.ts";
+import type { Stream } from "../protocol/index.ts";
+import { toJson } from "../protocol/index.ts";
 
 type AnyIterator = AsyncIterator<unknown> | Iterator<unknown>;
 

@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
+import { appOf, call, compiledServer } from "#test/compiled";
 import type { App } from "../app.ts";
-import { RPCError } from "../errors.ts";
+import { RPCError, ValueError } from "../errors.ts";
 import { request } from "../http/index.ts";
 import { session } from "../session/index.ts";
-import { ValueError } from "../value-error.ts";
 
 let steps: string[] = [];
 let log: MockInstance<typeof console.error>;

@@ -1,7 +1,7 @@
 import type { Reply, RequestContext } from "../http/index.ts";
 import { PRIVATE, runInContext } from "../http/index.ts";
-import type { Log } from "../log.ts";
-import { toJson } from "../serialize.ts";
+import type { Log } from "../logging/index.ts";
+import { toJson } from "../protocol/index.ts";
 import { errorJson, functionFailureOf } from "./failure.ts";
 import type { Definition } from "./server.ts";
 import { Turns } from "./turns.ts";

@@ -1,5 +1,5 @@
+import type { Kind, Shape } from "../protocol/index.ts";
 import { coerceTo, REFUSED } from "./coerce.ts";
-import type { Kind, Shape } from "./shape.ts";
 
 type Coerced = Exclude<Kind, "string">;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
-import { appOf, call, compiledServer } from "../../tests/support/compiled.ts";
+import { appOf, call, compiledServer } from "#test/compiled";
 import { RPCError } from "../errors.ts";
+import type { Stream } from "../protocol/stream.ts";
 import { session } from "../session/index.ts";
-import type { Stream } from "../stream.ts";
 import { definitionOf, server } from "./server.ts";
 
 describe("server()", () => {

@@ -1,10 +1,9 @@
+import { checkKnown } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
-import { checkKnown } from "../options.ts";
-import { type SerializedResult, toJson } from "../serialize.ts";
+import type { Signature, Stream } from "../protocol/index.ts";
+import { type SerializedResult, toJson } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
-import type { Stream } from "../stream.ts";
 import { localStream } from "./local-stream.ts";
-import type { Signature } from "./signature.ts";
 import { checkSeconds } from "./time-limit.ts";
 import { checkSchemas, type Schemas } from "./validate.ts";
 

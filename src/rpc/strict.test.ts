@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { appOf, call } from "../../tests/support/compiled.ts";
-import { typedServer, typedSignature } from "../../tests/support/typed.ts";
+import { appOf, call } from "#test/compiled";
+import { typedServer, typedSignature } from "#test/typed";
 import { RPCError } from "../errors.ts";
+import type { Signature } from "../protocol/signature.ts";
 import { bindArguments } from "./arguments.ts";
-import type { Signature } from "./signature.ts";
 import { strictChecks } from "./strict.ts";
 
 /** A function's signature, as the compile step reads it of its parameters. */

@@ -1,7 +1,6 @@
+import type { Cases, Fields, ListShape, Shape, Signature } from "../protocol/index.ts";
 import { REFUSED } from "./coerce.ts";
 import { describe, scalarCheck } from "./scalars.ts";
-import type { Cases, Fields, ListShape, Shape } from "./shape.ts";
-import type { Signature } from "./signature.ts";
 
 /** Why a value was refused, and where in it. */
 export interface Refusal {

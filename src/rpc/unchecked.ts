@@ -1,5 +1,4 @@
-import type { ListShape, ObjectShape, Shape } from "./shape.ts";
-import type { Parameter, Signature } from "./signature.ts";
+import type { ListShape, ObjectShape, Parameter, Shape, Signature } from "../protocol/index.ts";
 
 /** How a parameter's value is checked: whole, in parts, or not at all. */
 export type Checked = "whole" | "partly" | "not";

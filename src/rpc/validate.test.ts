@@ -2,11 +2,10 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
 import { z } from "zod";
-import { appOf, call } from "../../tests/support/compiled.ts";
-import { typedServer } from "../../tests/support/typed.ts";
-import { RPCError } from "../errors.ts";
+import { appOf, call } from "#test/compiled";
+import { typedServer } from "#test/typed";
+import { RPCError, ValueError } from "../errors.ts";
 import { request } from "../http/index.ts";
-import { ValueError } from "../value-error.ts";
 import type { StandardSchema } from "./validate.ts";
 
 let log: MockInstance<typeof console.error>;

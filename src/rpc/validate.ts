@@ -1,7 +1,6 @@
-import { RPCError } from "../errors.ts";
-import { ValueError } from "../value-error.ts";
+import { RPCError, ValueError } from "../errors.ts";
+import type { Parameter, Signature } from "../protocol/index.ts";
 import { isSecret, placeIn } from "./place.ts";
-import type { Parameter, Signature } from "./signature.ts";
 
 /** What a schema says of a value: the value as it is taken, or what is wrong with it. */
 type Outcome = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[] };

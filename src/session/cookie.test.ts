@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { within } from "../../tests/support/visit.ts";
+import { within } from "#test/visit";
 import { request } from "../http/index.ts";
 import { cookieSize, findCookie, isSessionCookie, sessionCookieName } from "./cookie.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { configWith as baseConfig, contextWith as baseContext, signIn } from "../../tests/support/visit.ts";
-import type { Config, Environment } from "../config.ts";
+import { configWith as baseConfig, contextWith as baseContext, signIn } from "#test/visit";
+import type { Config, Environment } from "../config/config.ts";
 import { type RequestContext, runInContext } from "../http/index.ts";
 import { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 import { keysFor } from "./keys.ts";

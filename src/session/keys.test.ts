@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { type Config, loadConfig } from "../config.ts";
+import { type Config, loadConfig } from "../config/config.ts";
 import { deriveKey, keysFor, type Purpose } from "./keys.ts";
 import { openToken, signToken } from "./token.ts";
 

@@ -1,5 +1,5 @@
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 
 /** What a key is for. Each has its own, so that no token passes for one of another kind. */
 export type Purpose = "session" | "feed" | "csrf";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { configWith } from "../../tests/support/visit.ts";
+import { configWith } from "#test/visit";
 import { Recent, recentOf } from "./recent.ts";
 
 describe("what is remembered", () => {

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 
 /** How many texts a configuration remembers of a kind. At 500 bytes, a sign-in with some claims, a megabyte. */
 const MOST = 2000;

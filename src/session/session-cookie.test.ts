@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { configWith, contextWith, signIn, within } from "../../tests/support/visit.ts";
-import type { Config } from "../config.ts";
+import { configWith, contextWith, signIn, within } from "#test/visit";
+import type { Config } from "../config/config.ts";
 import { runInContext } from "../http/index.ts";
 import { keysFor } from "./keys.ts";
 import { session } from "./session.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { signIn, within } from "../../tests/support/visit.ts";
+import { signIn, within } from "#test/visit";
 import { RPCError } from "../errors.ts";
 import { session } from "./session.ts";
 

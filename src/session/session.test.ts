@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { configWith, contextWith, sentBack, signIn, within } from "../../tests/support/visit.ts";
+import { configWith, contextWith, sentBack, signIn, within } from "#test/visit";
 import { runInContext } from "../http/index.ts";
 import { session, sessionId } from "./session.ts";
 

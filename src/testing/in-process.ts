@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import type { Fetch } from "../client/index.ts";
-import { untilAborted } from "../wire/index.ts";
+import { untilAborted } from "../protocol/index.ts";
 
 /**
  * Gives a `fetch` that asks an application in this very process: the whole pipeline runs, and only

@@ -3,6 +3,6 @@
  */
 export type { Client } from "../client/index.ts";
 export { RPCError } from "../errors.ts";
-export type { Stream } from "../stream.ts";
+export type { Stream } from "../protocol/index.ts";
 export type { Visit } from "./visit.ts";
 export { type GetOptions, type Visitor, type VisitorOptions, visitor } from "./visitor.ts";

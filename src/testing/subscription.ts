@@ -1,5 +1,5 @@
 import type { Fetch } from "../client/index.ts";
-import { eventReader, readLines } from "../wire/index.ts";
+import { eventReader, readLines } from "../protocol/index.ts";
 
 /**
  * Reads the messages of an event stream, from the position of its one feed on. It is open while it is read,

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, type MockInstance, vi } from "vitest";
-import { appOf, compiledPage, compiledServer } from "../../tests/support/compiled.ts";
-import type { Feed } from "../feed.ts";
+import { appOf, compiledPage, compiledServer } from "#test/compiled";
 import { request } from "../http/index.ts";
 import { channel, publish } from "../live/index.ts";
 import { redirect, route } from "../pages/index.ts";
+import type { Feed } from "../protocol/feed.ts";
 import { session } from "../session/index.ts";
 import { RPCError, visitor } from "./index.ts";
 

@@ -1,12 +1,11 @@
 import type { App } from "../app.ts";
 import { type Client, client, type Fetch } from "../client/index.ts";
 import { CookieJar } from "../cookies/index.ts";
-import type { Feed } from "../feed.ts";
 import { FetchInbound, type Fields, RequestContext, requestId, runInContext, traceParent } from "../http/index.ts";
+import type { Feed, Serialized, Stream } from "../protocol/index.ts";
+import { LIVE_PATH } from "../protocol/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
-import type { Serialized } from "../serialize.ts";
 import { type LoginClaims, session } from "../session/index.ts";
-import type { Stream } from "../stream.ts";
 import { inProcess } from "./in-process.ts";
 import { subscription } from "./subscription.ts";
 import { readVisit, type Visit } from "./visit.ts";
@@ -155,7 +154,7 @@ class InProcessVisitor implements Visitor {
   }
 
   subscribe<T>(feed: Feed<T>): AsyncGenerator<Serialized<T>, void> {
-    const path = `${this.#app.base}/__web/live?feed=${encodeURIComponent(feed)}`;
+    const path = `${this.#app.base}${LIVE_PATH}?feed=${encodeURIComponent(feed)}`;
     const messages = subscription((url, init) => this.#send(url, init ?? {}), this.#addressOf(path).href);
     return messages as AsyncGenerator<Serialized<T>, void>; // what is published there, the feed's type says
   }

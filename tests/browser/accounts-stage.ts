@@ -5,9 +5,9 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { expect } from "vitest";
-import { type Copy, copyExample } from "../support/copy-example.ts";
-import { build, type Environment, type Running, startBuilt } from "../support/run-tsweb.ts";
-import { Visitors } from "../support/visitors.ts";
+import { type Copy, copyExample } from "#test/copy-example";
+import { build, type Environment, type Running, startBuilt } from "#test/run-tsweb";
+import { Visitors } from "#test/visitors";
 import { launch } from "./chromium.ts";
 
 /** The example, running. */

@@ -6,10 +6,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Copy, copyExample } from "../support/copy-example.ts";
-import { textOfBuild, textOfVisits } from "../support/received-text.ts";
-import { build, type Environment, type Running, runScript, startBuilt, startDev } from "../support/run-tsweb.ts";
-import { Visitors } from "../support/visitors.ts";
+import { type Copy, copyExample } from "#test/copy-example";
+import { textOfBuild, textOfVisits } from "#test/received-text";
+import { build, type Environment, type Running, runScript, startBuilt, startDev } from "#test/run-tsweb";
+import { Visitors } from "#test/visitors";
 import { ada, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-steps.ts";
 import { launch } from "./chromium.ts";
 

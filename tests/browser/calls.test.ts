@@ -4,9 +4,9 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { build, type Running, startBuilt } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
-import { Visitors } from "../support/visitors.ts";
+import { build, type Running, startBuilt } from "#test/run-tsweb";
+import { Site } from "#test/site";
+import { Visitors } from "#test/visitors";
 import { launch } from "./chromium.ts";
 
 const FUNCTIONS = `

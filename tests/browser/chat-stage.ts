@@ -6,9 +6,9 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect } from "vitest";
-import { type Copy, copyExample } from "../support/copy-example.ts";
-import { build, type Environment, type Running, startBuilt, startDev } from "../support/run-tsweb.ts";
-import { Visitors } from "../support/visitors.ts";
+import { type Copy, copyExample } from "#test/copy-example";
+import { build, type Environment, type Running, startBuilt, startDev } from "#test/run-tsweb";
+import { Visitors } from "#test/visitors";
 import { launch } from "./chromium.ts";
 
 /** What the example keeps its room with; it is the example's dependency, so that is where it is loaded from. */

@@ -3,10 +3,10 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ask } from "../support/raw.ts";
-import { type Running, startDev } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
-import { Visitors } from "../support/visitors.ts";
+import { ask } from "#test/raw";
+import { type Running, startDev } from "#test/run-tsweb";
+import { Site } from "#test/site";
+import { Visitors } from "#test/visitors";
 import { launch } from "./chromium.ts";
 
 let site: Site;

@@ -3,10 +3,10 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { repository } from "../support/copy-example.ts";
-import { build, type Running, startBuilt, startDev } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
-import { Visitors } from "../support/visitors.ts";
+import { repository } from "#test/copy-example";
+import { build, type Running, startBuilt, startDev } from "#test/run-tsweb";
+import { Site } from "#test/site";
+import { Visitors } from "#test/visitors";
 import { launch } from "./chromium.ts";
 
 const ENV = { WEB_ENV: "development", WEB_AUTH_SECRET: `${"6d".repeat(15)}0123456789abcdef${"2b".repeat(9)}` };

@@ -3,7 +3,7 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { LiveFake } from "../support/live-fake.ts";
+import { LiveFake } from "#test/live-fake";
 import { launch } from "./chromium.ts";
 import { buildScripts, documentOf, IslandServer, MARK, type Placed } from "./island-page.ts";
 

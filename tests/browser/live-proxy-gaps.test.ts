@@ -5,11 +5,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, type TestContext, test } from "vitest";
-import { Nginx } from "../support/nginx.ts";
-import { RedisServer } from "../support/redis-server.ts";
-import type { Site } from "../support/site.ts";
-import { publish } from "../support/torture-publisher.ts";
-import { buildTortureSite, movedCalendar, Process, sharedEnvironment } from "../support/torture-site.ts";
+import { Nginx } from "#test/nginx";
+import { RedisServer } from "#test/redis-server";
+import type { Site } from "#test/site";
+import { publish } from "#test/torture-publisher";
+import { buildTortureSite, movedCalendar, Process, sharedEnvironment } from "#test/torture-site";
 import { launch } from "./chromium.ts";
 
 const DAY_MS = 86_400_000;

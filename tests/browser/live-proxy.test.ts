@@ -4,11 +4,11 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { Nginx, type NginxSetup } from "../support/nginx.ts";
-import { RedisServer } from "../support/redis-server.ts";
-import type { Site } from "../support/site.ts";
-import { publish } from "../support/torture-publisher.ts";
-import { buildTortureSite, fastClock, Process, sharedEnvironment } from "../support/torture-site.ts";
+import { Nginx, type NginxSetup } from "#test/nginx";
+import { RedisServer } from "#test/redis-server";
+import type { Site } from "#test/site";
+import { publish } from "#test/torture-publisher";
+import { buildTortureSite, fastClock, Process, sharedEnvironment } from "#test/torture-site";
 import { launch } from "./chromium.ts";
 
 let site: Site;

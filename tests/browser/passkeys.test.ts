@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { textOfVisits } from "../support/received-text.ts";
+import { textOfVisits } from "#test/received-text";
 import { Stage } from "./accounts-stage.ts";
 import { ada, expectAlert, findFlaws, register, submit, tabTo } from "./accounts-steps.ts";
 import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-steps.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { marked } from "./marked.ts";
+import { marked } from "#test/marked";
 import { Project, refusal } from "./project.ts";
 
 const MARKER = "MARKER-c0ffee";

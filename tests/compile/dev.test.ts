@@ -3,8 +3,8 @@ import { createServer as createHttpServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { HotPayload, InlineConfig, ViteDevServer } from "vite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { marked } from "#test/marked";
 import { registryOf } from "../../src/compile/index.ts";
-import { marked } from "./marked.ts";
 import { Project } from "./project.ts";
 
 const MARKER = "MARKER-d0d0";

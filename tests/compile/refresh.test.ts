@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type Running, startDev } from "#test/run-tsweb";
 import { launch } from "../browser/chromium.ts";
-import { type Running, startDev } from "../support/run-tsweb.ts";
 import { Project } from "./project.ts";
 
 const FILES = {

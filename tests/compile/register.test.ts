@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { marked } from "./marked.ts";
+import { marked } from "#test/marked";
 import { Project } from "./project.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));

@@ -8,8 +8,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { repository } from "../support/copy-example.ts";
-import { listen } from "../support/listen.ts";
+import { repository } from "#test/copy-example";
+import { listen } from "#test/listen";
 
 const MODULE = pathToFileURL(join(repository, "dist/auth/index.js")).href;
 const TOOLKIT = join(repository, "tests/conformance/fixtures/toolkit.mjs");

@@ -5,10 +5,10 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { keptLog } from "#test/log-lines";
+import { NatsServer } from "#test/nats-server";
 import type { Bus } from "../../src/live/bus/index.ts";
 import { type NatsOptions, nats } from "../../src/live/bus/nats.ts";
-import { keptLog } from "../support/log-lines.ts";
-import { NatsServer } from "../support/nats-server.ts";
 import { endOf, Follower, readAll } from "./bus.ts";
 
 let server: NatsServer;

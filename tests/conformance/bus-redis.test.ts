@@ -4,10 +4,10 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { keptLog } from "#test/log-lines";
+import { RedisServer } from "#test/redis-server";
 import type { Bus } from "../../src/live/bus/index.ts";
 import { type RedisOptions, redis } from "../../src/live/bus/redis.ts";
-import { keptLog } from "../support/log-lines.ts";
-import { RedisServer } from "../support/redis-server.ts";
 import { endOf, Follower, readAll } from "./bus.ts";
 
 let server: RedisServer;

@@ -1,10 +1,10 @@
 import { afterAll, expect } from "vitest";
+import { keptLog } from "#test/log-lines";
+import { NatsServer } from "#test/nats-server";
+import { RedisServer } from "#test/redis-server";
 import { memory } from "../../src/live/bus/index.ts";
 import { nats } from "../../src/live/bus/nats.ts";
 import { redis } from "../../src/live/bus/redis.ts";
-import { keptLog } from "../support/log-lines.ts";
-import { NatsServer } from "../support/nats-server.ts";
-import { RedisServer } from "../support/redis-server.ts";
 import { busTests } from "./bus.ts";
 
 const { log, lines } = keptLog();

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll } from "vitest";
+import { appOf } from "#test/compiled";
+import { type LocalServer, listen } from "#test/listen";
 import { node } from "../../src/adapters/index.ts";
 import { client } from "../../src/client/index.ts";
 import { visitor } from "../../src/testing/index.ts";
-import { appOf } from "../support/compiled.ts";
-import { type LocalServer, listen } from "../support/listen.ts";
 import { type Callers, describeCallers, functions } from "./callers.ts";
 
 const app = appOf(functions, { rate: false });

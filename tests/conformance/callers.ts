@@ -3,9 +3,9 @@
  * server, over a visitor in the process, and over HTTP.
  */
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { compiledServer } from "#test/compiled";
 import { RPCError } from "../../src/errors.ts";
-import type { Stream } from "../../src/stream.ts";
-import { compiledServer } from "../support/compiled.ts";
+import type { Stream } from "../../src/protocol/stream.ts";
 
 /** What happened on the server. */
 let events: string[] = [];

@@ -4,11 +4,11 @@
 import express from "express";
 import fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readEvents } from "#test/event-stream";
+import { listen } from "#test/listen";
+import { startBuilt, startDev } from "#test/run-tsweb";
+import { buildWireApp, type WireApp } from "#test/wire-app";
 import { node } from "../../src/adapters/index.ts";
-import { readEvents } from "../support/event-stream.ts";
-import { listen } from "../support/listen.ts";
-import { startBuilt, startDev } from "../support/run-tsweb.ts";
-import { buildWireApp, type WireApp } from "../support/wire-app.ts";
 import { COMMON } from "./wire/index.ts";
 
 /** How an application is asked, and ended. */

@@ -4,13 +4,13 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Running, startProgram } from "../support/run-tsweb.ts";
-import { programOf, type Runtime, versionOf } from "../support/runtimes.ts";
+import { type Running, startProgram } from "#test/run-tsweb";
+import { programOf, type Runtime, versionOf } from "#test/runtimes";
 import { tryToolkit } from "./auth-toolkit.ts";
 import { COMMON, ROWS, type Site, socketSite, VARIANTS, type Variant } from "./wire/index.ts";
 
-export { RUNTIMES } from "../support/runtimes.ts";
-export { buildWireSite } from "../support/wire-app.ts";
+export { RUNTIMES } from "#test/runtimes";
+export { buildWireSite } from "#test/wire-app";
 
 /** What came of one runtime and one way to the application. */
 export interface Outcome {

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Rate } from "../../src/rate/index.ts";
-import { memoryRate } from "../../src/rate/memory.ts";
-import { redisRate } from "../../src/rate/redis.ts";
+import { keptLog } from "#test/log-lines";
+import { RedisServer } from "#test/redis-server";
+import type { Rate } from "../../src/rate-limit/index.ts";
+import { memoryRate } from "../../src/rate-limit/memory.ts";
+import { redisRate } from "../../src/rate-limit/redis.ts";
 import { type RedisConnection, redisAt } from "../../src/redis/index.ts";
-import { keptLog } from "../support/log-lines.ts";
-import { RedisServer } from "../support/redis-server.ts";
 import { type Clock, rateStoreTests, WINDOW_START } from "./rate.ts";
 
 let server: RedisServer;

@@ -2,7 +2,7 @@
  * What every store of calls keeps, run over each of them.
  */
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Rate, RateStore } from "../../src/rate/index.ts";
+import type { Rate, RateStore } from "../../src/rate-limit/index.ts";
 
 /** A time, in milliseconds, that a test moves. */
 export interface Clock {

@@ -1,6 +1,6 @@
 /** The wire: the built server, on the Node that runs the tests. */
-import { startBuilt } from "../support/run-tsweb.ts";
-import { buildWireApp } from "../support/wire-app.ts";
+import { startBuilt } from "#test/run-tsweb";
+import { buildWireApp } from "#test/wire-app";
 import { COMMON, socketSite, VARIANTS } from "./wire/index.ts";
 import { wireTests } from "./wire.ts";
 

@@ -1,7 +1,7 @@
 /** The wire: the built server, on the newest Node, which is installed where it is not there. */
-import { startProgram } from "../support/run-tsweb.ts";
-import { NEWEST_NODE, programOf } from "../support/runtimes.ts";
-import { buildWireSite } from "../support/wire-app.ts";
+import { startProgram } from "#test/run-tsweb";
+import { NEWEST_NODE, programOf } from "#test/runtimes";
+import { buildWireSite } from "#test/wire-app";
 import { COMMON, socketSite, VARIANTS } from "./wire/index.ts";
 import { wireTests } from "./wire.ts";
 

@@ -1,8 +1,8 @@
 /** The wire: through `app.fetch`, and through the handler for Node's own `http`. */
 import { beforeEach, vi } from "vitest";
+import { listen } from "#test/listen";
+import { buildWireApp } from "#test/wire-app";
 import { node } from "../../src/adapters/index.ts";
-import { listen } from "../support/listen.ts";
-import { buildWireApp } from "../support/wire-app.ts";
 import { fetchSite, socketSite } from "./wire/index.ts";
 import { wireTests } from "./wire.ts";
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { repository } from "../support/copy-example.ts";
+import { repository } from "#test/copy-example";
 
 const text = readFileSync(join(repository, "docs/security.md"), "utf8");
 const rows = [...text.matchAll(/^\| (?<claim>[^|]+) \| `(?<file>[^`]+)` · "(?<title>[^|]+)" \|$/gm)].map(

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAst } from "vite";
-import { repository } from "../support/copy-example.ts";
+import { repository } from "#test/copy-example";
 
 const { exports } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
 

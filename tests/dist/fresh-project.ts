@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { repository } from "../support/copy-example.ts";
+import { repository } from "#test/copy-example";
 
 const execute = promisify(execFile);
 

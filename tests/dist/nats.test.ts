@@ -6,8 +6,8 @@ import { randomBytes } from "node:crypto";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { NatsServer } from "../support/nats-server.ts";
-import { startNode } from "../support/run-tsweb.ts";
+import { NatsServer } from "#test/nats-server";
+import { startNode } from "#test/run-tsweb";
 import { emptyFolder, modulesAbove, type Project, pack, project } from "./fresh-project.ts";
 
 const FILES = new Map([

@@ -6,8 +6,8 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { repository } from "../support/copy-example.ts";
-import { startNode } from "../support/run-tsweb.ts";
+import { repository } from "#test/copy-example";
+import { startNode } from "#test/run-tsweb";
 import { emptyFolder, modulesAbove, type Packed, type Project, pack, project } from "./fresh-project.ts";
 
 const own = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));

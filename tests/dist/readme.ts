@@ -3,7 +3,7 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { repository } from "../support/copy-example.ts";
+import { repository } from "#test/copy-example";
 
 /** The README's text. */
 export const readme = readFileSync(join(repository, "README.md"), "utf8");

@@ -6,8 +6,8 @@ import { randomBytes } from "node:crypto";
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { RedisServer } from "../support/redis-server.ts";
-import { startNode } from "../support/run-tsweb.ts";
+import { RedisServer } from "#test/redis-server";
+import { startNode } from "#test/run-tsweb";
 import { emptyFolder, modulesAbove, type Project, pack, project } from "./fresh-project.ts";
 
 const FILES = new Map([

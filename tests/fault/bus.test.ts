@@ -1,10 +1,10 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { Redis } from "ioredis";
+import { NatsServer } from "#test/nats-server";
+import { RedisServer } from "#test/redis-server";
 import { nats } from "../../src/live/bus/nats.ts";
 import { redis } from "../../src/live/bus/redis.ts";
-import { NatsServer } from "../support/nats-server.ts";
-import { RedisServer } from "../support/redis-server.ts";
 import { busFaultTests } from "./bus.ts";
 
 busFaultTests("in Redis", {

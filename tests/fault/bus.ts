@@ -3,10 +3,10 @@
  * over each of them, with a real server.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { keptLog, type LogLine } from "#test/log-lines";
 import type { Bus, Position } from "../../src/live/bus/index.ts";
-import type { Log } from "../../src/log.ts";
+import type { Log } from "../../src/logging/log.ts";
 import { endOf, Follower, readAll } from "../conformance/bus.ts";
-import { keptLog, type LogLine } from "../support/log-lines.ts";
 
 /** A server, as tests of faults need it. */
 export interface FaultyServer {

@@ -3,13 +3,13 @@
  * the others go on.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { readEvents } from "../support/event-stream.ts";
-import { NatsServer } from "../support/nats-server.ts";
-import { RedisServer } from "../support/redis-server.ts";
-import type { Site } from "../support/site.ts";
-import { callFunction } from "../support/torture-call.ts";
-import { publish } from "../support/torture-publisher.ts";
-import { buildTortureSite, movedCalendar, Process, sharedEnvironment } from "../support/torture-site.ts";
+import { readEvents } from "#test/event-stream";
+import { NatsServer } from "#test/nats-server";
+import { RedisServer } from "#test/redis-server";
+import type { Site } from "#test/site";
+import { callFunction } from "#test/torture-call";
+import { publish } from "#test/torture-publisher";
+import { buildTortureSite, movedCalendar, Process, sharedEnvironment } from "#test/torture-site";
 
 const DAY_MS = 86_400_000;
 

@@ -5,11 +5,11 @@
 import { get, type IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { readEvents } from "../support/event-stream.ts";
-import { RedisServer } from "../support/redis-server.ts";
-import type { Site } from "../support/site.ts";
-import { callFunction } from "../support/torture-call.ts";
-import { buildTortureSite, fastClock, Process, sharedEnvironment } from "../support/torture-site.ts";
+import { readEvents } from "#test/event-stream";
+import { RedisServer } from "#test/redis-server";
+import type { Site } from "#test/site";
+import { callFunction } from "#test/torture-call";
+import { buildTortureSite, fastClock, Process, sharedEnvironment } from "#test/torture-site";
 
 const MIB = 1024 * 1024;
 const SIZE = 60_000;

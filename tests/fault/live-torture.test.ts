@@ -3,9 +3,9 @@
  * killed in the middle: nothing lost, nothing twice, in order. `npm run torture` runs it at full size.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Site } from "../support/site.ts";
-import { type TortureResult, type TortureSize, torture } from "../support/torture.ts";
-import { type BusKind, buildTortureSite, openWorld } from "../support/torture-site.ts";
+import type { Site } from "#test/site";
+import { type TortureResult, type TortureSize, torture } from "#test/torture";
+import { type BusKind, buildTortureSite, openWorld } from "#test/torture-site";
 
 const { TORTURE_SIZE, TORTURE_RUNS = "1", TORTURE_SEED = "1", TORTURE_BUS } = process.env;
 

@@ -2,13 +2,13 @@
  * Several processes of one `tsweb serve`: what is published in one is delivered by the others.
  */
 import { afterEach, beforeAll, expect, it } from "vitest";
-import { readEvents } from "../support/event-stream.ts";
-import { NatsServer } from "../support/nats-server.ts";
-import { RedisServer } from "../support/redis-server.ts";
-import { type Running, startBuilt } from "../support/run-tsweb.ts";
-import type { Site } from "../support/site.ts";
-import { callFunction } from "../support/torture-call.ts";
-import { buildTortureSite, sharedEnvironment } from "../support/torture-site.ts";
+import { readEvents } from "#test/event-stream";
+import { NatsServer } from "#test/nats-server";
+import { RedisServer } from "#test/redis-server";
+import { type Running, startBuilt } from "#test/run-tsweb";
+import type { Site } from "#test/site";
+import { callFunction } from "#test/torture-call";
+import { buildTortureSite, sharedEnvironment } from "#test/torture-site";
 
 let site: Site;
 const ends: (() => unknown)[] = [];

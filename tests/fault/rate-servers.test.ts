@@ -3,9 +3,9 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { RedisServer } from "../support/redis-server.ts";
-import { build, type Running, startBuilt } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import { RedisServer } from "#test/redis-server";
+import { build, type Running, startBuilt } from "#test/run-tsweb";
+import { Site } from "#test/site";
 
 const AWAY = "this process counts calls by itself";
 const BACK = "processes count calls together";

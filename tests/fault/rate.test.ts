@@ -3,9 +3,9 @@
  * fails or waits for it.
  */
 import { afterEach, expect, it } from "vitest";
-import { type OpenRateStore, openRate } from "../../src/rate/index.ts";
-import { keptLog } from "../support/log-lines.ts";
-import { RedisServer, type RedisSetup } from "../support/redis-server.ts";
+import { keptLog } from "#test/log-lines";
+import { RedisServer, type RedisSetup } from "#test/redis-server";
+import { type OpenRateStore, openRate } from "../../src/rate-limit/index.ts";
 
 const AWAY = "The shared rate store is away: this process counts calls by itself";
 const BACK = "The shared rate store is back: processes count calls together";

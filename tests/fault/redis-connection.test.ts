@@ -3,9 +3,9 @@
  * away, back by itself, and without a password in any line of the log.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { keptLog, type LogLine } from "#test/log-lines";
+import { RedisServer, type RedisSetup } from "#test/redis-server";
 import { type RedisConnection, redisAt } from "../../src/redis/index.ts";
-import { keptLog, type LogLine } from "../support/log-lines.ts";
-import { RedisServer, type RedisSetup } from "../support/redis-server.ts";
 
 const AWAY = "Redis is away; it is tried until it is back";
 const BACK = "Redis is back";

@@ -5,9 +5,9 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { ask as askOf, buildFaults, type Faults } from "../support/faults.ts";
-import { callBytes, readToEnd, readUntil } from "../support/raw.ts";
-import type { Running } from "../support/run-tsweb.ts";
+import { ask as askOf, buildFaults, type Faults } from "#test/faults";
+import { callBytes, readToEnd, readUntil } from "#test/raw";
+import type { Running } from "#test/run-tsweb";
 
 /** What the fixture tells of a stream. */
 interface Fate {

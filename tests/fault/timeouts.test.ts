@@ -3,8 +3,8 @@
  * of them afterwards; and where `request` and `session` are to be had.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { ask, buildFaults, type Faults, send } from "../support/faults.ts";
-import type { Running } from "../support/run-tsweb.ts";
+import { ask, buildFaults, type Faults, send } from "#test/faults";
+import type { Running } from "#test/run-tsweb";
 
 let faults: Faults;
 let server: Running;

@@ -2,17 +2,17 @@
  * The harness of the torture run, run over buses and readers that are broken on purpose: each has to be found out.
  */
 import { afterEach, describe, expect, it } from "vitest";
+import { compiledServer } from "#test/compiled";
+import { type LocalServer, listen } from "#test/listen";
+import { type TortureResult, type TortureSize, torture } from "#test/torture";
+import { faultsOfBus, faultsOfReading } from "#test/torture-check";
+import { ledgerOf } from "#test/torture-ledger";
 import { node } from "../../src/adapters/index.ts";
 import { App } from "../../src/app.ts";
 import type { Wake } from "../../src/live/bus/bus.ts";
 import type { Batch, Bus, Message, Position } from "../../src/live/bus/index.ts";
 import { memory } from "../../src/live/bus/memory.ts";
 import { channel, publish, realtime } from "../../src/live/index.ts";
-import { compiledServer } from "../support/compiled.ts";
-import { type LocalServer, listen } from "../support/listen.ts";
-import { type TortureResult, type TortureSize, torture } from "../support/torture.ts";
-import { faultsOfBus, faultsOfReading } from "../support/torture-check.ts";
-import { ledgerOf } from "../support/torture-ledger.ts";
 
 const SIZE = {
   channels: 3,

@@ -3,8 +3,8 @@
  * interface's, and the process lives.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type Running, startBuilt } from "../support/run-tsweb.ts";
-import { buildWireApp, type WireApp } from "../support/wire-app.ts";
+import { type Running, startBuilt } from "#test/run-tsweb";
+import { buildWireApp, type WireApp } from "#test/wire-app";
 import { fuzzInProcess, fuzzOverSockets } from "./index.ts";
 
 const SEED = 20;

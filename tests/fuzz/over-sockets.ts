@@ -1,6 +1,6 @@
 /** Sends bytes that are hardly HTTP to a server in a process of its own. */
 import { connect } from "node:net";
-import { callBytes } from "../support/raw.ts";
+import { callBytes } from "#test/raw";
 import type { Fault, Result, Runs } from "./in-process.ts";
 import { Random } from "./random.ts";
 import { SOUND } from "./requests.ts";

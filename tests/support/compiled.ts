@@ -5,13 +5,8 @@ import { App, type AppOptions } from "../../src/app.ts";
 import { type PageFunction, type PageOptions, page } from "../../src/pages/index.ts";
 import { type RouteFunction, type RoutePattern, route } from "../../src/pages/route.ts";
 import { view } from "../../src/pages/view.ts";
-import {
-  type Parameter,
-  type ServerFunction,
-  type ServerOptions,
-  type Signature,
-  server,
-} from "../../src/rpc/index.ts";
+import type { Parameter, Signature } from "../../src/protocol/index.ts";
+import { type ServerFunction, type ServerOptions, server } from "../../src/rpc/index.ts";
 
 /** Parameters in short: `{ quantity: "int" }`, or with more to say `{ quantity: { type: "int", optional: true } }`. */
 export type Params = Readonly<Record<string, Parameter["type"] | Omit<Parameter, "name" | "annotation">>>;

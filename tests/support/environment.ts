@@ -1,7 +1,7 @@
 /**
  * Environments as tests of the configuration read them, and what is complained of in those that cannot be used.
  */
-import { type Config, ConfigError, type ConfigOptions, type Environment, loadConfig } from "../../src/config.ts";
+import { type Config, ConfigError, type ConfigOptions, type Environment, loadConfig } from "../../src/config/config.ts";
 
 /** Three secrets that are taken everywhere. */
 export const SECRET = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";

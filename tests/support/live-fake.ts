@@ -3,8 +3,8 @@
  * for tests of the browser's part; the real one has tests of its own.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Feed } from "../../src/feed.ts";
-import { readFeed } from "../../src/wire/feed.ts";
+import type { Feed } from "../../src/protocol/feed.ts";
+import { readFeed } from "../../src/protocol/read-feed.ts";
 import { feedOf } from "./live-feed.ts";
 
 /** What a browser asked for. */

@@ -1,7 +1,7 @@
 /**
  * Feeds for tests of what reads them, laid out as the server's are and signed by nobody.
  */
-import type { Feed } from "../../src/feed.ts";
+import type { Feed } from "../../src/protocol/feed.ts";
 
 /** What a feed is for. */
 export interface FeedOf {

@@ -1,7 +1,7 @@
 /**
  * A log that keeps its lines, to be looked at by a test.
  */
-import type { Log } from "../../src/log.ts";
+import type { Log } from "../../src/logging/log.ts";
 
 /** One line. */
 export interface LogLine {

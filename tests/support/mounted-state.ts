@@ -2,7 +2,7 @@
  * A component with a state, mounted where there is no browser.
  */
 import { state } from "../../src/browser/state.ts";
-import { TextRoot } from "../browser/text-root.ts";
+import { TextRoot } from "./text-root.ts";
 
 /** What is seen of it. */
 export interface Mounted<T> {

@@ -2,8 +2,7 @@
  * What `Serialized` says of a type, row by row: each row is compiled, where the two types must be the same.
  */
 import fc from "fast-check";
-import type { Serialized, SerializedResult } from "../../src/serialized.ts";
-import type { Same } from "../types/same.ts";
+import type { Serialized, SerializedResult } from "../../src/protocol/serialized.ts";
 import {
   anything,
   boolean,
@@ -21,6 +20,7 @@ import {
   tuple,
   unknown,
 } from "./guards.ts";
+import type { Same } from "./same.ts";
 import { Money, PlainDate } from "./sent-classes.ts";
 
 /** A type: its name, values that are made up, and what arrives of them. */

@@ -1,6 +1,7 @@
 import { shapesWithin } from "../../src/compile/shapes/index.ts";
-import { type ServerFunction, type ServerOptions, type Signature, server } from "../../src/rpc/index.ts";
-import { read } from "../compile/marked.ts";
+import type { Signature } from "../../src/protocol/index.ts";
+import { type ServerFunction, type ServerOptions, server } from "../../src/rpc/index.ts";
+import { read } from "./marked.ts";
 
 const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
 

@@ -2,8 +2,8 @@
  * A burst of sign-ins, on an application in a process of its own: whatever hashing costs, the rest is answered.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Running, startDev } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import { type Running, startDev } from "#test/run-tsweb";
+import { Site } from "#test/site";
 
 const SIGN_INS = 50;
 /** Two are hashed at once, and 32 wait. One that comes when the first are done finds room again. */

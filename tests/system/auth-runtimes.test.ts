@@ -3,8 +3,8 @@
  * has all of it.
  */
 import { expect, test } from "vitest";
+import { NEWEST_NODE, programOf, RUNTIMES } from "#test/runtimes";
 import { tryToolkit } from "../conformance/auth-toolkit.ts";
-import { NEWEST_NODE, programOf, RUNTIMES } from "../support/runtimes.ts";
 
 const others = [NEWEST_NODE, ...RUNTIMES.filter(({ program }) => program !== "node")];
 const programs = [

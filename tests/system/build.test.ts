@@ -7,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { copyExample } from "#test/copy-example";
+import { ask } from "#test/raw";
+import { build, type Running, runTsweb, startNode } from "#test/run-tsweb";
+import { Site } from "#test/site";
+import { Visitors } from "#test/visitors";
 import { launch } from "../browser/chromium.ts";
-import { copyExample } from "../support/copy-example.ts";
-import { ask } from "../support/raw.ts";
-import { build, type Running, runTsweb, startNode } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
-import { Visitors } from "../support/visitors.ts";
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
 

@@ -3,8 +3,8 @@
  * project.
  */
 import { afterEach, describe, expect, it } from "vitest";
-import { type Running, runTsweb, startDev } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import { type Running, runTsweb, startDev } from "#test/run-tsweb";
+import { Site } from "#test/site";
 
 const PING = 'import { server } from "tsweb";\nexport const ping = server(() => "pong");\n';
 const APP =

@@ -4,8 +4,8 @@
 import { renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Running, startDev } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import { type Running, startDev } from "#test/run-tsweb";
+import { Site } from "#test/site";
 
 let site: Site;
 let dev: Running;

@@ -2,8 +2,8 @@
  * Mistakes in markup, in development: the error page says where the element stands, since no stack does.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Running, startDev } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import { type Running, startDev } from "#test/run-tsweb";
+import { Site } from "#test/site";
 
 let site: Site;
 let dev: Running;

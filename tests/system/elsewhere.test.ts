@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { repository } from "../support/copy-example.ts";
-import { build, type Running, runScript, runTsweb, startBuilt, startDev } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import { repository } from "#test/copy-example";
+import { build, type Running, runScript, runTsweb, startBuilt, startDev } from "#test/run-tsweb";
+import { Site } from "#test/site";
 
 const FILES = {
   "src/shop.server.ts": `

@@ -7,9 +7,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { answerOf, ask, exchange, open, readToEnd, readUntil } from "../support/raw.ts";
-import { build, type Running, startBuilt } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import { answerOf, ask, exchange, open, readToEnd, readUntil } from "#test/raw";
+import { build, type Running, startBuilt } from "#test/run-tsweb";
+import { Site } from "#test/site";
 
 let site: Site;
 let server: Running;

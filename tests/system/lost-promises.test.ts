@@ -2,8 +2,8 @@
  * A promise that a function forgot to wait for fails: the next visitor is served all the same.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { build, type Running, startBuilt, startDev } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import { build, type Running, startBuilt, startDev } from "#test/run-tsweb";
+import { Site } from "#test/site";
 
 let site: Site;
 

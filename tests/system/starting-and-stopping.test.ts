@@ -6,9 +6,9 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { answerOf, ask, open, readToEnd, readUntil } from "../support/raw.ts";
-import { build, type Running, runTsweb, startBuilt, startDev, startNode } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import { answerOf, ask, open, readToEnd, readUntil } from "#test/raw";
+import { build, type Running, runTsweb, startBuilt, startDev, startNode } from "#test/run-tsweb";
+import { Site } from "#test/site";
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
 

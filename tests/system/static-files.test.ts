@@ -4,9 +4,9 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Answer, ask } from "../support/raw.ts";
-import { build, type Running, startBuilt } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import { type Answer, ask } from "#test/raw";
+import { build, type Running, startBuilt } from "#test/run-tsweb";
+import { Site } from "#test/site";
 
 const DIGITS = "0123456789".repeat(1_000);
 

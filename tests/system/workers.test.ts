@@ -2,8 +2,8 @@
  * Several processes behind one port: `WEB_WORKERS`.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { build, type Running, runTsweb, startBuilt } from "../support/run-tsweb.ts";
-import { Site } from "../support/site.ts";
+import { build, type Running, runTsweb, startBuilt } from "#test/run-tsweb";
+import { Site } from "#test/site";
 
 const FILES = {
   "src/app.ts": `

@@ -1,8 +1,9 @@
 /** What the types of callers from elsewhere promise: compiled with everything else, never run. */
+
+import { is, type Same } from "#test/same";
 import { type Client, client } from "../../src/client/index.ts";
 import { type int, type Stream, server } from "../../src/index.ts";
 import type { Visitor } from "../../src/testing/index.ts";
-import { is, type Same } from "./same.ts";
 
 const shop = {
   add: server((a: int, b: int = 1) => a + b),

@@ -1,6 +1,7 @@
 /** What the types of pages promise: compiled with everything else, never run. */
+
+import { is, type Same } from "#test/same";
 import { type Page, page, RPCError, redirect } from "../../src/index.ts";
-import { is, type Same } from "./same.ts";
 
 export function params(): void {
   page("/users/:id", (params) => {

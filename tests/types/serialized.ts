@@ -1,6 +1,7 @@
 /** What arrives of each type: the rows of the serialiser, said in types. Compiled, never run. */
+
+import { is, type Same } from "#test/same";
 import type { Serialized } from "../../src/index.ts";
-import { is, type Same } from "./same.ts";
 
 interface Tree {
   readonly at: Date;

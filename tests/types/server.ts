@@ -2,6 +2,7 @@
 import { type } from "arktype";
 import * as v from "valibot";
 import { z } from "zod";
+import { is, type Same } from "#test/same";
 import {
   type float,
   type int,
@@ -10,7 +11,6 @@ import {
   type Stream,
   server,
 } from "../../src/index.ts";
-import { is, type Same } from "./same.ts";
 
 /** What a call of a function gives. */
 type Result<F> = F extends (...args: never[]) => infer R ? R : never;

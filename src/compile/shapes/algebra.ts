@@ -1,4 +1,4 @@
-import type { Fields, Kind, Literal, ObjectShape, Shape } from "../../rpc/shape.ts";
+import type { Fields, Kind, Literal, ObjectShape, Shape } from "../../protocol/index.ts";
 
 /** Gives the shape of what nothing checks: its type as it is written. */
 export function unchecked(text: string, optional?: true): Shape {

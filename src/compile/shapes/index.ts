@@ -1,4 +1,4 @@
-import type { Signature } from "../../rpc/signature.ts";
+import type { Signature } from "../../protocol/index.ts";
 import type { ModuleFacts } from "../module.ts";
 import { inNodeModules } from "../parse.ts";
 import type { Imported } from "../scope.ts";

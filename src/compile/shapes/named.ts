@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import type { Shape } from "../../rpc/shape.ts";
+import type { Shape } from "../../protocol/index.ts";
 import type { Binding, Imported } from "../scope.ts";
 import type { Node } from "../walk.ts";
 import { unchecked } from "./algebra.ts";

@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import type { Fields, Shape } from "../../rpc/shape.ts";
+import type { Fields, Shape } from "../../protocol/index.ts";
 import { propertyKey } from "../members.ts";
 import type { Node } from "../walk.ts";
 import { joinFields, unchecked } from "./algebra.ts";

@@ -1,6 +1,5 @@
 import type { ESTree } from "vite";
-import type { Shape } from "../../rpc/shape.ts";
-import type { Parameter, Signature } from "../../rpc/signature.ts";
+import type { Parameter, Shape, Signature } from "../../protocol/index.ts";
 import { CompileError } from "../errors.ts";
 import { inferredFacts } from "../inference.ts";
 import { type FunctionNode, type Node, stringValue } from "../walk.ts";

@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import type { ListShape, Shape } from "../../rpc/shape.ts";
+import type { ListShape, Shape } from "../../protocol/index.ts";
 import { CompileError } from "../errors.ts";
 import { literalFacts } from "../inference.ts";
 import type { Facts } from "../type-facts.ts";

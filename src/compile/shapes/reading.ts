@@ -1,4 +1,4 @@
-import type { Shape } from "../../rpc/shape.ts";
+import type { Shape } from "../../protocol/index.ts";
 import type { ModuleFacts } from "../module.ts";
 import type { Imported, Scope } from "../scope.ts";
 import type { Node } from "../walk.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { memoryWorld, read } from "../../../tests/compile/marked.ts";
-import type { Fields, Shape } from "../../rpc/shape.ts";
-import type { Signature } from "../../rpc/signature.ts";
+import { memoryWorld, read } from "#test/marked";
+import type { Signature } from "../../protocol/signature.ts";
+import type { Fields, Shape } from "../../protocol/type-shape.ts";
 import { shapesOf, shapesWithin } from "./index.ts";
 import { MAX_PARTS } from "./reading.ts";
 

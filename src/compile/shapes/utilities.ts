@@ -1,4 +1,4 @@
-import type { Fields, Shape } from "../../rpc/shape.ts";
+import type { Fields, Shape } from "../../protocol/index.ts";
 import { exclude, unchecked } from "./algebra.ts";
 import type { Reference } from "./named.ts";
 import { listShape, readInside, readShape } from "./read.ts";

@@ -1,7 +1,7 @@
 import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/jetstream";
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
-import { ConfigError } from "../../config.ts";
-import type { Log } from "../../log.ts";
+import { ConfigError } from "../../config/index.ts";
+import type { Log } from "../../logging/index.ts";
 import { loadNats } from "./nats-load.ts";
 import { epochOf } from "./nats-position.ts";
 import { messageOf } from "./waiting.ts";

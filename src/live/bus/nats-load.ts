@@ -1,4 +1,4 @@
-import { ConfigError } from "../../config.ts";
+import { ConfigError } from "../../config/index.ts";
 
 /** What of the packages that talk to NATS is used. */
 export interface NatsClient {

@@ -1,6 +1,6 @@
 import type { StoredMsg } from "@nats-io/jetstream";
-import { ConfigError } from "../../config.ts";
-import { consoleLog, type Log } from "../../log.ts";
+import { ConfigError } from "../../config/index.ts";
+import { consoleLog, type Log } from "../../logging/index.ts";
 import type { Batch, Bus, Message, Position, Wake } from "./bus.ts";
 import { newEpoch } from "./epoch.ts";
 import { isMissing, NatsLink, type Session } from "./nats-link.ts";

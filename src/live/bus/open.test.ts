@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { keptLog } from "../../../tests/support/log-lines.ts";
+import { keptLog } from "#test/log-lines";
 import type { Bus } from "./bus.ts";
 import { openBus } from "./open.ts";
 

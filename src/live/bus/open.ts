@@ -1,4 +1,4 @@
-import type { Log } from "../../log.ts";
+import type { Log } from "../../logging/index.ts";
 import type { Bus } from "./bus.ts";
 import { memory } from "./memory.ts";
 import { nats } from "./nats.ts";

@@ -1,5 +1,5 @@
-import { ConfigError } from "../../config.ts";
-import { consoleLog, type Log } from "../../log.ts";
+import { ConfigError } from "../../config/index.ts";
+import { consoleLog, type Log } from "../../logging/index.ts";
 import {
   type RedisConnection,
   RedisListener,

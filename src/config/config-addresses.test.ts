@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import { dev, errorOf, refused } from "#test/environment";
+
+describe("WEB_ORIGIN", () => {
+  it.each([
+    ["https://shop.example", ["https://shop.example"]],
+    ["https://shop.example/", ["https://shop.example"]],
+    ["HTTPS://Shop.Example", ["https://shop.example"]],
+    ["https://shop.example:443", ["https://shop.example"]],
+    ["http://shop.example:80", ["http://shop.example"]],
+    ["http://shop.example:443", ["http://shop.example:443"]],
+    ["http://localhost:3000", ["http://localhost:3000"]],
+    ["http://127.0.0.1:3000", ["http://127.0.0.1:3000"]],
+    ["http://[::1]:3000", ["http://[::1]:3000"]],
+    ["https://bücher.example", ["https://xn--bcher-kva.example"]],
+    ["https://a.example,https://b.example", ["https://a.example", "https://b.example"]],
+    [" https://a.example , https://b.example ", ["https://a.example", "https://b.example"]],
+    ["https://a.example,https://A.example:443/", ["https://a.example"]],
+  ])("%s is %j", (WEB_ORIGIN, origins) => {
+    expect(dev({ WEB_ORIGIN }).origins).toEqual(origins);
+  });
+
+  it.each([
+    "shop.example",
+    "//shop.example",
+    "https:shop.example",
+    "https:/shop.example",
+    "https:\\\\shop.example",
+    "https://",
+    "https:///shop.example/path",
+    "https://shop.example/path",
+    "https://shop.example//",
+    "https://shop.example?",
+    "https://shop.example/?a=b",
+    "https://shop.example#",
+    "https://shop.example/#a",
+    "https://*.shop.example",
+    "https://*",
+    "*",
+    "null",
+    "ws://shop.example",
+    "ftp://shop.example",
+    "file:///etc/passwd",
+    "data:text/html,x",
+    "javascript:alert(1)",
+    "https://shop.example:99999",
+    "https://shop example",
+    "https://shop\t.example",
+    "https://shop.example\nhttps://b.example",
+    "https://shop.example\\@evil.example",
+    "https://a.example,",
+    ",https://a.example",
+    "https://a.example,,https://b.example",
+    "https://a.example;https://b.example",
+    "https://a.example https://b.example",
+  ])("%j is refused", (WEB_ORIGIN) => {
+    expect(refused({ WEB_ORIGIN })).toEqual(["WEB_ORIGIN"]);
+  });
+
+  it("with a name or password is refused and not shown", () => {
+    const error = errorOf({ WEB_ORIGIN: "https://ada:hunter2@shop.example" });
+    expect(error.message).toContain("WEB_ORIGIN holds a name or password");
+    expect(error.message).not.toMatch(/ada|hunter2/);
+  });
+});
+
+describe("WEB_BUS_URL", () => {
+  it.each([
+    "redis://localhost",
+    "redis://localhost:6379",
+    "redis://:password@bus:6379/2",
+    "rediss://user:password@bus.example:6380",
+    "nats://localhost:4222",
+    "nats://token@localhost:4222",
+    "tls://bus.example:4222",
+    "redis://[::1]:6379",
+  ])("%s is taken as it is", (WEB_BUS_URL) => {
+    expect(dev({ WEB_BUS_URL }).busUrl).toBe(WEB_BUS_URL);
+  });
+
+  it.each([
+    "hunter2",
+    "localhost:6379",
+    "redis:hunter2",
+    "redis://",
+    "redis:///hunter2",
+    "redis://:hunter2@",
+    "http://hunter2@bus",
+    "https://hunter2@bus",
+    "amqp://hunter2@bus",
+    "REDIS://hunter2@bus",
+    "redis://:hunter2@bus:port",
+    "redis://:hunter2@bus:99999",
+    "redis://:hunter2@bus one",
+    " redis://:hunter2@bus",
+    "redis://:hunter2@bus\n",
+    "nats://hunter2@a:4222,nats://b:4222",
+    "unix:///hunter2.sock",
+  ])("%j is refused and not shown", (WEB_BUS_URL) => {
+    expect(refused({ WEB_BUS_URL })).toEqual(["WEB_BUS_URL"]);
+    expect(JSON.stringify(errorOf({ WEB_BUS_URL }).problems)).not.toContain("hunter2");
+  });
+});
+
+describe("WEB_METRICS_PATH", () => {
+  it.each(["/metrics", "/internal/metrics", "/a-b_c~d.e/f", "/healthz2", "/__webs"])("%s is taken", (path) => {
+    expect(dev({ WEB_METRICS_PATH: path }).metricsPath).toBe(path);
+  });
+
+  it.each([
+    "metrics",
+    "/",
+    "//metrics",
+    "/metrics/",
+    "/a//b",
+    "/../metrics",
+    "/a/../b",
+    "/.metrics",
+    "/metrics?x",
+    "/metrics#x",
+    "/met rics",
+    "/m%65trics",
+    "/é",
+    "\\metrics",
+    "https://shop.example/metrics",
+    "/metrics\n",
+    `/${"x".repeat(200)}`,
+    "/healthz",
+    "/readyz",
+    "/__web",
+    "/__web/metrics",
+  ])("%j is refused", (path) => {
+    expect(refused({ WEB_METRICS_PATH: path })).toEqual(["WEB_METRICS_PATH"]);
+  });
+});
+
+describe("HOST", () => {
+  it.each(["0.0.0.0", "127.0.0.1", "::", "::1", "fe80::1", "localhost", "web-1", "a.b.example", "a1"])(
+    "%s is taken",
+    (HOST) => {
+      expect(dev({ HOST }).host).toBe(HOST);
+    },
+  );
+
+  it.each([
+    "[::1]",
+    "localhost:3000",
+    "http://localhost",
+    "127.0.0.1/8",
+    "127.0.0",
+    "256.0.0.1",
+    "1.2.3.4.5",
+    "12345",
+    " localhost",
+    "local host",
+    "-a",
+    "a-",
+    "a..b",
+    ".a",
+    "a.",
+    "a_b",
+    "*",
+    "é",
+    "x".repeat(64),
+    Array(64).fill("abcd").join("."),
+  ])("%j is refused", (HOST) => {
+    expect(refused({ HOST })).toEqual(["HOST"]);
+  });
+});

@@ -1,0 +1,250 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { BUILT, DEV, dev, errorOf, OTHER, refused, SECRET, THIRD } from "#test/environment";
+import { ConfigError, loadConfig } from "./config.ts";
+
+describe("loadConfig", () => {
+  it("needs nothing in development", () => {
+    expect(dev()).toEqual({
+      production: false,
+      secret: expect.any(Uint8Array),
+      previousSecrets: [],
+      cookieSecure: false,
+      origins: [],
+      trustProxy: 0,
+      maxStreamsPerClient: 100,
+      host: "127.0.0.1",
+      port: 3000,
+      workers: 1,
+    });
+  });
+
+  it("needs a secret in production, and listens for everyone there", () => {
+    expect(loadConfig({ WEB_AUTH_SECRET: SECRET }, BUILT)).toEqual({
+      ...dev(),
+      production: true,
+      secret: new Uint8Array(Buffer.from(SECRET, "hex")),
+      host: "0.0.0.0",
+    });
+  });
+
+  it("reads everything", () => {
+    const env = {
+      WEB_ENV: "production",
+      WEB_AUTH_SECRET: SECRET,
+      WEB_AUTH_SECRET_PREVIOUS: OTHER,
+      WEB_COOKIE_SECURE: "1",
+      WEB_CSRF_SECRET: THIRD,
+      WEB_ORIGIN: "https://shop.example",
+      WEB_TRUST_PROXY: "2",
+      WEB_BUS_URL: "redis://:password@bus.internal:6379/1",
+      WEB_MAX_STREAMS_PER_CLIENT: "7",
+      WEB_METRICS_PATH: "/metrics",
+      HOST: "::",
+      PORT: "8080",
+      WEB_WORKERS: "4",
+    };
+    expect(loadConfig(env, DEV)).toEqual({
+      production: true,
+      secret: new Uint8Array(Buffer.from(SECRET, "hex")),
+      previousSecrets: [new Uint8Array(Buffer.from(OTHER, "hex"))],
+      cookieSecure: true,
+      csrfSecret: new Uint8Array(Buffer.from(THIRD, "hex")),
+      origins: ["https://shop.example"],
+      trustProxy: 2,
+      busUrl: "redis://:password@bus.internal:6379/1",
+      maxStreamsPerClient: 7,
+      metricsPath: "/metrics",
+      host: "::",
+      port: 8080,
+      workers: 4,
+    });
+  });
+
+  it("takes a variable that is set to nothing for one that is not set", () => {
+    const names = ["WEB_ENV", "WEB_AUTH_SECRET", "WEB_AUTH_SECRET_PREVIOUS", "WEB_COOKIE_SECURE", "WEB_CSRF_SECRET"];
+    names.push("WEB_ORIGIN", "WEB_TRUST_PROXY", "WEB_BUS_URL", "WEB_MAX_STREAMS_PER_CLIENT", "WEB_METRICS_PATH");
+    names.push("HOST", "PORT", "WEB_WORKERS");
+    expect(dev(Object.fromEntries(names.map((name) => [name, ""])))).toEqual(dev());
+  });
+
+  it("leaves what is absent out, rather than set to undefined", () => {
+    expect(Object.keys(dev())).not.toEqual(expect.arrayContaining(["csrfSecret"]));
+    expect(Object.values(dev())).not.toContain(undefined);
+  });
+
+  it("cannot be changed afterwards", () => {
+    expect(Object.isFrozen(dev())).toBe(true);
+  });
+
+  it("names everything that is wrong at once, each with its mend", () => {
+    const error = errorOf({ WEB_COOKIE_SECURE: "yes", PORT: "http", WEB_WORKERS: "2" }, BUILT);
+    expect(error).toBeInstanceOf(Error);
+    expect(error.name).toBe("ConfigError");
+    expect(error.problems.map(({ variable }) => variable).sort()).toEqual([
+      "PORT",
+      "WEB_AUTH_SECRET",
+      "WEB_COOKIE_SECURE",
+      "WEB_WORKERS",
+    ]);
+    for (const { variable, problem, mend } of error.problems) {
+      expect(error.message).toContain(`${variable} ${problem}\n  ${mend}`);
+      expect(mend).not.toBe("");
+    }
+  });
+});
+
+describe("production", () => {
+  it.each([
+    // WEB_ENV, built, production
+    [undefined, false, false],
+    [undefined, true, true],
+    ["", false, false],
+    ["", true, true],
+    ["development", false, false],
+    ["development", true, false],
+    ["production", false, true],
+    ["production", true, true],
+  ])("WEB_ENV %j, built %s: %s", (WEB_ENV, built, production) => {
+    expect(loadConfig({ WEB_ENV, WEB_AUTH_SECRET: SECRET }, { ...DEV, built }).production).toBe(production);
+  });
+
+  it.each(["Production", "PRODUCTION", "prod", "production ", " production", "dev", "test", "staging", "1", "0"])(
+    "WEB_ENV=%j is refused",
+    (WEB_ENV) => {
+      for (const options of [DEV, BUILT]) {
+        expect(refused({ WEB_ENV, WEB_AUTH_SECRET: SECRET }, options)).toEqual(["WEB_ENV"]);
+      }
+    },
+  );
+
+  it("does not start without a secret, and says how to make one", () => {
+    for (const [env, options] of [
+      [{ WEB_ENV: "production" }, DEV],
+      [{ WEB_ENV: "production", WEB_AUTH_SECRET: "" }, DEV],
+      [{}, BUILT],
+      [{ WEB_ENV: "", WEB_AUTH_SECRET_PREVIOUS: SECRET, WEB_CSRF_SECRET: SECRET }, BUILT],
+    ] as const) {
+      expect(refused(env, options)).toEqual(["WEB_AUTH_SECRET"]);
+      expect(errorOf(env, options).message).toContain("randomBytes(32).toString('hex')");
+    }
+  });
+
+  it("says why it is production when nobody said so", () => {
+    expect(errorOf({}, BUILT).message).toContain("unless WEB_ENV=development");
+    expect(errorOf({ WEB_ENV: "production" }, BUILT).message).not.toContain("unless WEB_ENV=development");
+  });
+
+  it("when nobody can say which it is, the strict side is taken", () => {
+    expect(refused({ WEB_ENV: "prod" }, DEV)).toEqual(["WEB_ENV", "WEB_AUTH_SECRET"]);
+    expect(refused({ WEB_ENV: "prod", WEB_AUTH_SECRET: "00".repeat(32) }, DEV)).toEqual(["WEB_ENV", "WEB_AUTH_SECRET"]);
+  });
+});
+
+describe("WEB_COOKIE_SECURE", () => {
+  it.each([
+    ["1", true],
+    ["0", false],
+    ["", false],
+    [undefined, false],
+  ])("%j is %s", (WEB_COOKIE_SECURE, secure) => {
+    expect(dev({ WEB_COOKIE_SECURE }).cookieSecure).toBe(secure);
+  });
+
+  it.each(["true", "false", "yes", "no", "on", "off", "2", "-1", "01", " 1", "1 ", "TRUE"])(
+    "%j is refused",
+    (value) => {
+      expect(refused({ WEB_COOKIE_SECURE: value })).toEqual(["WEB_COOKIE_SECURE"]);
+    },
+  );
+});
+
+describe("whole numbers", () => {
+  it.each([
+    ["PORT", "0", "port", 0],
+    ["PORT", "1", "port", 1],
+    ["PORT", "65535", "port", 65_535],
+    ["WEB_TRUST_PROXY", "0", "trustProxy", 0],
+    ["WEB_TRUST_PROXY", "16", "trustProxy", 16],
+    ["WEB_MAX_STREAMS_PER_CLIENT", "1", "maxStreamsPerClient", 1],
+    ["WEB_MAX_STREAMS_PER_CLIENT", "1000000", "maxStreamsPerClient", 1_000_000],
+    ["WEB_WORKERS", "1", "workers", 1],
+    ["WEB_WORKERS", "256", "workers", 256],
+  ] as const)("%s=%s is taken", (variable, text, field, value) => {
+    expect(dev({ WEB_BUS_URL: "redis://bus", [variable]: text })[field]).toBe(value);
+  });
+
+  it.each([
+    ["PORT", "65536"],
+    ["PORT", "-1"],
+    ["WEB_TRUST_PROXY", "17"],
+    ["WEB_TRUST_PROXY", "true"],
+    ["WEB_TRUST_PROXY", "loopback"],
+    ["WEB_MAX_STREAMS_PER_CLIENT", "0"],
+    ["WEB_MAX_STREAMS_PER_CLIENT", "1000001"],
+    ["WEB_WORKERS", "0"],
+    ["WEB_WORKERS", "257"],
+    ["WEB_WORKERS", "auto"],
+    ...["PORT", "WEB_TRUST_PROXY", "WEB_MAX_STREAMS_PER_CLIENT", "WEB_WORKERS"].flatMap((variable) =>
+      ["1.5", "1e1", "0x10", "+1", "01", " 1", "1 ", "1,0", "NaN", "Infinity", "१", "9".repeat(40), "/tmp/socket"].map(
+        (text) => [variable, text],
+      ),
+    ),
+  ])("%s=%j is refused", (variable = "", text) => {
+    expect(refused({ WEB_BUS_URL: "redis://bus", [variable]: text })).toEqual([variable]);
+  });
+});
+
+describe("WEB_WORKERS", () => {
+  it("is refused beyond one without a shared bus", () => {
+    expect(refused({ WEB_WORKERS: "2" })).toEqual(["WEB_WORKERS"]);
+    expect(errorOf({ WEB_WORKERS: "2" }).message).toContain("Set WEB_BUS_URL");
+    expect(dev({ WEB_WORKERS: "1" }).workers).toBe(1);
+    expect(dev({ WEB_WORKERS: "2", WEB_BUS_URL: "nats://bus" }).workers).toBe(2);
+  });
+
+  it("does not complain of a bus that is there and wrong", () => {
+    expect(refused({ WEB_WORKERS: "2", WEB_BUS_URL: "bus" })).toEqual(["WEB_BUS_URL"]);
+  });
+});
+
+describe("whatever the environment holds", () => {
+  const names = fc.constantFrom(
+    ...["WEB_ENV", "WEB_AUTH_SECRET", "WEB_AUTH_SECRET_PREVIOUS", "WEB_COOKIE_SECURE", "WEB_CSRF_SECRET", "WEB_ORIGIN"],
+    ...[
+      "WEB_TRUST_PROXY",
+      "WEB_BUS_URL",
+      "WEB_MAX_STREAMS_PER_CLIENT",
+      "WEB_METRICS_PATH",
+      "HOST",
+      "PORT",
+      "WEB_WORKERS",
+    ],
+  );
+  const text = fc.oneof(fc.string({ unit: "binary" }), fc.webUrl(), fc.integer().map(String), fc.ipV6(), fc.domain());
+
+  it("it is read, or refused with a ConfigError that names what was set", () => {
+    fc.assert(
+      fc.property(fc.dictionary(names, text), fc.boolean(), (env, built) => {
+        try {
+          loadConfig(env, { ...DEV, built });
+        } catch (error) {
+          expect(error).toBeInstanceOf(ConfigError);
+          for (const { variable } of (error as ConfigError).problems) {
+            expect(variable in env || variable === "WEB_AUTH_SECRET").toBe(true);
+          }
+        }
+      }),
+    );
+  });
+
+  it("a message is one that a terminal can show", () => {
+    const all = ["WEB_ENV", "WEB_COOKIE_SECURE", "WEB_ORIGIN", "WEB_METRICS_PATH", "HOST", "PORT"];
+    for (const variable of all) {
+      const { message } = errorOf({ [variable]: `\u001b[2J\r\n\0${"x".repeat(10_000)}` });
+      expect(message.length).toBeLessThan(600);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there
+      expect(message).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
+    }
+  });
+});

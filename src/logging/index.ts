@@ -1,0 +1,1 @@
+export { consoleLog, jsonLog, type Log } from "./log.ts";

@@ -1,0 +1,309 @@
+import fc from "fast-check";
+import { createElement } from "preact";
+import { describe, expect, it } from "vitest";
+import { Money, PlainDate } from "#test/sent-classes";
+import { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";
+
+/** What a value is on the other side. */
+function sent(value: unknown, options?: SerializeOptions): unknown {
+  return JSON.parse(toJson(value, options));
+}
+
+/** The same by way of the conversion, which a value that JSON.stringify could write by itself does not take. */
+function converted(value: unknown): unknown {
+  const [result] = sent([value, 1n]) as [unknown, string]; // the bigint asks for it
+  return result;
+}
+
+function refusal(value: unknown, options?: SerializeOptions): SerializeError {
+  try {
+    toJson(value, options);
+  } catch (error) {
+    if (error instanceof SerializeError) return error;
+    throw error;
+  }
+  throw new Error("It was not refused");
+}
+
+class Point {
+  readonly #secret = 1;
+  readonly x: number;
+  readonly at = new Date(0);
+  constructor(x: number) {
+    this.x = x;
+  }
+  get sum(): number {
+    return this.x + this.#secret;
+  }
+  move(): void {}
+}
+
+function nested(depth: number): unknown {
+  let value: unknown = 1n;
+  for (let i = 0; i < depth; i++) value = [value];
+  return value;
+}
+
+describe("each row of the design", () => {
+  const cyclic: unknown[] = [];
+  cyclic.push(cyclic);
+
+  it.each<[string, unknown, unknown]>([
+    ["null", null, null],
+    ["a string", 'a"\u2028\ud800', 'a"\u2028\ud800'],
+    ["a number", 1.5, 1.5],
+    ["NaN", Number.NaN, null],
+    ["Infinity", Number.POSITIVE_INFINITY, null],
+    ["-Infinity", Number.NEGATIVE_INFINITY, null],
+    ["-0", -0, 0],
+    ["undefined at the top", undefined, null],
+    ["undefined in an array", [undefined], [null]],
+    ["undefined in an object", { a: undefined, b: 1 }, { b: 1 }],
+    [
+      "TypeScript's private fields",
+      new (class {
+        private readonly a = 1;
+        sum() {
+          return this.a;
+        }
+      })(),
+      { a: 1 },
+    ],
+    // biome-ignore lint/suspicious/noSparseArray: it is what is tested
+    ["a sparse array", [1, , 3], [1, null, 3]],
+    ["a class instance", new Point(1), { x: 1, at: "1970-01-01T00:00:00.000Z" }],
+    ["an object without a prototype", Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
+    [
+      "a getter of its own",
+      {
+        get a() {
+          return 1n;
+        },
+      },
+      { a: "1" },
+    ],
+    ["a field that is not enumerable", Object.defineProperty({ a: 1 }, "b", { value: 2 }), { a: 1 }],
+    ["a symbol's field", { [Symbol("s")]: 1, a: 1 }, { a: 1 }],
+    ["a Date", new Date(0), "1970-01-01T00:00:00.000Z"],
+    ["an invalid Date", new Date(Number.NaN), null],
+    ["Temporal", new PlainDate("2026-01-02"), "2026-01-02"],
+    ["a URL", new URL("http://a.example/b"), "http://a.example/b"],
+    ["a bigint", 2n ** 64n, "18446744073709551616"],
+    ["a decimal class", new Money(1234n), "12.34"],
+    ["a decimal class with a toJSON", Object.assign(new Money(1n), { toJSON: () => "own" }), "own"],
+    ["to_dict", { to_dict: () => ({ a: new Date(0) }) }, { a: "1970-01-01T00:00:00.000Z" }],
+    ["to_dict before toJSON", { to_dict: () => "dict", toJSON: () => "json" }, "dict"],
+    ["toJSON that gives what must be converted", { toJSON: () => new Map([["a", 1n]]) }, { a: "1" }],
+    ["toJSON that gives nothing", [{ toJSON: () => undefined }], [null]],
+    ["to_dict of a Map", Object.assign(new Map([["a", 1]]), { to_dict: () => "dict" }), "dict"],
+    ["to_dict of an array", Object.assign([1], { to_dict: () => "dict" }), "dict"],
+    [
+      "to_dict of a class of arrays",
+      new (class extends Array {
+        to_dict() {
+          return "dict";
+        }
+      })(),
+      "dict",
+    ],
+    ["a field that is named toJSON and is no function", { toJSON: 1, to_dict: "a" }, { toJSON: 1, to_dict: "a" }],
+    [
+      "a Map",
+      new Map<unknown, unknown>([
+        ["a", 1n],
+        [2, undefined],
+        [true, [1]],
+      ]),
+      { a: "1", true: [1] },
+    ],
+    ["a Set", new Set([1n, undefined, new Set([1])]), ["1", null, [1]]],
+    ["a Uint8Array", new Uint8Array([1, 2, 255]), "AQL/"],
+    ["a part of a buffer", new Uint8Array([1, 2, 3, 4]).subarray(1, 3), "AgM="],
+    ["a Buffer", Buffer.from("hello"), "aGVsbG8="],
+    ["an ArrayBuffer", new Uint8Array([1]).buffer, "AQ=="],
+    ["a SharedArrayBuffer", new SharedArrayBuffer(2), "AAA="],
+    [
+      "an Error: its own fields, not its text or stack",
+      Object.assign(new Error("hunter2"), { code: "a" }),
+      { code: "a" },
+    ],
+    ["a class", { c: Point, n: 1 }, { n: 1 }],
+    ["a DataView", new DataView(new Uint8Array([1, 2]).buffer, 1), "Ag=="],
+    ["a Float64Array", new Float64Array([1.5, Number.NaN]), [1.5, null]],
+    ["a Uint8ClampedArray", new Uint8ClampedArray([1, 2]), [1, 2]],
+    ["a BigInt64Array", new BigInt64Array([1n, -2n]), ["1", "-2"]],
+    ["boxed primitives", [Object(1), Object("a"), Object(false), Object(1n)], [1, "a", false, "1"]],
+    ["functions and symbols", { f() {}, s: Symbol("s"), list: [() => 1, Symbol("s")] }, { list: [null, null] }],
+    ["a function at the top", () => 1, null],
+    ["a key named __proto__", JSON.parse('{"__proto__":{"a":1}}'), JSON.parse('{"__proto__":{"a":1}}')],
+    ["a Map's key named __proto__", new Map([["__proto__", { a: 1n }]]), JSON.parse('{"__proto__":{"a":"1"}}')],
+    ["one object twice", [cyclic.length, new Array(2).fill({ a: 1n })], [1, [{ a: "1" }, { a: "1" }]]],
+  ])("%s", (_, value, expected) => {
+    expect(sent(value)).toEqual(expected);
+    // What is plain is written by JSON.stringify itself: it must be written as the conversion would.
+    expect(converted(value)).toEqual(expected);
+  });
+
+  it("gives no object a prototype of its sender's choosing", () => {
+    const value = sent(new Map([["__proto__", { polluted: true, big: 1n }]])) as object;
+    expect(Object.keys(value)).toEqual(["__proto__"]);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+});
+
+describe("what is refused", () => {
+  it("is a cycle, through whatever it goes", () => {
+    const list: unknown[] = [];
+    list.push([list]);
+    const map = new Map<string, unknown>();
+    map.set("self", map);
+    const set = new Set<unknown>();
+    set.add([set]);
+    const dict = { to_dict: () => ({ inner: dict }) };
+    const json = { toJSON: () => json };
+    const object: { a: { b: unknown[] } } = { a: { b: [] } };
+    object.a.b.push(0, object);
+    const paths = [list, map, set, dict, json, object].map((value) => refusal(value));
+    expect(paths.map(({ path }) => path)).toEqual(["[0][0]", "self", "[0][0]", "inner", "", "a.b[1]"]);
+    for (const { message } of paths) expect(message).toContain("it contains itself.");
+  });
+
+  it("is a promise, wherever it is", () => {
+    expect(refusal(Promise.resolve(1)).message).toBe("the value cannot be sent: it is a promise; await it first.");
+    expect(refusal({ a: [Promise.resolve(1)] }).path).toBe("a[0]");
+    // biome-ignore lint/suspicious/noThenProperty: it is what is refused
+    const thenable = { then: () => 1 };
+    expect(refusal({ a: thenable }).path).toBe("a");
+    expect(refusal({ a: thenable, b: 1n }).path).toBe("a");
+  });
+
+  it("is a stream", () => {
+    const stream = async function* () {};
+    expect(refusal(stream()).message).toContain("it is a stream");
+    expect(refusal({ body: new ReadableStream() }).path).toBe("body");
+    // One that is a plain object, with nothing in it that JSON would show.
+    expect(refusal({ body: { cancel() {}, [Symbol.asyncIterator]: stream } }).path).toBe("body");
+  });
+
+  it("is an iterator, which as an object would have nothing in it", () => {
+    const steps = function* () {
+      yield 1;
+    };
+    for (const value of [steps(), [1].values(), new Map().keys(), { next: () => 1, [Symbol.iterator]: () => 1 }]) {
+      expect(refusal(value).message).toContain("it is an iterator");
+      expect(refusal({ a: [value] }).path).toBe("a[0]");
+    }
+    expect(sent({ next: () => 1, a: 1 })).toEqual({ a: 1 });
+    expect(sent({ next: "page", [Symbol.iterator]: 1 })).toEqual({ next: "page" });
+  });
+
+  it("is a Map's key that is no text, which would collide with the next", () => {
+    for (const key of [{}, new Date(0), Object.create(null), () => 1, Symbol("s")]) {
+      expect(refusal({ map: new Map([[key, 1]]) }).message).toMatch(/^map cannot be sent: a key of it is no text/);
+    }
+  });
+
+  it("is named by its path", () => {
+    const value = { items: [{ price: 1 }, { price: 2 }, { price: Promise.resolve(3) }] };
+    expect(refusal(value).message).toBe("items[2].price cannot be sent: it is a promise; await it first.");
+    // The path is put back after each branch.
+    expect(refusal([{ a: [1n, { b: 2 }] }, new Map([["k", new Set([Promise.resolve()])]])]).path).toBe("[1].k[0]");
+  });
+
+  it("is endless nesting, not deep nesting", () => {
+    expect(JSON.stringify(sent(nested(400)))).toBe(`${"[".repeat(400)}"1"${"]".repeat(400)}`);
+    expect(refusal(nested(600)).message).toContain("nests deeper than 500");
+    expect(refusal(nested(50_000)).message).toContain("nests deeper than 500");
+    const endless = { to_dict: (): unknown => ({ to_dict: endless.to_dict }) };
+    expect(refusal(endless).message).toContain("nests deeper than 500");
+    const grows = () => ({
+      get next(): unknown {
+        return grows();
+      },
+    });
+    expect(refusal(grows()).message).toContain("nests deeper than 500");
+  });
+
+  it("with strict is also a function, a symbol and markup", () => {
+    const strict = { strict: true };
+    expect(refusal({ on: { click() {} } }, strict).message).toBe(
+      "on.click cannot be sent: a function does not travel as JSON.",
+    );
+    expect(refusal([Symbol("s")], strict).path).toBe("[0]");
+    expect(refusal({ a: 1n, f: () => 1 }, strict).path).toBe("f");
+    expect(refusal({ list: [createElement("b", null)] }, strict).message).toBe(
+      "list[0] cannot be sent: markup does not travel as JSON.",
+    );
+    expect(sent({ a: undefined, b: [1, null], c: Object.create(null) }, strict)).toEqual({ b: [1, null], c: {} });
+  });
+
+  it("and what a value's own code throws comes out as it is", () => {
+    const error = new RangeError("mine");
+    const throws = () => {
+      throw error;
+    };
+    expect(() => toJson({ to_dict: throws })).toThrow(error);
+    expect(() =>
+      toJson({
+        get a() {
+          return throws();
+        },
+      }),
+    ).toThrow(error);
+  });
+});
+
+describe("any value", () => {
+  /** JSON.parse knows no negative zero that JSON.stringify would write. */
+  const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
+
+  it("of JSON comes back as it was", () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(sent(value)).toEqual(value);
+        expect(converted(value)).toEqual(value);
+        expect(toJson(value)).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+
+  it("that JSON.stringify can write is written as it writes it", () => {
+    const plain = fc.object({
+      withDate: true,
+      withNullPrototype: true,
+      withSparseArray: true,
+      values: [fc.string(), fc.double(), fc.boolean(), fc.constantFrom(undefined, null, () => 1, Symbol("s"))],
+    });
+    fc.assert(
+      fc.property(plain, (value) => {
+        expect(toJson(value)).toBe(JSON.stringify(value));
+        expect(converted(value)).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  it("is written, or refused by a SerializeError", { timeout: 60_000 }, () => {
+    const weird = fc.anything({
+      withBigInt: true,
+      withBoxedValues: true,
+      withDate: true,
+      withMap: true,
+      withSet: true,
+      withNullPrototype: true,
+      withObjectString: true,
+      withSparseArray: true,
+      withTypedArray: true,
+      withUnicodeString: true,
+    });
+    fc.assert(
+      fc.property(weird, fc.boolean(), (value, strict) => {
+        try {
+          JSON.parse(toJson(value, { strict }));
+        } catch (error) {
+          expect(error).toBeInstanceOf(SerializeError);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

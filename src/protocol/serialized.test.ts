@@ -1,0 +1,98 @@
+/**
+ * What `Serialized` says of a type, and what the serialiser makes of its values: those that are made up of a row
+ * must be of the type that the row was compiled with.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isObject } from "#test/guards";
+import type { Same } from "#test/same";
+import { RESULTS, ROWS } from "#test/serialized-rows";
+import { toJson } from "./serialize.ts";
+import type { Serialized } from "./serialized.ts";
+
+function sent(value: unknown): unknown {
+  return JSON.parse(toJson(value));
+}
+
+describe("what Serialized says", () => {
+  it.each([...ROWS, ...RESULTS.map((each) => ({ ...each, name: `${each.name}, as a result` }))])(
+    "of $name is what arrives",
+    ({ values, sent: isSent }) => {
+      fc.assert(fc.property(values, (value) => isSent(sent(value))));
+    },
+  );
+
+  it("holds in lists, objects, maps and sets of these, however they are nested", { timeout: 60_000 }, () => {
+    type Made = readonly [value: unknown, isSent: (value: unknown) => boolean];
+    const leaf = fc.oneof(...ROWS.map((each) => each.values.map((value): Made => [value, each.sent])));
+    const nested = fc.letrec<{ any: Made }>((tie) => ({
+      any: fc.oneof(
+        { depthSize: "xsmall", withCrossShrink: true },
+        leaf,
+        fc
+          .array(tie("any"), { maxLength: 4 })
+          .map(
+            (items): Made => [
+              items.map(([value]) => value),
+              (value) => Array.isArray(value) && items.every(([, isSent], index) => isSent(value[index])),
+            ],
+          ),
+        fc
+          .uniqueArray(tie("any"), { maxLength: 4, selector: ([value]) => value })
+          .map(
+            (items): Made => [
+              new Set(items.map(([value]) => value)),
+              (value) => Array.isArray(value) && items.every(([, isSent], index) => isSent(value[index])),
+            ],
+          ),
+        fc
+          .dictionary(fc.constantFrom("a", "b", "constructor", "then"), tie("any"))
+          .map(
+            (members): Made => [
+              new Map(Object.entries(members).map(([name, [value]]) => [name, value])),
+              (value) =>
+                isObject(value) &&
+                Object.entries(members).every(([name, [, isSent]]) => isSent(Reflect.get(value, name))),
+            ],
+          ),
+        fc
+          .dictionary(fc.constantFrom("a", "b", "x"), tie("any"))
+          .map(
+            (members): Made => [
+              Object.fromEntries(Object.entries(members).map(([name, [value]]) => [name, value])),
+              (value) =>
+                isObject(value) &&
+                Object.entries(members).every(([name, [, isSent]]) => isSent(Reflect.get(value, name))),
+            ],
+          ),
+      ),
+    }));
+    fc.assert(
+      fc.property(nested.any, ([value, isSent]) => isSent(sent(value))),
+      { numRuns: 200 },
+    );
+  });
+
+  it("is never for what is refused", () => {
+    const stream = async function* () {};
+    const steps = function* () {};
+    const refused = [
+      refusedRow(Promise.resolve(1)),
+      refusedRow(stream()),
+      refusedRow(steps()),
+      refusedRow([1].values()),
+      refusedRow(new Map([[1, 2]]).entries()),
+      refusedRow(new ReadableStream()),
+      refusedRow({ next: () => 1, [Symbol.iterator]: () => 1 }),
+    ];
+    for (const value of refused) {
+      expect(() => toJson(value)).toThrow("the value cannot be sent: it is a");
+      expect(() => toJson({ in: [value] })).toThrow("in[0] cannot be sent: it is a");
+    }
+  });
+});
+
+/** A value of a type that cannot travel. */
+function refusedRow<T>(value: Same<Serialized<T>, never> extends true ? T : "it can travel"): unknown {
+  return value;
+}
