@@ -1,6 +1,6 @@
 export { clientKey } from "./client-key.ts";
-export { type Holding, holding } from "./hold.ts";
-export { type MemoryRate, memoryRate } from "./memory.ts";
-export { openRate } from "./open.ts";
-export type { OpenRateStore, RateStore } from "./store.ts";
+export { type ConcurrencyLimit, concurrencyLimit } from "./concurrency-limit.ts";
+export { type MemoryRateStore, memoryRateStore } from "./memory-store.ts";
+export { openRateStore } from "./open.ts";
+export type { ManagedRateStore, RateStore } from "./store.ts";
 export type { Rate } from "./window.ts";

@@ -1,10 +1,10 @@
 import type { Log } from "../logging/index.ts";
-import { redisAt } from "../redis/index.ts";
-import { memoryRate } from "./memory.ts";
-import { redisRate } from "./redis.ts";
-import { SharedRate } from "./shared.ts";
-import type { OpenRateStore } from "./store.ts";
-import { checkRate, type Rate } from "./window.ts";
+import { openRedisConnection } from "../redis/index.ts";
+import { memoryRateStore } from "./memory-store.ts";
+import { redisRateStore } from "./redis-store.ts";
+import { FallbackRateStore } from "./fallback-store.ts";
+import type { ManagedRateStore } from "./store.ts";
+import { validateRate, type Rate } from "./window.ts";
 
 /**
  * Opens the store that calls are counted in: in this process, or, where `WEB_BUS_URL` names a Redis,
@@ -12,13 +12,13 @@ import { checkRate, type Rate } from "./window.ts";
  *
  * @throws RangeError for a rate that cannot be kept
  */
-export function openRate(rate: Rate, { busUrl, log }: { busUrl: string | undefined; log: Log }): OpenRateStore {
-  const own = memoryRate(checkRate(rate));
+export function openRateStore(rate: Rate, { busUrl, log }: { busUrl: string | undefined; log: Log }): ManagedRateStore {
+  const own = memoryRateStore(validateRate(rate));
   if (!busUrl || !/^rediss?:/.test(busUrl)) {
     return { take: own.take, start: async () => undefined, close: async () => undefined };
   }
-  const connection = redisAt(busUrl, log);
-  const store = new SharedRate({ shared: redisRate(rate, connection), own, log });
+  const connection = openRedisConnection(busUrl, log);
+  const store = new FallbackRateStore({ shared: redisRateStore(rate, connection), own, log });
   return {
     take: (key) => store.take(key),
     start: () => store.start(),

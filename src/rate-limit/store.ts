@@ -9,7 +9,7 @@ export interface RateStore {
 }
 
 /** A store that an application opens and closes. */
-export interface OpenRateStore extends RateStore {
+export interface ManagedRateStore extends RateStore {
   /**
    * Makes it ready before the first call.
    *

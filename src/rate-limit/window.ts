@@ -6,7 +6,7 @@ export interface Rate {
 }
 
 /** What is known of a client at one moment. */
-export interface Counted {
+export interface WindowCounts {
   /** Calls in the window before this one. */
   readonly previous: number;
   /** Calls in this window so far. */
@@ -22,7 +22,7 @@ export interface Counted {
  * span of now, as if its calls had been spread evenly. A client that waits as long as it is told
  * is let through then, and is not a second earlier.
  */
-export function waitFor({ previous, current, elapsed }: Counted, { calls, seconds }: Rate): number {
+export function retryAfterSeconds({ previous, current, elapsed }: WindowCounts, { calls, seconds }: Rate): number {
   if (previous * (1 - elapsed) + current + 1 <= calls) return 0;
   const room = calls - 1 - current;
   // Within this window, once enough of the one before has slid out …
@@ -36,7 +36,7 @@ export function waitFor({ previous, current, elapsed }: Counted, { calls, second
  *
  * @throws RangeError that says what is wrong
  */
-export function checkRate(rate: Rate): Rate {
+export function validateRate(rate: Rate): Rate {
   const { calls, seconds } = rate;
   if (!Number.isSafeInteger(calls) || calls < 1)
     throw new RangeError(`rate: calls is a whole number from 1, not ${calls}.`);

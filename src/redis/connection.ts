@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import type { Log } from "../logging/index.ts";
-import { Link } from "./link.ts";
+import { LazyRedisClient } from "./lazy-client.ts";
 
 /** A part's hold on the connection to a Redis, which it may share with others. */
 export interface RedisConnection {
@@ -22,7 +22,7 @@ export interface RedisConnection {
 }
 
 /** The connections of this process, by their whole address, and how many parts hold each. */
-const links = new Map<string, { readonly link: Link; holders: number }>();
+const links = new Map<string, { readonly link: LazyRedisClient; holders: number }>();
 
 /**
  * Gives the connection of this process to a Redis: one for each address, whoever asks.
@@ -33,8 +33,8 @@ const links = new Map<string, { readonly link: Link; holders: number }>();
  * @param url `redis://…` or `rediss://…`
  * @throws ConfigError for an address whose path is no database's number
  */
-export function redisAt(url: string, log: Log): RedisConnection {
-  const shared = links.get(url) ?? { link: new Link(url, log), holders: 0 };
+export function openRedisConnection(url: string, log: Log): RedisConnection {
+  const shared = links.get(url) ?? { link: new LazyRedisClient(url, log), holders: 0 };
   links.set(url, shared);
   shared.holders++;
   let isHeld = true;

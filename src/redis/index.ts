@@ -1,3 +1,3 @@
-export { type RedisConnection, redisAt } from "./connection.ts";
-export { RedisListener } from "./listener.ts";
+export { type RedisConnection, openRedisConnection } from "./connection.ts";
+export { RedisSubscriber } from "./subscriber.ts";
 export { defineScript, runScript, type Script, type ScriptInput } from "./script.ts";

@@ -5,11 +5,11 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { keptLog } from "#test/log-lines";
+import { recordedLog } from "#test/recorded-log";
 import { NatsServer } from "#test/nats-server";
 import type { Bus } from "../../src/live/bus/index.ts";
 import { type NatsOptions, nats } from "../../src/live/bus/nats.ts";
-import { endOf, Follower, readAll } from "./bus.ts";
+import { endOf, TestSubscriber, readAll } from "./bus.ts";
 
 let server: NatsServer;
 let connection: NatsConnection;
@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 function open(options: Partial<NatsOptions> = {}) {
-  const { log, lines } = keptLog();
+  const { log, lines } = recordedLog();
   const bus = nats({ url: server.url, log, ...options });
   opened.push(bus);
   return { bus, lines };
@@ -89,27 +89,27 @@ describe("the bus in NATS", () => {
     const stream = freshStream();
     const { bus, lines } = open({ stream });
     const { bus: other } = open({ stream });
-    const follower = await Follower.start(other, "a");
+    const follower = await TestSubscriber.start(other, "a");
     const from = await endOf(bus, "a");
     const first = await bus.publish("a", "1");
-    await expect.poll(() => follower.got.length).toBe(1);
+    await expect.poll(() => follower.received.length).toBe(1);
     await server.deleteStream(stream);
     const second = await bus.publish("a", "2");
     expect(second > first).toBe(true);
     for (const position of [from, first]) expect((await bus.read("a", position, 10)).gap).toBe(true);
     await expect.poll(() => follower.gaps, { timeout: 10_000 }).toBe(1);
     await bus.publish("a", "3");
-    await expect.poll(() => follower.got.at(-1)?.data).toBe("3");
+    await expect.poll(() => follower.received.at(-1)?.data).toBe("3");
     expect(lines).toEqual([]);
     follower.stop();
   });
 
   it("hears no other stream's messages", async () => {
     const buses = [open({ stream: freshStream() }).bus, open({ stream: freshStream() }).bus];
-    const followers = await Promise.all(buses.map((bus) => Follower.start(bus, "a")));
+    const followers = await Promise.all(buses.map((bus) => TestSubscriber.start(bus, "a")));
     for (const [at, bus] of buses.entries()) await bus.publish("a", String(at));
     for (const [at, follower] of followers.entries()) {
-      await expect.poll(() => texts(follower.got)).toEqual([String(at)]);
+      await expect.poll(() => texts(follower.received)).toEqual([String(at)]);
       follower.stop();
     }
   });

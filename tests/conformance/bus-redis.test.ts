@@ -4,11 +4,11 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { keptLog } from "#test/log-lines";
+import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
 import type { Bus } from "../../src/live/bus/index.ts";
 import { type RedisOptions, redis } from "../../src/live/bus/redis.ts";
-import { endOf, Follower, readAll } from "./bus.ts";
+import { endOf, TestSubscriber, readAll } from "./bus.ts";
 
 let server: RedisServer;
 const opened: Bus[] = [];
@@ -25,7 +25,7 @@ afterEach(async () => {
 afterAll(() => server?.stop());
 
 function open(options: Partial<RedisOptions> = {}) {
-  const { log, lines } = keptLog();
+  const { log, lines } = recordedLog();
   const bus = redis({ url: server.url, log, ...options });
   opened.push(bus);
   return { bus, lines };
@@ -70,27 +70,27 @@ describe("the bus in Redis", () => {
 
   it("tells of a gap when a channel was thrown away, and begins it anew", async () => {
     const { bus } = open();
-    const follower = await Follower.start(bus, "a");
+    const follower = await TestSubscriber.start(bus, "a");
     const from = await endOf(bus, "a");
     const first = await bus.publish("a", "1");
-    await expect.poll(() => follower.got.length).toBe(1);
+    await expect.poll(() => follower.received.length).toBe(1);
     await server.client().del("tsweb:bus:channel:a");
     expect((await bus.read("a", first, 10)).gap).toBe(true);
     const second = await bus.publish("a", "2");
     expect((await bus.read("a", first, 10)).gap).toBe(true);
     await expect.poll(() => follower.gaps).toBe(1);
     const third = await bus.publish("a", "3");
-    await expect.poll(() => texts(follower.got)).toEqual(["1", "3"]);
+    await expect.poll(() => texts(follower.received)).toEqual(["1", "3"]);
     expect([from < first, first < second, second < third]).toEqual([true, true, true]);
     follower.stop();
   });
 
   it("wakes nobody of another database or another application on the same Redis", async () => {
     const buses = [open().bus, open({ url: `${server.url}/1` }).bus, open({ prefix: "other" }).bus];
-    const followers = await Promise.all(buses.map((bus) => Follower.start(bus, "a")));
+    const followers = await Promise.all(buses.map((bus) => TestSubscriber.start(bus, "a")));
     for (const [at, bus] of buses.entries()) await bus.publish("a", String(at));
     for (const [at, follower] of followers.entries()) {
-      await expect.poll(() => texts(follower.got)).toEqual([String(at)]);
+      await expect.poll(() => texts(follower.received)).toEqual([String(at)]);
       follower.stop();
     }
   });

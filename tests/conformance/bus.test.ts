@@ -1,5 +1,5 @@
 import { afterAll, expect } from "vitest";
-import { keptLog } from "#test/log-lines";
+import { recordedLog } from "#test/recorded-log";
 import { NatsServer } from "#test/nats-server";
 import { RedisServer } from "#test/redis-server";
 import { memory } from "../../src/live/bus/index.ts";
@@ -7,7 +7,7 @@ import { nats } from "../../src/live/bus/nats.ts";
 import { redis } from "../../src/live/bus/redis.ts";
 import { busTests } from "./bus.ts";
 
-const { log, lines } = keptLog();
+const { log, lines } = recordedLog();
 
 afterAll(() => {
   expect(lines).toEqual([]);

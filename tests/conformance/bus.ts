@@ -2,26 +2,26 @@
  * What every bus keeps, run over each of them. Its parts are in `bus/`, by concern.
  */
 import { afterAll, beforeAll, describe } from "vitest";
-import { endingTests } from "./bus/ending.ts";
+import { lossAndCloseTests } from "./bus/loss-and-close.ts";
 import { gapTests } from "./bus/gaps.ts";
-import { listTests } from "./bus/list.ts";
-import { type Bench, Opened } from "./bus/opened.ts";
+import { modelTests } from "./bus/model.ts";
+import { type BusFixture, OpenBuses } from "./bus/open-buses.ts";
 import { publishingTests } from "./bus/publishing.ts";
 import { readingTests } from "./bus/reading.ts";
-import { wakingTests } from "./bus/waking.ts";
+import { notificationTests } from "./bus/notifications.ts";
 
-export { Follower } from "./bus/follower.ts";
-export { endOf, readAll } from "./bus/opened.ts";
+export { TestSubscriber } from "./bus/test-subscriber.ts";
+export { endOf, readAll } from "./bus/open-buses.ts";
 
 /** Defines the tests of one bus. */
-export function busTests(name: string, start: () => Promise<Bench>): void {
+export function busTests(name: string, start: () => Promise<BusFixture>): void {
   describe(`the bus ${name}`, () => {
-    let bench: Bench;
-    let open: Opened;
+    let bench: BusFixture;
+    let open: OpenBuses;
     const opened = () => open;
     beforeAll(async () => {
       bench = await start();
-      open = new Opened(bench);
+      open = new OpenBuses(bench);
     });
     afterAll(async () => {
       await open?.close();
@@ -31,9 +31,9 @@ export function busTests(name: string, start: () => Promise<Bench>): void {
     publishingTests(opened);
     readingTests(opened);
     gapTests(opened);
-    wakingTests(opened);
-    listTests(opened);
+    notificationTests(opened);
+    modelTests(opened);
     // What is lost is lost for all tests of this bus: they come last.
-    endingTests(opened);
+    lossAndCloseTests(opened);
   });
 }

@@ -1,20 +1,20 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { keptLog } from "#test/log-lines";
+import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
 import type { Rate } from "../../src/rate-limit/index.ts";
-import { memoryRate } from "../../src/rate-limit/memory.ts";
-import { redisRate } from "../../src/rate-limit/redis.ts";
-import { type RedisConnection, redisAt } from "../../src/redis/index.ts";
+import { memoryRateStore } from "../../src/rate-limit/memory-store.ts";
+import { redisRateStore } from "../../src/rate-limit/redis-store.ts";
+import { type RedisConnection, openRedisConnection } from "../../src/redis/index.ts";
 import { type Clock, rateStoreTests, WINDOW_START } from "./rate.ts";
 
 let server: RedisServer;
 let connection: RedisConnection;
-const { log, lines } = keptLog();
+const { log, lines } = recordedLog();
 
 beforeAll(async () => {
   server = await RedisServer.start();
-  connection = redisAt(server.url, log);
+  connection = openRedisConnection(server.url, log);
 });
 
 afterAll(async () => {
@@ -28,11 +28,11 @@ let opened = 0;
 /** Gives a store in Redis of whose clients no other test has any. */
 function openRedis(rate: Rate, clock?: Clock) {
   const own = ++opened;
-  const store = redisRate(rate, connection, clock && (() => clock.ms));
+  const store = redisRateStore(rate, connection, clock && (() => clock.ms));
   return { take: (key: string) => store.take(`${own} ${key}`) };
 }
 
-rateStoreTests("in memory", (rate, clock) => memoryRate(rate, () => clock.ms));
+rateStoreTests("in memory", (rate, clock) => memoryRateStore(rate, () => clock.ms));
 rateStoreTests("in Redis", openRedis);
 
 describe("the two stores", () => {
@@ -49,7 +49,7 @@ describe("the two stores", () => {
     await fc.assert(
       fc.asyncProperty(rate, fc.array(step, { minLength: 1, maxLength: 20 }), async (rate, steps) => {
         const clock = { ms: WINDOW_START + 12_345 };
-        const memory = memoryRate(rate, () => clock.ms);
+        const memory = memoryRateStore(rate, () => clock.ms);
         const redis = openRedis(rate, clock);
         for (const { ms, calls } of steps) {
           clock.ms += ms;
@@ -62,10 +62,10 @@ describe("the two stores", () => {
 
 describe("the rate store in Redis, on the clock of Redis", () => {
   it("lets exactly the rate of 200 calls at once through, whichever process sends them", async () => {
-    const other = redisAt(`${server.url}/0`, log); // another address of the same: a connection of its own
+    const other = openRedisConnection(`${server.url}/0`, log); // another address of the same: a connection of its own
     const [here, there] = [
-      redisRate({ calls: 120, seconds: 60 }, connection),
-      redisRate({ calls: 120, seconds: 60 }, other),
+      redisRateStore({ calls: 120, seconds: 60 }, connection),
+      redisRateStore({ calls: 120, seconds: 60 }, other),
     ];
     const waits = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 ? here : there).take("both")));
     await other.close();

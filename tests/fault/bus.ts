@@ -3,13 +3,13 @@
  * over each of them, with a real server.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { keptLog, type LogLine } from "#test/log-lines";
+import { recordedLog, type LogLine } from "#test/recorded-log";
 import type { Bus, Position } from "../../src/live/bus/index.ts";
 import type { Log } from "../../src/logging/log.ts";
-import { endOf, Follower, readAll } from "../conformance/bus.ts";
+import { endOf, TestSubscriber, readAll } from "../conformance/bus.ts";
 
 /** A server, as tests of faults need it. */
-export interface FaultyServer {
+export interface ControllableServer {
   readonly url: string;
   restart(): Promise<void>;
   kill(): Promise<void>;
@@ -21,9 +21,9 @@ export interface FaultyServer {
 }
 
 /** How one bus is tested. */
-export interface FaultBench {
+export interface BusFaultFixture {
   /** Starts a server that keeps what it acknowledges; with a password if one is given. */
-  start(password?: string): Promise<FaultyServer>;
+  start(password?: string): Promise<ControllableServer>;
   open(url: string, log: Log): Bus;
   /** Cuts off those who listen, and nobody else. */
   deafen(url: string): Promise<void>;
@@ -61,7 +61,7 @@ function publishOn(bus: Bus, channel: string, by: number) {
 const countTaken = (outcomes: readonly Outcome[]) => outcomes.filter(({ isTaken }) => isTaken).length;
 
 /** Defines the tests of one bus. */
-export function busFaultTests(name: string, bench: FaultBench): void {
+export function busFaultTests(name: string, bench: BusFaultFixture): void {
   describe(`the bus ${name}`, () => {
     const ends: (() => unknown)[] = [];
     afterEach(async () => {
@@ -69,21 +69,21 @@ export function busFaultTests(name: string, bench: FaultBench): void {
       for (const end of ends.splice(0).reverse()) await end();
     });
 
-    async function start(password?: string): Promise<FaultyServer> {
+    async function start(password?: string): Promise<ControllableServer> {
       const server = await bench.start(password);
       ends.push(() => server.stop());
       return server;
     }
 
     function open(url: string): { bus: Bus; lines: LogLine[] } {
-      const { log, lines } = keptLog();
+      const { log, lines } = recordedLog();
       const bus = bench.open(url, log);
       ends.push(() => bus.close());
       return { bus, lines };
     }
 
-    async function follow(bus: Bus, channel: string): Promise<Follower> {
-      const follower = await Follower.start(bus, channel);
+    async function follow(bus: Bus, channel: string): Promise<TestSubscriber> {
+      const follower = await TestSubscriber.start(bus, channel);
       ends.push(() => follower.stop());
       return follower;
     }
@@ -125,8 +125,8 @@ export function busFaultTests(name: string, bench: FaultBench): void {
           expect(own, "each one's own order").toEqual([...own].sort((one, two) => one - two));
         }
         for (const follower of followers.slice(at * buses.length, (at + 1) * buses.length)) {
-          await expect.poll(() => follower.got.length, { timeout: 10_000 }).toBe(held.length);
-          expect(follower.got).toEqual(held);
+          await expect.poll(() => follower.received.length, { timeout: 10_000 }).toBe(held.length);
+          expect(follower.received).toEqual(held);
           expect(follower.gaps).toBe(0);
         }
       }
@@ -152,7 +152,7 @@ export function busFaultTests(name: string, bench: FaultBench): void {
       await bus.publish("a", "4");
       expect((await readAll(bus, "a", from)).map(({ data }) => data)).toEqual(["0", "1", "2", "3", "4"]);
       await expect
-        .poll(() => follower.got.map(({ data }) => data), { timeout: 10_000 })
+        .poll(() => follower.received.map(({ data }) => data), { timeout: 10_000 })
         .toEqual(["0", "1", "2", "3", "4"]);
     });
 
@@ -184,7 +184,7 @@ export function busFaultTests(name: string, bench: FaultBench): void {
       expect(texts.filter((text) => text !== '"during"')).toEqual(['"before"', '"after"', '"last"']);
       const arrived = texts.flatMap((text, at) => (text === '"during"' ? [at] : []));
       expect([[], [1]], "in its place, or never").toContainEqual(arrived);
-      await expect.poll(() => follower.got.map(({ data }) => data), { timeout: 15_000 }).toEqual(texts);
+      await expect.poll(() => follower.received.map(({ data }) => data), { timeout: 15_000 }).toEqual(texts);
       expect(lines.map(({ message }) => message)).toEqual([bench.away, bench.back]);
     });
 
@@ -200,7 +200,7 @@ export function busFaultTests(name: string, bench: FaultBench): void {
       await early;
       const follower = await follow(bus, "a");
       await bus.publish("a", "2");
-      await expect.poll(() => follower.got.map(({ data }) => data), { timeout: 5_000 }).toEqual(["2"]);
+      await expect.poll(() => follower.received.map(({ data }) => data), { timeout: 5_000 }).toEqual(["2"]);
       expect(lines.map(({ message }) => message)).toEqual([bench.away, bench.back]);
     });
 
@@ -251,13 +251,13 @@ export function busFaultTests(name: string, bench: FaultBench): void {
       const { bus } = open(server.url);
       const follower = await follow(bus, "a");
       await bus.publish("a", "0");
-      await expect.poll(() => follower.got.length).toBe(1);
+      await expect.poll(() => follower.received.length).toBe(1);
       for (let at = 1; at <= 3; at++) {
         await bench.deafen(server.url);
         await bus.publish("a", String(at));
-        await expect.poll(() => follower.got.length, { timeout: 15_000 }).toBe(at + 1);
+        await expect.poll(() => follower.received.length, { timeout: 15_000 }).toBe(at + 1);
       }
-      expect(follower.got.map(({ data }) => data)).toEqual(["0", "1", "2", "3"]);
+      expect(follower.received.map(({ data }) => data)).toEqual(["0", "1", "2", "3"]);
       expect(follower.gaps).toBe(0);
     });
 

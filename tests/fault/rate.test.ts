@@ -3,9 +3,9 @@
  * fails or waits for it.
  */
 import { afterEach, expect, it } from "vitest";
-import { keptLog } from "#test/log-lines";
-import { RedisServer, type RedisSetup } from "#test/redis-server";
-import { type OpenRateStore, openRate } from "../../src/rate-limit/index.ts";
+import { recordedLog } from "#test/recorded-log";
+import { RedisServer, type RedisServerOptions } from "#test/redis-server";
+import { type ManagedRateStore, openRateStore } from "../../src/rate-limit/index.ts";
 
 const AWAY = "The shared rate store is away: this process counts calls by itself";
 const BACK = "The shared rate store is back: processes count calls together";
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 
-async function startRedis(setup?: RedisSetup): Promise<RedisServer> {
+async function startRedis(setup?: RedisServerOptions): Promise<RedisServer> {
   const server = await RedisServer.start(setup);
   opened.push({ close: () => server.stop() });
   return server;
@@ -24,9 +24,9 @@ async function startRedis(setup?: RedisSetup): Promise<RedisServer> {
 
 /** Opens the store of a process; of what it logs, `said` has what is about the rate. */
 function openStore(server: RedisServer, { calls = 120, path = "" } = {}) {
-  const { log, lines } = keptLog();
+  const { log, lines } = recordedLog();
   // An hour: no test is long enough for a call to slide out of it.
-  const store = openRate({ calls, seconds: 3600 }, { busUrl: server.url + path, log });
+  const store = openRateStore({ calls, seconds: 3600 }, { busUrl: server.url + path, log });
   opened.push(store);
   const said = () => lines.map(({ message }) => message).filter((message) => [AWAY, BACK].includes(message));
   return { store, said, lines };
@@ -37,7 +37,7 @@ function openTwo(server: RedisServer, calls: number) {
   return [openStore(server, { calls }), openStore(server, { calls, path: "/0" })] as const;
 }
 
-async function admitted(count: number, stores: readonly OpenRateStore[], key: string): Promise<number> {
+async function admitted(count: number, stores: readonly ManagedRateStore[], key: string): Promise<number> {
   const waits = await Promise.all(
     Array.from({ length: count }, async (_, at) => stores[at % stores.length]?.take(key) ?? Number.NaN),
   );
@@ -127,8 +127,8 @@ it("is connected by the first call where nobody started it, and counts that call
 
 it("connects to nothing that is no Redis, and before it is used to nothing at all", async () => {
   const server = await startRedis();
-  const { log } = keptLog();
-  const nats = openRate({ calls: 1, seconds: 60 }, { busUrl: server.url.replace("redis:", "nats:"), log });
+  const { log } = recordedLog();
+  const nats = openRateStore({ calls: 1, seconds: 60 }, { busUrl: server.url.replace("redis:", "nats:"), log });
   opened.push(nats, openStore(server).store);
   await nats.start();
   expect([nats.take("a"), nats.take("a")]).toEqual([0, expect.any(Number)]);

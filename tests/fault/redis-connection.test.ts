@@ -3,9 +3,9 @@
  * away, back by itself, and without a password in any line of the log.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { keptLog, type LogLine } from "#test/log-lines";
-import { RedisServer, type RedisSetup } from "#test/redis-server";
-import { type RedisConnection, redisAt } from "../../src/redis/index.ts";
+import { recordedLog, type LogLine } from "#test/recorded-log";
+import { RedisServer, type RedisServerOptions } from "#test/redis-server";
+import { type RedisConnection, openRedisConnection } from "../../src/redis/index.ts";
 
 const AWAY = "Redis is away; it is tried until it is back";
 const BACK = "Redis is back";
@@ -17,15 +17,15 @@ afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 
-async function startRedis(setup?: RedisSetup): Promise<RedisServer> {
+async function startRedis(setup?: RedisServerOptions): Promise<RedisServer> {
   const server = await RedisServer.start(setup);
   opened.push({ close: () => server.stop() });
   return server;
 }
 
 function connect(url: string) {
-  const { log, lines } = keptLog();
-  const connection = redisAt(url, log);
+  const { log, lines } = recordedLog();
+  const connection = openRedisConnection(url, log);
   opened.push(connection);
   return { connection, lines };
 }
@@ -162,7 +162,7 @@ describe("a database", () => {
   });
 
   it.each(["/abc", "/1/2", "/-1", "/1.5"])("is not what is no number: %s", (path) => {
-    expect(() => redisAt(`redis://127.0.0.1:1${path}`, keptLog().log)).toThrow("WEB_BUS_URL has a path");
+    expect(() => openRedisConnection(`redis://127.0.0.1:1${path}`, recordedLog().log)).toThrow("WEB_BUS_URL has a path");
   });
 });
 

@@ -11,7 +11,7 @@ import { OwnFolder } from "./own-folder.ts";
 import { ENVIRONMENT, OwnProcess, untilWritten } from "./own-process.ts";
 
 /** How a NATS server is started. */
-export interface NatsSetup {
+export interface NatsServerOptions {
   /** The password of the user `tsweb`, without whom nobody is let in. */
   readonly password?: string;
   /** Without it, the server has no JetStream. */
@@ -23,15 +23,15 @@ export class NatsServer {
   readonly port: number;
   readonly #folder = new OwnFolder("nats");
   readonly #process = new OwnProcess();
-  readonly #setup: NatsSetup;
+  readonly #setup: NatsServerOptions;
 
-  private constructor(port: number, setup: NatsSetup) {
+  private constructor(port: number, setup: NatsServerOptions) {
     this.port = port;
     this.#setup = setup;
   }
 
   /** Starts one, and waits until it takes connections. */
-  static start(setup: NatsSetup = {}): Promise<NatsServer> {
+  static start(setup: NatsServerOptions = {}): Promise<NatsServer> {
     return startOnFreePort((port) => new NatsServer(port, setup));
   }
 

@@ -9,7 +9,7 @@ import { OwnFolder } from "./own-folder.ts";
 import { OwnProcess, untilWritten } from "./own-process.ts";
 
 /** How a Redis is started. */
-export interface RedisSetup {
+export interface RedisServerOptions {
   /** Every write is on the disk before it is answered, and there again after a restart. */
   readonly appendOnly?: boolean;
   readonly password?: string;
@@ -20,16 +20,16 @@ export class RedisServer {
   readonly port: number;
   readonly #folder = new OwnFolder("redis");
   readonly #process = new OwnProcess();
-  readonly #setup: RedisSetup;
+  readonly #setup: RedisServerOptions;
   readonly #clients: Redis[] = [];
 
-  private constructor(port: number, setup: RedisSetup) {
+  private constructor(port: number, setup: RedisServerOptions) {
     this.port = port;
     this.#setup = setup;
   }
 
   /** Starts one, and waits until it takes commands. */
-  static start(setup: RedisSetup = {}): Promise<RedisServer> {
+  static start(setup: RedisServerOptions = {}): Promise<RedisServer> {
     return startOnFreePort((port) => new RedisServer(port, setup));
   }
 

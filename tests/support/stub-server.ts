@@ -7,7 +7,7 @@ import type { RPCError } from "../../src/errors.ts";
 import { type LocalServer, listen } from "./listen.ts";
 
 /** A call, as it came to the server. */
-export interface Call {
+export interface ReceivedCall {
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: unknown;
@@ -19,9 +19,9 @@ export interface Call {
 /** The server that the stubs of a page call. */
 export class StubServer {
   /** What was called, in this order. */
-  readonly calls: Call[] = [];
+  readonly calls: ReceivedCall[] = [];
   /** Answers a call. */
-  answer: (call: Call) => void = json(404, {});
+  respond: (call: ReceivedCall) => void = respondWithJson(404, {});
   #server: LocalServer | undefined;
 
   /** Serves; whoever calls this calls {@link close}. */
@@ -34,7 +34,7 @@ export class StubServer {
       const body = JSON.parse(Buffer.concat(chunks).toString());
       const call = { url: request.url ?? "", headers: request.headers, body, response, aborted };
       stubs.calls.push(call);
-      stubs.answer(call);
+      stubs.respond(call);
     });
     return stubs;
   }
@@ -61,22 +61,22 @@ export class StubServer {
 }
 
 /** Answers with JSON. */
-export function json(status: number, body: unknown, headers: Record<string, string> = {}) {
-  return ({ response }: Call) => {
+export function respondWithJson(status: number, body: unknown, headers: Record<string, string> = {}) {
+  return ({ response }: ReceivedCall) => {
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
   };
 }
 
 /** Answers with a stream of these lines. */
-export function lines(...given: unknown[]) {
-  return ({ response }: Call) => {
+export function respondWithLines(...given: unknown[]) {
+  return ({ response }: ReceivedCall) => {
     response.writeHead(200, { "content-type": "application/x-ndjson" });
     response.end(given.map((line) => `${JSON.stringify(line)}\n`).join(""));
   };
 }
 
 /** Gives what a call failed with, as something to compare. */
-export async function failureOf(promise: Promise<unknown>) {
+export async function rejectionOf(promise: Promise<unknown>) {
   const error: unknown = await promise.then(
     () => undefined,
     (reason: unknown) => reason,

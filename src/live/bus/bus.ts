@@ -5,7 +5,7 @@
 export type Position = string;
 
 /** What a position may look like: whatever comes from outside is held to it before a bus sees it. */
-export const POSITION = /^[0-9A-Za-z.-]{1,40}$/;
+export const POSITION_PATTERN = /^[0-9A-Za-z.-]{1,40}$/;
 
 /** A message as a bus holds it. */
 export interface Message {
@@ -15,7 +15,7 @@ export interface Message {
 }
 
 /** A part of a channel's history. */
-export interface Batch {
+export interface ReadResult {
   /** What comes after the position that was asked for, oldest first. */
   readonly messages: readonly Message[];
   /**
@@ -35,13 +35,13 @@ export interface Batch {
 }
 
 /** Messages that a bus hands on with a wake-up: all that came after a position, and nothing left out. */
-export interface Fresh {
+export interface Notification {
   readonly after: Position;
   readonly messages: readonly Message[];
 }
 
 /** Is told that there is something to read, or given it. It must not throw. */
-export type Wake = (fresh?: Fresh) => void;
+export type ChannelListener = (fresh?: Notification) => void;
 
 /**
  * Carries messages between the processes of an application, and holds each channel's last ones.
@@ -61,7 +61,7 @@ export interface Bus {
   /** Gives the end of each channel's history as it is now, in the order asked. */
   position(channels: readonly string[]): Promise<Position[]>;
   /** Reads on from a position; never waits for messages to come. At most `limit` messages. */
-  read(channel: string, after: Position, limit: number): Promise<Batch>;
+  read(channel: string, after: Position, limit: number): Promise<ReadResult>;
   /**
    * Calls `wake` after every message to a channel, soon and at least once for all that came since the
    * last call; also whenever messages may have been missed (a connection that was lost and is back).
@@ -69,7 +69,7 @@ export interface Bus {
    *
    * @returns what ends it
    */
-  watch(channel: string, wake: Wake): Promise<() => void>;
+  watch(channel: string, wake: ChannelListener): Promise<() => void>;
   /** Lets go of connections and timers; what is pending is rejected. */
   close(): Promise<void>;
 }

@@ -1,3 +1,3 @@
-export { type Batch, type Bus, type Fresh, type Message, POSITION, type Position } from "./bus.ts";
+export { type ReadResult, type Bus, type Notification, type Message, POSITION_PATTERN, type Position } from "./bus.ts";
 export { memory } from "./memory.ts";
 export { openBus } from "./open.ts";

@@ -1,8 +1,8 @@
 import type { Message } from "./bus.ts";
-import { Timeline } from "./timeline.ts";
+import { LinkedList } from "./linked-list.ts";
 
 /** How much is kept, and how long. */
-export interface Bounds {
+export interface HistoryLimits {
   readonly keepMs: number;
   /** Messages of one channel. */
   readonly messages: number;
@@ -42,16 +42,16 @@ const CHANNEL_BYTES = 400;
  * that a channel of which nothing is held needs no memory: it has lost nothing since the number up
  * to which channels were forgotten.
  */
-export class History {
-  readonly #bounds: Bounds;
+export class MemoryHistory {
+  readonly #bounds: HistoryLimits;
   readonly #channels = new Map<string, Channel>();
-  readonly #timeline = new Timeline<Entry>();
+  readonly #timeline = new LinkedList<Entry>();
   #bytes = 0;
   #last = 0;
   /** No channel that is not held has lost a message after this one. */
   #forgotten = 0;
 
-  constructor(bounds: Bounds) {
+  constructor(bounds: HistoryLimits) {
     this.#bounds = bounds;
   }
 
@@ -72,7 +72,7 @@ export class History {
    * @param make makes the message of its number
    * @returns the number before it in its channel, from which on it is the only one
    */
-  add(
+  append(
     name: string,
     atMs: number,
     make: (seq: number) => Message,
@@ -96,7 +96,7 @@ export class History {
    *
    * @returns undefined when something after that number may be lost
    */
-  after(name: string, seq: number, limit: number): { messages: Message[]; more: boolean; last: number } | undefined {
+  readAfter(name: string, seq: number, limit: number): { messages: Message[]; more: boolean; last: number } | undefined {
     const channel = this.#channels.get(name);
     if (seq > this.#last || seq < (channel?.lost ?? this.#forgotten)) return undefined;
     if (!channel) return { messages: [], more: false, last: this.#last };

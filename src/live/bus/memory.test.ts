@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Bus, Position } from "./bus.ts";
 import { type MemoryOptions, memory } from "./memory.ts";
-import { History } from "./memory-history.ts";
+import { MemoryHistory } from "./memory-history.ts";
 
 const HOUR = 3_600_000;
 const channel = "a";
@@ -134,11 +134,11 @@ describe("the bus in memory", () => {
 
 describe("the history in memory", () => {
   const bounds = { keepMs: 1000, messages: 3, bytes: 1000, total: 20_000 };
-  const add = (history: History, name: string, data: string, atMs = 0) =>
-    history.add(name, atMs, (seq) => ({ position: String(seq), data }));
+  const add = (history: MemoryHistory, name: string, data: string, atMs = 0) =>
+    history.append(name, atMs, (seq) => ({ position: String(seq), data }));
 
   it("needs no memory for channels of which it holds nothing, however many there were", () => {
-    const history = new History(bounds);
+    const history = new MemoryHistory(bounds);
     for (let at = 0; at < 20_000; at++) {
       add(history, `channel ${at}`, "x");
       if (at % 100 === 0) expect(history.bytes).toBeLessThanOrEqual(bounds.total);
@@ -153,12 +153,12 @@ describe("the history in memory", () => {
   });
 
   it("takes a message that is more than everything, and lets it go again", () => {
-    const history = new History(bounds);
+    const history = new MemoryHistory(bounds);
     const before = history.last;
     add(history, "a", "x".repeat(30_000));
     expect(history.bytes).toBe(0);
-    expect(history.after("a", before, 10)).toBeUndefined();
-    expect(history.after("a", history.last, 10)).toEqual({ messages: [], more: false, last: history.last });
+    expect(history.readAfter("a", before, 10)).toBeUndefined();
+    expect(history.readAfter("a", history.last, 10)).toEqual({ messages: [], more: false, last: history.last });
   });
 
   it("gives all that came after a place, or nothing: as a list of everything would", () => {
@@ -169,7 +169,7 @@ describe("the history in memory", () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), fc.constantFrom(600, 2000, 20_000), (steps, total) => {
-        const history = new History({ ...bounds, total });
+        const history = new MemoryHistory({ ...bounds, total });
         const all: { seq: number; name: string; data: string }[] = [];
         let nowMs = 0;
         for (const { name, ms, size } of steps) {
@@ -182,7 +182,7 @@ describe("the history in memory", () => {
           for (const each of ["a", "b", "c", "d"]) {
             let wasHeld = false;
             for (let seq = 0; seq <= history.last; seq++) {
-              const found = history.after(each, seq, 1000);
+              const found = history.readAfter(each, seq, 1000);
               if (found) {
                 const expected = all.filter((message) => message.name === each && message.seq > seq);
                 expect(found.messages.map((message) => message.data)).toEqual(expected.map((message) => message.data));

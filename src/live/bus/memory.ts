@@ -1,7 +1,7 @@
-import type { Batch, Bus, Position, Wake } from "./bus.ts";
-import { digits, newEpoch, readDigits } from "./epoch.ts";
-import { History } from "./memory-history.ts";
-import { Wakes } from "./wakes.ts";
+import type { ReadResult, Bus, Position, ChannelListener } from "./bus.ts";
+import { formatBase36, createEpoch, parseBase36 } from "./epoch.ts";
+import { MemoryHistory } from "./memory-history.ts";
+import { ChannelNotifier } from "./channel-notifier.ts";
 
 /** What {@link memory} can be told. */
 export interface MemoryOptions {
@@ -31,21 +31,21 @@ export function memory(options: MemoryOptions = {}): Bus {
 }
 
 class MemoryBus implements Bus {
-  readonly #epoch = newEpoch();
-  readonly #history: History;
-  readonly #wakes = new Wakes();
+  readonly #epoch = createEpoch();
+  readonly #history: MemoryHistory;
+  readonly #wakes = new ChannelNotifier();
   readonly #now: () => number;
   #isClosed = false;
 
   constructor({ hours = 24.5, messages = 1_000, bytes = 4 * MIB, total = 64 * MIB, now }: MemoryOptions) {
     this.#now = now ?? (() => performance.now());
-    this.#history = new History({ keepMs: hours * 3_600_000, messages, bytes, total });
+    this.#history = new MemoryHistory({ keepMs: hours * 3_600_000, messages, bytes, total });
   }
 
   async publish(channel: string, data: string): Promise<Position> {
     this.#begin();
-    const { after, message } = this.#history.add(channel, this.#now(), (seq) => ({ position: this.#at(seq), data }));
-    this.#wakes.tell(channel, { after: this.#at(after), message });
+    const { after, message } = this.#history.append(channel, this.#now(), (seq) => ({ position: this.#at(seq), data }));
+    this.#wakes.notify(channel, { after: this.#at(after), message });
     return message.position;
   }
 
@@ -55,17 +55,17 @@ class MemoryBus implements Bus {
     return channels.map(() => end);
   }
 
-  async read(channel: string, after: Position, limit: number): Promise<Batch> {
+  async read(channel: string, after: Position, limit: number): Promise<ReadResult> {
     this.#begin();
     const seq = this.#seqOf(after);
     const end = this.#at(this.#history.last);
     if (seq === undefined) return { messages: [], gap: true, reset: true, end, more: false };
-    const found = this.#history.after(channel, seq, limit);
+    const found = this.#history.readAfter(channel, seq, limit);
     if (!found) return { messages: [], gap: true, end, more: false };
     return { messages: found.messages, gap: false, end: this.#at(found.last), more: found.more };
   }
 
-  async watch(channel: string, wake: Wake): Promise<() => void> {
+  async watch(channel: string, wake: ChannelListener): Promise<() => void> {
     this.#begin();
     const stop = this.#wakes.add(channel, wake);
     this.#history.pin(channel);
@@ -85,11 +85,11 @@ class MemoryBus implements Bus {
   }
 
   #at(seq: number): Position {
-    return `${this.#epoch}.${digits(seq)}`;
+    return `${this.#epoch}.${formatBase36(seq)}`;
   }
 
   #seqOf(position: Position): number | undefined {
     const [epoch, seq, ...rest] = position.split(".");
-    return epoch === this.#epoch && rest.length === 0 ? readDigits(seq) : undefined;
+    return epoch === this.#epoch && rest.length === 0 ? parseBase36(seq) : undefined;
   }
 }

@@ -1,31 +1,31 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { POSITION } from "./bus.ts";
+import { POSITION_PATTERN } from "./bus.ts";
 import {
-  channelOf,
-  epochOf,
-  markOf,
-  NO_MARK,
-  positionOf,
-  readDelivery,
-  readPosition,
-  tokenOf,
+  decodeSubjectToken,
+  epochFromCreated,
+  hashMessageId,
+  NO_MESSAGE_HASH,
+  formatPosition,
+  parseDelivery,
+  parsePosition,
+  encodeSubjectToken,
 } from "./nats-position.ts";
 
 describe("a position in NATS", () => {
   it("is read as it was written, and is what positions may be", () => {
-    const position = positionOf("0mwqcnczo5bbq", { seq: 12, mark: markOf("a-1") });
-    expect(position).toMatch(POSITION);
+    const position = formatPosition("0mwqcnczo5bbq", { seq: 12, mark: hashMessageId("a-1") });
+    expect(position).toMatch(POSITION_PATTERN);
     expect(position).toHaveLength(31);
-    expect(readPosition(position)).toEqual({ epoch: "0mwqcnczo5bbq", place: { seq: 12, mark: markOf("a-1") } });
-    expect(readPosition(`${position}0`)).toBeUndefined();
-    expect(readPosition("")).toBeUndefined();
+    expect(parsePosition(position)).toEqual({ epoch: "0mwqcnczo5bbq", place: { seq: 12, mark: hashMessageId("a-1") } });
+    expect(parsePosition(`${position}0`)).toBeUndefined();
+    expect(parsePosition("")).toBeUndefined();
   });
 
   it("tells messages apart by their ids", () => {
-    expect(markOf("a-1")).toMatch(/^[0-9a-z]{7}$/);
-    expect(markOf("a-1")).not.toBe(markOf("a-2"));
-    expect([markOf(undefined), markOf("")]).toEqual([NO_MARK, NO_MARK]);
+    expect(hashMessageId("a-1")).toMatch(/^[0-9a-z]{7}$/);
+    expect(hashMessageId("a-1")).not.toBe(hashMessageId("a-2"));
+    expect([hashMessageId(undefined), hashMessageId("")]).toEqual([NO_MESSAGE_HASH, NO_MESSAGE_HASH]);
   });
 
   it("names a stream by when it was made, to the nanosecond, the later the greater", () => {
@@ -35,7 +35,7 @@ describe("a position in NATS", () => {
       "2026-11-21T11:43:55.721977242Z",
       "2026-11-21T11:43:55.721977243Z",
     ];
-    const epochs = made.map(epochOf);
+    const epochs = made.map(epochFromCreated);
     expect([...epochs].sort()).toEqual(epochs);
     expect(new Set(epochs).size).toBe(4);
     for (const epoch of epochs) expect(epoch).toMatch(/^[0-9a-z]{13}$/);
@@ -45,8 +45,8 @@ describe("a position in NATS", () => {
 it("writes every name as one token that has no meaning in a subject, and reads it again", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(..."aA-_.*> /+é房🚪"), minLength: 1 }), (name) => {
-      expect(tokenOf(name)).toMatch(/^[\w-]+$/);
-      expect(channelOf(tokenOf(name))).toBe(name);
+      expect(encodeSubjectToken(name)).toMatch(/^[\w-]+$/);
+      expect(decodeSubjectToken(encodeSubjectToken(name))).toBe(name);
     }),
   );
 });
@@ -61,5 +61,5 @@ it.each([
   ["", undefined],
   [undefined, undefined],
 ])("reads the delivery of %s", (reply, delivery) => {
-  expect(readDelivery(reply)).toEqual(delivery);
+  expect(parseDelivery(reply)).toEqual(delivery);
 });

@@ -1,14 +1,14 @@
 import type { StoredMsg } from "@nats-io/jetstream";
 import { ConfigError } from "../../config/index.ts";
 import { consoleLog, type Log } from "../../logging/index.ts";
-import type { Batch, Bus, Message, Position, Wake } from "./bus.ts";
-import { newEpoch } from "./epoch.ts";
-import { isMissing, NatsLink, type Session } from "./nats-link.ts";
-import { channelOf, markOf, NO_MARK, type Place, positionOf, readPosition, tokenOf } from "./nats-position.ts";
-import { NatsTail } from "./nats-tail.ts";
-import { Outbox, type Parcel } from "./outbox.ts";
-import { Patience } from "./waiting.ts";
-import { Wakes } from "./wakes.ts";
+import type { ReadResult, Bus, Message, Position, ChannelListener } from "./bus.ts";
+import { createEpoch } from "./epoch.ts";
+import { isStreamNotFound, NatsConnector, type JetStreamContext } from "./nats-connector.ts";
+import { decodeSubjectToken, hashMessageId, NO_MESSAGE_HASH, type StreamOffset, formatPosition, parsePosition, encodeSubjectToken } from "./nats-position.ts";
+import { NatsConsumer } from "./nats-consumer.ts";
+import { PublishQueue, type PublishBatch } from "./publish-queue.ts";
+import { RetryPolicy } from "./retry-policy.ts";
+import { ChannelNotifier } from "./channel-notifier.ts";
 
 /** What {@link nats} can be told. All but the address says how the stream is made where there is none. */
 export interface NatsOptions {
@@ -53,15 +53,15 @@ export function nats(options: string | NatsOptions): Bus {
 }
 
 class NatsBus implements Bus {
-  readonly #link: NatsLink;
-  readonly #tail: NatsTail;
-  readonly #outbox: Outbox;
-  readonly #patience = new Patience(isPassing);
-  readonly #wakes = new Wakes();
+  readonly #link: NatsConnector;
+  readonly #tail: NatsConsumer;
+  readonly #outbox: PublishQueue;
+  readonly #patience = new RetryPolicy(isPassing);
+  readonly #wakes = new ChannelNotifier();
   readonly #stream: string;
   readonly #subject: string;
   /** No other process has it: what this one sends is told from what others do. */
-  readonly #producer = newEpoch();
+  readonly #producer = createEpoch();
   #closing: Promise<void> | undefined;
 
   constructor({ url, stream = "tsweb", hours = 24.5, bytes = 512 * 1024 ** 2, replicas = 1, log }: NatsOptions) {
@@ -69,7 +69,7 @@ class NatsBus implements Bus {
     this.#stream = stream;
     this.#subject = `${stream}.live.`;
     const keepMs = hours * 3_600_000;
-    this.#link = new NatsLink(url, {
+    this.#link = new NatsConnector(url, {
       stream: {
         ...{ name: stream, subjects: [`${this.#subject}*`], storage: "file", num_replicas: replicas },
         ...{ max_age: Math.round(keepMs) * NANOSECONDS, max_bytes: bytes, discard: "old" },
@@ -80,17 +80,17 @@ class NatsBus implements Bus {
       log: log ?? consoleLog(),
       back: () => this.#tail.restart(),
     });
-    this.#tail = new NatsTail(stream, {
+    this.#tail = new NatsConsumer(stream, {
       session: () => this.#link.session(),
-      lost: () => this.#wakes.doubt(),
-      back: () => this.#wakes.alarm(),
+      lost: () => this.#wakes.invalidate(),
+      back: () => this.#wakes.notifyAll(),
       message: ({ subject, seq, id, data, epoch }) => {
-        const channel = channelOf(subject.slice(this.#subject.length));
-        this.#wakes.tell(channel, { message: { position: positionOf(epoch, { seq, mark: markOf(id) }), data } });
+        const channel = decodeSubjectToken(subject.slice(this.#subject.length));
+        this.#wakes.notify(channel, { message: { position: formatPosition(epoch, { seq, mark: hashMessageId(id) }), data } });
       },
     });
     // The server keeps the order of what one connection sends, but a leader that changes does not.
-    this.#outbox = new Outbox({
+    this.#outbox = new PublishQueue({
       send: (parcel) => this.#send(parcel),
       isPassing,
       perParcel: 1,
@@ -104,16 +104,16 @@ class NatsBus implements Bus {
 
   position(channels: readonly string[]): Promise<Position[]> {
     return this.#insist(async (session) => {
-      const end = positionOf(session.epoch, await this.#end(session));
+      const end = formatPosition(session.epoch, await this.#end(session));
       return channels.map(() => end);
     });
   }
 
-  read(channel: string, after: Position, limit: number): Promise<Batch> {
+  read(channel: string, after: Position, limit: number): Promise<ReadResult> {
     return this.#insist((session) => this.#read(session, { channel, after, limit }));
   }
 
-  async watch(channel: string, wake: Wake): Promise<() => void> {
+  async watch(channel: string, wake: ChannelListener): Promise<() => void> {
     const stop = this.#wakes.add(channel, wake);
     try {
       await this.#insist(() => this.#tail.ready());
@@ -137,14 +137,14 @@ class NatsBus implements Bus {
     await this.#link.close();
   }
 
-  async #send({ channel, number, data }: Parcel): Promise<Position[]> {
+  async #send({ channel, number, data }: PublishBatch): Promise<Position[]> {
     const [text] = data;
     if (text === undefined || data.length > 1) throw new Error("A parcel for NATS holds one message.");
     const msgID = `${this.#producer}-${number}`;
     const { jetStream, epoch, answer } = await this.#link.session();
     try {
       const { seq } = await answer(jetStream.publish(this.#subjectOf(channel), text, { msgID }));
-      return [positionOf(epoch, { seq, mark: markOf(msgID) })];
+      return [formatPosition(epoch, { seq, mark: hashMessageId(msgID) })];
     } catch (error) {
       // Where nobody takes a message, the stream is gone, or JetStream not there yet.
       if (isUnheard(error)) this.#link.forget();
@@ -152,33 +152,33 @@ class NatsBus implements Bus {
     }
   }
 
-  #insist<T>(ask: (session: Session) => Promise<T>): Promise<T> {
-    return this.#patience.insist(async () => {
+  #insist<T>(ask: (session: JetStreamContext) => Promise<T>): Promise<T> {
+    return this.#patience.run(async () => {
       try {
         const session = await this.#link.session();
         return await session.answer(ask(session));
       } catch (error) {
-        if (isMissing(error)) this.#link.forget();
+        if (isStreamNotFound(error)) this.#link.forget();
         throw error;
       }
     });
   }
 
   /** The last place of the stream. */
-  async #end(session: Session): Promise<Place> {
+  async #end(session: JetStreamContext): Promise<StreamOffset> {
     const last = await session.manager.streams.getMessage(this.#stream, { last_by_subj: ">" });
     if (last) return placeOf(last);
     const { state } = await session.manager.streams.info(this.#stream);
     // The first one came in between: its place has a mark.
     if (state.messages > 0) return this.#end(session);
-    return { seq: state.last_seq, mark: NO_MARK };
+    return { seq: state.last_seq, mark: NO_MESSAGE_HASH };
   }
 
-  async #read(session: Session, asked: { channel: string; after: Position; limit: number }): Promise<Batch> {
+  async #read(session: JetStreamContext, asked: { channel: string; after: Position; limit: number }): Promise<ReadResult> {
     const end = await this.#end(session);
-    const from = readPosition(asked.after);
-    const gap: Batch = { messages: [], gap: true, end: positionOf(session.epoch, end), more: false };
-    const reset: Batch = { ...gap, reset: true };
+    const from = parsePosition(asked.after);
+    const gap: ReadResult = { messages: [], gap: true, end: formatPosition(session.epoch, end), more: false };
+    const reset: ReadResult = { ...gap, reset: true };
     if (!from) return reset;
     if (from.epoch !== session.epoch) {
       // It is ours that may be out of date, where the stream was made anew.
@@ -192,19 +192,19 @@ class NatsBus implements Bus {
     // Asked last: nothing that came after the place can have been lost while it was read.
     const found = await this.#find(session, place);
     if (found !== "held") return found === "gone" ? gap : reset;
-    if (last) return { messages, gap: false, end: positionOf(session.epoch, last), more: true };
+    if (last) return { messages, gap: false, end: formatPosition(session.epoch, last), more: true };
     const furthest = messages.at(-1)?.position ?? gap.end;
     return { messages, gap: false, end: furthest > gap.end ? furthest : gap.end, more: false };
   }
 
   /** Gives what of a channel follows on a number; with the last place of it when there is more. */
   async #after(
-    { manager, epoch }: Session,
+    { manager, epoch }: JetStreamContext,
     { channel, seq, limit }: { channel: string; seq: number; limit: number },
-  ): Promise<{ messages: Message[]; last?: Place }> {
+  ): Promise<{ messages: Message[]; last?: StreamOffset }> {
     const subject = this.#subjectOf(channel);
     const messages: Message[] = [];
-    let last: Place = { seq, mark: NO_MARK };
+    let last: StreamOffset = { seq, mark: NO_MESSAGE_HASH };
     for (let bytes = 0; ; ) {
       const query = { seq: last.seq + 1, next_by_subj: subject };
       const next = await manager.streams.getMessage(this.#stream, query);
@@ -212,27 +212,27 @@ class NatsBus implements Bus {
       bytes += next.data.length;
       if (messages.length === limit || (messages.length > 0 && bytes > READ_BYTES)) return { messages, last };
       last = placeOf(next);
-      messages.push({ position: positionOf(epoch, last), data: next.string() });
+      messages.push({ position: formatPosition(epoch, last), data: next.string() });
     }
   }
 
   /** Answers whether the stream holds all that came after a place, is gone past it, or has another there. */
-  async #find({ manager }: Session, { seq, mark }: Place): Promise<"held" | "gone" | "other"> {
+  async #find({ manager }: JetStreamContext, { seq, mark }: StreamOffset): Promise<"held" | "gone" | "other"> {
     const message = seq === 0 ? null : await manager.streams.getMessage(this.#stream, { seq });
     if (message) return placeOf(message).mark === mark ? "held" : "other";
-    if (mark !== NO_MARK) return "gone";
+    if (mark !== NO_MESSAGE_HASH) return "gone";
     const { state } = await manager.streams.info(this.#stream);
     const isNext = state.messages === 0 ? state.last_seq === seq : state.first_seq <= seq + 1;
     return isNext ? "held" : "gone";
   }
 
   #subjectOf(channel: string): string {
-    return this.#subject + tokenOf(channel);
+    return this.#subject + encodeSubjectToken(channel);
   }
 }
 
-function placeOf(message: StoredMsg): Place {
-  return { seq: message.seq, mark: markOf(message.header.get("Nats-Msg-Id")) };
+function placeOf(message: StoredMsg): StreamOffset {
+  return { seq: message.seq, mark: hashMessageId(message.header.get("Nats-Msg-Id")) };
 }
 
 /** Answers whether an error says that nobody took a message. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
-import { keptLog } from "#test/log-lines";
+import { recordedLog } from "#test/recorded-log";
 import type { Bus } from "./bus.ts";
 import { openBus } from "./open.ts";
 
@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 function open(url: string | undefined) {
-  const { log, lines } = keptLog();
+  const { log, lines } = recordedLog();
   const bus = openBus(url, log);
   opened.push(bus);
   return { bus, lines };

@@ -83,7 +83,7 @@ return { epoch, time, number }
  * KEYS: the epoch, the streams. ARGV: a new epoch.
  * Returns the epoch, the time, and the last id of each stream, empty where there is none.
  */
-export const ENDS = defineScript(`${COMMON}
+export const LAST_IDS = defineScript(`${COMMON}
 local epoch = epoch_of(KEYS[1], ARGV[1])
 local ends = {}
 for at = 2, #KEYS do ends[at - 1] = last(KEYS[at]) or '' end
@@ -96,7 +96,7 @@ return { epoch, string.format('%.0f', now_ms()), ends }
  * KEYS: the epoch, the stream. ARGV: a new epoch, the epoch of the id, the id, how many at most.
  * Returns the epoch, the time, the last id of the stream, empty where there is none, and the entries.
  */
-export const AFTER = defineScript(`${COMMON}
+export const RANGE = defineScript(`${COMMON}
 local epoch = epoch_of(KEYS[1], ARGV[1])
 local entries = {}
 local size, wanted = 0, tonumber(ARGV[4])

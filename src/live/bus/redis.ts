@@ -2,20 +2,20 @@ import { ConfigError } from "../../config/index.ts";
 import { consoleLog, type Log } from "../../logging/index.ts";
 import {
   type RedisConnection,
-  RedisListener,
-  redisAt,
+  RedisSubscriber,
+  openRedisConnection,
   runScript,
   type Script,
   type ScriptInput,
 } from "../../redis/index.ts";
-import type { Batch, Bus, Position, Wake } from "./bus.ts";
-import { newEpoch } from "./epoch.ts";
-import { Outbox, type Parcel } from "./outbox.ts";
-import { batchOf, endOf, idOf, messageOf, placeBefore, positionOf, readPosition } from "./redis-history.ts";
-import { readAppended, readEnds, readRange, readWakeUp } from "./redis-replies.ts";
-import { AFTER, APPEND, ENDS } from "./redis-scripts.ts";
-import { Patience } from "./waiting.ts";
-import { Wakes } from "./wakes.ts";
+import type { ReadResult, Bus, Position, ChannelListener } from "./bus.ts";
+import { createEpoch } from "./epoch.ts";
+import { PublishQueue, type PublishBatch } from "./publish-queue.ts";
+import { buildReadResult, endPosition, formatEntryId, toMessage, previousEntryId, formatPosition, parsePosition } from "./redis-stream.ts";
+import { parseAppendReply, parseLastIdsReply, parseRangeReply, parsePubSubMessage } from "./redis-replies.ts";
+import { RANGE, APPEND, LAST_IDS } from "./redis-scripts.ts";
+import { RetryPolicy } from "./retry-policy.ts";
+import { ChannelNotifier } from "./channel-notifier.ts";
 
 /** What {@link redis} can be told. */
 export interface RedisOptions {
@@ -57,31 +57,31 @@ export function redis(options: string | RedisOptions): Bus {
 
 class RedisBus implements Bus {
   readonly #connection: RedisConnection;
-  readonly #listener: RedisListener;
-  readonly #outbox: Outbox;
-  readonly #wakes = new Wakes();
+  readonly #listener: RedisSubscriber;
+  readonly #outbox: PublishQueue;
+  readonly #wakes = new ChannelNotifier();
   readonly #keepMs: number;
   readonly #messages: number;
   readonly #keys: Keys;
   /** No other process has it: what this one sends is told from what others do. */
-  readonly #producer = newEpoch();
-  readonly #patience = new Patience(isPassing);
+  readonly #producer = createEpoch();
+  readonly #patience = new RetryPolicy(isPassing);
   readonly #log: Log;
   #warned: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor({ url, hours = 24.5, messages = 10_000, prefix = "tsweb", log = consoleLog() }: RedisOptions) {
     this.#log = log;
-    this.#connection = redisAt(url, log);
+    this.#connection = openRedisConnection(url, log);
     this.#keepMs = Math.round(hours * 3_600_000);
     this.#messages = messages;
     this.#keys = new Keys(prefix, databaseOf(url));
-    this.#listener = new RedisListener(this.#connection, {
+    this.#listener = new RedisSubscriber(this.#connection, {
       channels: () => [...this.#wakes.channels].map((channel) => this.#keys.wakeUp(channel)),
       message: (name, text) => this.#hear(name, text),
-      back: () => this.#wakes.alarm(),
+      back: () => this.#wakes.notifyAll(),
     });
-    this.#outbox = new Outbox({
+    this.#outbox = new PublishQueue({
       send: (parcel) => this.#append(parcel),
       isPassing,
       perParcel: 100,
@@ -94,38 +94,38 @@ class RedisBus implements Bus {
   }
 
   position(channels: readonly string[]): Promise<Position[]> {
-    return this.#patience.insist(async () => {
+    return this.#patience.run(async () => {
       const ends: Position[] = [];
       // Once at least: also of no channel it is an answer whether Redis is there.
       for (let at = 0; at === 0 || at < channels.length; at += ENDS_AT_ONCE) {
         const keys = channels.slice(at, at + ENDS_AT_ONCE).map((channel) => this.#keys.stream(channel));
-        const input = { keys: [this.#keys.epoch, ...keys], args: [newEpoch()] };
-        ends.push(...readEnds(await this.#run(ENDS, input)).map(endOf));
+        const input = { keys: [this.#keys.epoch, ...keys], args: [createEpoch()] };
+        ends.push(...parseLastIdsReply(await this.#run(LAST_IDS, input)).map(endPosition));
       }
       return ends;
     });
   }
 
-  read(channel: string, after: Position, limit: number): Promise<Batch> {
-    const { epoch = "-", place = { ms: 0, n: 0 } } = readPosition(after) ?? {};
+  read(channel: string, after: Position, limit: number): Promise<ReadResult> {
+    const { epoch = "-", place = { ms: 0, n: 0 } } = parsePosition(after) ?? {};
     const input = {
       keys: [this.#keys.epoch, this.#keys.stream(channel)],
-      args: [newEpoch(), epoch, idOf(place), String(limit)],
+      args: [createEpoch(), epoch, formatEntryId(place), String(limit)],
     };
-    return this.#patience.insist(async () => {
-      const range = readRange(await this.#run(AFTER, input));
-      return batchOf(after, range, { limit, keepMs: this.#keepMs });
+    return this.#patience.run(async () => {
+      const range = parseRangeReply(await this.#run(RANGE, input));
+      return buildReadResult(after, range, { limit, keepMs: this.#keepMs });
     });
   }
 
-  async watch(channel: string, wake: Wake): Promise<() => void> {
+  async watch(channel: string, wake: ChannelListener): Promise<() => void> {
     const name = this.#keys.wakeUp(channel);
     const stop = this.#wakes.add(channel, wake);
     const end = () => {
       if (stop() && !this.#wakes.has(channel)) this.#listener.unsubscribe(name);
     };
     try {
-      await this.#patience.insist(() => this.#listener.subscribe(name));
+      await this.#patience.run(() => this.#listener.subscribe(name));
     } catch (error) {
       end();
       throw error;
@@ -146,22 +146,22 @@ class RedisBus implements Bus {
     await this.#connection.close();
   }
 
-  async #append({ channel, number, data }: Parcel): Promise<Position[]> {
+  async #append({ channel, number, data }: PublishBatch): Promise<Position[]> {
     const reply = await this.#run(APPEND, {
       keys: [this.#keys.epoch, this.#keys.stream(channel), this.#keys.sent(this.#producer, channel)],
       args: [
-        ...[newEpoch(), String(number), String(this.#keepMs), String(this.#messages), String(REMEMBER_MS)],
+        ...[createEpoch(), String(number), String(this.#keepMs), String(this.#messages), String(REMEMBER_MS)],
         ...[this.#keys.wakeUp(channel), ...data],
       ],
     });
-    const { epoch, first } = readAppended(reply);
-    return data.map((_, at) => positionOf(epoch, { ms: first.ms, n: first.n + at }));
+    const { epoch, first } = parseAppendReply(reply);
+    return data.map((_, at) => formatPosition(epoch, { ms: first.ms, n: first.n + at }));
   }
 
   #hear(name: string, text: string): void {
-    const { epoch, entry } = readWakeUp(text);
-    const after = positionOf(epoch, placeBefore(entry, this.#keepMs));
-    this.#wakes.tell(this.#keys.channelOf(name), { after, message: messageOf(epoch, entry) });
+    const { epoch, entry } = parsePubSubMessage(text);
+    const after = formatPosition(epoch, previousEntryId(entry, this.#keepMs));
+    this.#wakes.notify(this.#keys.channelOf(name), { after, message: toMessage(epoch, entry) });
   }
 
   async #run(script: Script, input: ScriptInput): Promise<unknown> {

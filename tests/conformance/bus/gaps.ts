@@ -2,10 +2,10 @@
  * Whoever asks for what is not held is told of a gap, and goes on after it.
  */
 import { describe, expect, it } from "vitest";
-import { dataOf, endOf, freshName, type Opened, publishNumbers, readAll } from "./opened.ts";
+import { dataOf, endOf, uniqueChannel, type OpenBuses, publishNumbers, readAll } from "./open-buses.ts";
 
 /** Defines the tests of gaps. */
-export function gapTests(opened: () => Opened): void {
+export function gapTests(opened: () => OpenBuses): void {
   describe("tells of a gap", () => {
     const foreign = [
       "0",
@@ -18,7 +18,7 @@ export function gapTests(opened: () => Opened): void {
     ];
     it.each(foreign)("after the position %j, which is none of its own", async (position) => {
       const { bus } = opened();
-      const channel = freshName();
+      const channel = uniqueChannel();
       for (const count of [0, 3]) {
         await publishNumbers(bus, channel, count);
         const batch = await bus.read(channel, position, 10);
@@ -30,7 +30,7 @@ export function gapTests(opened: () => Opened): void {
 
     it("after a position that is ahead of the end", async () => {
       const { bus } = opened();
-      const channel = freshName();
+      const channel = uniqueChannel();
       await publishNumbers(bus, channel, 3);
       const end = await endOf(bus, channel);
       const batch = await bus.read(channel, end.replace(/.{7}$/, "zzzzzzz"), 10);
@@ -40,7 +40,7 @@ export function gapTests(opened: () => Opened): void {
 
     it("when what was asked for is no longer held, and gives all or nothing from everywhere", async () => {
       const small = opened().small();
-      const channel = freshName();
+      const channel = uniqueChannel();
       const positions = [await endOf(small, channel)];
       for (let at = 0; at < 200; at++) positions.push(await small.publish(channel, `"${at}${"x".repeat(1000)}"`));
       const answers = [];
@@ -55,7 +55,7 @@ export function gapTests(opened: () => Opened): void {
 
     it("in a channel of which nothing is held any more, and none that is not asked for", async () => {
       const small = opened().small();
-      const [quiet, loud, silent] = [freshName(), freshName(), freshName()];
+      const [quiet, loud, silent] = [uniqueChannel(), uniqueChannel(), uniqueChannel()];
       const from = await endOf(small, quiet);
       const silentFrom = await endOf(small, silent);
       await small.publish(quiet, "1");

@@ -2,15 +2,15 @@
  * Messages have an order, and so have their positions.
  */
 import { describe, expect, it } from "vitest";
-import { POSITION } from "../../../src/live/bus/index.ts";
-import { dataOf, endOf, freshName, type Opened, publishNumbers, readAll } from "./opened.ts";
+import { POSITION_PATTERN } from "../../../src/live/bus/index.ts";
+import { dataOf, endOf, uniqueChannel, type OpenBuses, publishNumbers, readAll } from "./open-buses.ts";
 
 /** Defines the tests of what is published. */
-export function publishingTests(opened: () => Opened): void {
+export function publishingTests(opened: () => OpenBuses): void {
   describe("keeps an order", () => {
     it("of what one caller publishes, awaited or not", async () => {
       const { bus, other } = opened();
-      const channel = freshName();
+      const channel = uniqueChannel();
       const from = await endOf(bus, channel);
       const published = await publishNumbers(bus, channel, 300);
       for (let at = 300; at < 310; at++) published.push(await bus.publish(channel, String(at)));
@@ -21,7 +21,7 @@ export function publishingTests(opened: () => Opened): void {
 
     it("of what many publish at once, the same for all who read, and each one's own in it", async () => {
       const { bus, other } = opened();
-      const channel = freshName();
+      const channel = uniqueChannel();
       const from = await endOf(bus, channel);
       const buses = [bus, other, opened().another(), opened().another()];
       const publishers = buses.map(async (each, publisher) => {
@@ -42,10 +42,10 @@ export function publishingTests(opened: () => Opened): void {
 
     it("in positions of one length, which compare as the messages follow", async () => {
       const { bus, other } = opened();
-      const channel = freshName();
+      const channel = uniqueChannel();
       const positions = [await endOf(bus, channel), ...(await publishNumbers(bus, channel, 120))];
       positions.push(await bus.publish(channel, "last"));
-      for (const position of positions) expect(position).toMatch(POSITION);
+      for (const position of positions) expect(position).toMatch(POSITION_PATTERN);
       expect(new Set(positions.map(({ length }) => length)).size).toBe(1);
       expect([...positions].sort()).toEqual(positions);
       expect(new Set(positions).size).toBe(positions.length);

@@ -2,15 +2,15 @@
  * A channel is read from any position on, whole and without waiting.
  */
 import { describe, expect, it } from "vitest";
-import { Follower } from "./follower.ts";
-import { dataOf, endOf, freshName, type Opened, publishNumbers, readAll } from "./opened.ts";
+import { TestSubscriber } from "./test-subscriber.ts";
+import { dataOf, endOf, uniqueChannel, type OpenBuses, publishNumbers, readAll } from "./open-buses.ts";
 
 /** Defines the tests of reading. */
-export function readingTests(opened: () => Opened): void {
+export function readingTests(opened: () => OpenBuses): void {
   describe("is read", () => {
     it("from every position on to the end, whole", async () => {
       const { bus, other } = opened();
-      const channel = freshName();
+      const channel = uniqueChannel();
       const positions = [await endOf(bus, channel)];
       for (let at = 0; at < 12; at++) {
         positions.push(await bus.publish(channel, String(at)), await endOf(other, channel));
@@ -29,7 +29,7 @@ export function readingTests(opened: () => Opened): void {
       [1, 1, false],
     ])("at most %i of %i messages at once", async (limit, count, more) => {
       const { bus } = opened();
-      const channel = freshName();
+      const channel = uniqueChannel();
       const from = await endOf(bus, channel);
       const positions = await publishNumbers(bus, channel, count);
       const batch = await bus.read(channel, from, limit);
@@ -41,12 +41,12 @@ export function readingTests(opened: () => Opened): void {
 
     it("without waiting for what is not there, and its end is good to go on from", async () => {
       const { bus, other } = opened();
-      const channel = freshName();
+      const channel = uniqueChannel();
       let end = await endOf(bus, channel);
       for (let round = 0; round < 3; round++) {
         const batch = await bus.read(channel, end, 10);
         expect(batch).toMatchObject({ messages: [], gap: false, more: false });
-        await other.publish(freshName(), "elsewhere");
+        await other.publish(uniqueChannel(), "elsewhere");
         end = batch.end;
       }
       await other.publish(channel, "1");
@@ -56,7 +56,7 @@ export function readingTests(opened: () => Opened): void {
     it("complete from a position that was taken before it was published, by whomever", async () => {
       const { bus, other } = opened();
       for (let round = 0; round < 30; round++) {
-        const channel = freshName();
+        const channel = uniqueChannel();
         const before = round % 3;
         await publishNumbers(other, channel, before);
         const from = await endOf(bus, channel);
@@ -70,7 +70,7 @@ export function readingTests(opened: () => Opened): void {
 
     it("in the same moment in which it is published to, without a hole", async () => {
       const { bus, other } = opened();
-      const channel = freshName();
+      const channel = uniqueChannel();
       const from = await endOf(bus, channel);
       let isDone = false;
       const publishing = (async () => {
@@ -126,33 +126,33 @@ export function readingTests(opened: () => Opened): void {
         "x".repeat(128),
       ];
       const froms = await bus.position(names);
-      const followers = await Promise.all(names.map((each) => Follower.start(other, each)));
+      const followers = await Promise.all(names.map((each) => TestSubscriber.start(other, each)));
       for (const each of names) await bus.publish(each, JSON.stringify(each));
       for (const [at, each] of names.entries()) {
         expect(dataOf(await readAll(other, each, String(froms[at]))), each).toEqual([JSON.stringify(each)]);
-        await expect.poll(() => dataOf(followers[at]?.got ?? []), { message: each }).toEqual([JSON.stringify(each)]);
+        await expect.poll(() => dataOf(followers[at]?.received ?? []), { message: each }).toEqual([JSON.stringify(each)]);
       }
       for (const follower of followers) follower.stop();
     });
 
     it("with messages of 64 KiB, unharmed", async () => {
       const { bus, other } = opened();
-      const channel = freshName();
+      const channel = uniqueChannel();
       const from = await endOf(bus, channel);
       const texts = ["a".repeat(65_534), "é".repeat(32_767), "\\\"\n\u2028'<\u0000".repeat(5_000), "🚪".repeat(16_000)];
       const written = [...texts.map((text) => JSON.stringify(text)), '{ "a":\n 1 }', '""', "null"];
       const many = Array.from({ length: 40 }, (_, at) => written[at % written.length] ?? "");
-      const follower = await Follower.start(other, channel);
+      const follower = await TestSubscriber.start(other, channel);
       for (const data of many) await bus.publish(channel, data);
       expect(dataOf(await readAll(other, channel, from))).toEqual(many);
-      await expect.poll(() => follower.got.length, { timeout: 5_000 }).toBe(40);
-      expect(dataOf(follower.got)).toEqual(many);
+      await expect.poll(() => follower.received.length, { timeout: 5_000 }).toBe(40);
+      expect(dataOf(follower.received)).toEqual(many);
       follower.stop();
     });
 
     it("of 10,000 channels, in the order asked", async () => {
       const { bus, other } = opened();
-      const names = Array.from({ length: 10_000 }, freshName);
+      const names = Array.from({ length: 10_000 }, uniqueChannel);
       const before = await bus.position(names);
       await Promise.all(names.map((each) => bus.publish(each, `"${each}"`)));
       const after = await other.position(names);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { Patience } from "./waiting.ts";
+import { RetryPolicy } from "./retry-policy.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -9,11 +9,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const open = () => new Patience((error) => error instanceof Error && error.message === "away");
+const open = () => new RetryPolicy((error) => error instanceof Error && error.message === "away");
 
 it("tries again while it passes, and gives what comes then", async () => {
   let attempts = 0;
-  const answer = open().insist(async () => {
+  const answer = open().run(async () => {
     if (++attempts < 4) throw new Error("away");
     return "here";
   });
@@ -25,7 +25,7 @@ it("tries again while it passes, and gives what comes then", async () => {
 it("gives up after two seconds, with the last reason, and tries no more", async () => {
   let attempts = 0;
   const outcome = open()
-    .insist(async () => {
+    .run(async () => {
       attempts++;
       throw new Error("away");
     })
@@ -46,7 +46,7 @@ it("asks a bus that is away no more often when many wait for it, and all at once
     if (isAway) throw new Error("away");
     return "here";
   };
-  const answers = Array.from({ length: 1_000 }, () => patience.insist(attempt));
+  const answers = Array.from({ length: 1_000 }, () => patience.run(attempt));
   await vi.advanceTimersByTimeAsync(1_000);
   expect(attempts).toBe(1_000 + 20);
   isAway = false;
@@ -63,14 +63,14 @@ it("lets the next one try when the one before never ends", async () => {
     if (attempts === 4) return new Promise<string>(() => undefined);
     return attempts < 4 ? Promise.reject(new Error("away")) : Promise.resolve("here");
   };
-  const answers = [1, 2, 3].map(() => patience.insist(attempt).catch((error: Error) => error.message));
+  const answers = [1, 2, 3].map(() => patience.run(attempt).catch((error: Error) => error.message));
   await vi.advanceTimersByTimeAsync(2_000);
   expect(await Promise.all(answers)).toEqual(["The bus did not answer within 2 s. away", "here", "here"]);
 });
 
 it("gives up on what never answers", async () => {
   const outcome = open()
-    .insist(() => new Promise(() => undefined))
+    .run(() => new Promise(() => undefined))
     .catch((error: Error) => error.message);
   await vi.advanceTimersByTimeAsync(1999);
   expect(vi.getTimerCount()).toBe(1);
@@ -79,14 +79,14 @@ it("gives up on what never answers", async () => {
 });
 
 it("fails at once with what does not pass", async () => {
-  await expect(open().insist(() => Promise.reject(new Error("refused")))).rejects.toThrow("refused");
+  await expect(open().run(() => Promise.reject(new Error("refused")))).rejects.toThrow("refused");
 });
 
 it("rejects what is pending when it is closed, and what comes", async () => {
   const patience = open();
-  const refused = expect(patience.insist(() => new Promise(() => undefined))).rejects.toThrow("The bus is closed.");
+  const refused = expect(patience.run(() => new Promise(() => undefined))).rejects.toThrow("The bus is closed.");
   patience.close();
   await refused;
-  await expect(patience.insist(async () => 1)).rejects.toThrow("The bus is closed.");
+  await expect(patience.run(async () => 1)).rejects.toThrow("The bus is closed.");
   expect(vi.getTimerCount()).toBe(0);
 });

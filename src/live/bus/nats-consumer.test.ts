@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { Session } from "./nats-link.ts";
-import { NatsTail } from "./nats-tail.ts";
+import type { JetStreamContext } from "./nats-connector.ts";
+import { NatsConsumer } from "./nats-consumer.ts";
 
 /** What the server delivers, in the client's form: as much of it as is looked at. */
 interface Delivered {
@@ -51,8 +51,8 @@ function open() {
     createInbox: () => "inbox",
     answer: <T>(asked: Promise<T>) => asked,
   };
-  const tail = new NatsTail("s", {
-    session: async () => session as unknown as Session, // as much of it as is used
+  const tail = new NatsConsumer("s", {
+    session: async () => session as unknown as JetStreamContext, // as much of it as is used
     lost: () => heard.push("lost"),
     back: () => heard.push("back"),
     message: ({ seq }) => heard.push(String(seq)),

@@ -1,8 +1,8 @@
 import type { Position } from "./bus.ts";
-import { type IsPassing, messageOf, Turns } from "./waiting.ts";
+import { type IsTransient, errorMessage, RetryQueue } from "./retry-policy.ts";
 
 /** Messages of one channel that are sent together. What it holds never changes, however often it is sent. */
-export interface Parcel {
+export interface PublishBatch {
   readonly channel: string;
   /** Greater than that of every parcel before. */
   readonly number: number;
@@ -10,16 +10,16 @@ export interface Parcel {
   readonly data: readonly string[];
 }
 
-/** How an {@link Outbox} sends. */
-export interface OutboxOptions {
+/** How an {@link PublishQueue} sends. */
+export interface PublishQueueOptions {
   /**
    * Sends a parcel; sent again after a failure, it is to be taken once.
    *
    * @returns the positions of its messages
    */
-  send(parcel: Parcel): Promise<readonly Position[]>;
+  send(parcel: PublishBatch): Promise<readonly Position[]>;
   /** Answers whether an error passes, so that the parcel is sent again. */
-  readonly isPassing: IsPassing;
+  readonly isPassing: IsTransient;
   /** How many messages a parcel holds at most. */
   readonly perParcel: number;
   /** How long a message may take, in milliseconds. */
@@ -35,7 +35,7 @@ const LETTER_BYTES = 256;
 /** How many bytes of messages may wait in a process. */
 const WAITING_BYTES = 32 * 1024 * 1024;
 
-interface Letter {
+interface PendingMessage {
   readonly data: string;
   readonly size: number;
   readonly timer: NodeJS.Timeout;
@@ -45,8 +45,8 @@ interface Letter {
 }
 
 /** What waits for one channel, oldest first. */
-interface Lane {
-  readonly waiting: Letter[];
+interface ChannelQueue {
+  readonly waiting: PendingMessage[];
 }
 
 /**
@@ -54,17 +54,17 @@ interface Lane {
  * is under way at a time, and what is published meanwhile goes into the next. While the bus is away
  * they wait, for a time and up to a size; then they fail.
  */
-export class Outbox {
-  readonly #options: OutboxOptions;
-  readonly #lanes = new Map<string, Lane>();
-  readonly #letters = new Set<Letter>();
+export class PublishQueue {
+  readonly #options: PublishQueueOptions;
+  readonly #lanes = new Map<string, ChannelQueue>();
+  readonly #letters = new Set<PendingMessage>();
   #bytes = 0;
   #number = 0;
-  readonly #turns = new Turns();
+  readonly #turns = new RetryQueue();
   #lastError: unknown;
   #isClosed = false;
 
-  constructor(options: OutboxOptions) {
+  constructor(options: PublishQueueOptions) {
     this.#options = options;
   }
 
@@ -81,7 +81,7 @@ export class Outbox {
       return Promise.reject(new Error("The bus is away or slow, and too many messages wait for it already."));
     }
     return new Promise((resolve, reject) => {
-      const letter: Letter = {
+      const letter: PendingMessage = {
         ...{ data, size, isOver: false },
         timer: setTimeout(() => this.#fail(letter, this.#late()), this.#options.waitMs),
         resolve: (position) => this.#settle(letter, () => resolve(position)),
@@ -94,7 +94,7 @@ export class Outbox {
         lane.waiting.push(letter);
         return;
       }
-      const opened: Lane = { waiting: [letter] };
+      const opened: ChannelQueue = { waiting: [letter] };
       this.#lanes.set(channel, opened);
       void this.#run(channel, opened);
     });
@@ -107,7 +107,7 @@ export class Outbox {
   }
 
   /** Sends what waits for a channel until nothing does. Never rejects. */
-  async #run(channel: string, lane: Lane): Promise<void> {
+  async #run(channel: string, lane: ChannelQueue): Promise<void> {
     // What is published in the same moment goes along.
     await Promise.resolve();
     for (let letters = takeParcel(lane, this.#options.perParcel); letters.length > 0; ) {
@@ -117,7 +117,7 @@ export class Outbox {
     this.#lanes.delete(channel);
   }
 
-  async #deliver(parcel: Parcel, letters: readonly Letter[]): Promise<void> {
+  async #deliver(parcel: PublishBatch, letters: readonly PendingMessage[]): Promise<void> {
     // It goes whole or not at all: of a parcel that was sent once, nobody knows what the bus has.
     while (letters.some(({ isOver }) => !isOver)) {
       try {
@@ -141,18 +141,18 @@ export class Outbox {
 
   #late(): Error {
     const seconds = this.#options.waitMs / 1000;
-    const reason = this.#lastError === undefined ? "" : ` ${messageOf(this.#lastError)}`;
+    const reason = this.#lastError === undefined ? "" : ` ${errorMessage(this.#lastError)}`;
     return new Error(
       `The bus did not take the message within ${seconds} s; whether it will arrive is not known.${reason}`,
       { cause: this.#lastError },
     );
   }
 
-  #fail(letter: Letter, error: unknown): void {
+  #fail(letter: PendingMessage, error: unknown): void {
     letter.reject(error instanceof Error ? error : new Error(String(error)));
   }
 
-  #settle(letter: Letter, settle: () => void): void {
+  #settle(letter: PendingMessage, settle: () => void): void {
     if (letter.isOver) return;
     letter.isOver = true;
     clearTimeout(letter.timer);
@@ -163,10 +163,10 @@ export class Outbox {
 }
 
 /** Takes the next letters off a lane: none that is over. */
-function takeParcel({ waiting }: Lane, most: number): Letter[] {
+function takeParcel({ waiting }: ChannelQueue, most: number): PendingMessage[] {
   let count = 0;
   let size = 0;
-  const letters: Letter[] = [];
+  const letters: PendingMessage[] = [];
   for (const letter of waiting) {
     if (letters.length === most || (letters.length > 0 && size + letter.size > PARCEL_BYTES)) break;
     count++;
@@ -178,7 +178,7 @@ function takeParcel({ waiting }: Lane, most: number): Letter[] {
   return letters;
 }
 
-function resolveWith(letter: Letter, position: Position | undefined): void {
+function resolveWith(letter: PendingMessage, position: Position | undefined): void {
   if (position === undefined) letter.reject(new Error("The bus gave no position for a message."));
   else letter.resolve(position);
 }

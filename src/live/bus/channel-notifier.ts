@@ -1,14 +1,14 @@
-import type { Message, Position, Wake } from "./bus.ts";
+import type { Message, Position, ChannelListener } from "./bus.ts";
 
 /** A message, and the position from which on it is the first; undefined where that is the one before it. */
-export interface News {
+export interface ReceivedMessage {
   readonly after?: Position;
   readonly message: Message;
 }
 
 /** A channel that is watched. */
-interface Watched {
-  readonly wakes: Set<Wake>;
+interface ChannelState {
+  readonly wakes: Set<ChannelListener>;
   /** The last message that was handed on; undefined where others may have come after it. */
   seen: Position | undefined;
   /** What came since they were woken; undefined where they have to read it. */
@@ -20,8 +20,8 @@ interface Watched {
  * Wakes those who watch channels. What comes at one go is collected, and handed on at the end of that;
  * where it does not follow on what was handed on before, they are woken without it.
  */
-export class Wakes {
-  readonly #watched = new Map<string, Watched>();
+export class ChannelNotifier {
+  readonly #watched = new Map<string, ChannelState>();
 
   /** The channels that are watched. */
   get channels(): IterableIterator<string> {
@@ -38,7 +38,7 @@ export class Wakes {
    *
    * @returns what ends it; that answers whether it had not been ended before
    */
-  add(channel: string, wake: Wake): () => boolean {
+  add(channel: string, wake: ChannelListener): () => boolean {
     const watched = this.#watched.get(channel) ?? {
       wakes: new Set(),
       seen: undefined,
@@ -47,7 +47,7 @@ export class Wakes {
     };
     this.#watched.set(channel, watched);
     // The same function may watch twice: each has its own end.
-    const own: Wake = (fresh) => wake(fresh);
+    const own: ChannelListener = (fresh) => wake(fresh);
     watched.wakes.add(own);
     return () => {
       const was = watched.wakes.delete(own);
@@ -57,7 +57,7 @@ export class Wakes {
   }
 
   /** Tells those who watch a channel of a message. */
-  tell(channel: string, { after, message }: News): void {
+  notify(channel: string, { after, message }: ReceivedMessage): void {
     const watched = this.#watched.get(channel);
     if (!watched) return;
     const from = after ?? watched.seen;
@@ -65,13 +65,13 @@ export class Wakes {
     watched.seen = message.position;
     if (!watched.isWaking) {
       watched.fresh = follows ? { after: from, messages: [message] } : undefined;
-      wakeSoon(watched);
+      scheduleNotification(watched);
     } else if (follows && watched.fresh) watched.fresh.messages.push(message);
     else watched.fresh = undefined;
   }
 
   /** What comes next need not follow on what was handed on before. */
-  doubt(): void {
+  invalidate(): void {
     for (const watched of this.#watched.values()) {
       watched.seen = undefined;
       watched.fresh = undefined;
@@ -79,9 +79,9 @@ export class Wakes {
   }
 
   /** Tells all that they may have missed something. */
-  alarm(): void {
-    this.doubt();
-    for (const watched of this.#watched.values()) if (!watched.isWaking) wakeSoon(watched);
+  notifyAll(): void {
+    this.invalidate();
+    for (const watched of this.#watched.values()) if (!watched.isWaking) scheduleNotification(watched);
   }
 
   /** Wakes nobody any more. */
@@ -91,7 +91,7 @@ export class Wakes {
   }
 }
 
-function wakeSoon(watched: Watched): void {
+function scheduleNotification(watched: ChannelState): void {
   watched.isWaking = true;
   queueMicrotask(() => {
     const { fresh } = watched;

@@ -1,18 +1,18 @@
 import fs from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { keptLog } from "#test/log-lines";
+import { recordedLog } from "#test/recorded-log";
 import { ConfigError } from "../config/config.ts";
-import { memoryRate } from "./memory.ts";
-import { SharedRate } from "./shared.ts";
+import { memoryRateStore } from "./memory-store.ts";
+import { FallbackRateStore } from "./fallback-store.ts";
 
 const AWAY = "The shared rate store is away: this process counts calls by itself";
 const BACK = "The shared rate store is back: processes count calls together";
 
 /** A shared store that does as the test says, an own one of three calls, and the two together. */
 function setUp(answer: (key: string) => number | Promise<number>) {
-  const { log, lines } = keptLog();
+  const { log, lines } = recordedLog();
   const shared = { take: vi.fn(answer) };
-  const rate = new SharedRate({ shared, own: memoryRate({ calls: 3, seconds: 60 }), log });
+  const rate = new FallbackRateStore({ shared, own: memoryRateStore({ calls: 3, seconds: 60 }), log });
   return { shared, rate, lines, said: () => lines.map(({ message }) => message) };
 }
 

@@ -2,9 +2,9 @@ import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/j
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
 import { ConfigError } from "../../config/index.ts";
 import type { Log } from "../../logging/index.ts";
-import { loadNats } from "./nats-load.ts";
-import { epochOf } from "./nats-position.ts";
-import { messageOf } from "./waiting.ts";
+import { loadNatsPackages } from "./load-nats.ts";
+import { epochFromCreated } from "./nats-position.ts";
+import { errorMessage } from "./retry-policy.ts";
 
 /** How long a connection may take to be made, and a request to be answered. */
 const CONNECT_MS = 5_000;
@@ -19,7 +19,7 @@ const FIRST_MS = 50;
 const LONGEST_MS = 2_000;
 
 /** What is needed to talk to a stream that is there. */
-export interface Session {
+export interface JetStreamContext {
   readonly connection: NatsConnection;
   readonly jetStream: JetStreamClient;
   readonly manager: JetStreamManager;
@@ -35,12 +35,12 @@ export interface Session {
 }
 
 /** What a connection gives, before the stream is known. */
-type Connected = Omit<Session, "epoch" | "answer">;
+type Connected = Omit<JetStreamContext, "epoch" | "answer">;
 
 type Stream = Pick<StreamConfig, "name"> & Partial<StreamConfig>;
 
 /** One connection to a NATS server, made at its first use and made again whenever it is lost. */
-export class NatsLink {
+export class NatsConnector {
   /** Where it leads, without the name and password: this goes into logs. */
   readonly address: string;
   readonly #options: ConnectionOptions;
@@ -79,7 +79,7 @@ export class NatsLink {
    *
    * @throws Error when the server is away; ConfigError when its client is not installed
    */
-  async session(): Promise<Session> {
+  async session(): Promise<JetStreamContext> {
     if (this.#isClosed) throw new Error("The bus is closed.");
     this.#connecting ??= this.#connect();
     const connected = await this.#connecting;
@@ -113,7 +113,7 @@ export class NatsLink {
 
   async #connect(): Promise<Connected> {
     try {
-      const { connect, createInbox, jetstream, jetstreamManager } = await loadNats();
+      const { connect, createInbox, jetstream, jetstreamManager } = await loadNatsPackages();
       const connection = await connect(this.#options);
       if (this.#isClosed) {
         await connection.close();
@@ -127,7 +127,7 @@ export class NatsLink {
       return { connection, manager, jetStream: jetstream(connection, options), createInbox: () => createInbox() };
     } catch (error) {
       this.#connecting = undefined;
-      if (!(error instanceof ConfigError)) this.#tellLoss(messageOf(error));
+      if (!(error instanceof ConfigError)) this.#tellLoss(errorMessage(error));
       throw error;
     }
   }
@@ -154,7 +154,7 @@ export class NatsLink {
 
   async #find(manager: JetStreamManager): Promise<string> {
     try {
-      return epochOf((await this.#answer(this.#findOrMake(manager))).created);
+      return epochFromCreated((await this.#answer(this.#findOrMake(manager))).created);
     } catch (error) {
       this.#epoch = undefined;
       throw error;
@@ -165,7 +165,7 @@ export class NatsLink {
     try {
       return await streams.info(this.#stream.name);
     } catch (error) {
-      if (!isMissing(error)) throw error;
+      if (!isStreamNotFound(error)) throw error;
     }
     try {
       return await streams.add(this.#stream);
@@ -191,7 +191,7 @@ export class NatsLink {
 }
 
 /** Answers whether an error says that there is no such stream. */
-export function isMissing(error: unknown): boolean {
+export function isStreamNotFound(error: unknown): boolean {
   return error instanceof Error && error.name === "StreamNotFoundError";
 }
 

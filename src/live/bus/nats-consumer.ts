@@ -1,7 +1,7 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
-import type { Session } from "./nats-link.ts";
-import { type Delivery, readDelivery } from "./nats-position.ts";
+import type { JetStreamContext } from "./nats-connector.ts";
+import { type DeliveryInfo, parseDelivery } from "./nats-position.ts";
 
 /** How often the server says that it lives, and how long it may be silent. */
 const HEARTBEAT_MS = 1_000;
@@ -15,9 +15,9 @@ const FORGET_MS = 30_000;
 
 const MS = 1_000_000; // NATS counts in nanoseconds
 
-/** Whom a {@link NatsTail} follows the stream for. */
-export interface Ear {
-  session(): Promise<Session>;
+/** Whom a {@link NatsConsumer} follows the stream for. */
+export interface ConsumerHandlers {
+  session(): Promise<JetStreamContext>;
   /** Hears a message of the stream, in its order, from some point on. */
   message(message: { subject: string; seq: number; id: string; data: string; epoch: string }): void;
   /** Is told that what it hears next need not follow on what it heard before. */
@@ -27,7 +27,7 @@ export interface Ear {
 }
 
 /** One run of deliveries. */
-interface Run {
+interface ActiveConsumer {
   readonly connection: NatsConnection;
   readonly subscription: Subscription;
   readonly epoch: string;
@@ -42,15 +42,15 @@ interface Run {
  * Follows the end of the stream: one consumer for a process, to which the server delivers in order.
  * Where a message is missing, or nothing is heard, it begins anew from the end and says so.
  */
-export class NatsTail {
+export class NatsConsumer {
   readonly #stream: string;
-  readonly #ear: Ear;
-  #run: Run | undefined;
+  readonly #ear: ConsumerHandlers;
+  #run: ActiveConsumer | undefined;
   #starting: Promise<void> | undefined;
   #watch: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(stream: string, ear: Ear) {
+  constructor(stream: string, ear: ConsumerHandlers) {
     this.#stream = stream;
     this.#ear = ear;
   }
@@ -108,7 +108,7 @@ export class NatsTail {
       else this.#hear(run, message);
     };
     const subscription = connection.subscribe(inbox, { callback });
-    const run: Run = { connection, subscription, epoch, count: 0, seq: 0, heardAt: performance.now() };
+    const run: ActiveConsumer = { connection, subscription, epoch, count: 0, seq: 0, heardAt: performance.now() };
     try {
       await session.answer(manager.consumers.add(this.#stream, consumerTo(inbox)));
     } catch (error) {
@@ -122,13 +122,13 @@ export class NatsTail {
     this.#ear.back();
   }
 
-  #hear(run: Run, message: Msg): void {
+  #hear(run: ActiveConsumer, message: Msg): void {
     run.heardAt = performance.now();
     if (message.headers?.code === 100) {
       this.#hearSignal(run, message);
       return;
     }
-    const delivery = readDelivery(message.reply);
+    const delivery = parseDelivery(message.reply);
     if (!delivery || !follows(delivery, run)) {
       this.#end(run);
       return;
@@ -140,7 +140,7 @@ export class NatsTail {
   }
 
   /** The server lives, or asks whether we keep up. */
-  #hearSignal(run: Run, message: Msg): void {
+  #hearSignal(run: ActiveConsumer, message: Msg): void {
     const stalled = message.headers?.get("Nats-Consumer-Stalled");
     if (message.reply) message.respond();
     else if (stalled) run.connection.publish(stalled);
@@ -152,7 +152,7 @@ export class NatsTail {
     if (this.#run && performance.now() - this.#run.heardAt > SILENCE_MS) this.restart();
   }
 
-  #end(run: Run): void {
+  #end(run: ActiveConsumer): void {
     if (this.#run === run) this.restart();
     else run.count = Number.NaN; // It has not begun yet: the first heartbeat ends it.
   }
@@ -162,7 +162,7 @@ export class NatsTail {
  * Answers whether nothing lies between a delivery and the last one. The server counts what it delivers,
  * and passes over what it gave up before we took it: where we are slow and the stream is full.
  */
-function follows({ count, seq }: Delivery, run: Run): boolean {
+function follows({ count, seq }: DeliveryInfo, run: ActiveConsumer): boolean {
   return count === run.count + 1 && (run.seq === 0 || seq === run.seq + 1);
 }
 

@@ -20,8 +20,8 @@ const STEADY_MS = 60_000;
 /** The client as which it is asked. No address looks like this. */
 const PROBE = "(probe)";
 
-/** What {@link SharedRate} counts with. */
-export interface SharedRateOptions {
+/** What {@link FallbackRateStore} counts with. */
+export interface FallbackRateStoreOptions {
   /** What processes count in together. It may fail, or never answer. */
   readonly shared: RateStore;
   /** What this process counts in by itself. */
@@ -40,7 +40,7 @@ export interface SharedRateOptions {
  * what the process has seen rather than from nothing. On the way back nothing is carried over: for
  * one span a client may then have more calls than its rate.
  */
-export class SharedRate implements RateStore {
+export class FallbackRateStore implements RateStore {
   readonly #shared: RateStore;
   readonly #own: RateStore;
   readonly #log: Log;
@@ -50,7 +50,7 @@ export class SharedRate implements RateStore {
   #backAt = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
-  constructor({ shared, own, log }: SharedRateOptions) {
+  constructor({ shared, own, log }: FallbackRateStoreOptions) {
     this.#shared = shared;
     this.#own = own;
     this.#log = log;

@@ -1,12 +1,12 @@
 /**
  * Who follows a channel by its wake-ups.
  */
-import type { Bus, Fresh, Message, Position } from "../../../src/live/bus/index.ts";
-import { endOf } from "./opened.ts";
+import type { Bus, Notification, Message, Position } from "../../../src/live/bus/index.ts";
+import { endOf } from "./open-buses.ts";
 
 /** Follows a channel as the hub does: by what comes with a wake-up where that fits, else by reading. */
-export class Follower {
-  readonly got: Message[] = [];
+export class TestSubscriber {
+  readonly received: Message[] = [];
   gaps = 0;
   wakes = 0;
   fresh = 0;
@@ -23,8 +23,8 @@ export class Follower {
     this.#end = end;
   }
 
-  static async start(bus: Bus, channel: string): Promise<Follower> {
-    const follower = new Follower(bus, channel, await endOf(bus, channel));
+  static async start(bus: Bus, channel: string): Promise<TestSubscriber> {
+    const follower = new TestSubscriber(bus, channel, await endOf(bus, channel));
     follower.#stop = await bus.watch(channel, (fresh) => follower.#wake(fresh));
     follower.#wake();
     return follower;
@@ -34,14 +34,14 @@ export class Follower {
     this.#stop();
   }
 
-  #wake(fresh?: Fresh): void {
+  #wake(fresh?: Notification): void {
     this.wakes++;
     const fits = fresh && !this.#isReading && fresh.after.length === this.#end.length && fresh.after <= this.#end;
     const news = fits ? fresh.messages.filter(({ position }) => position > this.#end) : [];
     const last = news.at(-1);
     if (!last) return void this.#read();
     this.fresh++;
-    this.got.push(...news);
+    this.received.push(...news);
     this.#end = last.position;
   }
 
@@ -54,7 +54,7 @@ export class Follower {
       try {
         const batch = await this.#bus.read(this.#channel, this.#end, 50);
         if (batch.gap) this.gaps++;
-        this.got.push(...batch.messages);
+        this.received.push(...batch.messages);
         this.#end = batch.end;
         if (batch.more) this.#isStale = true;
       } catch {

@@ -1,5 +1,5 @@
 import type { RateStore } from "./store.ts";
-import { type Rate, waitFor } from "./window.ts";
+import { type Rate, retryAfterSeconds } from "./window.ts";
 
 /** How many clients are told apart in one window. At 100 bytes each, some 20 MB in all. */
 const MAX_CLIENTS = 100_000;
@@ -11,7 +11,7 @@ const SEARCH = 32;
 const OTHERS = "";
 
 /** A store that never has to wait for its answer. */
-export interface MemoryRate extends RateStore {
+export interface MemoryRateStore extends RateStore {
   take(key: string): number;
 }
 
@@ -25,11 +25,11 @@ export interface MemoryRate extends RateStore {
  *
  * @param now gives the time in milliseconds; by default that of a clock that nobody can set
  */
-export function memoryRate(
+export function memoryRateStore(
   rate: Rate,
   now: () => number = () => performance.now(),
   maxClients = MAX_CLIENTS,
-): MemoryRate {
+): MemoryRateStore {
   const spanMs = rate.seconds * 1000;
   let window = 0;
   let previous = new Map<string, number>();
@@ -51,7 +51,7 @@ export function memoryRate(
   };
 
   const waitOf = (key: string, elapsed: number) =>
-    waitFor({ previous: previous.get(key) ?? 0, current: current.get(key) ?? 0, elapsed }, rate);
+    retryAfterSeconds({ previous: previous.get(key) ?? 0, current: current.get(key) ?? 0, elapsed }, rate);
 
   // One walk round the map that goes on where it stopped: to begin anew each time would pass over
   // the places of all that were forgotten before.

@@ -9,14 +9,14 @@ import { build, type Environment, type Running, startNode } from "./run-tsweb.ts
 import { Site } from "./site.ts";
 
 /** The application, built, in a folder of its own. */
-export interface Faults {
+export interface FaultApp {
   /** Starts it in a process of its own. */
   start(env?: Environment): Promise<Running>;
   remove(): void;
 }
 
 /** Builds the application. Whoever asks for it removes it. */
-export async function buildFaults(): Promise<Faults> {
+export async function buildFaultApp(): Promise<FaultApp> {
   const site = Site.copy(join(repository, "tests/fault/fixtures/faults"));
   await build(site.dir);
   return {
@@ -30,19 +30,19 @@ export async function buildFaults(): Promise<Faults> {
 }
 
 /** What a call answered. */
-export interface Answered {
+export interface CallResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
 /** Calls a function, as a script does. */
-export async function send(
+export async function sendCall(
   to: Running,
   name: string,
   args: object = {},
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answered> {
+): Promise<CallResponse> {
   const response = await fetch(`${to.address}/__web/rpc/${name}`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
@@ -56,13 +56,13 @@ export async function send(
  *
  * @throws Error with the answer, when it is none
  */
-export async function ask<T>(
+export async function callFunction<T>(
   to: Running,
   name: string,
   args: object = {},
   headers: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const { status, text } = await send(to, name, args, headers);
+  const { status, text } = await sendCall(to, name, args, headers);
   if (status !== 200) throw new Error(`${name}: ${text}`);
   return JSON.parse(text).result;
 }

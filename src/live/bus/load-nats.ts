@@ -1,7 +1,7 @@
 import { ConfigError } from "../../config/index.ts";
 
 /** What of the packages that talk to NATS is used. */
-export interface NatsClient {
+export interface NatsPackages {
   readonly connect: typeof import("@nats-io/transport-node")["connect"];
   readonly createInbox: typeof import("@nats-io/transport-node")["createInbox"];
   readonly jetstream: typeof import("@nats-io/jetstream")["jetstream"];
@@ -13,7 +13,7 @@ export interface NatsClient {
  *
  * @throws ConfigError that says to install it, when it cannot be loaded
  */
-export async function loadNats(): Promise<NatsClient> {
+export async function loadNatsPackages(): Promise<NatsPackages> {
   try {
     const [{ connect, createInbox }, { jetstream, jetstreamManager }] = await Promise.all([
       import("@nats-io/transport-node"),

@@ -2,14 +2,14 @@
  * What a bus does when all it held is lost, and when it is closed.
  */
 import { describe, expect, it } from "vitest";
-import { dataOf, endOf, freshName, type Opened, publishNumbers, readAll } from "./opened.ts";
+import { dataOf, endOf, uniqueChannel, type OpenBuses, publishNumbers, readAll } from "./open-buses.ts";
 
 /** Defines the tests after which nothing is left: they come last. */
-export function endingTests(opened: () => Opened): void {
+export function lossAndCloseTests(opened: () => OpenBuses): void {
   describe("when it has lost all", () => {
     it("tells everybody of a gap, once, and goes on", async () => {
       const { bus } = opened();
-      const [full, empty, later] = [freshName(), freshName(), freshName()];
+      const [full, empty, later] = [uniqueChannel(), uniqueChannel(), uniqueChannel()];
       const [emptyFrom] = await bus.position([empty]);
       const positions = [await endOf(bus, full), ...(await publishNumbers(bus, full, 3)), await endOf(bus, full)];
       const after = await opened().lose();
@@ -32,7 +32,7 @@ export function endingTests(opened: () => Opened): void {
     it("wakes nobody and takes nothing more", async () => {
       const closing = opened().another();
       const rest = opened().another();
-      const channel = freshName();
+      const channel = uniqueChannel();
       let woken = 0;
       const stop = await closing.watch(channel, () => void woken++);
       const pending = closing.publish(channel, "pending").then(

@@ -6,7 +6,7 @@ import { ConfigError } from "../config/index.ts";
  *
  * @throws ConfigError that says to install it, when it cannot be loaded
  */
-export async function loadClient(): Promise<typeof Redis> {
+export async function loadIoredis(): Promise<typeof Redis> {
   try {
     return (await import("ioredis")).Redis;
   } catch (error) {

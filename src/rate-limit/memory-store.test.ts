@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { memoryRate } from "./memory.ts";
-import { waitFor } from "./window.ts";
+import { memoryRateStore } from "./memory-store.ts";
+import { retryAfterSeconds } from "./window.ts";
 
 const RATE = { calls: 120, seconds: 60 };
 
 /** A store for which time stands still. */
 function store(rate = RATE, maxClients?: number) {
-  const rates = memoryRate(rate, () => 1_000_000_000 * 60_000, maxClients);
+  const rates = memoryRateStore(rate, () => 1_000_000_000 * 60_000, maxClients);
   return { take: (key: string) => rates.take(key) as number }; // this store answers at once
 }
 
@@ -50,14 +50,14 @@ describe("waitFor", () => {
         (calls, previous, current, elapsed) => {
           const rate = { calls, seconds: 60 };
           const counted = { previous: Math.min(previous, calls), current: Math.min(current, calls), elapsed };
-          const wait = waitFor(counted, rate);
+          const wait = retryAfterSeconds(counted, rate);
           expect(wait).toBeGreaterThanOrEqual(0);
           expect(wait).toBeLessThanOrEqual(120);
           if (wait === 0) return;
           const later = elapsed + (wait + 1e-6) / 60;
           const then =
             later < 1 ? { ...counted, elapsed: later } : { previous: counted.current, current: 0, elapsed: later - 1 };
-          expect(waitFor(then, rate)).toBe(0);
+          expect(retryAfterSeconds(then, rate)).toBe(0);
         },
       ),
     );

@@ -1,11 +1,11 @@
-/** What a {@link Timeline} strings together: its neighbours are the timeline's to write. */
-export interface Linked<T> {
+/** What a {@link LinkedList} strings together: its neighbours are the timeline's to write. */
+export interface ListNode<T> {
   older: T | undefined;
   newer: T | undefined;
 }
 
 /** Holds things in the order in which they came, and lets go of any of them in one step. */
-export class Timeline<T extends Linked<T>> {
+export class LinkedList<T extends ListNode<T>> {
   #oldest: T | undefined;
   #newest: T | undefined;
 

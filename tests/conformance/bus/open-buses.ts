@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import type { Bus, Message, Position } from "../../../src/live/bus/index.ts";
 
 /** A bus to be tested: where its messages are, and how to get at them. */
-export interface Bench {
+export interface BusFixture {
   /** Opens the bus once more, as another process would; the memory bus is always the same. */
   open(): Bus;
   /** Opens a bus that holds few messages: not 200 of a kilobyte each. */
@@ -16,13 +16,13 @@ export interface Bench {
 }
 
 /** One bus, open for its tests as in two processes, and in more where a test asks for them. */
-export class Opened {
+export class OpenBuses {
   readonly bus: Bus;
   readonly other: Bus;
-  readonly #bench: Bench;
+  readonly #bench: BusFixture;
   readonly #all: Bus[] = [];
 
-  constructor(bench: Bench) {
+  constructor(bench: BusFixture) {
     this.#bench = bench;
     this.bus = this.another();
     this.other = this.another();
@@ -56,7 +56,7 @@ export class Opened {
 let channels = 0;
 
 /** Names a channel that no other test has. */
-export const freshName = () => `room:${++channels}`;
+export const uniqueChannel = () => `room:${++channels}`;
 
 /** Takes the end of one channel. */
 export async function endOf(bus: Bus, channel: string): Promise<Position> {

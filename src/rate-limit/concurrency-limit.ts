@@ -1,7 +1,7 @@
 import { clientKey } from "./client-key.ts";
 
 /** What clients hold open of this process: streams, and pages that listen. */
-export interface Holding {
+export interface ConcurrencyLimit {
   /**
    * Takes one more for a client, until it is given back.
    *
@@ -9,9 +9,9 @@ export interface Holding {
    * @returns what gives it back, and does nothing more when it is called again; `null` when the client
    *   holds as many as it may
    */
-  hold(address: string): (() => void) | null;
+  acquire(address: string): (() => void) | null;
   /** How many one client may hold. */
-  readonly most: number;
+  readonly maxPerClient: number;
   /** How many all clients hold together. */
   readonly size: number;
 }
@@ -21,7 +21,7 @@ export interface Holding {
  *
  * @param most how many one client may hold
  */
-export function holding(most: number): Holding {
+export function concurrencyLimit(most: number): ConcurrencyLimit {
   const held = new Map<string, number>();
   let size = 0;
 
@@ -33,11 +33,11 @@ export function holding(most: number): Holding {
   };
 
   return {
-    most,
+    maxPerClient: most,
     get size() {
       return size;
     },
-    hold(address) {
+    acquire(address) {
       const key = clientKey(address);
       const count = held.get(key) ?? 0;
       if (count >= most) return null;

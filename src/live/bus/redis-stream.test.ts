@@ -1,65 +1,65 @@
 import { describe, expect, it } from "vitest";
-import { POSITION } from "./bus.ts";
+import { POSITION_PATTERN } from "./bus.ts";
 import {
-  batchOf,
-  type Entry,
-  endOf,
-  type Place,
-  placeBefore,
-  positionOf,
-  type Range,
-  readId,
-  readPosition,
-} from "./redis-history.ts";
+  buildReadResult,
+  type StreamEntry,
+  endPosition,
+  type EntryId,
+  previousEntryId,
+  formatPosition,
+  type StreamRange,
+  parseEntryId,
+  parsePosition,
+} from "./redis-stream.ts";
 
 const EPOCH = "0mwqcnczo5bbq";
 const NOW = 1_800_000_000_000;
 const KEEP = 88_200_000;
 
-const entry = (ms: number, n: number, before: string): Entry => ({ place: { ms, n }, before, data: `${n}` });
+const entry = (ms: number, n: number, before: string): StreamEntry => ({ place: { ms, n }, before, data: `${n}` });
 
 /** A channel of three messages, of which the first may be trimmed. */
 const three = [entry(NOW, 1, "0"), entry(NOW, 2, `${NOW}-1`), entry(NOW + 5, 3, `${NOW}-2`)];
 
 /** What Redis tells of a channel, to who asks from a place. */
-function rangeFrom(place: Place, entries: readonly Entry[], more: Partial<Range> = {}): Range {
-  const isAfter = (each: Entry) => positionOf(EPOCH, each.place) > positionOf(EPOCH, place);
+function rangeFrom(place: EntryId, entries: readonly StreamEntry[], more: Partial<StreamRange> = {}): StreamRange {
+  const isAfter = (each: StreamEntry) => formatPosition(EPOCH, each.place) > formatPosition(EPOCH, place);
   return { epoch: EPOCH, nowMs: NOW + 10, last: entries.at(-1)?.place, entries: entries.filter(isAfter), ...more };
 }
 
-function read(place: Place, entries: readonly Entry[], more: Partial<Range> = {}, limit = 10) {
+function read(place: EntryId, entries: readonly StreamEntry[], more: Partial<StreamRange> = {}, limit = 10) {
   const options = { limit, keepMs: KEEP };
-  const batch = batchOf(positionOf(EPOCH, place), rangeFrom(place, entries, more), options);
+  const batch = buildReadResult(formatPosition(EPOCH, place), rangeFrom(place, entries, more), options);
   const reason = batch.reset ? "reset" : "gap";
   const texts = batch.gap ? reason : batch.messages.map(({ data }) => data).join();
   return { texts, end: batch.end, more: batch.more };
 }
 
-const absent = (ms: number): Place => ({ ms, n: 0 });
+const absent = (ms: number): EntryId => ({ ms, n: 0 });
 
 describe("a position", () => {
   it("is read as it was written, and is what positions may be", () => {
-    const position = positionOf(EPOCH, { ms: NOW, n: 12 });
-    expect(position).toMatch(POSITION);
+    const position = formatPosition(EPOCH, { ms: NOW, n: 12 });
+    expect(position).toMatch(POSITION_PATTERN);
     expect(position).toHaveLength(33);
-    expect(readPosition(position)).toEqual({ epoch: EPOCH, place: { ms: NOW, n: 12 } });
+    expect(parsePosition(position)).toEqual({ epoch: EPOCH, place: { ms: NOW, n: 12 } });
   });
 
   it("follows the time and then the number", () => {
     const places = [absent(NOW - 1), absent(NOW), { ms: NOW, n: 1 }, { ms: NOW, n: 40 }, { ms: NOW + 1, n: 36 ** 5 }];
-    const positions = places.map((place) => positionOf(EPOCH, place));
+    const positions = places.map((place) => formatPosition(EPOCH, place));
     expect([...positions].sort()).toEqual(positions);
   });
 
   it.each(["", "x", `${EPOCH}.000000000`, `${EPOCH}.000000000-00000000`, `${EPOCH}.00000000A-000000000`])(
     "is not %j",
     (text) => {
-      expect(readPosition(text)).toBeUndefined();
+      expect(parsePosition(text)).toBeUndefined();
     },
   );
 
   it.each(["", "1", "a-b", "1-", "-", "1-1-1", "99999999999999999999-1"])("is not made of the id %j", (id) => {
-    expect(() => readId(id)).toThrow("not of this bus");
+    expect(() => parseEntryId(id)).toThrow("not of this bus");
   });
 });
 
@@ -69,7 +69,7 @@ describe("a read", () => {
     expect(read({ ms: NOW, n: 2 }, three).texts).toBe("3");
     expect(read({ ms: NOW + 5, n: 3 }, three)).toEqual({
       texts: "",
-      end: positionOf(EPOCH, { ms: NOW + 5, n: 3 }),
+      end: formatPosition(EPOCH, { ms: NOW + 5, n: 3 }),
       more: false,
     });
   });
@@ -77,7 +77,7 @@ describe("a read", () => {
   it("gives what it may, and says where to go on", () => {
     expect(read({ ms: NOW, n: 1 }, three, {}, 1)).toEqual({
       texts: "2",
-      end: positionOf(EPOCH, { ms: NOW, n: 2 }),
+      end: formatPosition(EPOCH, { ms: NOW, n: 2 }),
       more: true,
     });
   });
@@ -115,17 +115,17 @@ describe("a read", () => {
   });
 
   it("goes on along the time while there is no stream, also when the clock was set back a little", () => {
-    expect(read(absent(NOW), [])).toEqual({ texts: "", end: positionOf(EPOCH, absent(NOW + 10)), more: false });
-    expect(read(absent(NOW + 20), [])).toEqual({ texts: "", end: positionOf(EPOCH, absent(NOW + 20)), more: false });
+    expect(read(absent(NOW), [])).toEqual({ texts: "", end: formatPosition(EPOCH, absent(NOW + 10)), more: false });
+    expect(read(absent(NOW + 20), [])).toEqual({ texts: "", end: formatPosition(EPOCH, absent(NOW + 20)), more: false });
     expect(read(absent(NOW + 10 - KEEP + 1), []).texts).toBe("");
     expect(read(absent(NOW + 10 - KEEP), []).texts).toBe("gap");
-    expect(endOf({ epoch: EPOCH, nowMs: NOW, last: undefined })).toBe(positionOf(EPOCH, absent(NOW)));
+    expect(endPosition({ epoch: EPOCH, nowMs: NOW, last: undefined })).toBe(formatPosition(EPOCH, absent(NOW)));
   });
 
   it("agrees with what a wake-up says that a message follows on", () => {
-    const [first, second] = three as [Entry, Entry, Entry]; // as it is written above
-    expect(placeBefore(second, KEEP)).toEqual(first.place);
-    const before = placeBefore(first, KEEP);
+    const [first, second] = three as [StreamEntry, StreamEntry, StreamEntry]; // as it is written above
+    expect(previousEntryId(second, KEEP)).toEqual(first.place);
+    const before = previousEntryId(first, KEEP);
     expect(read(before, three).texts).toBe("1,2,3");
     expect(read({ ...before, ms: before.ms - 1 }, three).texts).toBe("gap");
   });

@@ -61,7 +61,7 @@ return string.format('%.17g', wait)
  * @param now gives the time in milliseconds; the clock of Redis unless said, so that processes whose
  *   clocks differ count alike
  */
-export function redisRate(rate: Rate, connection: RedisConnection, now?: () => number): RateStore {
+export function redisRateStore(rate: Rate, connection: RedisConnection, now?: () => number): RateStore {
   const prefix = `tsweb:rate:${rate.seconds}:`; // with another span, the numbers of windows mean other times
   const settings = [String(rate.calls), String(rate.seconds)];
   return {

@@ -10,8 +10,8 @@ const CHUNK = 1_000;
 /** How long Redis is left alone after it refused to have us listen. */
 const REFUSED_MS = 1_000;
 
-/** Whom a {@link RedisListener} listens for. */
-export interface Ear {
+/** Whom a {@link RedisSubscriber} listens for. */
+export interface SubscriberHandlers {
   /** Gives the channels that are to be listened to now. */
   channels(): Iterable<string>;
   /** Hears a message. */
@@ -24,15 +24,15 @@ export interface Ear {
  * Listens to channels on a connection of its own, since one that listens can do nothing else. It comes
  * back by itself, and listens again to what it should.
  */
-export class RedisListener {
+export class RedisSubscriber {
   readonly #connection: RedisConnection;
-  readonly #ear: Ear;
+  readonly #ear: SubscriberHandlers;
   #opening: Promise<Redis> | undefined;
   #redis: Redis | undefined;
   #ping: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(connection: RedisConnection, ear: Ear) {
+  constructor(connection: RedisConnection, ear: SubscriberHandlers) {
     this.#connection = connection;
     this.#ear = ear;
   }

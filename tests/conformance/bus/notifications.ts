@@ -2,31 +2,31 @@
  * Whoever watches a channel is woken, and knows what for.
  */
 import { describe, expect, it, vi } from "vitest";
-import type { Fresh } from "../../../src/live/bus/index.ts";
-import { Follower } from "./follower.ts";
-import { dataOf, freshName, type Opened, publishNumbers, readAll } from "./opened.ts";
+import type { Notification } from "../../../src/live/bus/index.ts";
+import { TestSubscriber } from "./test-subscriber.ts";
+import { dataOf, uniqueChannel, type OpenBuses, publishNumbers, readAll } from "./open-buses.ts";
 
 /** Defines the tests of wake-ups. */
-export function wakingTests(opened: () => Opened): void {
+export function notificationTests(opened: () => OpenBuses): void {
   describe("wakes", () => {
     it("for every message, whoever published it, and the messages come along or can be read", async () => {
       const { bus, other } = opened();
-      const channel = freshName();
-      const followers = [await Follower.start(bus, channel), await Follower.start(other, channel)];
+      const channel = uniqueChannel();
+      const followers = [await TestSubscriber.start(bus, channel), await TestSubscriber.start(other, channel)];
       for (let at = 0; at < 100; at += 2)
         await Promise.all([bus.publish(channel, `a${at}`), other.publish(channel, `b${at}`)]);
-      for (const follower of followers) await expect.poll(() => follower.got.length, { timeout: 5_000 }).toBe(100);
+      for (const follower of followers) await expect.poll(() => follower.received.length, { timeout: 5_000 }).toBe(100);
       const [one, two] = followers;
-      expect(one?.got).toEqual(two?.got);
+      expect(one?.received).toEqual(two?.received);
       expect(followers.map(({ gaps }) => gaps)).toEqual([0, 0]);
       for (const follower of followers) follower.stop();
     });
 
     it("with messages that follow on the position they are said to follow on", async () => {
       const { bus, other } = opened();
-      const channel = freshName();
-      const brought: Fresh[] = [];
-      const woken = vi.fn((fresh?: Fresh) => fresh && brought.push(fresh));
+      const channel = uniqueChannel();
+      const brought: Notification[] = [];
+      const woken = vi.fn((fresh?: Notification) => fresh && brought.push(fresh));
       await publishNumbers(other, channel, 3);
       const stop = await bus.watch(channel, woken);
       woken.mockClear();
@@ -46,12 +46,12 @@ export function wakingTests(opened: () => Opened): void {
 
     it("those who watch and not those who have stopped, each by itself", async () => {
       const { bus, other } = opened();
-      const channel = freshName();
+      const channel = uniqueChannel();
       const woken = { a: 0, b: 0, c: 0 };
       const wakeA = () => void woken.a++;
       const stops = [await bus.watch(channel, wakeA), await bus.watch(channel, wakeA)];
       const stopB = await bus.watch(channel, () => void woken.b++);
-      const stopC = await bus.watch(freshName(), () => void woken.c++);
+      const stopC = await bus.watch(uniqueChannel(), () => void woken.c++);
       stops[0]?.();
       stops[0]?.(); // twice is once
       await other.publish(channel, "1");
@@ -62,27 +62,27 @@ export function wakingTests(opened: () => Opened): void {
       expect(woken).toEqual({ a: 1, b: 2, c: 0 });
       stopB();
       stopC();
-      const again = await Follower.start(bus, channel);
+      const again = await TestSubscriber.start(bus, channel);
       await other.publish(channel, "3");
-      await expect.poll(() => dataOf(again.got)).toEqual(["3"]);
+      await expect.poll(() => dataOf(again.received)).toEqual(["3"]);
       expect(woken).toEqual({ a: 1, b: 2, c: 0 });
       again.stop();
     });
 
     it("through watches of one channel that come and go, without losing one", async () => {
       const { bus, other } = opened();
-      const channel = freshName();
-      const follower = await Follower.start(bus, channel);
+      const channel = uniqueChannel();
+      const follower = await TestSubscriber.start(bus, channel);
       for (let at = 0; at < 50; at++) {
         const [, stop] = await Promise.all([other.publish(channel, String(at)), bus.watch(channel, () => undefined)]);
         stop();
       }
-      await expect.poll(() => follower.got.length, { timeout: 5_000 }).toBe(50);
+      await expect.poll(() => follower.received.length, { timeout: 5_000 }).toBe(50);
       follower.stop();
       for (let at = 0; at < 20; at++) {
-        const brief = await Follower.start(bus, channel);
+        const brief = await TestSubscriber.start(bus, channel);
         await other.publish(channel, "x");
-        await expect.poll(() => brief.got.length, { interval: 5 }).toBe(1);
+        await expect.poll(() => brief.received.length, { interval: 5 }).toBe(1);
         brief.stop();
       }
     });

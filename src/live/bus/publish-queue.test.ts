@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Outbox, type OutboxOptions, type Parcel } from "./outbox.ts";
+import { PublishQueue, type PublishQueueOptions, type PublishBatch } from "./publish-queue.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -10,10 +10,10 @@ afterEach(() => {
 });
 
 /** An outbox whose bus does as it is told, for one parcel after the other. */
-function open(options: Partial<OutboxOptions> = {}) {
-  const sent: Parcel[] = [];
-  const answers: ((parcel: Parcel) => Promise<string[]>)[] = [];
-  const outbox = new Outbox({
+function open(options: Partial<PublishQueueOptions> = {}) {
+  const sent: PublishBatch[] = [];
+  const answers: ((parcel: PublishBatch) => Promise<string[]>)[] = [];
+  const outbox = new PublishQueue({
     send(parcel) {
       sent.push(parcel);
       const answer = answers.shift();

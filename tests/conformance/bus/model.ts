@@ -4,10 +4,10 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Position } from "../../../src/live/bus/index.ts";
-import { dataOf, endOf, freshName, type Opened } from "./opened.ts";
+import { dataOf, endOf, uniqueChannel, type OpenBuses } from "./open-buses.ts";
 
 /** Defines the test of a bus against its model. */
-export function listTests(opened: () => Opened): void {
+export function modelTests(opened: () => OpenBuses): void {
   it("does as a list would, whatever is done in whatever order", async () => {
     const { bus, other } = opened();
     const step = fc.record({
@@ -18,7 +18,7 @@ export function listTests(opened: () => Opened): void {
       from: fc.nat(),
     });
     const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
-      const names = [freshName(), freshName(), freshName()];
+      const names = [uniqueChannel(), uniqueChannel(), uniqueChannel()];
       const models: string[][] = [[], [], []];
       // Every position that was handed out, and how many messages of its channel lie before it.
       const places: { position: Position; at: number }[][] = [[], [], []];

@@ -5,10 +5,10 @@ const ANSWER_MS = 2_000;
 const PAUSE_MS = 50;
 
 /** Answers whether an error is of the kind that passes, so that another attempt has sense. */
-export type IsPassing = (error: unknown) => boolean;
+export type IsTransient = (error: unknown) => boolean;
 
 /** One who tries again. */
-interface Turn {
+interface Retry {
   go(): void;
   /** It is waited for no more: its turn costs nobody a turn. */
   isOver(): boolean;
@@ -18,9 +18,9 @@ interface Turn {
  * Has those wait whom the bus failed. However many they are, one of them tries at a time; once the bus
  * answers, they all do.
  */
-export class Turns {
+export class RetryQueue {
   /** Who has waited longest is the first. */
-  readonly #waiting = new Set<Turn>();
+  readonly #waiting = new Set<Retry>();
   #pause: NodeJS.Timeout | undefined;
   #isThere = true;
 
@@ -30,7 +30,7 @@ export class Turns {
   }
 
   /** Waits for its turn. */
-  wait(turn: Turn): void {
+  wait(turn: Retry): void {
     this.#waiting.add(turn);
     this.#pause ??= setTimeout(() => this.#resume(), PAUSE_MS);
   }
@@ -55,13 +55,13 @@ export class Turns {
 }
 
 /** Tries again and again, for two seconds at most. */
-export class Patience {
-  readonly #isPassing: IsPassing;
+export class RetryPolicy {
+  readonly #isPassing: IsTransient;
   readonly #pending = new Set<(error: Error) => void>();
-  readonly #turns = new Turns();
+  readonly #turns = new RetryQueue();
   #isClosed = false;
 
-  constructor(isPassing: IsPassing) {
+  constructor(isPassing: IsTransient) {
     this.#isPassing = isPassing;
   }
 
@@ -72,7 +72,7 @@ export class Patience {
    * @throws Error what it failed with, where that does not pass; after two seconds, that there was no
    *   answer; that the bus is closed
    */
-  insist<T>(attempt: () => Promise<T>): Promise<T> {
+  run<T>(attempt: () => Promise<T>): Promise<T> {
     if (this.#isClosed) return Promise.reject(closed());
     return new Promise((resolve, reject) => {
       let last: unknown;
@@ -99,7 +99,7 @@ export class Patience {
           },
         );
       };
-      const turn: Turn = { go, isOver: () => !this.#pending.has(fail) };
+      const turn: Retry = { go, isOver: () => !this.#pending.has(fail) };
       go();
     });
   }
@@ -113,7 +113,7 @@ export class Patience {
 }
 
 /** Says what went wrong. */
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -122,6 +122,6 @@ function closed(): Error {
 }
 
 function late(last: unknown): Error {
-  const reason = last === undefined ? "" : ` ${messageOf(last)}`;
+  const reason = last === undefined ? "" : ` ${errorMessage(last)}`;
   return new Error(`The bus did not answer within ${ANSWER_MS / 1000} s.${reason}`, { cause: last });
 }

@@ -1,8 +1,8 @@
 import type { Redis, RedisOptions } from "ioredis";
 import { ConfigError } from "../config/index.ts";
 import type { Log } from "../logging/index.ts";
-import { backoffMs } from "./backoff.ts";
-import { loadClient } from "./load.ts";
+import { backoffMs } from "../reconnect/backoff.ts";
+import { loadIoredis } from "./load-ioredis.ts";
 
 /** How long a connection may take to be made. */
 const CONNECT_MS = 5_000;
@@ -33,7 +33,7 @@ const OPTIONS: RedisOptions = {
 };
 
 /** One connection to one Redis, made at its first use and made again whenever it is lost. */
-export class Link {
+export class LazyRedisClient {
   /** Where it leads, without the name and password: this goes into logs. */
   readonly address: string;
   readonly #url: string;
@@ -70,7 +70,7 @@ export class Link {
   }
 
   async #connect(): Promise<Redis> {
-    const Client = await loadClient();
+    const Client = await loadIoredis();
     if (this.#isClosed) throw new Error(`The connection to Redis at ${this.address} is closed.`);
     const redis = new Client(this.#url, OPTIONS);
     this.#redis = redis;
