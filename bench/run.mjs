@@ -1,10 +1,9 @@
 // npm run bench                          everything, in under four minutes
 // npm run bench -- rpc --rounds 10       one of: rpc, pages, live, startup, dev
-import { existsSync, statSync } from "node:fs";
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { buildPackage, fail, installPackages, requireNode, root, run } from "../scripts/setup.mjs";
+import { buildPackage, fail, installPackages, requireNode, root } from "../scripts/setup.mjs";
 
 const BENCHES = ["rpc", "pages", "live", "startup", "dev"];
 const { positionals, values } = parseArgs({
@@ -26,7 +25,7 @@ for (const name of chosen)
 
 requireNode();
 installPackages();
-installPeers();
+installPackages(join(root, "bench"));
 buildPackage();
 
 console.log(`# tsweb, side by side\n\n${machine()}`);
@@ -39,17 +38,6 @@ function positive(name, text) {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) fail(`--${name} takes a whole number from 1, not ${text}.`);
   return value;
-}
-
-/** The peers are packages of this folder alone, installed when they are first needed. */
-function installPeers() {
-  const folder = join(root, "bench");
-  const installed = join(folder, "node_modules", ".package-lock.json");
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(join(folder, "package-lock.json")).mtimeMs)
-    return;
-  console.log("Installing what tsweb is measured against (once) …");
-  const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-  run(npm, ["ci", "--no-workspaces", "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder });
 }
 
 function machine() {

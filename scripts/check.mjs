@@ -1,4 +1,4 @@
-// Everything that CI holds a change to: format and lint, types, unused code, the package, sizes, tests.
+// Everything that CI holds a change to: format and lint, imports, types, unused code, the package, sizes, tests.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildPackage, installPackages, requireNode, root, run } from "./setup.mjs";
@@ -12,6 +12,7 @@ const step = (title, work) => {
 requireNode();
 installPackages();
 step("Format and lint", () => run(bin("biome"), ["ci", "--error-on-warnings", "."]));
+step("Imports", () => run(process.execPath, [join(root, "scripts", "imports.mjs")]));
 step("Build", buildPackage);
 step("Types", () => run(bin("tsc"), ["--noEmit"]));
 for (const example of readdirSync(join(root, "examples"))) {

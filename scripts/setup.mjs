@@ -2,7 +2,7 @@
 // Plain Node, without a package: it runs before any is there.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
@@ -27,14 +27,19 @@ export function requireNode() {
   }
 }
 
-/** Installs the npm packages, unless what package-lock.json asks for is there already. */
-export function installPackages() {
-  const installed = join(root, "node_modules", ".package-lock.json");
-  const wanted = join(root, "package-lock.json");
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(wanted).mtimeMs) return;
-  console.log("Installing packages (once) …");
+/**
+ * Installs the npm packages of a folder, unless the versions in its package-lock.json are installed already.
+ *
+ * @param {string} [folder] a folder with a package.json of its own; the repository by default
+ */
+export function installPackages(folder = root) {
+  const installed = join(folder, "node_modules", ".package-lock.json");
+  const lock = join(folder, "package-lock.json");
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  console.log(`Installing packages (once)${folder === root ? "" : ` in ${relative(root, folder)}`} …`);
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
-  run(npm, ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
+  const workspaces = folder === root ? [] : ["--no-workspaces"];
+  run(npm, ["ci", ...workspaces, "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder });
 }
 
 /** Builds the package itself: src/ to dist/. */

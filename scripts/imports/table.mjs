@@ -1,0 +1,85 @@
+// Which part of src/ may import which other part. This table is the only place that says so: rules.mjs makes the rules of
+// dependency-cruiser from it, and picture.mjs the graph in CONTRIBUTING.md.
+
+export const TABLE = "scripts/imports/table.mjs";
+
+/** Parts that every part below them may import. */
+export const SHARED = ["errors.ts", "protocol"];
+
+/**
+ * The parts of src/: its folders, and its single files. Each part lists the parts that it may import besides
+ * `SHARED`. A part may list only parts above it, so that imports run one way. `(types)` allows only `import type`.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+export const MAY_IMPORT = {
+  "errors.ts": [],
+  protocol: [],
+  "assets.d.ts": [],
+  "jsx-runtime.ts": [],
+  "jsx-dev-runtime.ts": [],
+  browser: [],
+  config: [],
+  cookies: [],
+  logging: [],
+  redis: ["config", "logging (types)"],
+  http: ["config (types)"],
+  session: ["http", "config (types)"],
+  "rate-limit": ["redis", "config", "logging (types)"],
+  rpc: ["http", "session", "rate-limit", "config", "logging (types)"],
+  "live/bus": ["redis", "config", "logging"],
+  live: ["live/bus", "http", "session", "rate-limit", "logging"],
+  pages: ["rpc", "session", "http", "browser", "config", "logging (types)"],
+  auth: ["session"],
+  server: ["pages", "rpc", "live (types)", "http", "config (types)", "logging (types)"],
+  openapi: ["server (types)", "rpc (types)"],
+  "app.ts": ["server", "openapi", "pages", "rpc", "live", "rate-limit", "session", "http", "config", "logging"],
+  adapters: ["app.ts (types)", "server (types)", "http", "logging (types)"],
+  client: ["cookies"],
+  testing: ["app.ts (types)", "client", "cookies", "rpc (types)", "session", "http"],
+  "compile/source": [],
+  "compile/types": ["compile/source"],
+  "compile/shapes": ["compile/types", "compile/source"],
+  compile: ["compile/shapes", "compile/types", "compile/source"],
+  cli: ["compile", "adapters", "openapi", "app.ts (types)", "server", "pages", "rpc", "config"],
+  "index.ts": ["app.ts", "server (types)", "pages", "live", "rpc", "session", "http", "config"],
+};
+
+/**
+ * The parts that run in browsers, with the packages that they may import. None of them may import a `node:` module.
+ *
+ * @type {Readonly<Record<string, readonly string[]>>}
+ */
+export const BROWSER_PACKAGES = {
+  "errors.ts": [],
+  protocol: ["preact (types)"],
+  browser: ["preact"],
+  "jsx-runtime.ts": ["preact"],
+  "jsx-dev-runtime.ts": ["preact"],
+};
+
+const TYPES = " (types)";
+
+export const parts = Object.keys(MAY_IMPORT);
+
+/** Returns whether a part stands above another one in the table. */
+export function isAbove(part, other) {
+  return parts.includes(part) && parts.indexOf(part) < parts.indexOf(other);
+}
+
+/** Returns the name in an entry of a list: the part or package, without `(types)`. */
+export function nameOf(entry) {
+  return entry.endsWith(TYPES) ? entry.slice(0, -TYPES.length) : entry;
+}
+
+/** Returns whether an entry of a list allows only `import type`. */
+export function isTypesOnly(entry) {
+  return entry.endsWith(TYPES);
+}
+
+/** Returns the part of src/ that a file belongs to, or `undefined` if the table has no row for it. */
+export function partOf(file) {
+  const path = file.replace(/^src\//, "").replace(/\.test(-d)?(?=\.tsx?$)/, "");
+  const part = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : path;
+  return parts.includes(part) ? part : undefined;
+}

@@ -1,0 +1,150 @@
+/** `npm run imports` on a copy of src/ that breaks every rule once. */
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { repository } from "#test/copy-example";
+
+/** Each violation: what it is, the file that it is written to, the text, and the rule that has to be reported. */
+const VIOLATIONS = [
+  [
+    "a value behind an entry point",
+    "rpc/a.ts",
+    'import { x } from "../session/inner.ts"; x;',
+    "entry point of session",
+  ],
+  [
+    "a type behind an entry point",
+    "rpc/b.ts",
+    'import type { X } from "../session/inner.ts"; let x: X;',
+    "entry point of session",
+  ],
+  [
+    "a type by import() behind an entry point",
+    "rpc/c.ts",
+    'export type Y = import("../session/inner.ts").X;',
+    "entry point of session",
+  ],
+  [
+    "a dynamic import behind an entry point",
+    "rpc/d.ts",
+    'await import("../session/inner.ts");',
+    "entry point of session",
+  ],
+  ["a re-export behind an entry point", "rpc/e.ts", 'export * from "../session/inner.ts";', "entry point of session"],
+  [
+    "a unit test that imports behind another folder's entry point",
+    "rpc/f.test.ts",
+    'import "../session/inner.ts";',
+    "entry point of session",
+  ],
+  [
+    "an import behind a nested folder's entry point",
+    "live/a.ts",
+    'import "./bus/redis.ts";',
+    "entry point of live/bus",
+  ],
+  ["a folder that the table does not allow", "auth/a.ts", 'import { x } from "../rpc/index.ts"; x;', "imports of auth"],
+  [
+    "a folder of the server in browser/",
+    "browser/a.ts",
+    'import type { Y } from "../rpc/index.ts"; let y: Y;',
+    "imports of browser",
+  ],
+  [
+    "a value where only types are allowed",
+    "session/a.ts",
+    'import { x } from "../config/index.ts"; x;',
+    "only types of config in session",
+  ],
+  [
+    "a node: module in browser/",
+    "browser/b.ts",
+    'import { Buffer } from "node:buffer"; Buffer;',
+    "node: modules in browser",
+  ],
+  [
+    "a type of a node: module in protocol/",
+    "protocol/a.ts",
+    'import type { A } from "node:stream"; let a: A;',
+    "node: modules in protocol",
+  ],
+  [
+    "a value of preact in protocol/",
+    "protocol/b.ts",
+    'import { h } from "preact"; h;',
+    "only types of preact in protocol",
+  ],
+  ["another package in browser/", "browser/c.ts", 'import { parse } from "cookie"; parse;', "packages in browser"],
+  ["tests/ in a source file", "http/a.ts", 'import "#test/copy-example";', "only tests import tests/support"],
+  [
+    "tests/ by a relative path in a test",
+    "http/b.test.ts",
+    'import "../../tests/support/copy-example.ts";',
+    "tests import tests/support as #test/*",
+  ],
+  ["an import of a test", "http/c.ts", 'import "./b.test.ts";', "no import of a test"],
+  [
+    "a cycle that only types close",
+    "session/inner.ts",
+    'import type { S } from "./outer.ts"; export const x = 1; export type X = S;',
+    "no cycles",
+  ],
+] as const;
+
+let copy: string;
+
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), "imports-"));
+  for (const name of ["src", "tests/support", "package.json", "tsconfig.json", "CONTRIBUTING.md"]) {
+    cpSync(join(repository, name), join(copy, name), { recursive: true });
+  }
+  // Packages are found through a link, as in the repository.
+  cpSync(join(repository, "node_modules", "preact"), join(copy, "node_modules", "preact"), { recursive: true });
+  cpSync(join(repository, "node_modules", "cookie"), join(copy, "node_modules", "cookie"), { recursive: true });
+});
+
+afterAll(() => rmSync(copy, { recursive: true }));
+
+/** Runs the check on the copy. */
+function check() {
+  const script = join(repository, "scripts", "imports.mjs");
+  const { status, stderr, stdout } = spawnSync(process.execPath, [script, "--root", copy], { encoding: "utf8" });
+  return { status, stderr, stdout };
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(join(copy, file)), { recursive: true });
+  writeFileSync(join(copy, file), `${text}\n`);
+}
+
+describe("the check of imports", () => {
+  it("accepts src/ as it is", () => {
+    expect(check()).toEqual({ status: 0, stderr: "", stdout: expect.stringContaining("0 problems") });
+  });
+
+  it("reports every forbidden import, the rule that it breaks, and how to fix it", () => {
+    for (const [, file, text] of VIOLATIONS) write(`src/${file}`, text);
+    write("src/session/outer.ts", 'import { x } from "./inner.ts"; export type S = typeof x;');
+    write("src/helpers/index.ts", "export const helper = 1;");
+    const { status, stderr } = check();
+    expect(status).toBe(1);
+    for (const [what, file, , rule] of VIOLATIONS) {
+      const reports = stderr.split("\n\n").filter((report) => report.startsWith(`src/${file} → `));
+      expect(
+        reports.some((report) => report.includes(`Rule: ${rule}\n    Fix: `)),
+        `${what}:\n${reports.join("\n")}`,
+      ).toBe(true);
+    }
+    expect(stderr).toContain("src/helpers/index.ts belongs to no part of src/.");
+  });
+
+  it("reports a graph in CONTRIBUTING.md that differs from the table", () => {
+    const path = join(copy, "CONTRIBUTING.md");
+    const document = readFileSync(path, "utf8");
+    expect(document).toContain("\n  session --> http\n");
+    writeFileSync(path, document.replace("\n  session --> http\n", "\n"));
+    expect(check()).toMatchObject({ status: 1, stderr: expect.stringContaining("CONTRIBUTING.md shows other arrows") });
+  });
+});
