@@ -1,4 +1,4 @@
-import { decodeMap } from "./cose.ts";
+import { decodeMap } from "./cose-key.ts";
 
 /** What an authenticator says of a sign-in. @see WebAuthn Level 3, section 6.1 */
 export interface AuthenticatorData {

@@ -1,6 +1,6 @@
-export { cose_to_raw_point } from "./cose.ts";
-export { issue_magic_token, type MagicOptions, verify_magic_token } from "./magic.ts";
-export { oidc_userinfo, type Userinfo } from "./oidc.ts";
+export { cose_to_raw_point } from "./cose-key.ts";
+export { issue_magic_token, type MagicOptions, verify_magic_token } from "./magic-token.ts";
+export { oidc_userinfo, type Userinfo } from "./oidc-userinfo.ts";
 export { hash_password, verify_password } from "./passwords.ts";
 export { type TotpOptions, totp, verify_totp } from "./totp.ts";
 export { type Assertion, type AssertionOptions, verify_webauthn_assertion } from "./webauthn.ts";

@@ -1,6 +1,6 @@
 import { pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
 import { RPCError } from "../errors.ts";
-import { createLanes } from "./lanes.ts";
+import { createLanes } from "./concurrency-queue.ts";
 import { formatStoredHash, parseStoredHash, type StoredHash } from "./stored-hash.ts";
 
 /** What a password costs to try. @see OWASP, Password Storage Cheat Sheet, PBKDF2 */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ValueError } from "../errors.ts";
-import { sameBytes } from "../session/index.ts";
+import { constantTimeEqual } from "../session/index.ts";
 import { readAuthenticatorData } from "./authenticator-data.ts";
 import { requireBytes } from "./bytes.ts";
 import { readClientData } from "./client-data.ts";
@@ -108,7 +108,8 @@ function checkAuthenticatorData({ auth_data, rp_id, require_user_verification = 
   if (data === null) throw new ValueError("The passkey's authenticator data are malformed.");
 
   // The authenticator's own word for whose key it used.
-  if (!sameBytes(data.rpIdHash, sha256(rp_id))) throw new ValueError("The passkey is of another relying party.");
+  if (!constantTimeEqual(data.rpIdHash, sha256(rp_id)))
+    throw new ValueError("The passkey is of another relying party.");
 
   // Else malware on the device could sign in alone.
   if (!data.userPresent) throw new ValueError("The passkey was used without its user's presence.");
@@ -139,7 +140,7 @@ function checkSignature(options: AssertionOptions, isSigned: Verifier): void {
 /** Compared as browsers write it: base64url, in the one way there is. */
 function isChallenge(given: unknown, expected: Uint8Array | string): boolean {
   const text = typeof expected === "string" ? expected : Buffer.from(expected).toString("base64url");
-  return typeof given === "string" && sameBytes(Buffer.from(given), Buffer.from(text));
+  return typeof given === "string" && constantTimeEqual(Buffer.from(given), Buffer.from(text));
 }
 
 /** Padding, white space, `+` and `/` are refused: no browser would send the same text back. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dev, errorOf, refused } from "#test/environment";
+import { configErrorOf, invalidVariables, loadDevelopment } from "#test/environment";
 
 describe("WEB_ORIGIN", () => {
   it.each([
@@ -17,7 +17,7 @@ describe("WEB_ORIGIN", () => {
     [" https://a.example , https://b.example ", ["https://a.example", "https://b.example"]],
     ["https://a.example,https://A.example:443/", ["https://a.example"]],
   ])("%s is %j", (WEB_ORIGIN, origins) => {
-    expect(dev({ WEB_ORIGIN }).origins).toEqual(origins);
+    expect(loadDevelopment({ WEB_ORIGIN }).origins).toEqual(origins);
   });
 
   it.each([
@@ -54,11 +54,11 @@ describe("WEB_ORIGIN", () => {
     "https://a.example;https://b.example",
     "https://a.example https://b.example",
   ])("%j is refused", (WEB_ORIGIN) => {
-    expect(refused({ WEB_ORIGIN })).toEqual(["WEB_ORIGIN"]);
+    expect(invalidVariables({ WEB_ORIGIN })).toEqual(["WEB_ORIGIN"]);
   });
 
   it("with a name or password is refused and not shown", () => {
-    const error = errorOf({ WEB_ORIGIN: "https://ada:hunter2@shop.example" });
+    const error = configErrorOf({ WEB_ORIGIN: "https://ada:hunter2@shop.example" });
     expect(error.message).toContain("WEB_ORIGIN holds a name or password");
     expect(error.message).not.toMatch(/ada|hunter2/);
   });
@@ -75,7 +75,7 @@ describe("WEB_BUS_URL", () => {
     "tls://bus.example:4222",
     "redis://[::1]:6379",
   ])("%s is taken as it is", (WEB_BUS_URL) => {
-    expect(dev({ WEB_BUS_URL }).busUrl).toBe(WEB_BUS_URL);
+    expect(loadDevelopment({ WEB_BUS_URL }).busUrl).toBe(WEB_BUS_URL);
   });
 
   it.each([
@@ -97,14 +97,14 @@ describe("WEB_BUS_URL", () => {
     "nats://hunter2@a:4222,nats://b:4222",
     "unix:///hunter2.sock",
   ])("%j is refused and not shown", (WEB_BUS_URL) => {
-    expect(refused({ WEB_BUS_URL })).toEqual(["WEB_BUS_URL"]);
-    expect(JSON.stringify(errorOf({ WEB_BUS_URL }).problems)).not.toContain("hunter2");
+    expect(invalidVariables({ WEB_BUS_URL })).toEqual(["WEB_BUS_URL"]);
+    expect(JSON.stringify(configErrorOf({ WEB_BUS_URL }).problems)).not.toContain("hunter2");
   });
 });
 
 describe("WEB_METRICS_PATH", () => {
   it.each(["/metrics", "/internal/metrics", "/a-b_c~d.e/f", "/healthz2", "/__webs"])("%s is taken", (path) => {
-    expect(dev({ WEB_METRICS_PATH: path }).metricsPath).toBe(path);
+    expect(loadDevelopment({ WEB_METRICS_PATH: path }).metricsPath).toBe(path);
   });
 
   it.each([
@@ -130,7 +130,7 @@ describe("WEB_METRICS_PATH", () => {
     "/__web",
     "/__web/metrics",
   ])("%j is refused", (path) => {
-    expect(refused({ WEB_METRICS_PATH: path })).toEqual(["WEB_METRICS_PATH"]);
+    expect(invalidVariables({ WEB_METRICS_PATH: path })).toEqual(["WEB_METRICS_PATH"]);
   });
 });
 
@@ -138,7 +138,7 @@ describe("HOST", () => {
   it.each(["0.0.0.0", "127.0.0.1", "::", "::1", "fe80::1", "localhost", "web-1", "a.b.example", "a1"])(
     "%s is taken",
     (HOST) => {
-      expect(dev({ HOST }).host).toBe(HOST);
+      expect(loadDevelopment({ HOST }).host).toBe(HOST);
     },
   );
 
@@ -164,6 +164,6 @@ describe("HOST", () => {
     "x".repeat(64),
     Array(64).fill("abcd").join("."),
   ])("%j is refused", (HOST) => {
-    expect(refused({ HOST })).toEqual(["HOST"]);
+    expect(invalidVariables({ HOST })).toEqual(["HOST"]);
   });
 });

@@ -3,7 +3,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { BUILT, DEV, dev, errorOf, OTHER, refused, SECRET, THIRD } from "#test/environment";
+import {
+  BUILT,
+  configErrorOf,
+  DEV,
+  invalidVariables,
+  loadDevelopment,
+  SECRET,
+  SECRET_2,
+  SECRET_3,
+} from "#test/environment";
 import { loadConfig } from "./config.ts";
 
 /** Gives the bytes of a key in hexadecimal. */
@@ -15,16 +24,20 @@ describe("secrets", () => {
   const names = ["WEB_AUTH_SECRET", "WEB_CSRF_SECRET", "WEB_AUTH_SECRET_PREVIOUS"];
 
   it("are used in development as well", () => {
-    const config = dev({ WEB_AUTH_SECRET: SECRET, WEB_CSRF_SECRET: OTHER, WEB_AUTH_SECRET_PREVIOUS: THIRD });
+    const config = loadDevelopment({
+      WEB_AUTH_SECRET: SECRET,
+      WEB_CSRF_SECRET: SECRET_2,
+      WEB_AUTH_SECRET_PREVIOUS: SECRET_3,
+    });
     expect([hex(config.secret), hex(config.csrfSecret), config.previousSecrets.map(hex)]).toEqual([
       SECRET,
-      OTHER,
-      [THIRD],
+      SECRET_2,
+      [SECRET_3],
     ]);
   });
 
   it("are the same in either case of their digits", () => {
-    expect(hex(dev({ WEB_AUTH_SECRET: SECRET.toUpperCase() }).secret)).toBe(SECRET);
+    expect(hex(loadDevelopment({ WEB_AUTH_SECRET: SECRET.toUpperCase() }).secret)).toBe(SECRET);
   });
 
   it.each([
@@ -42,7 +55,7 @@ describe("secrets", () => {
   ])("%s are refused everywhere, without being shown", (_what, value, why) => {
     for (const name of names) {
       for (const options of [DEV, BUILT]) {
-        const error = errorOf({ WEB_AUTH_SECRET: SECRET, [name]: value }, options);
+        const error = configErrorOf({ WEB_AUTH_SECRET: SECRET, [name]: value }, options);
         expect(error.problems.map(({ variable }) => variable)).toEqual([name]);
         expect(error.message).toContain(why);
         if (value.length > 2) expect(JSON.stringify(error.problems)).not.toContain(value.trim());
@@ -52,7 +65,7 @@ describe("secrets", () => {
 
   it("with white space around them are refused, which a file read whole would have", () => {
     for (const value of [`${SECRET}\n`, ` ${SECRET}`]) {
-      expect(refused({ WEB_AUTH_SECRET: value, WEB_CSRF_SECRET: value })).toEqual([
+      expect(invalidVariables({ WEB_AUTH_SECRET: value, WEB_CSRF_SECRET: value })).toEqual([
         "WEB_AUTH_SECRET",
         "WEB_CSRF_SECRET",
       ]);
@@ -73,8 +86,8 @@ describe("secrets", () => {
     ["a single odd byte among noughts", `${"00".repeat(31)}01`],
   ])("%s are refused in production, and taken in development", (_what, value) => {
     for (const name of names) {
-      expect(refused({ WEB_AUTH_SECRET: SECRET, [name]: value }, BUILT)).toEqual([name]);
-      expect(() => dev({ [name]: value })).not.toThrow();
+      expect(invalidVariables({ WEB_AUTH_SECRET: SECRET, [name]: value }, BUILT)).toEqual([name]);
+      expect(() => loadDevelopment({ [name]: value })).not.toThrow();
     }
   });
 
@@ -88,32 +101,32 @@ describe("secrets", () => {
   describe("that were", () => {
     it.each([
       [SECRET, [SECRET]],
-      [`${SECRET},${OTHER}`, [SECRET, OTHER]],
-      [` ${SECRET} , ${OTHER} `, [SECRET, OTHER]],
+      [`${SECRET},${SECRET_2}`, [SECRET, SECRET_2]],
+      [` ${SECRET} , ${SECRET_2} `, [SECRET, SECRET_2]],
     ])("%s", (WEB_AUTH_SECRET_PREVIOUS, secrets) => {
-      expect(dev({ WEB_AUTH_SECRET_PREVIOUS }).previousSecrets.map(hex)).toEqual(secrets);
+      expect(loadDevelopment({ WEB_AUTH_SECRET_PREVIOUS }).previousSecrets.map(hex)).toEqual(secrets);
     });
 
     it.each([
       [`${SECRET},`, "(secret 2 of 2)"],
       [`,${SECRET}`, "(secret 1 of 2)"],
-      [`${SECRET},,${OTHER}`, "(secret 2 of 3)"],
-      [`${SECRET};${OTHER}`, "(secret 1 of 1)"],
-      [`${SECRET} ${OTHER}`, "(secret 1 of 1)"],
+      [`${SECRET},,${SECRET_2}`, "(secret 2 of 3)"],
+      [`${SECRET};${SECRET_2}`, "(secret 1 of 1)"],
+      [`${SECRET} ${SECRET_2}`, "(secret 1 of 1)"],
       [",", "(secret 1 of 2)"],
       [Array(9).fill(SECRET).join(","), "lists 9 secrets"],
     ])("%s: refused, and it is said which", (WEB_AUTH_SECRET_PREVIOUS, which) => {
-      expect(refused({ WEB_AUTH_SECRET_PREVIOUS })).toEqual(["WEB_AUTH_SECRET_PREVIOUS"]);
-      expect(errorOf({ WEB_AUTH_SECRET_PREVIOUS }).message).toContain(which);
-      expect(errorOf({ WEB_AUTH_SECRET_PREVIOUS }).message).not.toContain(SECRET);
+      expect(invalidVariables({ WEB_AUTH_SECRET_PREVIOUS })).toEqual(["WEB_AUTH_SECRET_PREVIOUS"]);
+      expect(configErrorOf({ WEB_AUTH_SECRET_PREVIOUS }).message).toContain(which);
+      expect(configErrorOf({ WEB_AUTH_SECRET_PREVIOUS }).message).not.toContain(SECRET);
     });
   });
 });
 
 describe("the development key", () => {
   it("is 32 bytes, and the same after a restart", () => {
-    expect(dev().secret).toHaveLength(32);
-    expect(hex(dev().secret)).toBe(hex(dev().secret));
+    expect(loadDevelopment().secret).toHaveLength(32);
+    expect(hex(loadDevelopment().secret)).toBe(hex(loadDevelopment().secret));
   });
 
   it("is another in every project", () => {
@@ -136,6 +149,6 @@ describe("the development key", () => {
   });
 
   it("holds in what is built only when development is asked for", () => {
-    expect(hex(loadConfig({ WEB_ENV: "development" }, BUILT).secret)).toBe(hex(dev().secret));
+    expect(hex(loadConfig({ WEB_ENV: "development" }, BUILT).secret)).toBe(hex(loadDevelopment().secret));
   });
 });

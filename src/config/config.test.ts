@@ -1,11 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BUILT, DEV, dev, errorOf, OTHER, refused, SECRET, THIRD } from "#test/environment";
+import {
+  BUILT,
+  configErrorOf,
+  DEV,
+  invalidVariables,
+  loadDevelopment,
+  SECRET,
+  SECRET_2,
+  SECRET_3,
+} from "#test/environment";
 import { ConfigError, loadConfig } from "./config.ts";
 
 describe("loadConfig", () => {
   it("needs nothing in development", () => {
-    expect(dev()).toEqual({
+    expect(loadDevelopment()).toEqual({
       production: false,
       secret: expect.any(Uint8Array),
       previousSecrets: [],
@@ -21,7 +30,7 @@ describe("loadConfig", () => {
 
   it("needs a secret in production, and listens for everyone there", () => {
     expect(loadConfig({ WEB_AUTH_SECRET: SECRET }, BUILT)).toEqual({
-      ...dev(),
+      ...loadDevelopment(),
       production: true,
       secret: new Uint8Array(Buffer.from(SECRET, "hex")),
       host: "0.0.0.0",
@@ -32,9 +41,9 @@ describe("loadConfig", () => {
     const env = {
       WEB_ENV: "production",
       WEB_AUTH_SECRET: SECRET,
-      WEB_AUTH_SECRET_PREVIOUS: OTHER,
+      WEB_AUTH_SECRET_PREVIOUS: SECRET_2,
       WEB_COOKIE_SECURE: "1",
-      WEB_CSRF_SECRET: THIRD,
+      WEB_CSRF_SECRET: SECRET_3,
       WEB_ORIGIN: "https://shop.example",
       WEB_TRUST_PROXY: "2",
       WEB_BUS_URL: "redis://:password@bus.internal:6379/1",
@@ -47,9 +56,9 @@ describe("loadConfig", () => {
     expect(loadConfig(env, DEV)).toEqual({
       production: true,
       secret: new Uint8Array(Buffer.from(SECRET, "hex")),
-      previousSecrets: [new Uint8Array(Buffer.from(OTHER, "hex"))],
+      previousSecrets: [new Uint8Array(Buffer.from(SECRET_2, "hex"))],
       cookieSecure: true,
-      csrfSecret: new Uint8Array(Buffer.from(THIRD, "hex")),
+      csrfSecret: new Uint8Array(Buffer.from(SECRET_3, "hex")),
       origins: ["https://shop.example"],
       trustProxy: 2,
       busUrl: "redis://:password@bus.internal:6379/1",
@@ -65,20 +74,20 @@ describe("loadConfig", () => {
     const names = ["WEB_ENV", "WEB_AUTH_SECRET", "WEB_AUTH_SECRET_PREVIOUS", "WEB_COOKIE_SECURE", "WEB_CSRF_SECRET"];
     names.push("WEB_ORIGIN", "WEB_TRUST_PROXY", "WEB_BUS_URL", "WEB_MAX_STREAMS_PER_CLIENT", "WEB_METRICS_PATH");
     names.push("HOST", "PORT", "WEB_WORKERS");
-    expect(dev(Object.fromEntries(names.map((name) => [name, ""])))).toEqual(dev());
+    expect(loadDevelopment(Object.fromEntries(names.map((name) => [name, ""])))).toEqual(loadDevelopment());
   });
 
   it("leaves what is absent out, rather than set to undefined", () => {
-    expect(Object.keys(dev())).not.toEqual(expect.arrayContaining(["csrfSecret"]));
-    expect(Object.values(dev())).not.toContain(undefined);
+    expect(Object.keys(loadDevelopment())).not.toEqual(expect.arrayContaining(["csrfSecret"]));
+    expect(Object.values(loadDevelopment())).not.toContain(undefined);
   });
 
   it("cannot be changed afterwards", () => {
-    expect(Object.isFrozen(dev())).toBe(true);
+    expect(Object.isFrozen(loadDevelopment())).toBe(true);
   });
 
   it("names everything that is wrong at once, each with its mend", () => {
-    const error = errorOf({ WEB_COOKIE_SECURE: "yes", PORT: "http", WEB_WORKERS: "2" }, BUILT);
+    const error = configErrorOf({ WEB_COOKIE_SECURE: "yes", PORT: "http", WEB_WORKERS: "2" }, BUILT);
     expect(error).toBeInstanceOf(Error);
     expect(error.name).toBe("ConfigError");
     expect(error.problems.map(({ variable }) => variable).sort()).toEqual([
@@ -87,7 +96,7 @@ describe("loadConfig", () => {
       "WEB_COOKIE_SECURE",
       "WEB_WORKERS",
     ]);
-    for (const { variable, problem, mend } of error.problems) {
+    for (const { variable, problem, fix: mend } of error.problems) {
       expect(error.message).toContain(`${variable} ${problem}\n  ${mend}`);
       expect(mend).not.toBe("");
     }
@@ -113,7 +122,7 @@ describe("production", () => {
     "WEB_ENV=%j is refused",
     (WEB_ENV) => {
       for (const options of [DEV, BUILT]) {
-        expect(refused({ WEB_ENV, WEB_AUTH_SECRET: SECRET }, options)).toEqual(["WEB_ENV"]);
+        expect(invalidVariables({ WEB_ENV, WEB_AUTH_SECRET: SECRET }, options)).toEqual(["WEB_ENV"]);
       }
     },
   );
@@ -125,19 +134,22 @@ describe("production", () => {
       [{}, BUILT],
       [{ WEB_ENV: "", WEB_AUTH_SECRET_PREVIOUS: SECRET, WEB_CSRF_SECRET: SECRET }, BUILT],
     ] as const) {
-      expect(refused(env, options)).toEqual(["WEB_AUTH_SECRET"]);
-      expect(errorOf(env, options).message).toContain("randomBytes(32).toString('hex')");
+      expect(invalidVariables(env, options)).toEqual(["WEB_AUTH_SECRET"]);
+      expect(configErrorOf(env, options).message).toContain("randomBytes(32).toString('hex')");
     }
   });
 
   it("says why it is production when nobody said so", () => {
-    expect(errorOf({}, BUILT).message).toContain("unless WEB_ENV=development");
-    expect(errorOf({ WEB_ENV: "production" }, BUILT).message).not.toContain("unless WEB_ENV=development");
+    expect(configErrorOf({}, BUILT).message).toContain("unless WEB_ENV=development");
+    expect(configErrorOf({ WEB_ENV: "production" }, BUILT).message).not.toContain("unless WEB_ENV=development");
   });
 
   it("when nobody can say which it is, the strict side is taken", () => {
-    expect(refused({ WEB_ENV: "prod" }, DEV)).toEqual(["WEB_ENV", "WEB_AUTH_SECRET"]);
-    expect(refused({ WEB_ENV: "prod", WEB_AUTH_SECRET: "00".repeat(32) }, DEV)).toEqual(["WEB_ENV", "WEB_AUTH_SECRET"]);
+    expect(invalidVariables({ WEB_ENV: "prod" }, DEV)).toEqual(["WEB_ENV", "WEB_AUTH_SECRET"]);
+    expect(invalidVariables({ WEB_ENV: "prod", WEB_AUTH_SECRET: "00".repeat(32) }, DEV)).toEqual([
+      "WEB_ENV",
+      "WEB_AUTH_SECRET",
+    ]);
   });
 });
 
@@ -148,13 +160,13 @@ describe("WEB_COOKIE_SECURE", () => {
     ["", false],
     [undefined, false],
   ])("%j is %s", (WEB_COOKIE_SECURE, secure) => {
-    expect(dev({ WEB_COOKIE_SECURE }).cookieSecure).toBe(secure);
+    expect(loadDevelopment({ WEB_COOKIE_SECURE }).cookieSecure).toBe(secure);
   });
 
   it.each(["true", "false", "yes", "no", "on", "off", "2", "-1", "01", " 1", "1 ", "TRUE"])(
     "%j is refused",
     (value) => {
-      expect(refused({ WEB_COOKIE_SECURE: value })).toEqual(["WEB_COOKIE_SECURE"]);
+      expect(invalidVariables({ WEB_COOKIE_SECURE: value })).toEqual(["WEB_COOKIE_SECURE"]);
     },
   );
 });
@@ -171,7 +183,7 @@ describe("whole numbers", () => {
     ["WEB_WORKERS", "1", "workers", 1],
     ["WEB_WORKERS", "256", "workers", 256],
   ] as const)("%s=%s is taken", (variable, text, field, value) => {
-    expect(dev({ WEB_BUS_URL: "redis://bus", [variable]: text })[field]).toBe(value);
+    expect(loadDevelopment({ WEB_BUS_URL: "redis://bus", [variable]: text })[field]).toBe(value);
   });
 
   it.each([
@@ -191,20 +203,20 @@ describe("whole numbers", () => {
       ),
     ),
   ])("%s=%j is refused", (variable = "", text) => {
-    expect(refused({ WEB_BUS_URL: "redis://bus", [variable]: text })).toEqual([variable]);
+    expect(invalidVariables({ WEB_BUS_URL: "redis://bus", [variable]: text })).toEqual([variable]);
   });
 });
 
 describe("WEB_WORKERS", () => {
   it("is refused beyond one without a shared bus", () => {
-    expect(refused({ WEB_WORKERS: "2" })).toEqual(["WEB_WORKERS"]);
-    expect(errorOf({ WEB_WORKERS: "2" }).message).toContain("Set WEB_BUS_URL");
-    expect(dev({ WEB_WORKERS: "1" }).workers).toBe(1);
-    expect(dev({ WEB_WORKERS: "2", WEB_BUS_URL: "nats://bus" }).workers).toBe(2);
+    expect(invalidVariables({ WEB_WORKERS: "2" })).toEqual(["WEB_WORKERS"]);
+    expect(configErrorOf({ WEB_WORKERS: "2" }).message).toContain("Set WEB_BUS_URL");
+    expect(loadDevelopment({ WEB_WORKERS: "1" }).workers).toBe(1);
+    expect(loadDevelopment({ WEB_WORKERS: "2", WEB_BUS_URL: "nats://bus" }).workers).toBe(2);
   });
 
   it("does not complain of a bus that is there and wrong", () => {
-    expect(refused({ WEB_WORKERS: "2", WEB_BUS_URL: "bus" })).toEqual(["WEB_BUS_URL"]);
+    expect(invalidVariables({ WEB_WORKERS: "2", WEB_BUS_URL: "bus" })).toEqual(["WEB_BUS_URL"]);
   });
 });
 
@@ -241,7 +253,7 @@ describe("whatever the environment holds", () => {
   it("a message is one that a terminal can show", () => {
     const all = ["WEB_ENV", "WEB_COOKIE_SECURE", "WEB_ORIGIN", "WEB_METRICS_PATH", "HOST", "PORT"];
     for (const variable of all) {
-      const { message } = errorOf({ [variable]: `\u001b[2J\r\n\0${"x".repeat(10_000)}` });
+      const { message } = configErrorOf({ [variable]: `\u001b[2J\r\n\0${"x".repeat(10_000)}` });
       expect(message.length).toBeLessThan(600);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there
       expect(message).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);

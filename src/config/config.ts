@@ -39,7 +39,7 @@ export interface ConfigProblem {
   /** What is wrong; never a secret's value. */
   readonly problem: string;
   /** What to do about it. */
-  readonly mend: string;
+  readonly fix: string;
 }
 
 /** Says that the environment cannot be used: every variable that is wrong, all at once. */
@@ -47,7 +47,7 @@ export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 
   constructor(problems: readonly ConfigProblem[]) {
-    super(problems.map(({ variable, problem, mend }) => `${variable} ${problem}\n  ${mend}`).join("\n"));
+    super(problems.map(({ variable, problem, fix: mend }) => `${variable} ${problem}\n  ${mend}`).join("\n"));
     this.problems = problems;
   }
 
@@ -100,7 +100,7 @@ export function loadConfig(env: Environment, options: ConfigOptions): Config {
       return parse(text);
     } catch (error) {
       if (!(error instanceof Unusable)) throw error;
-      problems.push({ variable, problem: error.problem, mend: error.mend });
+      problems.push({ variable, problem: error.problem, fix: error.mend });
       return otherwise;
     }
   }
@@ -138,14 +138,14 @@ function missingSecret(byBuild: boolean): ConfigProblem {
   return {
     variable: "WEB_AUTH_SECRET",
     problem: `is not set, and production needs it${because}.`,
-    mend: MAKE_A_SECRET,
+    fix: MAKE_A_SECRET,
   };
 }
 
 const WORKERS_WITHOUT_BUS: ConfigProblem = {
   variable: "WEB_WORKERS",
   problem: "is more than 1, but the processes share no bus: a message published in one would not reach the others.",
-  mend: "Set WEB_BUS_URL (redis://… or nats://…), or serve with one process.",
+  fix: "Set WEB_BUS_URL (redis://… or nats://…), or serve with one process.",
 };
 
 function parseMode(text: string): boolean {

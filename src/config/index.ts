@@ -1,2 +1,2 @@
 export { type Config, ConfigError, type ConfigProblem, type Environment, loadConfig } from "./config.ts";
-export { checkKnown } from "./known-options.ts";
+export { rejectUnknownOptions } from "./unknown-options.ts";

@@ -1,20 +1,32 @@
-export { clientAddress } from "./address.ts";
-export { BODY_SECONDS, BodyGone, readBody, refuseDeclaredTooLarge } from "./body.ts";
+export { clientAddress } from "./client-address.ts";
+export { completeResponse, type OutboundResponse, toFetchResponse, toNativeResponse } from "./complete-response.ts";
 export {
-  type Fields,
+  type HandlerResponse,
+  htmlResponse,
+  jsonResponse,
+  PRIVATE_NO_STORE,
+  textResponse,
+} from "./handler-response.ts";
+export { requestId, traceParent } from "./ids.ts";
+export { FetchInboundRequest, type InboundRequest } from "./inbound-request.ts";
+export { withLimitedBody } from "./limited-body.ts";
+export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
+export { isSameOrigin, originOf, siteOriginsFor } from "./origin.ts";
+export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
+export { request } from "./request.ts";
+export { BODY_TIMEOUT_SECONDS, BodyUsedError, checkDeclaredLength, readBody } from "./request-body.ts";
+export {
   RequestContext,
   requireContext,
   runInContext,
   runOutsideRequests,
-} from "./context.ts";
-export { requestId, traceParent } from "./ids.ts";
-export { FetchInbound, type Inbound } from "./inbound.ts";
-export { withLimitedBody } from "./limited.ts";
-export { isSameOrigin, originOf, siteOriginsOf } from "./origin.ts";
-export { belowBase, isPlainTarget, isUsablePath } from "./path.ts";
-export { isPushed, Pushed, type Pushing, type Sink } from "./pushed.ts";
-export { CLOSE, Refusal } from "./refusal.ts";
-export { htmlReply, jsonReply, PRIVATE, type Reply, textReply } from "./reply.ts";
-export { request } from "./request.ts";
-export { complete, nativeResponse, type Outgoing, toResponse } from "./respond.ts";
-export { checkSecurity, type SecurityLines, type SecurityOptions, securityLines } from "./security.ts";
+  type StringRecord,
+} from "./request-context.ts";
+export { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
+export { isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
+export {
+  checkSecurityOptions,
+  createSecurityHeaders,
+  type SecurityHeaders,
+  type SecurityOptions,
+} from "./security-headers.ts";

@@ -1,31 +1,31 @@
 import { describe, expect, it } from "vitest";
-import { inSteps, ready, type Steps } from "./maybe-async.ts";
+import { awaitMaybe, type MaybeAsync, run } from "./maybe-async.ts";
 
-function* adding(...values: readonly (number | PromiseLike<number>)[]): Steps<number> {
+function* adding(...values: readonly (number | PromiseLike<number>)[]): MaybeAsync<number> {
   let sum = 0;
-  for (const value of values) sum += yield* ready(value);
+  for (const value of values) sum += yield* awaitMaybe(value);
   return sum;
 }
 
-function* telling(given: unknown): Steps<string> {
+function* telling(given: unknown): MaybeAsync<string> {
   try {
-    return `got ${yield* ready(given)}`;
+    return `got ${yield* awaitMaybe(given)}`;
   } catch (error) {
     return `failed with ${error}`;
   } finally {
-    yield* ready(Promise.resolve()); // as an async function may wait in its `finally`
+    yield* awaitMaybe(Promise.resolve()); // as an async function may wait in its `finally`
   }
 }
 
-function* failing(given: unknown): Steps<never> {
-  yield* ready(given);
+function* failing(given: unknown): MaybeAsync<never> {
+  yield* awaitMaybe(given);
   throw new Error("failed");
 }
 
 describe("steps", () => {
   it("are done at once where none waits", () => {
-    expect(inSteps(adding(1, 2, 3))).toBe(6);
-    expect(() => inSteps(failing(1))).toThrow("failed");
+    expect(run(adding(1, 2, 3))).toBe(6);
+    expect(() => run(failing(1))).toThrow("failed");
   });
 
   it("give a promise where one waits, first, last or between", async () => {
@@ -35,16 +35,16 @@ describe("steps", () => {
       [1, 2, Promise.resolve(3)],
       [one, Promise.resolve(2), Promise.resolve(3)],
     ]) {
-      const sum = inSteps(adding(...values));
+      const sum = run(adding(...values));
       expect(sum).toBeInstanceOf(Promise);
       expect(await sum).toBe(6);
     }
-    await expect(inSteps(failing(one))).rejects.toThrow("failed");
+    await expect(run(failing(one))).rejects.toThrow("failed");
   });
 
   it("catch what they waited for when it fails, as after await", async () => {
-    expect(await inSteps(telling(Promise.reject("a reason")))).toBe("failed with a reason");
-    expect(await inSteps(telling("a value"))).toBe("got a value");
+    expect(await run(telling(Promise.reject("a reason")))).toBe("failed with a reason");
+    expect(await run(telling("a value"))).toBe("got a value");
   });
 
   it("wait for whatever has a method then, and for nothing else", async () => {
@@ -52,14 +52,14 @@ describe("steps", () => {
     const late = { then: (resolve: (value: number) => void) => resolve(2) };
     // biome-ignore lint/suspicious/noThenProperty: as above
     const callable = Object.assign(() => 0, { then: late.then });
-    expect(await inSteps(telling(late))).toBe("got 2");
-    expect(await inSteps(telling(callable))).toBe("got 2");
+    expect(await run(telling(late))).toBe("got 2");
+    expect(await run(telling(callable))).toBe("got 2");
     // biome-ignore lint/suspicious/noThenProperty: as above
     const plain = { then: "no method" };
     for (const value of [plain, null, undefined, 0, "then", () => 0]) {
-      const given = inSteps(
-        (function* (): Steps<unknown> {
-          return yield* ready(value);
+      const given = run(
+        (function* (): MaybeAsync<unknown> {
+          return yield* awaitMaybe(value);
         })(),
       );
       expect(given).toBe(value);

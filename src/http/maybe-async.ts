@@ -5,21 +5,21 @@
  * `await x`, and it fails as one does. It is for what every call passes: a promise is followed by
  * `AsyncLocalStorage` from its making, and a dozen of them cost a call as much as all that it does.
  */
-export type Steps<T> = Generator<PromiseLike<unknown>, T, unknown>;
+export type MaybeAsync<T> = Generator<PromiseLike<unknown>, T, unknown>;
 
 /** Gives a value that is there, or waits for it, as `await` does. */
-export function* ready<T>(value: T): Steps<Awaited<T>> {
+export function* awaitMaybe<T>(value: T): MaybeAsync<Awaited<T>> {
   // What comes back from a yield is what the promise resolved to; what is no promise is awaited already.
   return (isPromise(value) ? yield value : value) as Awaited<T>;
 }
 
 /** Runs steps to their end: at once where none of them has to wait, else as a promise. */
-export function inSteps<T>(steps: Steps<T>): T | Promise<T> {
+export function run<T>(steps: MaybeAsync<T>): T | Promise<T> {
   const step = steps.next();
-  return step.done ? step.value : goOn(steps, step.value);
+  return step.done ? step.value : continueAsync(steps, step.value);
 }
 
-async function goOn<T>(steps: Steps<T>, awaited: PromiseLike<unknown>): Promise<T> {
+async function continueAsync<T>(steps: MaybeAsync<T>, awaited: PromiseLike<unknown>): Promise<T> {
   for (let waitedFor = awaited; ; ) {
     let next: () => IteratorResult<PromiseLike<unknown>, T>;
     try {

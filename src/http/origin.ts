@@ -1,4 +1,4 @@
-import type { RequestContext } from "./context.ts";
+import type { RequestContext } from "./request-context.ts";
 
 /** What a decision about a request's origin rests on. */
 export interface OriginFacts {
@@ -61,7 +61,7 @@ function parseOrigin(text: string): string | null {
 }
 
 /** Gives the origins that are this site, for one request. */
-export function siteOriginsOf({ config, inbound }: RequestContext): readonly string[] {
+export function siteOriginsFor({ config, inbound }: RequestContext): readonly string[] {
   return siteOrigins({
     configured: config.origins,
     connection: inbound.origin,

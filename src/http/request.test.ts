@@ -1,13 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { contextWith, sentBack } from "#test/visit";
-import { RequestContext, runInContext } from "./context.ts";
-import { FetchInbound } from "./inbound.ts";
+import { cookieHeaderOf, requestContext } from "#test/request-context";
+import { FetchInboundRequest } from "./inbound-request.ts";
 import { request } from "./request.ts";
+import { RequestContext, runInContext } from "./request-context.ts";
 
 function requestOf(url: string, init: RequestInit = {}): RequestContext {
   const raw = new Request(url, init);
-  const { config } = contextWith();
-  return new RequestContext({ inbound: new FetchInbound(raw), id: "id-1", traceparent: "", address: "::1", config });
+  const { config } = requestContext();
+  return new RequestContext({
+    inbound: new FetchInboundRequest(raw),
+    id: "id-1",
+    traceparent: "",
+    address: "::1",
+    config,
+  });
 }
 
 describe("request", () => {
@@ -46,9 +52,9 @@ describe("request", () => {
 describe("request.set_cookie", () => {
   /** The `Set-Cookie` lines of an answer whose code did this. */
   function lines(work: () => void): string[] {
-    const context = contextWith();
+    const context = requestContext();
     runInContext(context, work);
-    return [...context.outgoingCookies];
+    return [...context.setCookieHeaders];
   }
 
   it("writes the interface's attributes", () => {
@@ -63,11 +69,11 @@ describe("request.set_cookie", () => {
 
   it("writes any text so that it comes back", () => {
     const value = 'é;, "\\\r\nSet-Cookie: x=y';
-    const context = contextWith();
+    const context = requestContext();
     runInContext(context, () => request.set_cookie("a", value));
-    const cookie = sentBack(context);
+    const cookie = cookieHeaderOf(context);
     expect(cookie).toMatch(/^a=[\w%.~!*'()-]+$/);
-    expect(runInContext(contextWith(cookie), () => request.cookies.a)).toBe(value);
+    expect(runInContext(requestContext(cookie), () => request.cookies.a)).toBe(value);
   });
 
   it("replaces an earlier one of its name", () => {

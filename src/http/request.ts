@@ -1,4 +1,4 @@
-import { type Fields, requireContext } from "./context.ts";
+import { requireContext, type StringRecord } from "./request-context.ts";
 
 /** Names that no application may write: the session's cookie is the session's alone. */
 const RESERVED = /^(__Host-)?web_session$/;
@@ -27,15 +27,15 @@ export const request = {
     return method === "HEAD" ? "GET" : method;
   },
   /** The query's parameters; of a repeated one, the last. */
-  get query(): Fields {
+  get query(): StringRecord {
     return requireContext("request.query").query;
   },
   /** The headers, names in lower case. */
-  get headers(): Fields {
+  get headers(): StringRecord {
     return requireContext("request.headers").headers;
   },
   /** The cookies the browser sent. */
-  get cookies(): Fields {
+  get cookies(): StringRecord {
     return requireContext("request.cookies").cookies;
   },
   /** The request's id, also sent as `X-Request-Id`. */

@@ -1,1 +1,1 @@
-export { consoleLog, jsonLog, type Log } from "./log.ts";
+export { createConsoleLogger, createJsonLogger, type Logger } from "./logger.ts";

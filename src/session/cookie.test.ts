@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { within } from "#test/visit";
+import { runWithCookie } from "#test/request-context";
 import { request } from "../http/index.ts";
 import { cookieSize, findCookie, isSessionCookie, sessionCookieName } from "./cookie.ts";
 
@@ -26,7 +26,7 @@ describe("the session cookie's name", () => {
 describe("request.set_cookie", () => {
   it.each([false, true])("leaves the session's cookie alone, secure: %s", (secure) => {
     const name = sessionCookieName(secure);
-    within(undefined, () => {
+    runWithCookie(undefined, () => {
       expect(() => request.set_cookie(name, "forged")).toThrow("session.login");
       expect(() => request.set_cookie(`${name}2`, "theirs")).not.toThrow();
     });

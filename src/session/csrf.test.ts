@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { configWith as baseConfig, contextWith as baseContext, signIn } from "#test/visit";
+import { testConfig as baseConfig, requestContext as baseContext, signInCookie } from "#test/request-context";
 import type { Config, Environment } from "../config/config.ts";
 import { type RequestContext, runInContext } from "../http/index.ts";
 import { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 import { keysFor } from "./keys.ts";
 import { session, sessionId } from "./session.ts";
-import { encodeBase64Url, mac } from "./token.ts";
+import { encodeBase64Url, hmacSha256 } from "./token.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -38,21 +38,21 @@ describe("a CSRF token", () => {
   });
 
   it("holds for the sign-in it was issued to, in each of its requests", () => {
-    const cookie = signIn("ada");
+    const cookie = signInCookie("ada");
     const token = issue(contextWith(cookie));
     expect(verifyCsrfToken(contextWith(cookie), token)).toBe(true);
     expect(verifyCsrfToken(contextWith(cookie), token)).toBe(true);
   });
 
   it("is another string each time, and all of them hold", () => {
-    const context = contextWith(signIn("ada"));
+    const context = contextWith(signInCookie("ada"));
     const tokens = Array.from({ length: 200 }, () => issue(context));
     expect(new Set(tokens).size).toBe(200);
     expect(tokens.every((token) => verifyCsrfToken(context, token))).toBe(true);
   });
 
   it("has no run of characters in common with the next: compression finds nothing to repeat", () => {
-    const context = contextWith(signIn("ada"));
+    const context = contextWith(signInCookie("ada"));
     const runs = Array.from({ length: 50 }, () => issue(context)).flatMap((token) =>
       Array.from({ length: token.length - 7 }, (_, at) => token.slice(at, at + 8)),
     );
@@ -60,7 +60,7 @@ describe("a CSRF token", () => {
   });
 
   it("does not show the session's id", () => {
-    const context = contextWith(signIn("ada"));
+    const context = contextWith(signInCookie("ada"));
     const sid = sessionId(context) ?? "";
     const token = issue(context);
     expect(sid).toHaveLength(22);
@@ -69,20 +69,20 @@ describe("a CSRF token", () => {
   });
 
   it("does not hold for another sign-in, of another or of the same user", () => {
-    const token = issue(contextWith(signIn("ada")));
-    expect(verifyCsrfToken(contextWith(signIn("ada")), token)).toBe(false);
-    expect(verifyCsrfToken(contextWith(signIn("mallory")), token)).toBe(false);
+    const token = issue(contextWith(signInCookie("ada")));
+    expect(verifyCsrfToken(contextWith(signInCookie("ada")), token)).toBe(false);
+    expect(verifyCsrfToken(contextWith(signInCookie("mallory")), token)).toBe(false);
   });
 
   it("of one signed out does not hold signed in, nor the other way round", () => {
-    const cookie = signIn("ada");
+    const cookie = signInCookie("ada");
     expect(verifyCsrfToken(contextWith(cookie), issue(contextWith()))).toBe(false);
     expect(verifyCsrfToken(contextWith(), issue(contextWith(cookie)))).toBe(false);
     expect(verifyCsrfToken(contextWith(), issue(contextWith()))).toBe(true);
   });
 
   it("that held for one sign-in, asked again, holds for it and for no other", () => {
-    const [ada, eve] = [signIn("ada"), signIn("eve")];
+    const [ada, eve] = [signInCookie("ada"), signInCookie("eve")];
     const token = issue(contextWith(ada));
     for (let again = 0; again < 3; again++) {
       expect(verifyCsrfToken(contextWith(ada), token)).toBe(true);
@@ -107,7 +107,7 @@ describe("a CSRF token", () => {
   });
 
   it("lives as long as the sign-in", () => {
-    const cookie = signIn("ada");
+    const cookie = signInCookie("ada");
     const token = issue(contextWith(cookie));
     vi.setSystemTime(NOW + 7 * 24 * 3600 * 1000 - 1);
     expect(verifyCsrfToken(contextWith(cookie), token)).toBe(true);
@@ -116,13 +116,13 @@ describe("a CSRF token", () => {
   });
 
   it("does not hold under another secret", () => {
-    const cookie = signIn("ada");
+    const cookie = signInCookie("ada");
     const other = configWith({ WEB_CSRF_SECRET: "7c".repeat(32) });
     expect(verifyCsrfToken(contextWith(cookie, other), issue(contextWith(cookie)))).toBe(false);
   });
 
   it("outlives a change of WEB_AUTH_SECRET that the session outlives", () => {
-    const cookie = signIn("ada");
+    const cookie = signInCookie("ada");
     const token = issue(contextWith(cookie));
     const rotated = configWith({ WEB_AUTH_SECRET: "8d".repeat(32), WEB_AUTH_SECRET_PREVIOUS: "5a".repeat(32) });
     expect(verifyCsrfToken(contextWith(cookie, rotated), token)).toBe(true);
@@ -130,14 +130,14 @@ describe("a CSRF token", () => {
 
   it("is not issued and never holds where WEB_CSRF_SECRET is not set", () => {
     const none = configWith({ WEB_CSRF_SECRET: undefined });
-    const cookie = signIn("ada");
+    const cookie = signInCookie("ada");
     expect(issueCsrfToken(contextWith(cookie, none))).toBeNull();
     expect(verifyCsrfToken(contextWith(cookie, none), issue(contextWith(cookie)))).toBe(false);
     expect(verifyCsrfToken(contextWith(undefined, none), "")).toBe(false);
   });
 
   it("does not hold with any one character changed to any other", () => {
-    const context = contextWith(signIn("ada"));
+    const context = contextWith(signInCookie("ada"));
     const token = issue(context);
     for (let at = 0; at < token.length; at++) {
       for (const character of `${ALPHABET}=+/. %`) {
@@ -149,7 +149,7 @@ describe("a CSRF token", () => {
   });
 
   it("does not hold with its halves from two tokens", () => {
-    const context = contextWith(signIn("ada"));
+    const context = contextWith(signInCookie("ada"));
     const [a, b] = [issue(context), issue(context)].map((token) => Buffer.from(token, "base64url"));
     const mixed = Buffer.concat([a?.subarray(0, 16) ?? [], b?.subarray(16) ?? []] as Uint8Array[]);
     expect(mixed).toHaveLength(48);
@@ -157,14 +157,14 @@ describe("a CSRF token", () => {
   });
 
   it("is not an HMAC of the nonce or of the session alone", () => {
-    const context = contextWith(signIn("ada"));
+    const context = contextWith(signInCookie("ada"));
     const key = keysFor(config, "csrf").sign;
     const nonce = Buffer.alloc(16, 1);
     const sid = sessionId(context) ?? "";
     for (const text of [nonce, Buffer.from(sid), Buffer.concat([nonce, Buffer.from(sid)])]) {
-      expect(verifyCsrfToken(context, encodeBase64Url(Buffer.concat([nonce, mac(key, text)])))).toBe(false);
+      expect(verifyCsrfToken(context, encodeBase64Url(Buffer.concat([nonce, hmacSha256(key, text)])))).toBe(false);
     }
-    const right = mac(key, Buffer.concat([nonce, Buffer.of(1), Buffer.from(sid)]));
+    const right = hmacSha256(key, Buffer.concat([nonce, Buffer.of(1), Buffer.from(sid)]));
     expect(verifyCsrfToken(context, encodeBase64Url(Buffer.concat([nonce, right])))).toBe(true);
   });
 
@@ -181,18 +181,18 @@ describe("a CSRF token", () => {
     ["foreign characters", "é".repeat(64)],
   ])("is not %s", (_what, value) => {
     expect(verifyCsrfToken(contextWith(), value)).toBe(false);
-    expect(verifyCsrfToken(contextWith(signIn("ada")), value)).toBe(false);
+    expect(verifyCsrfToken(contextWith(signInCookie("ada")), value)).toBe(false);
   });
 
   it("is not taken from a list of one, as a header sent twice can be", () => {
-    const context = contextWith(signIn("ada"));
+    const context = contextWith(signInCookie("ada"));
     const token = issue(context);
     expect(verifyCsrfToken(context, [token])).toBe(false);
     expect(verifyCsrfToken(context, `${token}, ${token}`)).toBe(false);
   });
 
   it("is never made up by chance, and nothing makes the check throw", () => {
-    const context = contextWith(signIn("ada"));
+    const context = contextWith(signInCookie("ada"));
     const likely = fc.uint8Array({ minLength: 48, maxLength: 48 }).map(encodeBase64Url);
     fc.assert(
       fc.property(fc.oneof(fc.anything(), likely), (value) => {

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type { RequestContext } from "../http/index.ts";
 import { keysFor } from "./keys.ts";
-import { recentOf } from "./recent.ts";
+import { recentOf } from "./lru-cache.ts";
 import { sessionId } from "./session.ts";
-import { decodeBase64Url, encodeBase64Url, mac, sameBytes } from "./token.ts";
+import { constantTimeEqual, decodeBase64Url, encodeBase64Url, hmacSha256 } from "./token.ts";
 
 const NONCE_BYTES = 16;
 /** A nonce and an HMAC of 32 bytes, as base64url. */
@@ -48,12 +48,12 @@ export function verifyCsrfToken(context: RequestContext, token: unknown): boolea
 function isIssuedTo(context: RequestContext, token: string): boolean {
   const bytes = decodeBase64Url(token);
   if (bytes === null) return false;
-  return sameBytes(tokenMac(context, bytes.subarray(0, NONCE_BYTES)), bytes.subarray(NONCE_BYTES));
+  return constantTimeEqual(tokenMac(context, bytes.subarray(0, NONCE_BYTES)), bytes.subarray(NONCE_BYTES));
 }
 
 function tokenMac(context: RequestContext, nonce: Uint8Array): Buffer {
   const sid = sessionId(context);
   // A byte tells signed out from signed in, so that no session id can pass for none.
   const bound = sid === null ? Buffer.of(0) : Buffer.concat([Buffer.of(1), Buffer.from(sid)]);
-  return mac(keysFor(context.config, "csrf").sign, Buffer.concat([nonce, bound]));
+  return hmacSha256(keysFor(context.config, "csrf").sign, Buffer.concat([nonce, bound]));
 }

@@ -3,4 +3,4 @@ export { sessionCookieName } from "./cookie.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 export { deriveKey, keysFor, type PurposeKeys } from "./keys.ts";
 export { type Session, session, sessionId } from "./session.ts";
-export { mac, openToken, sameBytes, signToken } from "./token.ts";
+export { constantTimeEqual, hmacSha256, signToken, verifyToken } from "./token.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { configWith, contextWith, signIn, within } from "#test/visit";
+import { requestContext, runWithCookie, signInCookie, testConfig } from "#test/request-context";
 import type { Config } from "../config/config.ts";
 import { runInContext } from "../http/index.ts";
 import { keysFor } from "./keys.ts";
@@ -10,7 +10,7 @@ import { signToken } from "./token.ts";
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 
 /** A cookie with any payload at all, signed with the right key. */
-function signed(payload: unknown, own: Config = configWith()): string {
+function signed(payload: unknown, own: Config = testConfig()): string {
   const text = typeof payload === "string" ? payload : JSON.stringify(payload);
   return `web_session=${signToken(keysFor(own, "session").sign, text)}`;
 }
@@ -23,18 +23,18 @@ afterEach(() => {
 });
 
 describe("the user of a cookie that is not right is null, without an error:", () => {
-  const cookie = signIn("ada", { roles: ["admin"] });
+  const cookie = signInCookie("ada", { roles: ["admin"] });
   const [name, token = ""] = cookie.split(/=(.*)/s);
 
   it("changed at any one character", () => {
     vi.setSystemTime(Date.now());
-    const fresh = signIn("ada");
+    const fresh = signInCookie("ada");
     const value = fresh.slice("web_session=".length);
     for (let at = 0; at < value.length; at++) {
       for (const character of ["A", "B", "z", "0", "-", "_", ".", "=", "~"]) {
         if (value[at] === character) continue;
         const changed = `web_session=${value.slice(0, at)}${character}${value.slice(at + 1)}`;
-        if (within(changed, () => session.user()) !== null) expect.fail(`${character} at ${at} was taken`);
+        if (runWithCookie(changed, () => session.user()) !== null) expect.fail(`${character} at ${at} was taken`);
       }
     }
   });
@@ -56,13 +56,13 @@ describe("the user of a cookie that is not right is null, without an error:", ()
     ["16 KB long", "A".repeat(16_384)],
     ["thousands of dots", ".".repeat(4_000)],
   ])("%s", (_what, value) => {
-    expect(within(`${name}=${value}`, () => session.user())).toBeNull();
+    expect(runWithCookie(`${name}=${value}`, () => session.user())).toBeNull();
   });
 
   const iat = NOW / 1000;
   const good = { sub: "ada", sid: "s", iat, exp: iat + 100 };
   it("(what the next ones change is right)", () => {
-    expect(within(signed(good), () => session.user())).toEqual({ sub: "ada" });
+    expect(runWithCookie(signed(good), () => session.user())).toEqual({ sub: "ada" });
   });
 
   it.each([
@@ -83,43 +83,43 @@ describe("the user of a cookie that is not right is null, without an error:", ()
     ["from the far future", { ...good, iat: iat + 3600, exp: iat + 7200 }],
     ["longer than seven days", { ...good, exp: iat + 604_801 }],
   ])("well signed, its payload %s", (_what, payload) => {
-    expect(within(signed(payload), () => session.user())).toBeNull();
+    expect(runWithCookie(signed(payload), () => session.user())).toBeNull();
   });
 
   it("signed for another purpose, with the same secret", () => {
-    const own = configWith({ WEB_CSRF_SECRET: "5a".repeat(32) });
+    const own = testConfig({ WEB_CSRF_SECRET: "5a".repeat(32) });
     for (const purpose of ["feed", "csrf"] as const) {
       const foreign = signToken(keysFor(own, purpose).sign, JSON.stringify(good));
-      expect(within(`web_session=${foreign}`, () => session.user(), own)).toBeNull();
+      expect(runWithCookie(`web_session=${foreign}`, () => session.user(), own)).toBeNull();
     }
   });
 
   it("sent twice, in any order, also when both are the same", () => {
-    const fresh = signIn("ada");
-    const planted = signIn("mallory");
+    const fresh = signInCookie("ada");
+    const planted = signInCookie("mallory");
     for (const both of [
       `${fresh}; ${planted}`,
       `${planted}; ${fresh}`,
       `${fresh}; ${fresh}`,
       `web_session=; ${fresh}`,
     ]) {
-      expect(within(both, () => session.user())).toBeNull();
+      expect(runWithCookie(both, () => session.user())).toBeNull();
     }
   });
 
   it("without the prefix where cookies are secure, or with it where they are not", () => {
-    const secure = configWith({ WEB_COOKIE_SECURE: "1" });
-    expect(within(signIn("ada"), () => session.user(), secure)).toBeNull();
-    expect(within(signIn("ada", {}, secure), () => session.user())).toBeNull();
-    const both = `${signIn("mallory")}; ${signIn("ada", {}, secure)}`;
-    expect(within(both, () => session.user(), secure)).toEqual({ sub: "ada" });
+    const secure = testConfig({ WEB_COOKIE_SECURE: "1" });
+    expect(runWithCookie(signInCookie("ada"), () => session.user(), secure)).toBeNull();
+    expect(runWithCookie(signInCookie("ada", {}, secure), () => session.user())).toBeNull();
+    const both = `${signInCookie("mallory")}; ${signInCookie("ada", {}, secure)}`;
+    expect(runWithCookie(both, () => session.user(), secure)).toEqual({ sub: "ada" });
   });
 
   it("of any text whatever", () => {
     const text = fc.string({ unit: fc.constantFrom(...'ab.=_-"%{}[]:, ;') });
     fc.assert(
       fc.property(text, text, (a, b) => {
-        expect(within(`web_session=${a}; ${b}`, () => session.user())).toBeNull();
+        expect(runWithCookie(`web_session=${a}; ${b}`, () => session.user())).toBeNull();
       }),
     );
   });
@@ -128,18 +128,18 @@ describe("the user of a cookie that is not right is null, without an error:", ()
 describe("when the session's cookie grows", () => {
   /** Signs in with a claim so long that the cookie, name and all, has just this many bytes. */
   function signInWithSize(bytes: number, own: Config): string {
-    const lengthWith = (claim: number) => signIn("a", { c: "x".repeat(claim) }, own).length;
+    const lengthWith = (claim: number) => signInCookie("a", { c: "x".repeat(claim) }, own).length;
     const claim = Math.floor(((bytes - lengthWith(0)) * 3) / 4);
     for (const length of [claim - 1, claim, claim + 1, claim + 2]) {
       const payload = { sub: "a", c: "x".repeat(length), sid: "x".repeat(22), iat: 1767323045, exp: 1767927845 };
       const name = own.cookieSecure ? "__Host-web_session" : "web_session";
       const size = name.length + 1 + signToken(keysFor(own, "session").sign, JSON.stringify(payload)).length;
-      if (size === bytes) return signIn("a", { c: "x".repeat(length) }, own);
+      if (size === bytes) return signInCookie("a", { c: "x".repeat(length) }, own);
     }
     throw new Error(`No claim makes a cookie of ${bytes} bytes.`);
   }
-  const plain = configWith();
-  const secure = configWith({ WEB_COOKIE_SECURE: "1" });
+  const plain = testConfig();
+  const secure = testConfig({ WEB_COOKIE_SECURE: "1" });
 
   // Base64 has no texts of 4n + 1 characters, so not every size exists under both names.
   it.each([
@@ -150,7 +150,7 @@ describe("when the session's cookie grows", () => {
   ])("to %i bytes, it is kept", (bytes, own) => {
     const cookie = signInWithSize(bytes, own);
     expect(cookie.length).toBe(bytes);
-    expect(within(cookie, () => session.user()?.sub, own)).toBe("a");
+    expect(runWithCookie(cookie, () => session.user()?.sub, own)).toBe("a");
   });
 
   it.each([
@@ -162,16 +162,16 @@ describe("when the session's cookie grows", () => {
   });
 
   it("counts bytes, not characters", () => {
-    expect(() => signIn("a", { name: "é".repeat(1500) })).toThrow(RangeError);
-    expect(() => signIn("a", { name: "e".repeat(1500) })).not.toThrow();
+    expect(() => signInCookie("a", { name: "é".repeat(1500) })).toThrow(RangeError);
+    expect(() => signInCookie("a", { name: "e".repeat(1500) })).not.toThrow();
   });
 
   it("leaves the session as it was when it is refused", () => {
-    const context = contextWith(signIn("grace"));
+    const context = requestContext(signInCookie("grace"));
     runInContext(context, () => {
       expect(() => session.login("ada", { long: "x".repeat(5000) })).toThrow(RangeError);
       expect(session.user()).toEqual({ sub: "grace" });
     });
-    expect([...context.outgoingCookies]).toEqual([]);
+    expect([...context.setCookieHeaders]).toEqual([]);
   });
 });

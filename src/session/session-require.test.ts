@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { signIn, within } from "#test/visit";
+import { runWithCookie, signInCookie } from "#test/request-context";
 import { RPCError } from "../errors.ts";
 import { session } from "./session.ts";
 
@@ -15,12 +15,14 @@ function codeOf(work: () => unknown): string {
 
 describe("session.require", () => {
   it("gives the user", () => {
-    within(signIn("ada", { name: "Ada" }), () => expect(session.require()).toEqual({ sub: "ada", name: "Ada" }));
+    runWithCookie(signInCookie("ada", { name: "Ada" }), () =>
+      expect(session.require()).toEqual({ sub: "ada", name: "Ada" }),
+    );
   });
 
   it("is unauthenticated when signed out, whatever the role", () => {
-    expect(codeOf(() => within(undefined, () => session.require()))).toBe("unauthenticated");
-    expect(codeOf(() => within("web_session=forged", () => session.require("admin")))).toBe("unauthenticated");
+    expect(codeOf(() => runWithCookie(undefined, () => session.require()))).toBe("unauthenticated");
+    expect(codeOf(() => runWithCookie("web_session=forged", () => session.require("admin")))).toBe("unauthenticated");
   });
 
   it.each([
@@ -56,26 +58,26 @@ describe("session.require", () => {
     [["__proto__"], ["constructor"], "forbidden"],
     ["admin", [], "none"],
   ])("with the claim %j, asked for %j: %s", (roles, asked, outcome) => {
-    const cookie = signIn("ada", { roles });
-    expect(codeOf(() => within(cookie, () => session.require(...asked)))).toBe(outcome);
+    const cookie = signInCookie("ada", { roles });
+    expect(codeOf(() => runWithCookie(cookie, () => session.require(...asked)))).toBe(outcome);
   });
 
   it("takes no other claim for roles", () => {
-    const cookie = signIn("admin", { role: "admin", admin: true, groups: ["admin"] });
-    expect(codeOf(() => within(cookie, () => session.require("admin")))).toBe("forbidden");
+    const cookie = signInCookie("admin", { role: "admin", admin: true, groups: ["admin"] });
+    expect(codeOf(() => runWithCookie(cookie, () => session.require("admin")))).toBe("forbidden");
   });
 
   it.each([[[["admin"]]], [[undefined]], [[null]], [[1]], [["admin", ["editor"]]], [[{}]]])(
     "throws for roles that are no strings, rather than let anybody in: %j",
     (asked) => {
-      for (const cookie of [signIn("ada", { roles: ["admin"] }), undefined]) {
-        expect(() => within(cookie, () => Reflect.apply(session.require, session, asked))).toThrow(TypeError);
+      for (const cookie of [signInCookie("ada", { roles: ["admin"] }), undefined]) {
+        expect(() => runWithCookie(cookie, () => Reflect.apply(session.require, session, asked))).toThrow(TypeError);
       }
     },
   );
 
   it("says nothing of what would be needed", () => {
-    const cookie = signIn("ada");
-    expect(() => within(cookie, () => session.require("secret-role"))).toThrow(/^(?!.*secret-role)/);
+    const cookie = signInCookie("ada");
+    expect(() => runWithCookie(cookie, () => session.require("secret-role"))).toThrow(/^(?!.*secret-role)/);
   });
 });

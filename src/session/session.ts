@@ -3,9 +3,9 @@ import { type RequestContext, requireContext } from "../http/index.ts";
 import type { LoginClaims, OurClaims, Role, User } from "./claims.ts";
 import { cookieSize, findCookie, MAX_COOKIE_BYTES, sessionCookieName } from "./cookie.ts";
 import { keysFor } from "./keys.ts";
+import { recentOf } from "./lru-cache.ts";
 import { MAX_AGE_SECONDS, type OpenSession, readPayload, writePayload } from "./payload.ts";
-import { recentOf } from "./recent.ts";
-import { openToken, signToken } from "./token.ts";
+import { signToken, verifyToken } from "./token.ts";
 
 /** What cookies said whose signature was right. */
 const verified = recentOf<OpenSession>();
@@ -25,7 +25,7 @@ function readSession({ config, inbound }: RequestContext): OpenSession | null {
   const remembered = verified(config);
   const known = remembered.get(token);
   if (known) return known;
-  const text = openToken(keysFor(config, "session").verify, token);
+  const text = verifyToken(keysFor(config, "session").verify, token);
   const read = text === null ? null : readPayload(text, now());
   if (read) remembered.set(token, read);
   return read;

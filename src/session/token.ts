@@ -22,12 +22,12 @@ export function decodeBase64Url(text: string): Buffer | null {
 }
 
 /** Gives the HMAC-SHA256 of `data` (a text counts as its UTF-8): 32 bytes. */
-export function mac(key: KeyObject, data: Uint8Array | string): Buffer {
+export function hmacSha256(key: KeyObject, data: Uint8Array | string): Buffer {
   return createHmac("sha256", key).update(data).digest();
 }
 
 /** Compares bytes without telling, by its time, where they differ. Their length is not kept secret. */
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+export function constantTimeEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && timingSafeEqual(a, b);
 }
 
@@ -39,19 +39,19 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
  */
 export function signToken(key: KeyObject, text: string): string {
   const payload = encodeBase64Url(text);
-  return `${payload}.${encodeBase64Url(mac(key, payload))}`;
+  return `${payload}.${encodeBase64Url(hmacSha256(key, payload))}`;
 }
 
 /**
  * Gives the text of a token that one of `keys` signed, and `null` for everything else, whatever it
  * is: a changed character anywhere is a refusal, and nothing is thrown.
  */
-export function openToken(keys: readonly KeyObject[], token: unknown): string | null {
+export function verifyToken(keys: readonly KeyObject[], token: unknown): string | null {
   if (typeof token !== "string" || token.length > MAX_TOKEN_CHARS) return null;
   const dot = token.indexOf(".");
   if (dot === -1) return null;
   const payload = token.slice(0, dot);
   const given = decodeBase64Url(token.slice(dot + 1));
-  if (given === null || !keys.some((key) => sameBytes(mac(key, payload), given))) return null;
+  if (given === null || !keys.some((key) => constantTimeEqual(hmacSha256(key, payload), given))) return null;
   return decodeBase64Url(payload)?.toString("utf8") ?? null;
 }

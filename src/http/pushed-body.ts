@@ -1,5 +1,5 @@
 /** Where a pushed body is written to. */
-export interface Sink {
+export interface BodySink {
   /** Writes text or bytes. @returns `false` when what was written has yet to leave: wait for `drained` */
   write(chunk: string | Uint8Array): boolean;
   /** Ends the body in order. */
@@ -9,18 +9,18 @@ export interface Sink {
 }
 
 /** What is told to the one who writes. */
-export interface Pushing {
+export interface BodyProducer {
   /** What was written has left; more may follow. */
-  drained(): void;
+  onDrain(): void;
   /** The body is over, whoever ended it. Told once. */
-  closed(): void;
+  onClose(): void;
 }
 
 /** Known to every copy of tsweb in a process: a built application brings its own, and is mounted by another. */
 const PUSHED = Symbol.for("tsweb.pushed");
 
-/** Answers whether a body is a {@link Pushed}, whichever copy of this module has made it. */
-export function isPushed(body: unknown): body is Pushed {
+/** Answers whether a body is a {@link PushedBody}, whichever copy of this module has made it. */
+export function isPushedBody(body: unknown): body is PushedBody {
   return typeof body === "object" && body !== null && PUSHED in body;
 }
 
@@ -28,16 +28,16 @@ export function isPushed(body: unknown): body is Pushed {
  * A body that is written when there is something to say, rather than read when there is room: it is
  * handed to a platform as it is, since passing a web stream would cost as much again.
  */
-export class Pushed {
+export class PushedBody {
   readonly [PUSHED] = true;
-  readonly #open: (sink: Sink) => Pushing;
+  readonly #open: (sink: BodySink) => BodyProducer;
 
   /** @param open begins to write; called once, when the headers are on their way */
-  constructor(open: (sink: Sink) => Pushing) {
+  constructor(open: (sink: BodySink) => BodyProducer) {
     this.#open = open;
   }
 
-  open(sink: Sink): Pushing {
+  open(sink: BodySink): BodyProducer {
     return this.#open(sink);
   }
 
@@ -50,15 +50,15 @@ export class Pushed {
 /** How much may wait in a stream before its writer is told to stop. */
 const HIGH_WATER_BYTES = 64 * 1024;
 
-function pushedStream(body: Pushed): ReadableStream<Uint8Array> {
+function pushedStream(body: PushedBody): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let pushing: Pushing | undefined;
+  let pushing: BodyProducer | undefined;
   let isOpen = true;
   const close = (end: () => void) => {
     if (!isOpen) return;
     isOpen = false;
     end();
-    pushing?.closed();
+    pushing?.onClose();
   };
   return new ReadableStream<Uint8Array>(
     {
@@ -74,7 +74,7 @@ function pushedStream(body: Pushed): ReadableStream<Uint8Array> {
             close(() => controller.error(new Error("The stream was broken off: its reader takes nothing."))),
         });
       },
-      pull: () => pushing?.drained(),
+      pull: () => pushing?.onDrain(),
       cancel: () => close(() => undefined),
     },
     new ByteLengthQueuingStrategy({ highWaterMark: HIGH_WATER_BYTES }),

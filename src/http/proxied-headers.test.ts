@@ -3,7 +3,7 @@ import { createServer, type OutgoingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { headersToSend } from "./handed-on.ts";
+import { proxiedHeaders } from "./proxied-headers.ts";
 
 const opened: { close(): void }[] = [];
 afterEach(() => {
@@ -27,7 +27,7 @@ describe("the headers of an answer that was fetched", () => {
   ] as const)("say nothing of the coding %s, nor of the length that the body had in it", async (coding, encode) => {
     const bytes = encode("x".repeat(1000));
     const given = await fetched({ "content-encoding": coding, "content-length": bytes.length, etag: '"1"' }, bytes);
-    const headers = headersToSend(given);
+    const headers = proxiedHeaders(given);
     expect(headers.get("content-encoding")).toBeNull();
     expect(headers.get("content-length")).toBeNull();
     expect(headers.get("etag")).toBe('"1"');
@@ -35,19 +35,19 @@ describe("the headers of an answer that was fetched", () => {
   });
 
   it("say the length of a body in no coding, and a coding that was left on it", async () => {
-    expect(headersToSend(await fetched({ "content-length": 1 })).get("content-length")).toBe("1");
-    const unknown = headersToSend(await fetched({ "content-encoding": "aes128gcm", "content-length": 1 }));
+    expect(proxiedHeaders(await fetched({ "content-length": 1 })).get("content-length")).toBe("1");
+    const unknown = proxiedHeaders(await fetched({ "content-encoding": "aes128gcm", "content-length": 1 }));
     expect([unknown.get("content-encoding"), unknown.get("content-length")]).toEqual(["aes128gcm", "1"]);
   });
 
   it("say what a body would have been, where there is none", async () => {
-    const headers = headersToSend(await fetched({ "content-encoding": "gzip", "content-length": 5 }, "", "HEAD"));
+    const headers = proxiedHeaders(await fetched({ "content-encoding": "gzip", "content-length": 5 }, "", "HEAD"));
     expect([headers.get("content-encoding"), headers.get("content-length")]).toEqual(["gzip", "5"]);
   });
 
   it("say nothing of the connection to the other server", async () => {
     const given = await fetched({ connection: "close", "keep-alive": "timeout=600", "transfer-encoding": "chunked" });
-    const names = [...headersToSend(given).keys()];
+    const names = [...proxiedHeaders(given).keys()];
     expect(names).not.toContain("connection");
     expect(names).not.toContain("keep-alive");
     expect(names).not.toContain("transfer-encoding");
@@ -57,7 +57,7 @@ describe("the headers of an answer that was fetched", () => {
 describe("the headers of an answer that was made here", () => {
   it("are as they are: its body may well be compressed", () => {
     const given = new Response(gzipSync("x"), { headers: { "content-encoding": "gzip", connection: "close" } });
-    expect([...headersToSend(given)]).toEqual([
+    expect([...proxiedHeaders(given)]).toEqual([
       ["connection", "close"],
       ["content-encoding", "gzip"],
     ]);
@@ -65,7 +65,7 @@ describe("the headers of an answer that was made here", () => {
 
   it("are its own: what is set on them is not set on it", () => {
     const given = new Response(null);
-    headersToSend(given).set("set-cookie", "a=b");
+    proxiedHeaders(given).set("set-cookie", "a=b");
     expect(given.headers.has("set-cookie")).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { types } from "node:util";
-import { deriveKey, openToken, signToken } from "../session/index.ts";
+import { deriveKey, signToken, verifyToken } from "../session/index.ts";
 
 const MIN_SECRET_BYTES = 16;
 
@@ -49,7 +49,7 @@ export function issue_magic_token(secret: Uint8Array | string, subject: string, 
  */
 export function verify_magic_token(secret: Uint8Array | string, token: string): string | null {
   requireSecret(secret, "verify_magic_token");
-  const text = openToken([deriveKey(secret, "magic")], token);
+  const text = verifyToken([deriveKey(secret, "magic")], token);
   if (text === null) return null;
   // Only issue_magic_token writes what this key signs, and it writes this.
   const [subject, expiresMs] = JSON.parse(text) as [string, number];

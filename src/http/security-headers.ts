@@ -35,7 +35,7 @@ export interface SecurityOptions {
 }
 
 /** Name and value of each security header; one that the answer has itself stays. */
-export type SecurityLines = readonly (readonly [string, string])[];
+export type SecurityHeaders = readonly (readonly [string, string])[];
 
 /** What the headers depend on beside what is said. */
 export interface SecurityFacts {
@@ -49,10 +49,10 @@ export interface SecurityFacts {
  *
  * @param said by the application, then by the page: the later goes before the earlier
  */
-export function securityLines(
+export function createSecurityHeaders(
   { development, secure }: SecurityFacts,
   ...said: readonly SecurityOptions[]
-): SecurityLines {
+): SecurityHeaders {
   const rules = new Map(POLICY.map((rule) => splitRule(rule)));
   const headers = new Map<string, string | null>(HEADERS);
   if (secure) headers.set("strict-transport-security", "max-age=31536000");
@@ -115,7 +115,7 @@ const RESERVED: ReadonlySet<string> = new Set([
  * @param who said it, for the message: `new App`
  * @throws Error that says what is wrong with which
  */
-export function checkSecurity({ policy = {}, headers = {} }: SecurityOptions, who: string): void {
+export function checkSecurityOptions({ policy = {}, headers = {} }: SecurityOptions, who: string): void {
   for (const [name, value] of Object.entries(policy)) {
     const isUsable = /^[a-z][a-z-]*$/.test(name) && (value === null || isText(value, /^[\x20-\x7e]*$/, /[;,]/));
     if (!isUsable) {

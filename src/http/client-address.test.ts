@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clientAddress } from "./address.ts";
+import { clientAddress } from "./client-address.ts";
 
 describe("clientAddress", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import { contextWith } from "#test/visit";
-import { complete } from "./respond.ts";
+import { requestContext } from "#test/request-context";
+import { completeResponse } from "./complete-response.ts";
 
 /** A response as files are answered with: to ask for its body is to begin to read the file. */
 function fileAnswer() {
@@ -14,7 +14,7 @@ function fileAnswer() {
 describe("a file's answer", () => {
   it("is completed without a look at its body, which would begin to read the file", () => {
     const { given, body } = fileAnswer();
-    const outgoing = complete(given, contextWith(), [["x-frame-options", "DENY"]]);
+    const outgoing = completeResponse(given, requestContext(), [["x-frame-options", "DENY"]]);
     expect(outgoing).toBe(given);
     expect(given.headers.get("x-frame-options")).toBe("DENY");
     expect(body).not.toHaveBeenCalled();

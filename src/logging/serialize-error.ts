@@ -1,11 +1,11 @@
 /** An error as a line of the log has it. */
-export interface LoggedError {
+export interface SerializedError {
   readonly type: string;
   readonly message: string;
   readonly stack?: string;
-  readonly cause?: LoggedError;
+  readonly cause?: SerializedError;
   /** The errors of an `AggregateError`. */
-  readonly errors?: readonly LoggedError[];
+  readonly errors?: readonly SerializedError[];
   /** What the system says with its errors: `code`, `syscall`, `address` … */
   readonly [fact: string]: unknown;
 }
@@ -27,10 +27,10 @@ const MAX_ERRORS = 10;
  * Describes what was thrown for the log: kind, message, stack and causes. Nothing else that hangs on
  * it gets into the log; of a value that is no error, only what kind of value it is.
  */
-export function loggedError(thrown: unknown, depth = 0): LoggedError {
+export function serializeError(thrown: unknown, depth = 0): SerializedError {
   if (!(thrown instanceof Error)) return notAnError(thrown);
   const { message, stack, cause } = thrown;
-  const follow = (error: unknown) => loggedError(error, depth + 1);
+  const follow = (error: unknown) => serializeError(error, depth + 1);
   const errors = thrown instanceof AggregateError ? thrown.errors.slice(0, MAX_ERRORS) : [];
   const goesOn = depth < MAX_DEPTH;
   return {
@@ -43,7 +43,7 @@ export function loggedError(thrown: unknown, depth = 0): LoggedError {
   };
 }
 
-function notAnError(thrown: unknown): LoggedError {
+function notAnError(thrown: unknown): SerializedError {
   if (typeof thrown === "string") return { type: "string", message: thrown };
   const type = typeof thrown === "object" && thrown ? (thrown.constructor?.name ?? "object") : String(typeof thrown);
   return { type, message: `Not an Error but a value of type ${type} was thrown.` };

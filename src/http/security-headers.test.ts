@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { appOf, compiledPage, compiledRoute } from "#test/compiled";
-import { checkSecurity, type SecurityOptions, securityLines } from "./security.ts";
+import { compiledPage, compiledRoute, createTestApp } from "#test/compiled-app";
+import { checkSecurityOptions, createSecurityHeaders, type SecurityOptions } from "./security-headers.ts";
 
 const facts = { development: false, secure: false };
-const headersOf = (...said: SecurityOptions[]) => Object.fromEntries(securityLines(facts, ...said));
+const headersOf = (...said: SecurityOptions[]) => Object.fromEntries(createSecurityHeaders(facts, ...said));
 const policyOf = (...said: SecurityOptions[]) => headersOf(...said)["content-security-policy"];
 
 describe("what answers say for security", () => {
@@ -22,13 +22,15 @@ describe("what answers say for security", () => {
   });
 
   it("asks for HTTPS where visitors come over it", () => {
-    const lines = Object.fromEntries(securityLines({ development: false, secure: true }));
+    const lines = Object.fromEntries(createSecurityHeaders({ development: false, secure: true }));
     expect(lines["strict-transport-security"]).toBe("max-age=31536000");
   });
 
   it("lets the build tool's styles and worker in while it is developed, beside what is said", () => {
     const development = (...said: SecurityOptions[]) =>
-      Object.fromEntries(securityLines({ development: true, secure: false }, ...said))["content-security-policy"];
+      Object.fromEntries(createSecurityHeaders({ development: true, secure: false }, ...said))[
+        "content-security-policy"
+      ];
     expect(development()).toContain("style-src 'self' 'unsafe-inline';");
     expect(development()).toMatch(/; worker-src 'self' blob:$/);
     expect(development({ policy: { "style-src": "https://fonts.example" } })).toContain(
@@ -74,11 +76,11 @@ describe("what cannot be said", () => {
     ["the length", { headers: { "content-length": "1" } }],
     ["the id", { headers: { "x-request-id": null } }],
   ])("is %s", (_what, options) => {
-    expect(() => checkSecurity(options, "new App")).toThrow(/^new App: /);
+    expect(() => checkSecurityOptions(options, "new App")).toThrow(/^new App: /);
   });
 
   it("is an error where it is said", () => {
-    expect(() => appOf({ home: compiledPage("/", () => "home") }, { headers: { "x a": "b" } })).toThrow(
+    expect(() => createTestApp({ home: compiledPage("/", () => "home") }, { headers: { "x a": "b" } })).toThrow(
       'new App: the header "x a"',
     );
     expect(() => compiledPage("/a", () => "a", { policy: { "a;": "b" } })).toThrow('page("/a"): "a;" of the policy');
@@ -95,7 +97,7 @@ describe("an application that says something of its own", () => {
     broken: compiledPage("/broken", () => Promise.reject(new Error("no")), { headers: { "x-frame-options": null } }),
     own: compiledRoute("GET /own", () => new Response("own", { headers: { "referrer-policy": "origin" } })),
   };
-  const app = appOf(modules, { headers: { "referrer-policy": "no-referrer" } });
+  const app = createTestApp(modules, { headers: { "referrer-policy": "no-referrer" } });
   beforeEach(() => {
     vi.spyOn(console, "error").mockImplementation(() => undefined); // one page fails
   });

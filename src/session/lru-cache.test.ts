@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { configWith } from "#test/visit";
-import { Recent, recentOf } from "./recent.ts";
+import { testConfig } from "#test/request-context";
+import { Recent, recentOf } from "./lru-cache.ts";
 
 describe("what is remembered", () => {
   it("is given for the same text alone", () => {
@@ -32,9 +32,9 @@ describe("what is remembered", () => {
 
   it("is one configuration's, and no other's", () => {
     const of = recentOf<number>();
-    const config = configWith();
+    const config = testConfig();
     of(config).set("token", 1);
     expect(of(config).get("token")).toBe(1);
-    expect(of(configWith()).get("token")).toBeUndefined(); // though all that it says is the same
+    expect(of(testConfig()).get("token")).toBeUndefined(); // though all that it says is the same
   });
 });

@@ -3,7 +3,7 @@
  * NUL or another control character, a backslash (which some systems take for a slash), `..` behind
  * an encoding, and `//`, which at the front of a redirect would name another host.
  */
-export function isUsablePath(pathname: string): boolean {
+export function isValidPath(pathname: string): boolean {
   if (pathname.includes("//")) return false;
   if (!pathname.includes("%") && !pathname.includes("\\")) return true;
   let decoded: string;
@@ -23,14 +23,14 @@ export function isUsablePath(pathname: string): boolean {
  *
  * @see RFC 3986, section 6.2.2.3; the URL standard, "path state"
  */
-export function isPlainTarget(target: string): boolean {
+export function isUnambiguousTarget(target: string): boolean {
   const end = target.indexOf("?");
   const path = end === -1 ? target : target.slice(0, end);
   return !/[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }
 
 /** Gives the path below the application's base, or `null` when it is not below it. */
-export function belowBase(pathname: string, base: string): string | null {
+export function pathBelowBase(pathname: string, base: string): string | null {
   if (base === "") return pathname;
   if (pathname === base) return "/";
   return pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : null;

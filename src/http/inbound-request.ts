@@ -6,7 +6,7 @@ import { originOf } from "./origin.ts";
  * The whole of it, by the Fetch standard, is made for whoever asks for it: on Node that costs a call more
  * than all that is looked at here.
  */
-export interface Inbound {
+export interface InboundRequest {
   readonly method: string;
   /** The path, as `URL` gives it. */
   readonly pathname: string;
@@ -15,8 +15,12 @@ export interface Inbound {
   readonly origin: string;
   /** The address of the connection's other end; empty where the host does not tell. */
   readonly address: string;
-  /** The same request by the Fetch standard. */
+  /** The same request as a Fetch `Request`. */
   readonly request: Request;
+  /** All headers. */
+  readonly headers: Headers;
+  /** Aborts when the client disconnects before it has received the whole response. */
+  readonly signal: AbortSignal;
   /**
    * Gives a header as `Headers.get` does.
    *
@@ -27,21 +31,21 @@ export interface Inbound {
    * Gives the body where all of the declared length has arrived, which is how small ones come; `null`
    * where some of it is still to be waited for. It can be read once, here or of `request`.
    */
-  arrived(): string | null;
+  bufferedBody(): string | null;
 }
 
 /** A request of a host that has it by the Fetch standard. */
-export class FetchInbound implements Inbound {
+export class FetchInboundRequest implements InboundRequest {
   readonly request: Request;
   readonly url: URL;
   readonly address: string;
 
   /** @param address of the connection's other end, where the host tells it beside the request */
   constructor(request: Request, address?: string) {
-    // Where the request is srvx's, it has read these already.
-    const { _url, ip } = request as Request & { readonly _url?: URL; readonly ip?: string };
+    // Some hosts put the client's address on the request; srvx documents it as `ip`.
+    const { ip } = request as Request & { readonly ip?: string };
     this.request = request;
-    this.url = _url ?? new URL(request.url);
+    this.url = new URL(request.url);
     this.address = address ?? ip ?? "";
   }
 
@@ -57,11 +61,19 @@ export class FetchInbound implements Inbound {
     return originOf(this.url);
   }
 
+  get headers(): Headers {
+    return this.request.headers;
+  }
+
+  get signal(): AbortSignal {
+    return this.request.signal;
+  }
+
   header(name: string): string | null {
     return this.request.headers.get(name);
   }
 
-  arrived(): null {
+  bufferedBody(): null {
     return null;
   }
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { RPCError } from "../errors.ts";
-import { createLanes } from "./lanes.ts";
+import { createLanes } from "./concurrency-queue.ts";
 
 /** A piece of work that ends when it is told to. */
 function piece(log: string[], name: string) {

@@ -1,42 +1,42 @@
 import { Readable } from "node:stream";
-import type { RequestContext } from "./context.ts";
-import { headersToSend } from "./handed-on.ts";
-import { isPushed } from "./pushed.ts";
-import { PRIVATE, type Reply } from "./reply.ts";
-import type { SecurityLines } from "./security.ts";
+import { type HandlerResponse, PRIVATE_NO_STORE } from "./handler-response.ts";
+import { proxiedHeaders } from "./proxied-headers.ts";
+import { isPushedBody } from "./pushed-body.ts";
+import type { RequestContext } from "./request-context.ts";
+import type { SecurityHeaders } from "./security-headers.ts";
 
 /** An answer with all that it carries: what an adapter writes. */
-export interface Outgoing {
+export interface OutboundResponse {
   readonly status: number;
   /** Names, in lower case, and values by turns, as HTTP has them: a name may come again. */
   readonly headers: readonly string[];
-  readonly body: Reply["body"];
+  readonly body: HandlerResponse["body"];
 }
 
 /**
  * Completes an answer: with the request's ids, the cookies that were set, and the security headers,
  * whatever it is an answer of. Every answer of an application passes here, on every platform.
  */
-export function complete(
-  reply: Reply | Response,
+export function completeResponse(
+  reply: HandlerResponse | Response,
   context: RequestContext,
-  security: SecurityLines,
-): Outgoing | Response {
+  security: SecurityHeaders,
+): OutboundResponse | Response {
   const outgoing = isReply(reply)
-    ? completeReply(reply, context, security)
-    : completeResponse(reply, context, security);
+    ? completeHandlerResponse(reply, context, security)
+    : completeFetchResponse(reply, context, security);
   // A cookie that is set from here on would be lost without a word.
   context.headersSent = true;
   return outgoing;
 }
 
 /** Gives a completed answer as the Fetch standard has it. */
-export function toResponse(outgoing: Outgoing | Response): Response {
+export function toFetchResponse(outgoing: OutboundResponse | Response): Response {
   if (outgoing instanceof Response) return outgoing;
   const headers = new Headers();
   const { headers: lines, body } = outgoing;
   for (let i = 0; i < lines.length; i += 2) headers.append(lines[i] ?? "", lines[i + 1] ?? "");
-  return new Response(isPushed(body) ? body.toStream() : body, { status: outgoing.status, headers });
+  return new Response(isPushedBody(body) ? body.toStream() : body, { status: outgoing.status, headers });
 }
 
 /** What files are answered with: like a response, and made for Node's servers. */
@@ -48,35 +48,39 @@ interface NodeLike {
  * Gives a response as the platform's own. What files are answered with is only like one: the servers
  * of Bun and Deno would take no header from it, and its `body` leaves the file open when nobody reads it.
  */
-export function nativeResponse(given: Response): Response {
+export function toNativeResponse(given: Response): Response {
   if (!("_toNodeResponse" in given)) return given;
   const { body, ...rest } = (given as Response & NodeLike)._toNodeResponse();
   const stream = body instanceof Readable ? Readable.toWeb(body) : body;
-  return toResponse({ ...rest, body: stream as Outgoing["body"] }); // Node's web streams are the platform's
+  return toFetchResponse({ ...rest, body: stream as OutboundResponse["body"] }); // Node's web streams are the platform's
 }
 
-function isReply(reply: Reply | Response): reply is Reply {
+function isReply(reply: HandlerResponse | Response): reply is HandlerResponse {
   // Asked first: to look at the body of a file's answer is to begin to read the file.
   return !(reply instanceof Response);
 }
 
-function completeReply(reply: Reply, context: RequestContext, security: SecurityLines): Outgoing {
+function completeHandlerResponse(
+  reply: HandlerResponse,
+  context: RequestContext,
+  security: SecurityHeaders,
+): OutboundResponse {
   const own = reply.headers ?? {};
   const headers: string[] = [];
   for (const name in own) headers.push(name, own[name] ?? "");
   for (const [name, value] of reply.security ?? security) if (own[name] === undefined) headers.push(name, value);
   headers.push("x-request-id", context.id, "traceparent", context.traceparent);
-  for (const cookie of context.outgoingCookies) headers.push("set-cookie", cookie);
+  for (const cookie of context.setCookieHeaders) headers.push("set-cookie", cookie);
   return { status: reply.status, headers, body: context.inbound.method === "HEAD" ? null : reply.body };
 }
 
-function completeResponse(given: Response, context: RequestContext, security: SecurityLines): Response {
+function completeFetchResponse(given: Response, context: RequestContext, security: SecurityHeaders): Response {
   const response = context.inbound.method === "HEAD" || !isFile(given) ? copyOf(given, context) : given;
   const { headers } = response;
   for (const [name, value] of security) if (!headers.has(name)) headers.set(name, value);
   headers.set("x-request-id", context.id);
   headers.set("traceparent", context.traceparent);
-  for (const cookie of context.outgoingCookies) headers.append("set-cookie", cookie);
+  for (const cookie of context.setCookieHeaders) headers.append("set-cookie", cookie);
   return response;
 }
 
@@ -95,8 +99,8 @@ function isFile(given: Response): boolean {
 function copyOf(given: Response, { inbound }: RequestContext): Response {
   const { body, status, statusText } = given;
   const isHead = inbound.method === "HEAD";
-  const headers = headersToSend(given);
-  for (const [name, value] of Object.entries(PRIVATE)) if (!headers.has(name)) headers.set(name, value);
+  const headers = proxiedHeaders(given);
+  for (const [name, value] of Object.entries(PRIVATE_NO_STORE)) if (!headers.has(name)) headers.set(name, value);
   // Nobody will read it: what it is made of, a file or a connection, would stay open.
   if (isHead) body?.cancel().catch(() => undefined);
   return new Response(isHead ? null : body, { status, statusText, headers });

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { parse as parseCookies, serialize } from "cookie";
 import type { Config } from "../config/index.ts";
-import type { Inbound } from "./inbound.ts";
+import type { InboundRequest } from "./inbound-request.ts";
 
 /** A frozen record of strings: what `request.query`, `request.headers` and `request.cookies` are. */
-export type Fields = Readonly<Record<string, string>>;
+export type StringRecord = Readonly<Record<string, string>>;
 
 /** What a cookie is written with, beside what every cookie of ours has. */
 export interface CookieAttributes {
@@ -13,8 +13,8 @@ export interface CookieAttributes {
 }
 
 /** What the pipeline knows of one request: made once, carried through everything it starts. */
-export interface ContextInit {
-  readonly inbound: Inbound;
+export interface RequestContextInit {
+  readonly inbound: InboundRequest;
   readonly id: string;
   readonly traceparent: string;
   readonly address: string;
@@ -26,7 +26,7 @@ export interface ContextInit {
  * first byte of the answer has left.
  */
 export class RequestContext {
-  readonly inbound: Inbound;
+  readonly inbound: InboundRequest;
   readonly id: string;
   readonly traceparent: string;
   /** The client's address, after the proxies that are trusted. */
@@ -39,12 +39,12 @@ export class RequestContext {
 
   #signal: AbortSignal | undefined;
   #limit: AbortSignal | undefined;
-  #query: Fields | undefined;
-  #headers: Fields | undefined;
-  #cookies: Fields | undefined;
+  #query: StringRecord | undefined;
+  #headers: StringRecord | undefined;
+  #cookies: StringRecord | undefined;
   #outgoing: Map<string, string> | undefined;
 
-  constructor(init: ContextInit) {
+  constructor(init: RequestContextInit) {
     this.inbound = init.inbound;
     this.id = init.id;
     this.traceparent = init.traceparent;
@@ -63,26 +63,26 @@ export class RequestContext {
 
   /** Aborts when the caller is gone or out of time. Made on first use: most requests never ask. */
   get signal(): AbortSignal {
-    this.#signal ??= this.#limit ? AbortSignal.any([this.raw.signal, this.#limit]) : this.raw.signal;
+    this.#signal ??= this.#limit ? AbortSignal.any([this.inbound.signal, this.#limit]) : this.inbound.signal;
     return this.#signal;
   }
 
   /** Makes {@link signal} abort with another one too: of a time limit. To be called before it is read. */
-  limitBy(limit: AbortSignal): void {
+  setTimeoutSignal(limit: AbortSignal): void {
     this.#limit = limit;
   }
 
-  get query(): Fields {
+  get query(): StringRecord {
     this.#query ??= freeze(this.url.searchParams);
     return this.#query;
   }
 
-  get headers(): Fields {
-    this.#headers ??= freeze(this.raw.headers);
+  get headers(): StringRecord {
+    this.#headers ??= freeze(this.inbound.headers);
     return this.#headers;
   }
 
-  get cookies(): Fields {
+  get cookies(): StringRecord {
     this.#cookies ??= freeze(Object.entries(parseCookies(this.inbound.header("cookie") ?? "")));
     return this.#cookies;
   }
@@ -106,12 +106,12 @@ export class RequestContext {
   }
 
   /** The `Set-Cookie` lines of the answer so far. */
-  get outgoingCookies(): Iterable<string> {
+  get setCookieHeaders(): Iterable<string> {
     return this.#outgoing?.values() ?? [];
   }
 }
 
-function freeze(entries: Iterable<readonly [string, string | undefined]>): Fields {
+function freeze(entries: Iterable<readonly [string, string | undefined]>): StringRecord {
   const fields: Record<string, string> = Object.create(null);
   for (const [name, value] of entries) if (value !== undefined) fields[name] = value;
   return Object.freeze(fields);

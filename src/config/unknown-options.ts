@@ -5,7 +5,7 @@
  * @param where what they are options of, for the message
  * @throws TypeError that names what is no option, and those there are
  */
-export function checkKnown(
+export function rejectUnknownOptions(
   options: unknown,
   known: Readonly<Record<string, true>>,
   where: string,

@@ -11,7 +11,7 @@ const DECODED: ReadonlySet<string> = new Set(["br", "deflate", "gzip", "x-gzip"]
  * `fetch` gives the body decoded and leaves the headers as they came. Its length is then another than they say:
  * the visitor could read nothing of it, and what goes beyond that length would be taken for the next answer.
  */
-export function headersToSend({ url, headers, body }: Response): Headers {
+export function proxiedHeaders({ url, headers, body }: Response): Headers {
   const own = new Headers(headers);
   if (url === "") return own; // it was made here, and not fetched
   for (const name of OF_THE_CONNECTION) own.delete(name);

@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { configWith, signIn, within } from "#test/visit";
+import { runWithCookie, signInCookie, testConfig } from "#test/request-context";
 import { deriveKey, session, signToken } from "../session/index.ts";
-import { issue_magic_token, verify_magic_token } from "./magic.ts";
+import { issue_magic_token, verify_magic_token } from "./magic-token.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const SECRET = "a secret of the tests, long enough";
@@ -122,10 +122,10 @@ describe("a magic token", () => {
     const underRoot = createHmac("sha256", root).update(bare).digest("base64url");
     expect(verify_magic_token(root, `${bare}.${underRoot}`)).toBeNull();
 
-    const config = configWith({ WEB_AUTH_SECRET: hex });
+    const config = testConfig({ WEB_AUTH_SECRET: hex });
     const magic = issue_magic_token(root, "ada", { ttl: 900 });
-    expect(within(`web_session=${magic}`, () => session.user(), config)).toBeNull();
-    const cookie = signIn("ada", {}, config).slice("web_session=".length);
+    expect(runWithCookie(`web_session=${magic}`, () => session.user(), config)).toBeNull();
+    const cookie = signInCookie("ada", {}, config).slice("web_session=".length);
     expect(verify_magic_token(root, cookie)).toBeNull();
     expect(verify_magic_token(hex, cookie)).toBeNull();
   });

@@ -1,4 +1,4 @@
-import { declaresLength, MAX_BODY_BYTES, tooLarge } from "./body.ts";
+import { bodyTooLargeError, hasDeclaredLength, MAX_BODY_BYTES } from "./request-body.ts";
 
 /**
  * Gives a request whose body ends with an error once it is over the limit: for code that reads the
@@ -7,12 +7,12 @@ import { declaresLength, MAX_BODY_BYTES, tooLarge } from "./body.ts";
  * A body of declared length has been refused before, so only those of unknown length are counted.
  */
 export function withLimitedBody(request: Request): Request {
-  if (!request.body || declaresLength(request.headers)) return request;
+  if (!request.body || hasDeclaredLength(request.headers)) return request;
   let size = 0;
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       size += chunk.byteLength;
-      if (size > MAX_BODY_BYTES) controller.error(tooLarge());
+      if (size > MAX_BODY_BYTES) controller.error(bodyTooLargeError());
       else controller.enqueue(chunk);
     },
   });

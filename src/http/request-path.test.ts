@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { belowBase, isPlainTarget, isUsablePath } from "./path.ts";
+import { isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
 
 describe("isUsablePath", () => {
   it.each(["/", "/a", "/a/b/", "/a%20b", "/%C3%A9", "/a%2Fb", "/é", "/a.b/..c", "/%25"])("takes %s", (path) => {
-    expect(isUsablePath(path)).toBe(true);
+    expect(isValidPath(path)).toBe(true);
   });
 
   it.each([
@@ -23,11 +23,11 @@ describe("isUsablePath", () => {
     "/%2e%2e/a",
     "/a/%2e",
   ])("refuses %s", (path) => {
-    expect(isUsablePath(path)).toBe(false);
+    expect(isValidPath(path)).toBe(false);
   });
 
   it("never throws", () => {
-    fc.assert(fc.property(fc.string({ unit: "binary" }), (path) => typeof isUsablePath(`/${path}`) === "boolean"));
+    fc.assert(fc.property(fc.string({ unit: "binary" }), (path) => typeof isValidPath(`/${path}`) === "boolean"));
   });
 });
 
@@ -35,7 +35,7 @@ describe("isPlainTarget", () => {
   it.each(["/", "/a/b", "/a.b/..c/d..", "/...", "/.well-known/x", "/%2efile", "/a?../b\\c#d", "/%252e%252e/a"])(
     "takes %s",
     (target) => {
-      expect(isPlainTarget(target)).toBe(true);
+      expect(isUnambiguousTarget(target)).toBe(true);
     },
   );
 
@@ -53,7 +53,7 @@ describe("isPlainTarget", () => {
     "/\\host",
     "/admin#x",
   ])("refuses %s", (target) => {
-    expect(isPlainTarget(target)).toBe(false);
+    expect(isUnambiguousTarget(target)).toBe(false);
   });
 
   it("takes nothing whose path an address changes", () => {
@@ -61,7 +61,7 @@ describe("isPlainTarget", () => {
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         const target = `/${pieces.join("")}`;
-        fc.pre(isPlainTarget(target));
+        fc.pre(isUnambiguousTarget(target));
         expect(new URL(`http://host.example${target}`).pathname).toBe(target.split("?", 1)[0]);
       }),
     );
@@ -77,6 +77,6 @@ describe("belowBase", () => {
     ["/apple", "/app", null],
     ["/", "/app", null],
   ])("%s below %j is %j", (path, base, expected) => {
-    expect(belowBase(path, base)).toBe(expected);
+    expect(pathBelowBase(path, base)).toBe(expected);
   });
 });

@@ -1,22 +1,24 @@
 import { describe, expect, it } from "vitest";
 import { App } from "../app.ts";
 import { page } from "../pages/index.ts";
-import { checkKnown } from "./known-options.ts";
+import { rejectUnknownOptions } from "./unknown-options.ts";
 
 const known = { title: true, lang: true } as const;
 
 describe("options", () => {
   it.each([{}, { title: "x" }, { lang: undefined, title: 1 }, Object.create(null)])("may be %j", (options) => {
-    expect(() => checkKnown(options, known, "page")).not.toThrow();
+    expect(() => rejectUnknownOptions(options, known, "page")).not.toThrow();
   });
 
   it.each(["tittle", "toString", "constructor", "", "Title"])("are refused with %j among them", (name) => {
-    const refused = () => checkKnown({ title: "x", [name]: 1 }, known, "page");
+    const refused = () => rejectUnknownOptions({ title: "x", [name]: 1 }, known, "page");
     expect(refused).toThrow(new TypeError(`page: ${name} is no option; there are title, lang.`));
   });
 
   it.each([null, undefined, "title", 1, () => ({})])("are an object, and not %j", (options) => {
-    expect(() => checkKnown(options, known, "page")).toThrow(new TypeError("page: the options are an object."));
+    expect(() => rejectUnknownOptions(options, known, "page")).toThrow(
+      new TypeError("page: the options are an object."),
+    );
   });
 
   it("that are misspelt are refused by applications and pages", () => {
