@@ -19,11 +19,11 @@ describe("clientKey", () => {
     ["1::8", "1:0:0:0::/64"],
     ["1:2:3:4:5:6:7::", "1:2:3:4::/64"],
     ["::2:3:4:5:6:7:8", "0:2:3:4::/64"],
-  ])("%s is counted as %s", (address, key) => {
+  ])("counts the address %j under the key %s", (address, key) => {
     expect(clientKey(address)).toBe(key);
   });
 
-  it("is the same for every address of a /64, however it is written, and another for the next", () => {
+  it("is the same for every address of a /64 network in any notation, and different for the next network", () => {
     const group = fc.integer({ min: 0, max: 0xffff });
     fc.assert(
       fc.property(
@@ -31,13 +31,13 @@ describe("clientKey", () => {
         fc.array(group, { minLength: 4, maxLength: 4 }),
         (all, rest) => {
           const prefix = all.slice(0, 4);
-          const write = (groups: number[]) => groups.map((each) => each.toString(16)).join(":");
-          expect(clientKey(write([...prefix, ...rest]))).toBe(clientKey(write(all)));
+          const format = (groups: number[]) => groups.map((each) => each.toString(16)).join(":");
+          expect(clientKey(format([...prefix, ...rest]))).toBe(clientKey(format(all)));
           const next = [...prefix.slice(0, 3), ((prefix[3] ?? 0) + 1) % 0x10000, ...rest];
-          expect(clientKey(write(next))).not.toBe(clientKey(write(all)));
-          // As the platform writes it, with `::` in the place of the longest run of zeros.
-          const short = new URL(`http://[${write(all)}]`).hostname.slice(1, -1);
-          expect(clientKey(short)).toBe(clientKey(write(all)));
+          expect(clientKey(format(next))).not.toBe(clientKey(format(all)));
+          // The canonical notation of the URL standard, with `::` for the longest run of zeros.
+          const canonical = new URL(`http://[${format(all)}]`).hostname.slice(1, -1);
+          expect(clientKey(canonical)).toBe(clientKey(format(all)));
         },
       ),
     );

@@ -1,17 +1,21 @@
 import { isIPv6 } from "node:net";
 
 /**
- * Gives the key under which a client is counted: its address, or of an IPv6 address the first 64
- * bits, since a household or a machine has all that follow to itself.
+ * Returns the key under which a client is counted: the address, or the first 64 bits of an IPv6 address,
+ * for example `2001:db8:1:2::/64`. A household or a machine usually has a whole /64 network, and could evade
+ * a count by complete address by changing the last 64 bits.
+ *
+ * @param address a client address (docs/protocol.md 2.8); a text that is not an IP address is its own key
+ * @see docs/protocol.md 9.1
  */
 export function clientKey(address: string): string {
   if (!address.includes(":") || !isIPv6(address)) return address;
   const [head = "", tail] = (address.split("%")[0] ?? "").split("::");
   const left = head === "" ? [] : head.split(":");
-  // What `::` stands for is as many zeros as are missing; only the first four groups count.
+  // `::` stands for as many groups of zeros as are missing. Only the first four groups are used.
   const right = tail ? tail.split(":") : [];
-  const width = right.at(-1)?.includes(".") ? right.length + 1 : right.length;
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - width)).fill("0");
+  const rightGroups = right.at(-1)?.includes(".") ? right.length + 1 : right.length;
+  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - rightGroups)).fill("0");
   const groups = [...left, ...zeros, ...right].slice(0, 4);
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
 }

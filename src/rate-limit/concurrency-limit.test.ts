@@ -1,41 +1,41 @@
 import { describe, expect, it } from "vitest";
 import { concurrencyLimit } from "./concurrency-limit.ts";
 
-describe("what a client holds open", () => {
-  it("is taken up to the most, refused beyond it, and taken again once one was given back", () => {
-    const open = concurrencyLimit(3);
-    const taken = [1, 2, 3, 4].map(() => open.acquire("10.0.0.1"));
-    expect(taken.map((release) => release !== null)).toEqual([true, true, true, false]);
-    expect(open.size).toBe(3);
-    taken[0]?.();
-    expect(open.size).toBe(2);
-    expect(open.acquire("10.0.0.1")).not.toBeNull();
-    expect(open.acquire("10.0.0.1")).toBeNull();
+describe("concurrencyLimit", () => {
+  it("accepts streams up to the limit, refuses the next one, and accepts one again after a release", () => {
+    const limit = concurrencyLimit(3);
+    const releases = [1, 2, 3, 4].map(() => limit.acquire("10.0.0.1"));
+    expect(releases.map((release) => release !== null)).toEqual([true, true, true, false]);
+    expect(limit.size).toBe(3);
+    releases[0]?.();
+    expect(limit.size).toBe(2);
+    expect(limit.acquire("10.0.0.1")).not.toBeNull();
+    expect(limit.acquire("10.0.0.1")).toBeNull();
   });
 
-  it("is given back once, however often it is said", () => {
-    const open = concurrencyLimit(2);
-    const release = open.acquire("10.0.0.1");
-    open.acquire("10.0.0.1");
+  it("releases a stream once, also when the release function is called twice", () => {
+    const limit = concurrencyLimit(2);
+    const release = limit.acquire("10.0.0.1");
+    limit.acquire("10.0.0.1");
     release?.();
     release?.();
-    expect(open.size).toBe(1);
-    expect(open.acquire("10.0.0.1")).not.toBeNull();
-    expect(open.acquire("10.0.0.1")).toBeNull();
+    expect(limit.size).toBe(1);
+    expect(limit.acquire("10.0.0.1")).not.toBeNull();
+    expect(limit.acquire("10.0.0.1")).toBeNull();
   });
 
-  it("is counted by client, of IPv6 by its first 64 bits", () => {
-    const open = concurrencyLimit(1);
-    const taken = ["10.0.0.1", "10.0.0.2", "2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:db8:1:3::1"].filter(
-      (address) => open.acquire(address),
+  it("counts by client, and IPv6 clients by their first 64 bits", () => {
+    const limit = concurrencyLimit(1);
+    const accepted = ["10.0.0.1", "10.0.0.2", "2001:db8:1:2::1", "2001:db8:1:2:ffff::9", "2001:db8:1:3::1"].filter(
+      (address) => limit.acquire(address),
     );
-    expect(taken).toEqual(["10.0.0.1", "10.0.0.2", "2001:db8:1:2::1", "2001:db8:1:3::1"]);
-    expect(open.size).toBe(4);
+    expect(accepted).toEqual(["10.0.0.1", "10.0.0.2", "2001:db8:1:2::1", "2001:db8:1:3::1"]);
+    expect(limit.size).toBe(4);
   });
 
-  it("is forgotten with its client", () => {
-    const open = concurrencyLimit(2);
-    for (let at = 0; at < 1000; at++) open.acquire(`10.0.${at >> 8}.${at & 255}`)?.();
-    expect(open.size).toBe(0);
+  it("has a size of zero after 1,000 clients have released their streams", () => {
+    const limit = concurrencyLimit(2);
+    for (let client = 0; client < 1000; client++) limit.acquire(`10.0.${client >> 8}.${client & 255}`)?.();
+    expect(limit.size).toBe(0);
   });
 });

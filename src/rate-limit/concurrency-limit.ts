@@ -1,52 +1,56 @@
 import { clientKey } from "./client-key.ts";
 
-/** What clients hold open of this process: streams, and pages that listen. */
+/**
+ * Limits how many streams, event streams and polls each client can have open in this process.
+ *
+ * @see docs/protocol.md 9.5
+ */
 export interface ConcurrencyLimit {
   /**
-   * Takes one more for a client, until it is given back.
+   * Counts one more open stream of a client.
    *
-   * @param address the client's; of IPv6 the first 64 bits count, as for the rate
-   * @returns what gives it back, and does nothing more when it is called again; `null` when the client
-   *   holds as many as it may
+   * @param address the client address; it is counted by its {@link clientKey}
+   * @returns a function that releases the stream and that can be called more than once; `null` if the
+   *   client has reached the limit
    */
   acquire(address: string): (() => void) | null;
-  /** How many one client may hold. */
+  /** How many streams one client can have open. */
   readonly maxPerClient: number;
-  /** How many all clients hold together. */
+  /** How many streams all clients together have open. */
   readonly size: number;
 }
 
 /**
- * Counts what each client holds open. A client that holds nothing is not remembered.
+ * Returns a limit of which nothing is acquired. Clients without open streams take no memory.
  *
- * @param most how many one client may hold
+ * @param maxPerClient how many streams one client can have open
  */
-export function concurrencyLimit(most: number): ConcurrencyLimit {
-  const held = new Map<string, number>();
+export function concurrencyLimit(maxPerClient: number): ConcurrencyLimit {
+  const openByClient = new Map<string, number>();
   let size = 0;
 
-  const giveBack = (key: string) => {
-    const left = (held.get(key) ?? 0) - 1;
-    if (left > 0) held.set(key, left);
-    else held.delete(key);
+  const release = (key: string) => {
+    const remaining = (openByClient.get(key) ?? 0) - 1;
+    if (remaining > 0) openByClient.set(key, remaining);
+    else openByClient.delete(key);
     size--;
   };
 
   return {
-    maxPerClient: most,
+    maxPerClient,
     get size() {
       return size;
     },
     acquire(address) {
       const key = clientKey(address);
-      const count = held.get(key) ?? 0;
-      if (count >= most) return null;
-      held.set(key, count + 1);
+      const open = openByClient.get(key) ?? 0;
+      if (open >= maxPerClient) return null;
+      openByClient.set(key, open + 1);
       size++;
-      let isHeld = true;
+      let isAcquired = true;
       return () => {
-        if (isHeld) giveBack(key);
-        isHeld = false;
+        if (isAcquired) release(key);
+        isAcquired = false;
       };
     },
   };

@@ -1,19 +1,20 @@
 import fs from "node:fs";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
-import { ConfigError } from "../config/config.ts";
-import { memoryRateStore } from "./memory-store.ts";
+import { ConfigError } from "../config/index.ts";
 import { FallbackRateStore } from "./fallback-store.ts";
+import { memoryRateStore } from "./memory-store.ts";
 
-const AWAY = "The shared rate store is away: this process counts calls by itself";
-const BACK = "The shared rate store is back: processes count calls together";
+const UNREACHABLE = "The shared rate limit store is unreachable; this process counts for itself";
+const REACHABLE = "The shared rate limit store is reachable again; all processes share the counts";
 
-/** A shared store that does as the test says, an own one of three calls, and the two together. */
-function setUp(answer: (key: string) => number | Promise<number>) {
+/** Opens a fallback store with a shared store that answers as the test says, and a local rate of three calls. */
+function openStore(answer: (key: string) => number | Promise<number>) {
   const { log, lines } = recordedLog();
   const shared = { take: vi.fn(answer) };
-  const rate = new FallbackRateStore({ shared, own: memoryRateStore({ calls: 3, seconds: 60 }), log });
-  return { shared, rate, lines, said: () => lines.map(({ message }) => message) };
+  const local = memoryRateStore({ calls: 3, seconds: 60 });
+  const rate = new FallbackRateStore({ shared, local, log });
+  return { shared, rate, lines, logged: () => lines.map(({ message }) => message) };
 }
 
 const never = () => new Promise<number>(() => undefined);
@@ -25,36 +26,36 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a shared store that answers", () => {
-  it("decides", async () => {
-    const { rate, said } = setUp((key) => (key === "many" ? 17.5 : 0));
+describe("a FallbackRateStore whose shared store answers", () => {
+  it("returns the result of the shared store", async () => {
+    const { rate, logged } = openStore((key) => (key === "many" ? 17.5 : 0));
     for (let call = 0; call < 5; call++) expect(await rate.take("few")).toBe(0);
     expect(await rate.take("many")).toBe(17.5);
-    expect(said()).toEqual([]);
+    expect(logged()).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("is waited for up to 250 ms", async () => {
-    const { rate, said } = setUp(() => new Promise((resolve) => setTimeout(resolve, 249, 9)));
+  it("waits up to 250 ms for the result", async () => {
+    const { rate, logged } = openStore(() => new Promise((resolve) => setTimeout(resolve, 249, 9)));
     const wait = rate.take("a");
     await vi.advanceTimersByTimeAsync(249);
     expect(await wait).toBe(9);
-    expect(said()).toEqual([]);
+    expect(logged()).toEqual([]);
   });
 });
 
-describe("a shared store that is away", () => {
-  it("leaves the call, and all that follow, to this process's own count, and the log is told once", async () => {
-    const { rate, shared, lines } = setUp(() => Promise.reject(new Error("connect ECONNREFUSED")));
+describe("a FallbackRateStore whose shared store is unreachable", () => {
+  it("counts this call and all further ones in the local store, and logs it once", async () => {
+    const { rate, shared, lines } = openStore(() => Promise.reject(new Error("connect ECONNREFUSED")));
     expect([await rate.take("a"), await rate.take("a"), await rate.take("a")]).toEqual([0, 0, 0]);
     expect(await rate.take("a")).toBeGreaterThan(0);
     expect(shared.take).toHaveBeenCalledTimes(1);
-    expect(lines).toEqual([{ level: "warn", fields: { reason: "connect ECONNREFUSED" }, message: AWAY }]);
+    expect(lines).toEqual([{ level: "warn", fields: { reason: "connect ECONNREFUSED" }, message: UNREACHABLE }]);
     rate.close();
   });
 
-  it("holds a call up for 250 ms when it never answers, and none that follows", async () => {
-    const { rate, said } = setUp(never);
+  it("delays the first call by 250 ms when the shared store never answers, and no further call", async () => {
+    const { rate, logged } = openStore(never);
     let wait: number | undefined;
     void Promise.resolve(rate.take("a")).then((answer) => {
       wait = answer;
@@ -63,75 +64,75 @@ describe("a shared store that is away", () => {
     expect(wait).toBeUndefined();
     await vi.advanceTimersByTimeAsync(2);
     expect(wait).toBe(0);
-    expect(rate.take("a")).toBe(0); // at once, not by a promise
-    expect(said()).toEqual([AWAY]);
+    expect(rate.take("a")).toBe(0); // synchronously
+    expect(logged()).toEqual([UNREACHABLE]);
     rate.close();
   });
 
-  it("was counted along: what it let through counts on", async () => {
-    let isAway = false;
-    const { rate } = setUp(() => (isAway ? Promise.reject(new Error("away")) : 0));
+  it("continues with the counts of the calls that the shared store accepted before", async () => {
+    let isUnreachable = false;
+    const { rate } = openStore(() => (isUnreachable ? Promise.reject(new Error("unreachable")) : 0));
     for (let call = 0; call < 2; call++) expect(await rate.take("a")).toBe(0);
-    isAway = true;
+    isUnreachable = true;
     expect(await rate.take("a")).toBe(0);
     expect(await rate.take("a")).toBeGreaterThan(0);
     rate.close();
   });
 
-  it("is asked once a second, and decides again from its first answer on", async () => {
-    let isAway = true;
-    const { rate, shared, said } = setUp(() => (isAway ? Promise.reject(new Error("away")) : 42));
+  it("probes the shared store once a second, and uses it again after its first answer", async () => {
+    let isUnreachable = true;
+    const { rate, shared, logged } = openStore(() => (isUnreachable ? Promise.reject(new Error("unreachable")) : 42));
     expect(await rate.take("a")).toBe(0);
     await vi.advanceTimersByTimeAsync(5_000);
     expect(shared.take).toHaveBeenCalledTimes(1 + 5);
-    expect(said()).toEqual([AWAY]);
-    isAway = false;
+    expect(logged()).toEqual([UNREACHABLE]);
+    isUnreachable = false;
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(said()).toEqual([AWAY, BACK]);
+    expect(logged()).toEqual([UNREACHABLE, REACHABLE]);
     expect(await rate.take("a")).toBe(42);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("is asked by one question at a time when it hangs", async () => {
-    const { rate, shared } = setUp(never);
+  it("sends one probe at a time to a shared store that never answers", async () => {
+    const { rate, shared } = openStore(never);
     void rate.take("a");
     await vi.advanceTimersByTimeAsync(60_000);
     expect(shared.take).toHaveBeenCalledTimes(2);
     rate.close();
   });
 
-  it("is told again when it goes again", async () => {
-    let isAway = true;
-    const { rate, said } = setUp(() => (isAway ? Promise.reject(new Error("away")) : 0));
+  it("logs again when the shared store becomes unreachable again", async () => {
+    let isUnreachable = true;
+    const { rate, logged } = openStore(() => (isUnreachable ? Promise.reject(new Error("unreachable")) : 0));
     await rate.take("a");
-    isAway = false;
+    isUnreachable = false;
     await vi.advanceTimersByTimeAsync(1_000);
-    isAway = true;
+    isUnreachable = true;
     await rate.take("a");
-    expect(said()).toEqual([AWAY, BACK, AWAY]);
+    expect(logged()).toEqual([UNREACHABLE, REACHABLE, UNREACHABLE]);
     rate.close();
   });
 
-  it("is asked less often when it comes and goes, and each second again once it was steady", async () => {
-    // As one that has no room for new clients: it answers to the one that it is asked as.
-    const { rate, said } = setUp((key) => (key === "a" ? Promise.reject(new Error("full")) : 0));
+  it("probes an unstable store less often, and once a second again after it was stable for a minute", async () => {
+    // Like a full Redis, which refuses new keys: only the key of the probe exists already.
+    const { rate, logged } = openStore((key) => (key === "a" ? Promise.reject(new Error("full")) : 0));
     for (let second = 0; second < 600; second++) {
       await rate.take("a");
       await vi.advanceTimersByTimeAsync(1_000);
     }
-    // Away for 1, 2, 4, … 32 and then 60 seconds at a time.
-    expect(said().length).toBeGreaterThanOrEqual(12);
-    expect(said().length).toBeLessThanOrEqual(32);
-    while (said().at(-1) === AWAY) await vi.advanceTimersByTimeAsync(1_000);
+    // The store counts as unreachable for 1, 2, 4, … 32 and then 60 seconds at a time.
+    expect(logged().length).toBeGreaterThanOrEqual(12);
+    expect(logged().length).toBeLessThanOrEqual(32);
+    while (logged().at(-1) === UNREACHABLE) await vi.advanceTimersByTimeAsync(1_000);
     await vi.advanceTimersByTimeAsync(60_000);
     await rate.take("a");
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(said().slice(-2)).toEqual([AWAY, BACK]);
+    expect(logged().slice(-2)).toEqual([UNREACHABLE, REACHABLE]);
     rate.close();
   });
 
-  it("is asked no more once this is closed", async () => {
-    const { rate, shared } = setUp(() => Promise.reject(new Error("away")));
+  it("stops probing when it is closed", async () => {
+    const { rate, shared } = openStore(() => Promise.reject(new Error("unreachable")));
     await rate.take("a");
     rate.close();
     expect(vi.getTimerCount()).toBe(0);
@@ -141,11 +142,11 @@ describe("a shared store that is away", () => {
   });
 });
 
-it("takes an answer that lay unread while the process itself was busy", async () => {
+it("accepts an answer that arrived in time but was not read because the process was busy", async () => {
   vi.useRealTimers();
-  const { rate, said } = setUp(
+  const { rate, logged } = openStore(
     () =>
-      // As from a socket: it is there long before the time is up, and read once the loop turns.
+      // Like an answer from a socket: it arrives before the timeout, and is read in the next turn of the event loop.
       new Promise((resolve) => {
         fs.stat(".", () => resolve(7));
       }),
@@ -154,35 +155,35 @@ it("takes an answer that lay unread while the process itself was busy", async ()
   const busyUntil = performance.now() + 400;
   while (performance.now() < busyUntil);
   expect(await wait).toBe(7);
-  expect(said()).toEqual([]);
+  expect(logged()).toEqual([]);
 });
 
-describe("the start", () => {
-  it("waits for a store that answers, and says at once when it is away", async () => {
-    const good = setUp(() => 0);
+describe("the start of a FallbackRateStore", () => {
+  it("waits for the shared store to answer, and logs at once when it is unreachable", async () => {
+    const good = openStore(() => 0);
     await good.rate.start();
-    expect(good.said()).toEqual([]);
-    const bad = setUp(() => Promise.reject(new Error("away")));
+    expect(good.logged()).toEqual([]);
+    const bad = openStore(() => Promise.reject(new Error("unreachable")));
     await bad.rate.start();
-    expect(bad.said()).toEqual([AWAY]);
+    expect(bad.logged()).toEqual([UNREACHABLE]);
     bad.rate.close();
   });
 
-  it("goes ahead after a second without an answer", async () => {
-    const { rate, said } = setUp(never);
+  it("continues after a second without an answer", async () => {
+    const { rate, logged } = openStore(never);
     const started = rate.start();
     await vi.advanceTimersByTimeAsync(1_001);
     await started;
-    expect(said()).toEqual([AWAY]);
+    expect(logged()).toEqual([UNREACHABLE]);
     rate.close();
   });
 
-  it("is refused for a store that can never be used; a call is not", async () => {
-    const problem = { variable: "WEB_BUS_URL", problem: "names what is not there.", mend: "Install it." };
-    const { rate, said } = setUp(() => Promise.reject(new ConfigError([problem])));
+  it("throws a ConfigError when the shared store can never be used, whereas a call uses the local store", async () => {
+    const problem = { variable: "WEB_BUS_URL", problem: "names a package that is not installed.", fix: "Install it." };
+    const { rate, logged } = openStore(() => Promise.reject(new ConfigError([problem])));
     await expect(rate.start()).rejects.toThrow(ConfigError);
     expect(await rate.take("a")).toBe(0);
-    expect(said()).toEqual([AWAY]);
+    expect(logged()).toEqual([UNREACHABLE]);
     rate.close();
   });
 });

@@ -1,132 +1,138 @@
 import { ConfigError } from "../config/index.ts";
-import type { Log } from "../logging/index.ts";
+import type { Logger } from "../logging/index.ts";
 import type { RateStore } from "./store.ts";
 
 /** How long a call waits for the shared store, in milliseconds, before this process counts it. */
-const ANSWER_MS = 250;
+const CALL_TIMEOUT_MS = 250;
 
-/** How long a start waits for it: the first calls should find it there. */
-const START_MS = 1_000;
+/** How long `start` waits for the shared store, so that the first calls find it connected. */
+const START_TIMEOUT_MS = 1_000;
 
-/** How often a store that is away is asked whether it is back. */
-const PROBE_MS = 1_000;
+/** How long to wait between two probes of a shared store that is unreachable. */
+const PROBE_DELAY_MS = 1_000;
 
-/** How often at least, where it went again soon after it was back, and again. */
-const LONGEST_PROBE_MS = 60_000;
+/** The longest delay between two probes, for a store that becomes unreachable again and again. */
+const MAX_PROBE_DELAY_MS = 60_000;
 
-/** How soon is soon. */
-const STEADY_MS = 60_000;
+/** How long the shared store has to work for the delay to start again at {@link PROBE_DELAY_MS}. */
+const STABLE_AFTER_MS = 60_000;
 
-/** The client as which it is asked. No address looks like this. */
-const PROBE = "(probe)";
+/** The key of probes. It is not an address, so it does not collide with a client's key. */
+const PROBE_KEY = "(probe)";
 
-/** What {@link FallbackRateStore} counts with. */
+/** The two stores of a {@link FallbackRateStore}. */
 export interface FallbackRateStoreOptions {
-  /** What processes count in together. It may fail, or never answer. */
+  /** The store that several processes share. It may fail, or never answer. */
   readonly shared: RateStore;
-  /** What this process counts in by itself. */
-  readonly own: RateStore;
-  readonly log: Log;
+  /** The store of this process. */
+  readonly local: RateStore;
+  readonly log: Logger;
 }
 
 /**
- * Counts in a store that processes share, and in this process alone while that is away. No call
- * fails for the store's sake, and none waits for it longer than 250 ms: the first that gets no
- * answer in that time, or an error, sends all that follow to this process's own count. From then on
- * the store is asked once a second, beside the calls, until it answers; half as often each time that
- * it goes again within a minute, so that one that comes and goes does not fill the log.
+ * Counts in a store that processes share, and in this process alone while the shared store is unreachable.
  *
- * What the shared store lets through is counted in the own one as well, so that this goes on from
- * what the process has seen rather than from nothing. On the way back nothing is carried over: for
- * one span a client may then have more calls than its rate.
+ * No call fails because of the shared store, and none waits for it longer than 250 ms. The first call that
+ * gets an error, or no answer in time, switches all further calls to the local store. From then on the
+ * shared store is probed once a second, independently of calls, until it answers. The delay doubles each
+ * time that the store becomes unreachable again within a minute, up to a minute, so that an unstable store
+ * does not fill the log.
+ *
+ * Calls that the shared store accepts are also counted in the local store, so that a switch continues with
+ * the counts of this process. Switching back transfers no counts: for one span a client may make more calls
+ * than its rate allows.
+ *
+ * @see docs/protocol.md 9.4
  */
 export class FallbackRateStore implements RateStore {
   readonly #shared: RateStore;
-  readonly #own: RateStore;
-  readonly #log: Log;
-  #isAway = false;
-  #probe: NodeJS.Timeout | undefined;
-  #probeMs = PROBE_MS;
-  #backAt = Number.NEGATIVE_INFINITY;
+  readonly #local: RateStore;
+  readonly #log: Logger;
+  #isUnreachable = false;
+  #probeTimer: NodeJS.Timeout | undefined;
+  #probeDelayMs = PROBE_DELAY_MS;
+  #reachableSinceMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
-  constructor({ shared, own, log }: FallbackRateStoreOptions) {
+  constructor({ shared, local, log }: FallbackRateStoreOptions) {
     this.#shared = shared;
-    this.#own = own;
+    this.#local = local;
     this.#log = log;
   }
 
   /**
-   * Asks the shared store once, for a second at most, and has it said in the log when it is away.
+   * Probes the shared store once, for up to a second. Logs if it is unreachable.
    *
-   * @throws ConfigError when it cannot be used at all
+   * @throws ConfigError if the shared store cannot be used with this configuration
    */
   async start(): Promise<void> {
     try {
-      await within(this.#shared.take(PROBE), START_MS);
+      await withTimeout(this.#shared.take(PROBE_KEY), START_TIMEOUT_MS);
     } catch (error) {
       if (error instanceof ConfigError) throw error;
-      this.#leave(error);
+      this.#switchToLocal(error);
     }
   }
 
   take(key: string): number | Promise<number> {
-    return this.#isAway ? this.#own.take(key) : this.#takeShared(key);
+    return this.#isUnreachable ? this.#local.take(key) : this.#takeShared(key);
   }
 
-  /** Asks no more. */
+  /** Stops probing. */
   close(): void {
     this.#isClosed = true;
-    clearTimeout(this.#probe);
+    clearTimeout(this.#probeTimer);
   }
 
   async #takeShared(key: string): Promise<number> {
     try {
-      const wait = await within(this.#shared.take(key), ANSWER_MS);
-      if (wait === 0) await this.#own.take(key);
+      const wait = await withTimeout(this.#shared.take(key), CALL_TIMEOUT_MS);
+      if (wait === 0) await this.#local.take(key);
       return wait;
     } catch (error) {
-      this.#leave(error);
-      return this.#own.take(key);
+      this.#switchToLocal(error);
+      return this.#local.take(key);
     }
   }
 
-  #leave(error: unknown): void {
-    if (this.#isAway || this.#isClosed) return;
-    this.#isAway = true;
-    // Its message and no more: an error of a client holds the command, and that the client's address.
+  #switchToLocal(error: unknown): void {
+    if (this.#isUnreachable || this.#isClosed) return;
+    this.#isUnreachable = true;
+    // Only the message is logged: the error of a Redis client contains the command, which contains the
+    // address of an application's client.
     const reason = error instanceof Error ? error.message : String(error);
-    this.#log.warn({ reason }, "The shared rate store is away: this process counts calls by itself");
-    const isSoon = performance.now() - this.#backAt < STEADY_MS;
-    this.#probeMs = isSoon ? Math.min(this.#probeMs * 2, LONGEST_PROBE_MS) : PROBE_MS;
-    this.#askLater();
+    this.#log.warn({ reason }, "The shared rate limit store is unreachable; this process counts for itself");
+    const isUnstable = performance.now() - this.#reachableSinceMs < STABLE_AFTER_MS;
+    this.#probeDelayMs = isUnstable ? Math.min(this.#probeDelayMs * 2, MAX_PROBE_DELAY_MS) : PROBE_DELAY_MS;
+    this.#scheduleProbe();
   }
 
-  #askLater(): void {
+  #scheduleProbe(): void {
     if (this.#isClosed) return;
-    this.#probe = setTimeout(() => void this.#ask(), this.#probeMs);
-    this.#probe.unref();
+    this.#probeTimer = setTimeout(() => void this.#probe(), this.#probeDelayMs);
+    this.#probeTimer.unref();
   }
 
-  async #ask(): Promise<void> {
+  async #probe(): Promise<void> {
     try {
-      // Without a limit of time: a store that hangs answers when it goes on, or its connection ends.
-      await this.#shared.take(PROBE);
+      // Without a timeout: a store that hangs answers when it continues, or its connection is closed.
+      await this.#shared.take(PROBE_KEY);
     } catch {
-      return this.#askLater(); // It is away still, and that has been said.
+      return this.#scheduleProbe(); // still unreachable, which was logged before
     }
-    this.#isAway = false;
-    this.#backAt = performance.now();
-    this.#log.info({}, "The shared rate store is back: processes count calls together");
+    this.#isUnreachable = false;
+    this.#reachableSinceMs = performance.now();
+    this.#log.info({}, "The shared rate limit store is reachable again; all processes share the counts");
   }
 }
 
-/** Waits for an answer up to a time. */
-function within(answer: number | Promise<number>, ms: number): Promise<number> {
+/** Rejects if an answer takes longer than a number of milliseconds. */
+function withTimeout(answer: number | Promise<number>, timeoutMs: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    const refuse = () => reject(new Error(`There was no answer in ${ms} ms.`));
-    // When this process itself was busy, the answer may lie there unread: it is read before `refuse` runs.
-    const timer = setTimeout(() => setImmediate(refuse), ms);
+    const rejectLate = () => reject(new Error(`The shared rate limit store did not answer within ${timeoutMs} ms.`));
+    // If this process was busy itself, the answer may be in the socket's buffer. The event loop reads it
+    // before it runs `setImmediate` callbacks.
+    const timer = setTimeout(() => setImmediate(rejectLate), timeoutMs);
     Promise.resolve(answer)
       .finally(() => clearTimeout(timer))
       .then(resolve, reject);

@@ -1,77 +1,78 @@
 import type { RateStore } from "./store.ts";
 import { type Rate, retryAfterSeconds } from "./window.ts";
 
-/** How many clients are told apart in one window. At 100 bytes each, some 20 MB in all. */
+/** How many clients are counted separately in one window. At 100 bytes each, two windows take about 20 MB. */
 const MAX_CLIENTS = 100_000;
 
-/** How many clients are looked at for one to be forgotten, when there are too many. */
-const SEARCH = 32;
+/** How many clients are examined to find one that can be evicted. */
+const MAX_EVICTION_CHECKS = 32;
 
-/** The key under which clients are counted together, when nobody can be forgotten. */
-const OTHERS = "";
+/** The key under which further clients are counted together when no client can be evicted. */
+const OVERFLOW_KEY = "";
 
-/** A store that never has to wait for its answer. */
+/** A rate store that returns its result synchronously. */
 export interface MemoryRateStore extends RateStore {
   take(key: string): number;
 }
 
 /**
- * Counts in this process: two maps, of this window and of the one before, so that nothing needs a
- * timer to be forgotten.
+ * Returns a store that counts in this process. It has one map for the current window and one for the
+ * previous window, so that no timer is needed to expire counts.
  *
- * Memory is bounded whatever addresses arrive. Where a client has to be forgotten it is one that
- * may still call: nobody is let in by sending from many addresses. Where all have used up their
- * calls, those who come after are counted together.
+ * Memory is bounded for any number of addresses. A client can be evicted only while it has calls left, so
+ * a blocked client cannot reset its count by sending from many addresses. If no client can be evicted,
+ * further clients share one count.
  *
- * @param now gives the time in milliseconds; by default that of a clock that nobody can set
+ * @param now returns the time in milliseconds; by default a monotonic clock
  */
 export function memoryRateStore(
   rate: Rate,
   now: () => number = () => performance.now(),
   maxClients = MAX_CLIENTS,
 ): MemoryRateStore {
-  const spanMs = rate.seconds * 1000;
+  const windowMs = rate.seconds * 1000;
   let window = 0;
   let previous = new Map<string, number>();
   let current = new Map<string, number>();
 
-  /** Turns to the window of a time; gives how much of it has passed. */
-  const turn = (time: number): number => {
-    const index = Math.floor(time / spanMs);
-    if (index === window - 1) return 0; // set back across the edge: it stands there until the time comes again
-    if (index !== window) begin(index);
-    return (time % spanMs) / spanMs;
+  /** Moves to the window of a time. Returns the part of that window which has passed, from 0 to 1. */
+  const advanceTo = (timeMs: number): number => {
+    const index = Math.floor(timeMs / windowMs);
+    // The clock was set back across the start of the window: stay at the start until it has caught up.
+    if (index === window - 1) return 0;
+    if (index !== window) startWindow(index);
+    return (timeMs % windowMs) / windowMs;
   };
 
-  const begin = (index: number) => {
+  const startWindow = (index: number) => {
     previous = index === window + 1 ? current : new Map();
     current = new Map();
-    walk = current.keys();
+    evictionCandidates = current.keys();
     window = index;
   };
 
   const waitOf = (key: string, elapsed: number) =>
     retryAfterSeconds({ previous: previous.get(key) ?? 0, current: current.get(key) ?? 0, elapsed }, rate);
 
-  // One walk round the map that goes on where it stopped: to begin anew each time would pass over
-  // the places of all that were forgotten before.
-  let walk = current.keys();
+  // One iterator over the map that continues where it stopped. A new iterator for each eviction would step
+  // over the empty slots of all clients that were evicted before.
+  let evictionCandidates = current.keys();
 
-  /** Makes room for one more client; answers whether there was any to be made. */
-  const makeRoom = (elapsed: number): boolean => {
-    for (let looked = 0; looked < SEARCH; looked++) {
-      const { done, value: key } = walk.next();
-      if (done) walk = current.keys();
-      else if (key !== OTHERS && waitOf(key, elapsed) === 0) return current.delete(key);
+  /** Evicts one client that has calls left. Returns whether one was found. */
+  const evictOne = (elapsed: number): boolean => {
+    for (let checks = 0; checks < MAX_EVICTION_CHECKS; checks++) {
+      const { done, value: key } = evictionCandidates.next();
+      if (done) evictionCandidates = current.keys();
+      else if (key !== OVERFLOW_KEY && waitOf(key, elapsed) === 0) return current.delete(key);
     }
     return false;
   };
 
   return {
     take(client) {
-      const elapsed = turn(now());
-      const isKnown = current.has(client);
-      const key = isKnown || current.size < maxClients || makeRoom(elapsed) ? client : OTHERS;
+      const elapsed = advanceTo(now());
+      const isCounted = current.has(client);
+      const key = isCounted || current.size < maxClients || evictOne(elapsed) ? client : OVERFLOW_KEY;
       const wait = waitOf(key, elapsed);
       if (wait === 0) current.set(key, (current.get(key) ?? 0) + 1);
       return wait;

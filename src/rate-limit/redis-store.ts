@@ -3,13 +3,15 @@ import type { RateStore } from "./store.ts";
 import type { Rate } from "./window.ts";
 
 /**
- * One call, counted or refused: the decision of `waitFor` in window.ts, in the numbers of both (they
- * are the same), made where no other call can come between.
+ * Counts or refuses one call. The decision is that of `retryAfterSeconds` in window.ts, with the same
+ * floating-point arithmetic. As a script it is atomic.
  *
- * A client is one key, so that a cluster needs no say in where keys lie. It holds the number of a
- * window, the calls in the one before it and those in it, and is gone when neither counts any
- * longer. A call that is refused writes nothing. The wait is returned as text: of a number Redis
- * would drop the fraction.
+ * Each client has one key, so that the script runs in a Redis cluster too. Its value is the number of a
+ * window, the calls in the window before it and the calls in it. The key expires when neither counts any
+ * more. A refused call writes nothing. The wait is returned as a string, because Redis truncates numbers
+ * in replies to integers.
+ *
+ * KEYS: the client. ARGV: the calls and seconds of the rate, and in tests the time in milliseconds.
  */
 const TAKE = defineScript(`
 local calls, seconds, time = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -23,24 +25,25 @@ local passed = math.fmod(time, span)
 local elapsed = passed / span
 
 local previous, current = 0, 0
-local kept = redis.call('GET', KEYS[1])
-if kept then
-  local last, before, within = string.match(kept, '^(%d+) (%d+) (%d+)$')
-  if tonumber(last) == window + 1 then -- set back across the edge: it stands there until the time comes again
+local stored = redis.call('GET', KEYS[1])
+if stored then
+  local stored_window, before, within = string.match(stored, '^(%d+) (%d+) (%d+)$')
+  -- The clock was set back across the start of the window: stay at the start until it has caught up.
+  if tonumber(stored_window) == window + 1 then
     window, passed, elapsed = window + 1, 0, 0
   end
-  if tonumber(last) == window then
+  if tonumber(stored_window) == window then
     previous, current = tonumber(before), tonumber(within)
-  elseif tonumber(last) == window - 1 then
+  elseif tonumber(stored_window) == window - 1 then
     previous = tonumber(within)
   end
 end
 
 local wait = 0
 if previous * (1 - elapsed) + current + 1 > calls then
-  local room = calls - 1 - current
-  if room >= 0 then
-    wait = seconds * (1 - room / previous - elapsed)
+  local remaining = calls - 1 - current
+  if remaining >= 0 then
+    wait = seconds * (1 - remaining / previous - elapsed)
   else
     wait = seconds * (1 - elapsed + 1 - (calls - 1) / current)
   end
@@ -53,27 +56,28 @@ return string.format('%.17g', wait)
 `);
 
 /**
- * Counts in Redis, for all processes that use it together: one round trip for a call.
+ * Returns a store that counts in Redis, for all processes that use it. Each call takes one round trip.
  *
- * It decides as {@link memoryRate} does. Memory in Redis is bounded by the calls of two spans: each
- * client's key expires.
+ * It decides as {@link memoryRateStore} does. Memory in Redis is bounded by the calls of two windows, since
+ * the key of each client expires.
  *
- * @param now gives the time in milliseconds; the clock of Redis unless said, so that processes whose
- *   clocks differ count alike
+ * @param now returns the time in milliseconds; by default the clock of Redis is used, so that processes
+ *   with different clocks agree
  */
 export function redisRateStore(rate: Rate, connection: RedisConnection, now?: () => number): RateStore {
-  const prefix = `tsweb:rate:${rate.seconds}:`; // with another span, the numbers of windows mean other times
+  // The number of a window depends on its length, so rates of different lengths do not share keys.
+  const prefix = `tsweb:rate:${rate.seconds}:`;
   const settings = [String(rate.calls), String(rate.seconds)];
   return {
     async take(client) {
       const args = now ? [...settings, String(now())] : settings;
-      return waitOf(await runScript(connection, TAKE, { keys: [prefix + client], args }));
+      return parseWait(await runScript(connection, TAKE, { keys: [prefix + client], args }));
     },
   };
 }
 
-function waitOf(reply: unknown): number {
+function parseWait(reply: unknown): number {
   const wait = typeof reply === "string" ? Number(reply) : Number.NaN;
   if (Number.isFinite(wait)) return wait;
-  throw new Error("Redis answered with what is no time to wait.");
+  throw new Error(`Unexpected reply of Redis to the rate limit script: ${typeof reply}. Expected a number of seconds.`);
 }

@@ -1,21 +1,26 @@
-/** Where calls are counted. */
+/**
+ * Counts calls by client.
+ *
+ * @see docs/protocol.md 9.2
+ */
 export interface RateStore {
   /**
-   * Counts a call of a client, unless it is one too many.
+   * Counts a call of a client if the client is within the rate.
    *
-   * @returns 0 when it was counted; else the seconds to wait, and nothing was counted
+   * @param key the client's key, see `clientKey`
+   * @returns 0 if the call was counted; otherwise the seconds until the client's next call is accepted
    */
   take(key: string): number | Promise<number>;
 }
 
-/** A store that an application opens and closes. */
+/** A rate store that an application starts and closes. */
 export interface ManagedRateStore extends RateStore {
   /**
-   * Makes it ready before the first call.
+   * Prepares the store before the first call.
    *
-   * @throws ConfigError when it cannot be used as it is configured
+   * @throws ConfigError if the store cannot be used with this configuration
    */
   start(): Promise<void>;
-  /** Lets go of what it holds. */
+  /** Releases connections and timers. */
   close(): Promise<void>;
 }

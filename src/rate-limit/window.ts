@@ -1,46 +1,48 @@
-/** How many calls a client may make in a span of time. */
+/** The number of calls that a client may make in a span of time. */
 export interface Rate {
   readonly calls: number;
   /** The span, in seconds. */
   readonly seconds: number;
 }
 
-/** What is known of a client at one moment. */
+/** The calls of one client at one moment. */
 export interface WindowCounts {
-  /** Calls in the window before this one. */
+  /** The accepted calls in the previous window. */
   readonly previous: number;
-  /** Calls in this window so far. */
+  /** The accepted calls in the current window so far. */
   readonly current: number;
-  /** How much of this window has passed, from 0 to 1. */
+  /** The part of the current window that has passed, from 0 to 1. */
   readonly elapsed: number;
 }
 
 /**
- * Gives how long a client has to wait for its next call, in seconds; `0` when it may call now.
+ * Returns how long a client has to wait for its next call, in seconds. 0 means that it may call now.
  *
- * The window slides: of the window before this one counts the share that still lies within one
- * span of now, as if its calls had been spread evenly. A client that waits as long as it is told
- * is let through then, and is not a second earlier.
+ * This is a sliding window counter: the calls of the previous window count by the share of that window
+ * which lies within one span of now, as if they had been spread evenly. A client that waits for the
+ * returned time is accepted then, and not one second earlier.
+ *
+ * @see docs/protocol.md 9.2
  */
 export function retryAfterSeconds({ previous, current, elapsed }: WindowCounts, { calls, seconds }: Rate): number {
   if (previous * (1 - elapsed) + current + 1 <= calls) return 0;
-  const room = calls - 1 - current;
-  // Within this window, once enough of the one before has slid out …
-  if (room >= 0) return seconds * (1 - room / previous - elapsed);
-  // … else in the next one, of which this one will be the window before.
+  const remaining = calls - 1 - current;
+  // Within this window, when enough of the previous one has slid out …
+  if (remaining >= 0) return seconds * (1 - remaining / previous - elapsed);
+  // … otherwise in the next window, whose previous window is this one.
   return seconds * (1 - elapsed + 1 - (calls - 1) / current);
 }
 
 /**
- * Checks a rate as it was given.
+ * Returns the `rate` option of `new App` after checking it.
  *
- * @throws RangeError that says what is wrong
+ * @throws RangeError if `calls` or `seconds` is not a number in its range
  */
 export function validateRate(rate: Rate): Rate {
   const { calls, seconds } = rate;
   if (!Number.isSafeInteger(calls) || calls < 1)
-    throw new RangeError(`rate: calls is a whole number from 1, not ${calls}.`);
+    throw new RangeError(`Invalid option rate.calls in new App: ${calls}. Use a whole number from 1.`);
   if (!Number.isFinite(seconds) || seconds < 1)
-    throw new RangeError(`rate: seconds is a number from 1, not ${seconds}.`);
+    throw new RangeError(`Invalid option rate.seconds in new App: ${seconds}. Use a number from 1.`);
   return rate;
 }

@@ -1,16 +1,17 @@
-const FIRST_MS = 50;
-const LONGEST_MS = 2_000;
+const FIRST_DELAY_MS = 50;
+const MAX_DELAY_MS = 2_000;
 
 /**
- * Gives how long to wait before a connection is tried again: twice as long each time, up to two
- * seconds, of which the half is left to chance. When a Redis comes back, not all processes shall
- * knock at once.
+ * Returns how long to wait before the next attempt to reconnect to Redis or NATS, in milliseconds.
  *
- * @param attempt 1 for the first one after a loss
- * @param random from 0 to 1
- * @returns milliseconds
+ * The upper bound starts at 50 ms, doubles with each attempt and stops at 2 s. The delay is random
+ * between half of the bound and the bound ("equal jitter"), so that the processes of an application do
+ * not all reconnect in the same moment.
+ *
+ * @param attempt 1 for the first attempt after the connection was lost
+ * @param random from 0 (inclusive) to 1; replaced in tests
  */
 export function backoffMs(attempt: number, random: number = Math.random()): number {
-  const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempt - 1));
-  return Math.round(longest * (0.5 + random / 2));
+  const bound = Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
+  return Math.round(bound * (0.5 + random / 2));
 }

@@ -1,53 +1,55 @@
 import type { Redis } from "ioredis";
-import type { Log } from "../logging/index.ts";
+import type { Logger } from "../logging/index.ts";
 import { LazyRedisClient } from "./lazy-client.ts";
 
-/** A part's hold on the connection to a Redis, which it may share with others. */
+/** A reference to a connection to Redis, which several parts of the process can share. */
 export interface RedisConnection {
-  /** Where it leads, without the name and password: fit for logs. */
+  /** The host, port and database, without user name and password: safe to log. */
   readonly address: string;
   /**
-   * Gives the client; the first use of any part makes the connection, and waits until that has
-   * succeeded or failed.
+   * Returns the client. The first call of any part connects; it resolves when that attempt has succeeded
+   * or failed.
    *
-   * While Redis is away its commands are refused at once, and those in flight when it went; one that
-   * was in flight may have been run all the same. It comes back by itself.
+   * While Redis is unreachable, the client rejects every command at once, and the commands that were in
+   * flight when the connection was lost. Redis may still have run those. The client reconnects by itself.
    *
-   * @throws ConfigError that says to install ioredis, when it is not installed, or that Redis refuses
-   *   the database
+   * @throws ConfigError if ioredis is not installed, or if Redis refuses the database number
    */
   client(): Promise<Redis>;
-  /** Lets go of it. The last to do so ends the connection, within half a second. */
+  /** Releases the reference. Releasing the last one closes the connection, within half a second. */
   close(): Promise<void>;
 }
 
-/** The connections of this process, by their whole address, and how many parts hold each. */
-const links = new Map<string, { readonly link: LazyRedisClient; holders: number }>();
+/**
+ * The connections of this process by their complete URL, with the number of open references. The state
+ * is global because the rate limit and the bus of all applications in the process share a connection.
+ */
+const sharedClients = new Map<string, { readonly client: LazyRedisClient; references: number }>();
 
 /**
- * Gives the connection of this process to a Redis: one for each address, whoever asks.
+ * Returns a reference to this process's connection to a Redis: one connection for each URL.
  *
- * Its loss is logged once, and so is its return, by the log of whoever asked first; neither line
- * holds the name or the password.
+ * The connection logs to the `log` of the first caller: one line when Redis becomes unreachable and one
+ * when it is reachable again. No line contains the user name or the password.
  *
  * @param url `redis://…` or `rediss://…`
- * @throws ConfigError for an address whose path is no database's number
+ * @throws ConfigError if the path of the URL is not a database number
  */
-export function openRedisConnection(url: string, log: Log): RedisConnection {
-  const shared = links.get(url) ?? { link: new LazyRedisClient(url, log), holders: 0 };
-  links.set(url, shared);
-  shared.holders++;
-  let isHeld = true;
+export function openRedisConnection(url: string, log: Logger): RedisConnection {
+  const shared = sharedClients.get(url) ?? { client: new LazyRedisClient(url, log), references: 0 };
+  sharedClients.set(url, shared);
+  shared.references++;
+  let isOpen = true;
   return {
-    address: shared.link.address,
-    client: () => shared.link.client(),
+    address: shared.client.address,
+    client: () => shared.client.get(),
     async close() {
-      if (!isHeld) return;
-      isHeld = false;
-      shared.holders--;
-      if (shared.holders > 0) return;
-      links.delete(url);
-      await shared.link.close();
+      if (!isOpen) return;
+      isOpen = false;
+      shared.references--;
+      if (shared.references > 0) return;
+      sharedClients.delete(url);
+      await shared.client.close();
     },
   };
 }

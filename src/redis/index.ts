@@ -1,3 +1,3 @@
-export { type RedisConnection, openRedisConnection } from "./connection.ts";
-export { RedisSubscriber } from "./subscriber.ts";
+export { openRedisConnection, type RedisConnection } from "./connection.ts";
 export { defineScript, runScript, type Script, type ScriptInput } from "./script.ts";
+export { RedisSubscriber } from "./subscriber.ts";

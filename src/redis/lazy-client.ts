@@ -1,71 +1,75 @@
 import type { Redis, RedisOptions } from "ioredis";
 import { ConfigError } from "../config/index.ts";
-import type { Log } from "../logging/index.ts";
-import { backoffMs } from "../reconnect/backoff.ts";
+import type { Logger } from "../logging/index.ts";
+import { backoffMs, ReachabilityLog } from "../reconnect/index.ts";
 import { loadIoredis } from "./load-ioredis.ts";
 
-/** How long a connection may take to be made. */
-const CONNECT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * How long Redis may owe an answer before the connection counts as dead: a network that swallows
- * packets closes nothing by itself.
+ * How long Redis may owe a reply before the connection counts as dead. A network that drops packets does
+ * not close the connection by itself.
  */
-const STALL_MS = 5_000;
+const SOCKET_TIMEOUT_MS = 5_000;
 
-/** How long Redis has to answer what is in flight when the connection is given up. */
-const GOODBYE_MS = 500;
+/** How long `close` waits for the replies of commands in flight. */
+const QUIT_TIMEOUT_MS = 500;
 
 const OPTIONS: RedisOptions = {
   lazyConnect: true,
-  connectTimeout: CONNECT_MS,
-  socketTimeout: STALL_MS,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  socketTimeout: SOCKET_TIMEOUT_MS,
   keepAlive: 30_000,
   connectionName: "tsweb",
-  disableClientInfo: true, // it reads a file of the package, which a built application does not have
-  // While Redis is away commands are refused at once: a queue of them would have no bound, and would
-  // be run when nobody waits for them any longer.
+  disableClientInfo: true, // it reads a file of the ioredis package, which a bundled application does not have
+  // While Redis is unreachable, commands are rejected at once. A queue of them would be unbounded, and its
+  // commands would run when nobody waits for them any more.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   retryStrategy: (attempt) => backoffMs(attempt),
-  // After a fail-over we may still be connected to what was the master.
+  // After a fail-over the connection may still lead to the former master, which is a replica now.
   reconnectOnError: (error) => error.message.startsWith("READONLY "),
 };
 
-/** One connection to one Redis, made at its first use and made again whenever it is lost. */
+/** One connection to one Redis. It connects at its first use and reconnects whenever it is lost. */
 export class LazyRedisClient {
-  /** Where it leads, without the name and password: this goes into logs. */
+  /** The host, port and database, without user name and password: safe to log. */
   readonly address: string;
   readonly #url: string;
-  readonly #log: Log;
-  #client: Promise<Redis> | undefined;
+  readonly #reachability: ReachabilityLog;
+  #connecting: Promise<Redis> | undefined;
   #redis: Redis | undefined;
-  #isAway = false;
   #isClosed = false;
-  #refusal: ConfigError | undefined;
+  #databaseError: ConfigError | undefined;
 
-  /** @throws ConfigError for an address whose path is no database's number */
-  constructor(url: string, log: Log) {
+  /** @throws ConfigError if the path of the URL is not a database number */
+  constructor(url: string, log: Logger) {
     const { host, pathname } = new URL(url);
-    // The client would ask Redis for a database of no number, and end the process over the answer.
-    if (!/^(\/\d{0,5})?$/.test(pathname)) throw unusable("has a path, which is no database's number.");
+    // ioredis would select the database NaN, and its unhandled rejection would end the process. The message
+    // does not repeat the path: in a mistyped URL it may contain the password.
+    if (!/^(\/\d{0,5})?$/.test(pathname)) throw databaseError("has a path that is not a database number.");
     this.address = host + (pathname === "/" ? "" : pathname);
     this.#url = url;
-    this.#log = log;
+    this.#reachability = new ReachabilityLog({ service: "Redis", fields: { redis: this.address }, log });
   }
 
-  /** Gives the client, once the first attempt to connect has succeeded or failed. */
-  client(): Promise<Redis> {
-    this.#client ??= this.#connect();
-    return this.#client;
+  /**
+   * Returns the client, after the first attempt to connect has succeeded or failed.
+   *
+   * @throws ConfigError if ioredis is not installed, or if Redis refuses the database number
+   */
+  get(): Promise<Redis> {
+    this.#connecting ??= this.#connect();
+    return this.#connecting;
   }
 
-  /** Waits for what is in flight, for half a second at most, and disconnects. */
+  /** Waits up to half a second for the commands in flight, then disconnects. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#reachability.close();
     const redis = this.#redis;
     if (!redis) return;
-    if (redis.status === "ready") await goodbye(redis);
+    if (redis.status === "ready") await quit(redis);
     redis.disconnect();
   }
 
@@ -74,61 +78,49 @@ export class LazyRedisClient {
     if (this.#isClosed) throw new Error(`The connection to Redis at ${this.address} is closed.`);
     const redis = new Client(this.#url, OPTIONS);
     this.#redis = redis;
-    redis.on("error", (error: Error) => this.#meet(error));
-    redis.on("close", () => this.#tellLoss("The connection was closed."));
-    redis.on("ready", () => this.#tellReturn());
-    // A failure is told by the event above, and it is tried again.
+    redis.on("error", (error: Error) => this.#handleError(error));
+    redis.on("close", () => this.#reachability.unreachable("The connection was closed."));
+    redis.on("ready", () => this.#reachability.reachable());
+    // The listener for errors logs a failure, and the client connects again.
     await redis.connect().catch(() => undefined);
-    if (this.#refusal) throw this.#refusal;
+    if (this.#databaseError) throw this.#databaseError;
     return redis;
   }
 
-  #meet(error: Error): void {
-    this.#tellLoss(describe(error));
-    if (!refusesDatabase(error)) return;
-    // The client would go on in database 0, among what is another application's.
-    this.#refusal = unusable(`names a database that Redis refuses (${error.message}).`);
+  #handleError(error: Error): void {
+    this.#reachability.unreachable(describeError(error));
+    if (!isDatabaseRefused(error)) return;
+    // ioredis would continue with database 0, which may contain the data of another application.
+    this.#databaseError = databaseError(`names a database that Redis refuses (${error.message}).`);
     this.#redis?.disconnect();
-  }
-
-  #tellLoss(reason: string): void {
-    if (this.#isAway || this.#isClosed) return;
-    this.#isAway = true;
-    this.#log.warn({ redis: this.address, reason }, "Redis is away; it is tried until it is back");
-  }
-
-  #tellReturn(): void {
-    if (!this.#isAway) return;
-    this.#isAway = false;
-    this.#log.info({ redis: this.address }, "Redis is back");
   }
 }
 
 /**
- * Says what went wrong, for a log. The error itself must not get there: it carries the command that
- * failed, and of AUTH that is the password.
+ * Returns the reason of a failure for the log. The error object itself must not be logged: it contains the
+ * command that failed, and the arguments of AUTH are the password.
  */
-function describe(error: Error): string {
-  const { code } = error as NodeJS.ErrnoException; // where the system refused
-  // Of a host with several addresses none of which answered, Node gives an error without a message.
+function describeError(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException; // `code` is read as undefined from any other error
+  // If no address of a host answers, Node reports an AggregateError with an empty message.
   return error.message || code || error.name;
 }
 
 /**
- * Answers whether Redis has refused the database itself, rather than us: a reply's error carries
- * the command that it is to, and begins with its code.
+ * Returns whether Redis has refused the database number. The error of a reply names its command, and its
+ * message starts with the error code.
  */
-function refusesDatabase(error: Error & { readonly command?: { readonly name?: string } }): boolean {
+function isDatabaseRefused(error: Error & { readonly command?: { readonly name?: string } }): boolean {
   return error.command?.name === "select" && /^(ERR|NOPERM) /.test(error.message);
 }
 
-function unusable(problem: string): ConfigError {
-  const mend = "End it with the number of a database, as redis://host:6379/1, or with nothing for the first.";
-  return new ConfigError([{ variable: "WEB_BUS_URL", problem, mend }]);
+function databaseError(problem: string): ConfigError {
+  const fix = "End the URL with a database number, as in redis://host:6379/1, or omit the path to use database 0.";
+  return new ConfigError([{ variable: "WEB_BUS_URL", problem, fix }]);
 }
 
-async function goodbye(redis: Redis): Promise<void> {
-  const patience = new Promise<void>((resolve) => setTimeout(resolve, GOODBYE_MS).unref());
-  // One that is lost in this moment needs no goodbye.
-  await Promise.race([redis.quit().catch(() => undefined), patience]);
+async function quit(redis: Redis): Promise<void> {
+  const timeout = new Promise<void>((resolve) => setTimeout(resolve, QUIT_TIMEOUT_MS).unref());
+  // If the connection is lost at this moment, there is nothing left to wait for.
+  await Promise.race([redis.quit().catch(() => undefined), timeout]);
 }

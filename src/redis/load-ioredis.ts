@@ -2,9 +2,9 @@ import type { Redis } from "ioredis";
 import { ConfigError } from "../config/index.ts";
 
 /**
- * Loads the client for Redis, which applications install only when they use it.
+ * Loads ioredis, an optional peer dependency: only applications that use Redis install it.
  *
- * @throws ConfigError that says to install it, when it cannot be loaded
+ * @throws ConfigError with the install command if ioredis cannot be loaded
  */
 export async function loadIoredis(): Promise<typeof Redis> {
   try {
@@ -14,8 +14,8 @@ export async function loadIoredis(): Promise<typeof Redis> {
     throw new ConfigError([
       {
         variable: "WEB_BUS_URL",
-        problem: `names a Redis, and ioredis, the package that talks to it, could not be loaded (${reason}).`,
-        mend: "Install it in the application, and build that again: npm install ioredis",
+        problem: `names a Redis, but the package ioredis could not be loaded (${reason}).`,
+        fix: "Install it in the application, then build the application again: npm install ioredis",
       },
     ]);
   }

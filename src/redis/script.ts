@@ -1,31 +1,32 @@
 import { createHash } from "node:crypto";
 import type { RedisConnection } from "./connection.ts";
+import { unreachableError } from "./unreachable-error.ts";
 
-/** A Lua script: what runs in Redis as one step. */
+/** A Lua script, which Redis runs atomically. */
 export interface Script {
   readonly text: string;
-  /** The name under which Redis keeps it: the SHA-1 of its text. */
+  /** The SHA-1 of the text in hexadecimal digits: the name by which Redis caches the script. */
   readonly sha: string;
 }
 
-/** Describes a script, once, where it is written. */
+/** Defines a script. To be called once, at module level. */
 export function defineScript(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }
 
-/** What a script is given. */
+/** The keys and arguments of one run of a script. */
 export interface ScriptInput {
-  /** Every key that it touches: in a cluster they have to lie together. */
+  /** Every key that the script reads or writes. In a cluster, they have to be in one hash slot. */
   readonly keys: readonly string[];
   readonly args: readonly string[];
 }
 
 /**
- * Runs a script: by its name, in one round trip; with its whole text where Redis does not have it,
- * after a restart say.
+ * Runs a script in one round trip with EVALSHA. If Redis has not cached the script, for example after a
+ * restart, it is sent again with EVAL.
  *
- * @returns what it returned
- * @throws Error when Redis is away, at once, or by its own reply
+ * @returns the reply of the script
+ * @throws Error at once if Redis is unreachable, or the error that Redis replied
  */
 export async function runScript(
   connection: RedisConnection,
@@ -33,17 +34,17 @@ export async function runScript(
   { keys, args }: ScriptInput,
 ): Promise<unknown> {
   const redis = await connection.client();
-  // The client would refuse it too, in words about its own settings.
-  if (redis.status !== "ready") throw new Error(`Redis at ${connection.address} is away.`);
+  // Without this check ioredis rejects the command too, but its message is about its own options.
+  if (redis.status !== "ready") throw unreachableError(connection.address);
   try {
     return await redis.evalsha(script.sha, keys.length, ...keys, ...args);
   } catch (error) {
-    if (!isUnknownScript(error)) throw error;
+    if (!isScriptNotCached(error)) throw error;
     return redis.eval(script.text, keys.length, ...keys, ...args);
   }
 }
 
-/** The first word of an error that Redis replies is its code. */
-function isUnknownScript(error: unknown): boolean {
+/** Returns whether Redis replied NOSCRIPT. The message of a reply's error starts with the error code. */
+function isScriptNotCached(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith("NOSCRIPT ");
 }

@@ -1,67 +1,67 @@
 import type { Redis } from "ioredis";
 import type { RedisConnection } from "./connection.ts";
+import { unreachableError } from "./unreachable-error.ts";
 
-/** How often a connection on which nothing needs to be said is asked whether it lives. */
-const PING_MS = 5_000;
+/** How often the connection is checked with PING. A subscriber sends no other commands while it is idle. */
+const PING_INTERVAL_MS = 5_000;
 
-/** How many channels are asked for with one command. */
-const CHUNK = 1_000;
+/** How many channels one SUBSCRIBE command contains. */
+const CHANNELS_PER_COMMAND = 1_000;
 
-/** How long Redis is left alone after it refused to have us listen. */
-const REFUSED_MS = 1_000;
+/** How long to wait before subscribing again after Redis refused it. */
+const RESUBSCRIBE_DELAY_MS = 1_000;
 
-/** Whom a {@link RedisSubscriber} listens for. */
+/** The owner's side of a {@link RedisSubscriber}. No function may throw. */
 export interface SubscriberHandlers {
-  /** Gives the channels that are to be listened to now. */
+  /** Returns the pub/sub channels to be subscribed to at this moment. */
   channels(): Iterable<string>;
-  /** Hears a message. */
-  message(channel: string, text: string): void;
-  /** Is told that it listens again, after its connection was lost: something may have been missed. */
-  back(): void;
+  /** Called with each pub/sub message. */
+  onMessage(channel: string, text: string): void;
+  /** Called when all channels are subscribed again after the connection was lost. Messages may be missing. */
+  onReconnect(): void;
 }
 
 /**
- * Listens to channels on a connection of its own, since one that listens can do nothing else. It comes
- * back by itself, and listens again to what it should.
+ * Subscribes to Redis pub/sub channels. It uses a connection of its own, since a connection in subscriber
+ * mode accepts no other commands. When that is lost, it reconnects and subscribes to all channels again.
  */
 export class RedisSubscriber {
   readonly #connection: RedisConnection;
-  readonly #ear: SubscriberHandlers;
+  readonly #handlers: SubscriberHandlers;
   #opening: Promise<Redis> | undefined;
   #redis: Redis | undefined;
-  #ping: NodeJS.Timeout | undefined;
+  #pingTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(connection: RedisConnection, ear: SubscriberHandlers) {
+  constructor(connection: RedisConnection, handlers: SubscriberHandlers) {
     this.#connection = connection;
-    this.#ear = ear;
+    this.#handlers = handlers;
   }
 
   /**
-   * Listens to a channel too.
+   * Subscribes to one more channel. Resolves when Redis has confirmed it.
    *
-   * @returns once Redis has it
-   * @throws Error when Redis is away, at once
+   * @throws Error at once if Redis is unreachable
    */
   async subscribe(channel: string): Promise<void> {
     this.#opening ??= this.#open();
     const redis = await this.#opening;
-    // The client would refuse it too, in words about its own settings.
-    if (redis.status !== "ready") throw new Error(`Redis at ${this.#connection.address} is away.`);
+    // Without this check ioredis rejects the command too, but its message is about its own options.
+    if (redis.status !== "ready") throw unreachableError(this.#connection.address);
     await redis.subscribe(channel);
   }
 
-  /** Listens to a channel no more. */
+  /** Unsubscribes from a channel, without waiting for the confirmation. */
   unsubscribe(channel: string): void {
     const redis = this.#redis;
-    // When it fails the connection is lost, and the next one does not ask for the channel.
+    // If it fails, the connection is lost, and the next connection does not subscribe to the channel.
     if (redis?.status === "ready") redis.unsubscribe(channel).catch(() => undefined);
   }
 
-  /** Ends the connection. */
+  /** Closes the connection. */
   close(): void {
     this.#isClosed = true;
-    clearInterval(this.#ping);
+    clearInterval(this.#pingTimer);
     this.#redis?.disconnect();
   }
 
@@ -71,14 +71,14 @@ export class RedisSubscriber {
       if (this.#isClosed) throw new Error("The bus is closed.");
       const redis = client.duplicate({ lazyConnect: true, autoResubscribe: false });
       this.#redis = redis;
-      // What ails Redis is told by the connection that is shared.
+      // The shared connection logs that Redis is unreachable.
       redis.on("error", () => undefined);
-      redis.on("message", (channel: string, text: string) => this.#ear.message(channel, text));
-      redis.on("ready", () => void this.#resume(redis));
-      // A connection that died without a word is ended when no answer comes.
-      const ask = () => redis.status === "ready" && redis.ping().catch(() => undefined);
-      this.#ping = setInterval(ask, PING_MS).unref();
-      // A failure is tried again.
+      redis.on("message", (channel: string, text: string) => this.#handlers.onMessage(channel, text));
+      redis.on("ready", () => void this.#resubscribe(redis));
+      // If there is no reply, the socket timeout closes a connection that died silently.
+      const ping = () => redis.status === "ready" && redis.ping().catch(() => undefined);
+      this.#pingTimer = setInterval(ping, PING_INTERVAL_MS).unref();
+      // After a failure the client connects again.
       await redis.connect().catch(() => undefined);
       return redis;
     } catch (error) {
@@ -87,19 +87,21 @@ export class RedisSubscriber {
     }
   }
 
-  /** Listens again to all that it should. Never rejects. */
-  async #resume(redis: Redis): Promise<void> {
-    const channels = [...this.#ear.channels()];
+  /** Subscribes to all channels after a connection was established. Never rejects. */
+  async #resubscribe(redis: Redis): Promise<void> {
+    const channels = [...this.#handlers.channels()];
     try {
-      for (let at = 0; at < channels.length; at += CHUNK) await redis.subscribe(...channels.slice(at, at + CHUNK));
+      for (let start = 0; start < channels.length; start += CHANNELS_PER_COMMAND)
+        await redis.subscribe(...channels.slice(start, start + CHANNELS_PER_COMMAND));
     } catch {
-      // Lost again, it resumes when it is back; refused, it asks again.
-      const again = () => redis.status === "ready" && void this.#resume(redis);
-      setTimeout(again, REFUSED_MS).unref();
+      // If the connection was lost, the next "ready" event subscribes. If Redis refused, this retries.
+      const retry = () => redis.status === "ready" && void this.#resubscribe(redis);
+      setTimeout(retry, RESUBSCRIBE_DELAY_MS).unref();
       return;
     }
-    const wanted = new Set(this.#ear.channels());
+    // Channels may have been removed while the commands were under way.
+    const wanted = new Set(this.#handlers.channels());
     for (const channel of channels) if (!wanted.has(channel)) this.unsubscribe(channel);
-    this.#ear.back();
+    this.#handlers.onReconnect();
   }
 }

@@ -79,7 +79,7 @@ describe("an application without ioredis", () => {
     );
     expect(output).toContain("ended with 1");
     expect(output).toContain(
-      "WEB_BUS_URL names a Redis, and ioredis, the package that talks to it, could not be loaded",
+      "WEB_BUS_URL names a Redis, but the package ioredis could not be loaded",
     );
     expect(output).toContain("npm install ioredis");
     expect(output).not.toMatch(/mellon|^ +at /m);

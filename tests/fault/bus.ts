@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { recordedLog, type LogLine } from "#test/recorded-log";
 import type { Bus, Position } from "../../src/live/bus/index.ts";
-import type { Log } from "../../src/logging/log.ts";
+import type { Logger } from "../../src/logging/logger.ts";
 import { endOf, TestSubscriber, readAll } from "../conformance/bus.ts";
 
 /** A server, as tests of faults need it. */
@@ -24,7 +24,7 @@ export interface ControllableServer {
 export interface BusFaultFixture {
   /** Starts a server that keeps what it acknowledges; with a password if one is given. */
   start(password?: string): Promise<ControllableServer>;
-  open(url: string, log: Log): Bus;
+  open(url: string, log: Logger): Bus;
   /** Cuts off those who listen, and nobody else. */
   deafen(url: string): Promise<void>;
   /** What the log says when the server is away, and when it is back. */

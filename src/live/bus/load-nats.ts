@@ -1,6 +1,6 @@
 import { ConfigError } from "../../config/index.ts";
 
-/** What of the packages that talk to NATS is used. */
+/** The functions that are used of the NATS client packages. */
 export interface NatsPackages {
   readonly connect: typeof import("@nats-io/transport-node")["connect"];
   readonly createInbox: typeof import("@nats-io/transport-node")["createInbox"];
@@ -9,9 +9,9 @@ export interface NatsPackages {
 }
 
 /**
- * Loads the client for NATS, which applications install only when they use it.
+ * Loads the NATS client packages, optional peer dependencies: only applications that use NATS install them.
  *
- * @throws ConfigError that says to install it, when it cannot be loaded
+ * @throws ConfigError with the install command if they cannot be loaded
  */
 export async function loadNatsPackages(): Promise<NatsPackages> {
   try {
@@ -25,8 +25,8 @@ export async function loadNatsPackages(): Promise<NatsPackages> {
     throw new ConfigError([
       {
         variable: "WEB_BUS_URL",
-        problem: `names a NATS server, and the packages that talk to it could not be loaded (${reason}).`,
-        mend: "Install them in the application, and build that again: npm install @nats-io/transport-node @nats-io/jetstream",
+        problem: `names a NATS server, but the NATS client packages could not be loaded (${reason}).`,
+        fix: "Install them in the application, then build the application again: npm install @nats-io/transport-node @nats-io/jetstream",
       },
     ]);
   }

@@ -1,7 +1,7 @@
 import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/jetstream";
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
 import { ConfigError } from "../../config/index.ts";
-import type { Log } from "../../logging/index.ts";
+import type { Logger } from "../../logging/index.ts";
 import { loadNatsPackages } from "./load-nats.ts";
 import { epochFromCreated } from "./nats-position.ts";
 import { errorMessage } from "./retry-policy.ts";
@@ -45,7 +45,7 @@ export class NatsConnector {
   readonly address: string;
   readonly #options: ConnectionOptions;
   readonly #stream: Stream;
-  readonly #log: Log;
+  readonly #log: Logger;
   readonly #back: () => void;
   #connecting: Promise<Connected> | undefined;
   #connection: NatsConnection | undefined;
@@ -59,7 +59,7 @@ export class NatsConnector {
    * @param url `nats://…`, or `tls://…`
    * @param back is called when a connection that was lost is there again
    */
-  constructor(url: string, options: { stream: Stream; log: Log; back: () => void }) {
+  constructor(url: string, options: { stream: Stream; log: Logger; back: () => void }) {
     const { host, hostname, port, protocol, username, password } = new URL(url);
     this.address = host;
     this.#options = {

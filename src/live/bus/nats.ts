@@ -1,6 +1,6 @@
 import type { StoredMsg } from "@nats-io/jetstream";
 import { ConfigError } from "../../config/index.ts";
-import { consoleLog, type Log } from "../../logging/index.ts";
+import { createConsoleLogger, type Logger } from "../../logging/index.ts";
 import type { ReadResult, Bus, Message, Position, ChannelListener } from "./bus.ts";
 import { createEpoch } from "./epoch.ts";
 import { isStreamNotFound, NatsConnector, type JetStreamContext } from "./nats-connector.ts";
@@ -23,7 +23,7 @@ export interface NatsOptions {
   /** On how many servers of a cluster each message lies. Default: 1. */
   readonly replicas?: number;
   /** Where it is written that the server is away, and back. Default: standard error. */
-  readonly log?: Log;
+  readonly log?: Logger;
 }
 
 /** How long a message may take to be taken. */
@@ -77,7 +77,7 @@ class NatsBus implements Bus {
         // What is lost is lost from the beginning: that a place is still there says that nothing after it is lost.
         ...{ deny_delete: true, deny_purge: true },
       },
-      log: log ?? consoleLog(),
+      log: log ?? createConsoleLogger(),
       back: () => this.#tail.restart(),
     });
     this.#tail = new NatsConsumer(stream, {

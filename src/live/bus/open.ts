@@ -1,4 +1,4 @@
-import type { Log } from "../../logging/index.ts";
+import type { Logger } from "../../logging/index.ts";
 import type { Bus } from "./bus.ts";
 import { memory } from "./memory.ts";
 import { nats } from "./nats.ts";
@@ -12,7 +12,7 @@ import { redis } from "./redis.ts";
  * @throws ConfigError for an address that cannot be used; at first use, when what talks to the bus is
  *   not installed
  */
-export function openBus(url: string | undefined, log: Log): Bus {
+export function openBus(url: string | undefined, log: Logger): Bus {
   if (url === undefined) return memory();
   return /^rediss?:/.test(url) ? redis({ url, log }) : nats({ url, log });
 }

@@ -1,5 +1,5 @@
 import { ConfigError } from "../../config/index.ts";
-import { consoleLog, type Log } from "../../logging/index.ts";
+import { createConsoleLogger, type Logger } from "../../logging/index.ts";
 import {
   type RedisConnection,
   RedisSubscriber,
@@ -28,7 +28,7 @@ export interface RedisOptions {
   /** What the names of all keys begin with; applications that share a database need one each. Default: `tsweb`. */
   readonly prefix?: string;
   /** Where it is written that Redis is away, and back. Default: standard error. */
-  readonly log?: Log;
+  readonly log?: Logger;
 }
 
 /** How long a message may take to be taken. */
@@ -66,11 +66,11 @@ class RedisBus implements Bus {
   /** No other process has it: what this one sends is told from what others do. */
   readonly #producer = createEpoch();
   readonly #patience = new RetryPolicy(isPassing);
-  readonly #log: Log;
+  readonly #log: Logger;
   #warned: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor({ url, hours = 24.5, messages = 10_000, prefix = "tsweb", log = consoleLog() }: RedisOptions) {
+  constructor({ url, hours = 24.5, messages = 10_000, prefix = "tsweb", log = createConsoleLogger() }: RedisOptions) {
     this.#log = log;
     this.#connection = openRedisConnection(url, log);
     this.#keepMs = Math.round(hours * 3_600_000);
@@ -217,7 +217,7 @@ function isPassing(error: unknown): boolean {
 }
 
 /** Says in the log when Redis is set to throw away what it has no room for, rather than refuse it. */
-async function warnOfEviction(connection: RedisConnection, log: Log): Promise<void> {
+async function warnOfEviction(connection: RedisConnection, log: Logger): Promise<void> {
   try {
     const redis = await connection.client();
     const info = await redis.info("memory");

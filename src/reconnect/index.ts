@@ -1,0 +1,2 @@
+export { backoffMs } from "./backoff.ts";
+export { ReachabilityLog } from "./reachability-log.ts";
