@@ -1,9 +1,9 @@
 import type { Stream } from "../protocol/index.ts";
-import { type Arguments, failure, openStream, resultOf, untilAborted } from "../protocol/index.ts";
+import { type Arguments, abortable, callError, openStream, readResult } from "../protocol/index.ts";
 import type { Connection } from "./connection.ts";
 
 /** Gives a call's arguments their names. */
-export type Naming = () => Promise<Arguments>;
+export type ResolveArguments = () => Promise<Arguments>;
 
 /**
  * A call of a function that may give one result or many: at run time nothing tells until it is
@@ -17,14 +17,14 @@ export type Naming = () => Promise<Arguments>;
 export class Call implements PromiseLike<unknown>, Stream<unknown> {
   readonly #connection: Connection;
   readonly #name: string;
-  readonly #naming: Naming;
+  readonly #naming: ResolveArguments;
   readonly #abort = new AbortController();
   readonly #stream: Stream<unknown>;
   #isAsked = false;
   #response: Promise<Response> | undefined;
   #result: Promise<unknown> | undefined;
 
-  constructor(connection: Connection, name: string, naming: Naming) {
+  constructor(connection: Connection, name: string, naming: ResolveArguments) {
     this.#connection = connection;
     this.#name = name;
     this.#naming = naming;
@@ -63,7 +63,7 @@ export class Call implements PromiseLike<unknown>, Stream<unknown> {
     await null;
     await null;
     if (this.#isAsked) return;
-    const kind = await this.#connection.learn(this.#name).catch((error: unknown) => ({ error }));
+    const kind = await this.#connection.signatureOf(this.#name).catch((error: unknown) => ({ error }));
     if (this.#isAsked) return;
     // Nobody may be there to hear of it: then it is as any promise's, and the platform tells.
     if ("error" in kind) this.#result = Promise.reject(kind.error);
@@ -79,13 +79,13 @@ export class Call implements PromiseLike<unknown>, Stream<unknown> {
   async #finish(): Promise<unknown> {
     const name = this.#name;
     const { timeout } = this.#connection;
-    const timer = timeout === undefined ? undefined : setTimeout(() => this.#abort.abort(OUT_OF_TIME), timeout * 1000);
+    const timer = timeout === undefined ? undefined : setTimeout(() => this.#abort.abort(TIMEOUT), timeout * 1000);
     try {
       const response = await this.#send();
-      return isStream(response) ? this.#stream : await resultOf(name, response);
+      return isStream(response) ? this.#stream : await readResult(name, response);
     } catch (error) {
-      if (this.#abort.signal.reason === OUT_OF_TIME) throw failure(`${name}: no answer in time`, error, "timeout");
-      throw this.#connection.isStopped ? failure(`${name}: stopped by the client's signal`, error) : error;
+      if (this.#abort.signal.reason === TIMEOUT) throw callError(`${name}: no answer in time`, error, "timeout");
+      throw this.#connection.isStopped ? callError(`${name}: stopped by the client's signal`, error) : error;
     } finally {
       clearTimeout(timer);
     }
@@ -99,18 +99,18 @@ export class Call implements PromiseLike<unknown>, Stream<unknown> {
 
   async #post(): Promise<Response> {
     const { signal } = this.#abort;
-    const args = await untilAborted(this.#naming(), signal);
+    const args = await abortable(this.#naming(), signal);
     return this.#connection.post(this.#name, args, signal);
   }
 
   async #sendForStream(): Promise<Response> {
     const response = await this.#send();
     if (!response.ok || isStream(response)) return response;
-    throw failure(`${this.#name}: gives one result, and no stream: await it`, undefined);
+    throw callError(`${this.#name}: gives one result, and no stream: await it`, undefined);
   }
 }
 
-const OUT_OF_TIME = new DOMException("The client's timeout is over.", "TimeoutError");
+const TIMEOUT = new DOMException("The client's timeout is over.", "TimeoutError");
 
 function isStream({ headers }: Response): boolean {
   return /^application\/x-ndjson\s*(;|$)/i.test(headers.get("content-type") ?? "");

@@ -2,25 +2,25 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { collect } from "#test/collect";
 import { type LocalServer, listen } from "#test/listen";
-import { type Functions, refusal, Shop } from "#test/shop";
+import { type Functions, rejectionOf, Shop } from "#test/shop";
 import { client, RPCError } from "./index.ts";
 
 let shop: Shop;
 beforeAll(async () => {
   shop = await Shop.open();
 });
-beforeEach(() => shop.forget());
+beforeEach(() => shop.reset());
 afterAll(() => shop.close());
 
 describe("an error", () => {
   it("is the function's own: code, message and details", async () => {
-    const error = await refusal(client<Functions>(shop.address).fail());
+    const error = await rejectionOf(client<Functions>(shop.address).fail());
     expect(error).toBeInstanceOf(RPCError);
     expect(error).toMatchObject({ code: "conflict", message: "Taken.", details: { parameter: "email" } });
   });
 
   it("names the parameter that was refused", async () => {
-    const error = await refusal(client<Functions>(shop.address).add.named({ a: "one" }));
+    const error = await rejectionOf(client<Functions>(shop.address).add.named({ a: "one" }));
     expect(error).toMatchObject({ code: "validation_error", details: { parameter: "a", expected: "int" } });
   });
 
@@ -29,7 +29,7 @@ describe("an error", () => {
     await gone.close();
     const api = client<Functions>(gone.address);
     for (const call of [() => api.whoami(), () => api.add(1)]) {
-      const error = await refusal(call());
+      const error = await rejectionOf(call());
       expect(error).toBeInstanceOf(RPCError);
       expect(error).toMatchObject({ code: "internal", cause: expect.any(TypeError) });
     }
@@ -38,7 +38,7 @@ describe("an error", () => {
   it("of learning is asked again at the next call", async () => {
     const down = vi.fn<typeof fetch>().mockRejectedValueOnce(new TypeError("down")).mockImplementation(fetch);
     const api = client<Functions>(shop.address, { fetch: down });
-    expect(await refusal(api.add(1))).toMatchObject({ code: "internal" });
+    expect(await rejectionOf(api.add(1))).toMatchObject({ code: "internal" });
     expect(await api.add(1)).toBe(11);
   });
 
@@ -63,11 +63,11 @@ describe("an error", () => {
       answer = (_, response) => response.writeHead(status, { "content-type": "text/html" }).end("<h1>No</h1>");
       const api = client<Functions>(proxy.address);
       for (const call of [() => api.whoami(), () => api.add(1)]) {
-        const error = await refusal(call());
+        const error = await rejectionOf(call());
         expect(error).toBeInstanceOf(RPCError);
         expect(error).toMatchObject({ code, message: expect.stringContaining(String(status)) });
       }
-      expect(await refusal(collect(api.countdown.named({ from: 1 })))).toMatchObject({ code });
+      expect(await rejectionOf(collect(api.countdown.named({ from: 1 })))).toMatchObject({ code });
     });
 
     it("is a redirect, which is not followed: arguments go nowhere else", async () => {
@@ -76,14 +76,14 @@ describe("an error", () => {
         bodies.push(request.url ?? "");
         response.writeHead(307, { location: "/elsewhere" }).end();
       };
-      const error = await refusal(client<Functions>(proxy.address).login.named({ name: "ada" }));
+      const error = await rejectionOf(client<Functions>(proxy.address).login.named({ name: "ada" }));
       expect(error).toMatchObject({ code: "internal", message: expect.stringContaining("307") });
       expect(bodies).toEqual(["/__web/rpc/login"]);
     });
 
     it("is a 405 that says nothing of parameters: there is no such function", async () => {
       answer = (_, response) => response.writeHead(405).end("No");
-      expect(await refusal(client<Functions>(proxy.address).add(1))).toMatchObject({ code: "not_found" });
+      expect(await rejectionOf(client<Functions>(proxy.address).add(1))).toMatchObject({ code: "not_found" });
     });
   });
 });

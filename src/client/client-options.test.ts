@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { listen } from "#test/listen";
-import { type Functions, refusal, Shop } from "#test/shop";
+import { type Functions, rejectionOf, Shop } from "#test/shop";
 import { client, RPCError } from "./index.ts";
 
 let shop: Shop;
 beforeAll(async () => {
   shop = await Shop.open();
 });
-beforeEach(() => shop.forget());
+beforeEach(() => shop.reset());
 afterAll(() => shop.close());
 
 /** Signs in without a client, and gives the cookie. */
@@ -41,14 +41,14 @@ describe("the visitor that a client is", () => {
     const api = client<Functions>(shop.address);
     await api.login.named({ name: "ada" });
     expect(await api.secret()).toBe("for members");
-    expect(shop.asked).toEqual(["POST login", "POST secret"]);
+    expect(shop.requests).toEqual(["POST login", "POST secret"]);
   });
 
   it("takes it from a refusal, tries once more, and keeps it", async () => {
     const api = client<Functions>(shop.address, { headers: { cookie: await cookieOf("ada") } });
     expect(await api.secret()).toBe("for members");
     expect(await api.secret()).toBe("for members");
-    expect(shop.asked).toEqual(["POST login", "POST secret", "POST secret", "POST secret"]);
+    expect(shop.requests).toEqual(["POST login", "POST secret", "POST secret", "POST secret"]);
   });
 
   it("is refused for good when no token helps", async () => {
@@ -58,7 +58,7 @@ describe("the visitor that a client is", () => {
       response.writeHead(403, { "content-type": "application/json", "x-csrf-token": "fresh" });
       response.end('{"error":{"code":"forbidden","message":"No.","details":{}}}');
     });
-    expect(await refusal(client<Functions>(fake.address).secret())).toMatchObject({ code: "forbidden" });
+    expect(await rejectionOf(client<Functions>(fake.address).secret())).toMatchObject({ code: "forbidden" });
     expect(asked).toEqual(["POST", "POST"]);
     await fake.close();
   });
@@ -85,13 +85,15 @@ describe("options", () => {
   });
 
   it("timeout ends a call that takes longer", async () => {
-    const error = await refusal(client<Functions>(shop.address, { timeout: 0.05 }).hang());
+    const error = await rejectionOf(client<Functions>(shop.address, { timeout: 0.05 }).hang());
     expect(error).toMatchObject({ code: "timeout", cause: expect.anything() });
   });
 
   it("timeout bounds the asking for names, too", async () => {
     const fake = await listen(() => undefined);
-    expect(await refusal(client<Functions>(fake.address, { timeout: 0.05 }).add(1))).toMatchObject({ code: "timeout" });
+    expect(await rejectionOf(client<Functions>(fake.address, { timeout: 0.05 }).add(1))).toMatchObject({
+      code: "timeout",
+    });
     await fake.close();
   });
 
@@ -102,7 +104,7 @@ describe("options", () => {
     expect(await reading.next()).toEqual({ done: false, value: 1 });
     const second = reading.next();
     // Another call's time is over meanwhile, and began later.
-    expect(await refusal(api.hang())).toMatchObject({ code: "timeout" });
+    expect(await rejectionOf(api.hang())).toMatchObject({ code: "timeout" });
     stream.cancel();
     expect(await second).toEqual({ done: true, value: undefined });
   });
@@ -110,14 +112,14 @@ describe("options", () => {
   it("signal ends what is under way, and all that follows", async () => {
     const stop = new AbortController();
     const api = client<Functions>(shop.address, { signal: stop.signal });
-    const waiting = refusal(api.hang());
-    await vi.waitFor(() => expect(shop.asked).toEqual(["POST hang"]));
+    const waiting = rejectionOf(api.hang());
+    await vi.waitFor(() => expect(shop.requests).toEqual(["POST hang"]));
     stop.abort();
     const error = await waiting;
     expect(error).toBeInstanceOf(RPCError);
     expect(error).toMatchObject({ code: "internal", message: expect.stringContaining("signal") });
-    expect(await refusal(api.whoami())).toMatchObject({ message: expect.stringContaining("signal") });
-    expect(shop.asked).toEqual(["POST hang"]);
+    expect(await rejectionOf(api.whoami())).toMatchObject({ message: expect.stringContaining("signal") });
+    expect(shop.requests).toEqual(["POST hang"]);
   });
 
   it.each([

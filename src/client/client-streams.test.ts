@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { collect } from "#test/collect";
 import { listen } from "#test/listen";
-import { type Functions, refusal, Shop } from "#test/shop";
+import { type Functions, rejectionOf, Shop } from "#test/shop";
 import { client, RPCError, type Stream } from "./index.ts";
 
 let shop: Shop;
 beforeAll(async () => {
   shop = await Shop.open();
 });
-beforeEach(() => shop.forget());
+beforeEach(() => shop.reset());
 afterAll(() => shop.close());
 
 describe("a stream", () => {
@@ -16,23 +16,23 @@ describe("a stream", () => {
     const api = client<Functions>(shop.address);
     expect(await collect(api.countdown(3))).toEqual([3, 2, 1]);
     expect(await collect(api.countdown.named({ from: "2" }))).toEqual([2, 1]);
-    expect(shop.asked).toEqual(["GET countdown", "POST countdown", "POST countdown"]);
+    expect(shop.requests).toEqual(["GET countdown", "POST countdown", "POST countdown"]);
   });
 
   it("sends nothing before its first read, and runs nothing", async () => {
     const api = client<Functions>(shop.address);
     const [byPosition, byName] = [api.countdown(2), api.countdown.named({ from: 1 })];
     // The server has answered something else meanwhile.
-    await vi.waitFor(() => expect(shop.asked).toEqual(["GET countdown"]));
+    await vi.waitFor(() => expect(shop.requests).toEqual(["GET countdown"]));
     expect(await api.whoami()).toBeNull();
-    expect(shop.ran).toEqual([]);
+    expect(shop.calls).toEqual([]);
     expect(await collect(byPosition)).toEqual([2, 1]);
     expect(await collect(byName)).toEqual([1]);
   });
 
   it("throws what the function threw, after the values before", async () => {
     const values: number[] = [];
-    const error = await refusal(
+    const error = await rejectionOf(
       (async () => {
         for await (const n of client<Functions>(shop.address).countdown(13)) values.push(n);
       })(),
@@ -42,7 +42,7 @@ describe("a stream", () => {
   });
 
   it("that is refused throws at its first read", async () => {
-    const error = await refusal(collect(client<Functions>(shop.address).countdown.named({ from: "three" })));
+    const error = await rejectionOf(collect(client<Functions>(shop.address).countdown.named({ from: "three" })));
     expect(error).toMatchObject({ code: "validation_error", details: { parameter: "from" } });
   });
 
@@ -51,7 +51,7 @@ describe("a stream", () => {
       expect(n).toBe(1);
       break;
     }
-    await vi.waitFor(() => expect(shop.ended).toBe(1));
+    await vi.waitFor(() => expect(shop.endedStreams).toBe(1));
   });
 
   it("that is cancelled ends without an error, here and there", async () => {
@@ -62,14 +62,14 @@ describe("a stream", () => {
       stream.cancel();
     }
     expect(values).toEqual([1]);
-    await vi.waitFor(() => expect(shop.ended).toBe(1));
+    await vi.waitFor(() => expect(shop.endedStreams).toBe(1));
   });
 
   it("that is cancelled before it is read is not sent", async () => {
     const stream = client<Functions>(shop.address).countdown(3);
     stream.cancel();
     expect(await collect(stream)).toEqual([]);
-    expect(shop.asked).toEqual([]);
+    expect(shop.requests).toEqual([]);
   });
 
   it("that is cut off on its way is internal, with its cause", async () => {
@@ -78,7 +78,7 @@ describe("a stream", () => {
       response.write('{"chunk":1}\n', () => response.destroy());
     });
     const values: number[] = [];
-    const error = await refusal(
+    const error = await rejectionOf(
       (async () => {
         for await (const n of client<Functions>(cut.address).countdown.named({ from: 2 })) values.push(n);
       })(),
@@ -95,8 +95,8 @@ describe("a stream", () => {
     const reading = stream[Symbol.asyncIterator]();
     expect(await reading.next()).toEqual({ done: false, value: 1 });
     stop.abort();
-    expect(await refusal(reading.next())).toMatchObject({ code: "internal" });
-    await vi.waitFor(() => expect(shop.ended).toBe(1));
+    expect(await rejectionOf(reading.next())).toMatchObject({ code: "internal" });
+    await vi.waitFor(() => expect(shop.endedStreams).toBe(1));
   });
 
   it("can be read once", async () => {
@@ -108,13 +108,13 @@ describe("a stream", () => {
   it("comes back from an async function", async () => {
     const open = async () => client<Functions>(shop.address).countdown(2);
     expect(await collect(await open())).toEqual([2, 1]);
-    expect(shop.ran).toHaveLength(1);
+    expect(shop.calls).toHaveLength(1);
   });
 
   it("is not what a function of one result gives", async () => {
     // The types know; a caller in JavaScript may not.
     const call = Reflect.apply(client<Functions>(shop.address).whoami, undefined, []) as unknown as Stream<never>;
-    expect(await refusal(collect(call))).toMatchObject({
+    expect(await rejectionOf(collect(call))).toMatchObject({
       code: "internal",
       message: expect.stringContaining("await it"),
     });

@@ -1,32 +1,32 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, expectTypeOf, it, vi } from "vitest";
-import { type Functions, functions, refusal, Shop } from "#test/shop";
+import { type Functions, functions, rejectionOf, Shop } from "#test/shop";
 import { client, RPCError, type Stream } from "./index.ts";
 
 let shop: Shop;
 beforeAll(async () => {
   shop = await Shop.open();
 });
-beforeEach(() => shop.forget());
+beforeEach(() => shop.reset());
 afterAll(() => shop.close());
 
 describe("a call", () => {
   it("gives the result of a function by position", async () => {
     expect(await client<Functions>(shop.address).add(1, 2)).toBe(3);
-    expect(shop.asked).toEqual(["GET add", "POST add"]);
+    expect(shop.requests).toEqual(["GET add", "POST add"]);
   });
 
   it("asks for the names of a function once", async () => {
     const api = client<Functions>(`${shop.address}/`);
     expect(await Promise.all([api.add(1), api.add(2, 3), api.add(3)])).toEqual([11, 5, 13]);
     expect(await api.add(4)).toBe(14);
-    expect(shop.asked.filter((line) => line.startsWith("GET"))).toEqual(["GET add"]);
+    expect(shop.requests.filter((line) => line.startsWith("GET"))).toEqual(["GET add"]);
   });
 
   it("by name, or without arguments, asks for nothing", async () => {
     const api = client<Functions>(shop.address);
     expect(await api.add.named({ b: 2, a: 1 })).toBe(3);
     expect(await api.whoami()).toBeNull();
-    expect(shop.asked).toEqual(["POST add", "POST whoami"]);
+    expect(shop.requests).toEqual(["POST add", "POST whoami"]);
   });
 
   it("of a keyed function takes one object", async () => {
@@ -44,15 +44,15 @@ describe("a call", () => {
   });
 
   it("of too many arguments is refused without being sent", async () => {
-    const error = await refusal(Reflect.apply(client<Functions>(shop.address).add, undefined, [1, 2, 3]));
+    const error = await rejectionOf(Reflect.apply(client<Functions>(shop.address).add, undefined, [1, 2, 3]));
     expect(error).toMatchObject({ code: "validation_error", message: "add: too many arguments: 3, at most 2" });
-    expect(shop.asked).toEqual(["GET add"]);
+    expect(shop.requests).toEqual(["GET add"]);
   });
 
   it("of an unknown function is not_found, by position and by name", async () => {
     const api = client<{ missing: typeof functions.add }>(shop.address);
-    expect(await refusal(api.missing(1))).toMatchObject({ code: "not_found" });
-    expect(await refusal(api.missing.named({}))).toMatchObject({ code: "not_found" });
+    expect(await rejectionOf(api.missing(1))).toMatchObject({ code: "not_found" });
+    expect(await rejectionOf(api.missing.named({}))).toMatchObject({ code: "not_found" });
   });
 
   it("is a promise: catch, finally, all", async () => {
@@ -68,15 +68,15 @@ describe("a call", () => {
   it("is sent once, however often it is awaited", async () => {
     const call = client<Functions>(shop.address).add(1, 1);
     expect([await call, await call]).toEqual([2, 2]);
-    expect(shop.ran).toHaveLength(1);
+    expect(shop.calls).toHaveLength(1);
   });
 
   it("is sent also when nobody waits for it", async () => {
     const api = client<Functions>(shop.address);
     void api.note("by position");
     void api.note.named({ text: "by name" });
-    await vi.waitFor(() => expect(shop.ran).toHaveLength(2));
-    expect(shop.ran).toEqual(
+    await vi.waitFor(() => expect(shop.calls).toHaveLength(2));
+    expect(shop.calls).toEqual(
       expect.arrayContaining([
         ["note", "by position"],
         ["note", "by name"],
@@ -86,9 +86,9 @@ describe("a call", () => {
 
   it("may be awaited long after it was made, and is sent once", async () => {
     const call = client<Functions>(shop.address).note("later");
-    await vi.waitFor(() => expect(shop.ran).toHaveLength(1));
+    await vi.waitFor(() => expect(shop.calls).toHaveLength(1));
     expect(await call).toBeNull();
-    expect(shop.ran).toHaveLength(1);
+    expect(shop.calls).toHaveLength(1);
   });
 });
 
@@ -98,7 +98,7 @@ describe("a client itself", () => {
     expect(await api).toBe(api);
     expect(JSON.stringify(api)).toBe("{}");
     expect(String(Reflect.get(api, Symbol.toPrimitive))).toBe("undefined");
-    expect(shop.asked).toEqual([]);
+    expect(shop.requests).toEqual([]);
   });
 
   it("gives the same function each time", () => {

@@ -1,4 +1,4 @@
-import { type Arguments, byName } from "../protocol/index.ts";
+import { type Arguments, toNamedArguments } from "../protocol/index.ts";
 import { Call } from "./call.ts";
 import { type ClientOptions, Connection } from "./connection.ts";
 
@@ -28,10 +28,10 @@ export type Client<M> = { readonly [K in keyof M as M[K] extends Callable ? K : 
  */
 export function client<M>(base_url: string | URL, options: ClientOptions = {}): Client<M> {
   const connection = new Connection(base_url, options);
-  const remotes = new Map<string, Remote>();
-  const get = (_: object, key: string | symbol): Remote | undefined => {
-    if (typeof key === "symbol" || NO_FUNCTIONS.has(key)) return undefined;
-    const remote = remotes.get(key) ?? remoteOf(connection, key);
+  const remotes = new Map<string, RemoteFunction>();
+  const get = (_: object, key: string | symbol): RemoteFunction | undefined => {
+    if (typeof key === "symbol" || RESERVED_NAMES.has(key)) return undefined;
+    const remote = remotes.get(key) ?? createRemoteFunction(connection, key);
     remotes.set(key, remote);
     return remote;
   };
@@ -40,18 +40,18 @@ export function client<M>(base_url: string | URL, options: ClientOptions = {}): 
 }
 
 /** What the language itself asks objects for: a client that had these would be called by an `await` or a log. */
-const NO_FUNCTIONS: ReadonlySet<string> = new Set(["then", "toJSON"]);
+const RESERVED_NAMES: ReadonlySet<string> = new Set(["then", "toJSON"]);
 
-interface Remote {
+interface RemoteFunction {
   (...values: unknown[]): Call;
   named(args?: Arguments): Call;
 }
 
-function remoteOf(connection: Connection, name: string): Remote {
+function createRemoteFunction(connection: Connection, name: string): RemoteFunction {
   const naming = async (values: readonly unknown[]): Promise<Arguments> => {
     if (values.length === 0) return {}; // no values, no names
-    const { params } = await connection.learn(name);
-    return byName(name, params, values);
+    const { params } = await connection.signatureOf(name);
+    return toNamedArguments(name, params, values);
   };
   return Object.assign((...values: unknown[]) => new Call(connection, name, () => naming(values)), {
     named: (args: Arguments = {}) => new Call(connection, name, async () => args),

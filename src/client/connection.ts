@@ -1,7 +1,7 @@
 import { CookieJar } from "../cookies/index.ts";
 import { RPCError } from "../errors.ts";
-import { type Arguments, CSRF_HEADER, failure, RPC_PREFIX, resultOf } from "../protocol/index.ts";
-import { type Shape, shapeIn } from "./shape.ts";
+import { type Arguments, CSRF_HEADER, callError, RPC_PREFIX, readResult } from "../protocol/index.ts";
+import { type RemoteSignature, readRemoteSignature } from "./remote-signature.ts";
 
 /** What sends a request: the platform's `fetch`, or what stands in for it. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -27,7 +27,7 @@ export class Connection {
   readonly #fetch: Fetch;
   readonly #signal: AbortSignal | undefined;
   readonly #jar = new CookieJar();
-  readonly #shapes = new Map<string, Promise<Shape>>();
+  readonly #shapes = new Map<string, Promise<RemoteSignature>>();
   #token: string | undefined;
 
   /**
@@ -40,7 +40,7 @@ export class Connection {
     this.#headers = new Headers(options.headers);
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
     this.#signal = options.signal;
-    this.#jar.seed(this.#headers.get("cookie") ?? "");
+    this.#jar.storeCookieHeader(this.#headers.get("cookie") ?? "");
     this.#headers.delete("cookie");
   }
 
@@ -64,7 +64,7 @@ export class Connection {
    *
    * @throws RPCError `not_found` when there is no such function
    */
-  learn(name: string): Promise<Shape> {
+  signatureOf(name: string): Promise<RemoteSignature> {
     const known = this.#shapes.get(name);
     if (known) return known;
     const asked = this.#ask(name);
@@ -79,28 +79,28 @@ export class Connection {
     return this.#signal?.aborted ?? false;
   }
 
-  async #ask(name: string): Promise<Shape> {
+  async #ask(name: string): Promise<RemoteSignature> {
     const response = await this.#send(name, { method: "GET" });
-    const error = await resultOf(name, response).catch((error: unknown) => error);
-    const shape = response.status === 405 && error instanceof RPCError ? shapeIn(error.details) : null;
+    const error = await readResult(name, response).catch((error: unknown) => error);
+    const shape = response.status === 405 && error instanceof RPCError ? readRemoteSignature(error.details) : null;
     if (shape) return shape;
     if (response.status === 405) throw new RPCError("not_found", `${name}: there is no server function of that name`);
-    throw error instanceof RPCError ? error : failure(`${name}: the server does not say how it is called`, error);
+    throw error instanceof RPCError ? error : callError(`${name}: the server does not say how it is called`, error);
   }
 
   async #send(name: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(this.#headers);
     if (init.method === "POST") headers.set("content-type", "application/json");
-    const cookie = this.#jar.header();
+    const cookie = this.#jar.cookieHeader();
     if (cookie !== null) headers.set("cookie", cookie);
     if (this.#token !== undefined) headers.set(CSRF_HEADER, this.#token);
     const signals = [init.signal, this.#signal].filter((signal) => signal instanceof AbortSignal);
     // A redirect is not followed: what leads elsewhere is not to get the arguments.
     const all: RequestInit = { ...init, headers, signal: AbortSignal.any(signals), redirect: "manual" };
     const response = await this.#fetch(`${this.#base}${RPC_PREFIX}${encodeURIComponent(name)}`, all).catch((cause) => {
-      throw failure(`${name}: ${this.#base} could not be reached`, cause);
+      throw callError(`${name}: ${this.#base} could not be reached`, cause);
     });
-    this.#jar.absorb(response.headers.getSetCookie());
+    this.#jar.storeSetCookies(response.headers.getSetCookie());
     this.#token = response.headers.get(CSRF_HEADER) ?? this.#token;
     return response;
   }

@@ -1,1 +1,1 @@
-export { CookieJar } from "./jar.ts";
+export { CookieJar } from "./cookie-jar.ts";

@@ -1,7 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
-import { appOf, compiledPage, compiledServer } from "#test/compiled";
-import { typedServer } from "#test/typed";
+import { createTestApp, compiledPage, compiledServer } from "#test/compiled-app";
+import { typedServer } from "#test/typed-server";
 import type { App, AppOptions } from "../app.ts";
 import { type ErrorCode, statusOf } from "../errors.ts";
 import { inspect } from "../server/inspection.ts";
@@ -45,7 +45,7 @@ const WITH_CSRF = { env: { ...SECRET, WEB_CSRF_SECRET: "7b".repeat(32) } };
 const whole = { nothing, order, buy, secret, größe, count, home };
 
 function documentOf(functions: Readonly<Record<string, unknown>>, options: Partial<AppOptions> = {}): Document {
-  return openapi(inspect(appOf(functions, options)), "1.2.3");
+  return openapi(inspect(createTestApp(functions, options)), "1.2.3");
 }
 
 /** The part of a document at these keys. */
@@ -84,7 +84,7 @@ describe("the document of an application", () => {
   it("has the application's title and version", () => {
     expect(documentOf(whole, { title: "Shop" }).info).toEqual({ title: "Shop", version: "1.2.3" });
     expect(documentOf(whole).info.title).not.toBe("");
-    expect(openapi(inspect(appOf(whole))).info.version).toBe("0.0.0");
+    expect(openapi(inspect(createTestApp(whole))).info.version).toBe("0.0.0");
   });
 
   it("has a POST for each function, and nothing else", () => {
@@ -237,7 +237,7 @@ describe("/__web/openapi.json", () => {
   const get = (app: App) => app.fetch(new Request(`http://shop.example${app.base}/__web/openapi.json`));
 
   it.each(["", "/shop"])("is the document, in development, below %j", async (base) => {
-    const app = appOf(whole, { base });
+    const app = createTestApp(whole, { base });
     const assets = { styles: () => [], islands: null, view: () => null };
     Reflect.apply(app.develop, app, [{ assets, called: [], showError: async () => "" }]);
     const response = await get(app);
@@ -247,6 +247,6 @@ describe("/__web/openapi.json", () => {
   });
 
   it("is not there otherwise", async () => {
-    expect((await get(appOf(whole))).status).toBe(404);
+    expect((await get(createTestApp(whole))).status).toBe(404);
   });
 });

@@ -1,5 +1,5 @@
 import { RPC_PREFIX } from "../protocol/index.ts";
-import type { Definition } from "../rpc/index.ts";
+import type { FunctionDefinition } from "../rpc/index.ts";
 import type { Inspection } from "../server/index.ts";
 import type { JsonObject } from "./json.ts";
 import { ERROR_SCHEMA, errorReferences, errorResponses, LINE_SCHEMA } from "./responses.ts";
@@ -35,9 +35,9 @@ export function openapi(app: Inspection, version = "0.0.0"): Document {
   };
 }
 
-function operation(definition: Definition, index: number, { csrf, strict }: Inspection): JsonObject {
+function operation(definition: FunctionDefinition, index: number, { csrf, strict }: Inspection): JsonObject {
   const { signature, options } = definition;
-  const schema = bodySchema(definition, { strict, nameOf: nameIn(index) });
+  const schema = bodySchema(definition, { strict, nameOf: recursiveTypeName(index) });
   const asksForToken = csrf && options.auth_required === true;
   return {
     operationId: signature.name,
@@ -69,7 +69,7 @@ const STREAM: JsonObject = {
 };
 
 /** Names the types of a function that are made of themselves; a function's own name need not do for that. */
-function nameIn(index: number): (ref: number) => string {
+function recursiveTypeName(index: number): (ref: number) => string {
   return (ref) => `Type${index + 1}_${ref + 1}`;
 }
 
@@ -77,7 +77,7 @@ function nameIn(index: number): (ref: number) => string {
 function recursiveSchemas({ functions, strict }: Inspection): JsonObject {
   if (!strict) return {};
   const schemas = functions.flatMap(({ signature: { shapes = [] } }, index) => {
-    const nameOf = nameIn(index);
+    const nameOf = recursiveTypeName(index);
     return shapes.map((shape, ref) => [nameOf(ref), shapeSchema(shape, { strict, nameOf })] as const);
   });
   return Object.fromEntries(schemas);

@@ -2,7 +2,7 @@ import { type ErrorCode, statusOf } from "../errors.ts";
 import type { JsonObject } from "./json.ts";
 
 /** What each code says to a caller who reads the document. */
-const MEANINGS: Readonly<Record<ErrorCode, string>> = {
+const DESCRIPTIONS: Readonly<Record<ErrorCode, string>> = {
   validation_error: "An argument is missing, or is not what its parameter takes.",
   unauthenticated: "Nobody is signed in.",
   forbidden: "The visitor may not do this, or the call comes from another site.",
@@ -14,14 +14,14 @@ const MEANINGS: Readonly<Record<ErrorCode, string>> = {
 };
 
 /** What the pipeline refuses with a status of its own. */
-const REFUSALS: Readonly<Record<string, readonly [status: number, meaning: string]>> = {
+const REQUEST_ERRORS: Readonly<Record<string, readonly [status: number, meaning: string]>> = {
   body_too_slow: [408, "The body did not arrive in time."],
   body_too_large: [413, "The body is over 1 MiB."],
   content_type: [415, "The content type is not application/json."],
 };
 
 // Object.keys gives the keys that the type says are all.
-const CODES = Object.keys(MEANINGS) as ErrorCode[];
+const CODES = Object.keys(DESCRIPTIONS) as ErrorCode[];
 
 /** Describes the body of an error. */
 export const ERROR_SCHEMA: JsonObject = {
@@ -66,8 +66,8 @@ export function errorResponses(csrf: boolean): JsonObject {
     ...(csrf ? { forbidden: { "X-CSRF-Token": { description: "A fresh token.", schema: { type: "string" } } } } : {}),
   };
   const meanings = [
-    ...CODES.map((code) => [code, `\`${code}\`: ${MEANINGS[code]}`] as const),
-    ...Object.entries(REFUSALS).map(([name, [, meaning]]) => [name, meaning] as const),
+    ...CODES.map((code) => [code, `\`${code}\`: ${DESCRIPTIONS[code]}`] as const),
+    ...Object.entries(REQUEST_ERRORS).map(([name, [, meaning]]) => [name, meaning] as const),
   ];
   return Object.fromEntries(
     meanings.map(([name, description]) => {
@@ -81,7 +81,7 @@ export function errorResponses(csrf: boolean): JsonObject {
 export function errorReferences(): JsonObject {
   const statuses = [
     ...CODES.map((code) => [statusOf(code), code] as const),
-    ...Object.entries(REFUSALS).map(([name, [status]]) => [status, name] as const),
+    ...Object.entries(REQUEST_ERRORS).map(([name, [status]]) => [status, name] as const),
   ];
   return Object.fromEntries(
     statuses.map(([status, name]) => [String(status), { $ref: `#/components/responses/${name}` }]),

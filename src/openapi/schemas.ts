@@ -1,11 +1,11 @@
-import type { Fields, ListShape, Parameter, Shape } from "../protocol/index.ts";
-import type { Definition } from "../rpc/index.ts";
+import type { ListShape, ObjectFields, Parameter, TypeShape } from "../protocol/index.ts";
+import type { FunctionDefinition } from "../rpc/index.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 const TYPES = { int: "integer", float: "number", boolean: "boolean", string: "string" } as const;
 
 /** What a description of parameters takes into account. */
-export interface Describing {
+export interface SchemaOptions {
   /** Whether the application is strict: only then is more checked than coercion does. */
   readonly strict: boolean;
   /** Gives the name of a schema of the document for a type that is made of itself. */
@@ -16,7 +16,7 @@ export interface Describing {
  * Describes the body of a call. It says what a caller should send; that `"42"` is taken for an
  * `int` too is a kindness to forms, and no part of it.
  */
-export function bodySchema({ signature, options }: Definition, describing: Describing): JsonObject {
+export function bodySchema({ signature, options }: FunctionDefinition, describing: SchemaOptions): JsonObject {
   const { params } = signature;
   const required = params.filter((parameter) => !parameter.optional).map((parameter) => parameter.name);
   const schemaOf = (parameter: Parameter): JsonObject => {
@@ -54,7 +54,7 @@ function description({ annotation }: Parameter): JsonObject {
 }
 
 /** Describes what a strict application takes. */
-export function shapeSchema(shape: Shape, describing: Describing): JsonObject {
+export function shapeSchema(shape: TypeShape, describing: SchemaOptions): JsonObject {
   const { any, kinds = [], literals = [], nullable, list, object, ref } = shape;
   if (any !== undefined) return any === "" ? {} : { description: any };
   const values: readonly JsonValue[] = nullable ? [...literals, null] : literals;
@@ -63,7 +63,7 @@ export function shapeSchema(shape: Shape, describing: Describing): JsonObject {
     ...kinds.map((kind) => ({ type: TYPES[kind] })),
     ...(values.length > 0 ? [{ enum: values }] : []),
     ...(list ? [listSchema(list, describing)] : []),
-    ...(objects ?? []).map((each) => fieldsSchema(each, describing)),
+    ...(objects ?? []).map((each) => objectSchema(each, describing)),
     ...(ref === undefined ? [] : [{ $ref: `#/components/schemas/${describing.nameOf(ref)}` }]),
   ];
   const [only] = forms;
@@ -71,9 +71,9 @@ export function shapeSchema(shape: Shape, describing: Describing): JsonObject {
   return forms.length === 1 ? only : { anyOf: forms };
 }
 
-function listSchema(list: ListShape, describing: Describing): JsonObject {
+function listSchema(list: ListShape, describing: SchemaOptions): JsonObject {
   // In a list `undefined` travels as null.
-  const item = (shape: Shape) => shapeSchema(shape.optional ? { ...shape, nullable: true } : shape, describing);
+  const item = (shape: TypeShape) => shapeSchema(shape.optional ? { ...shape, nullable: true } : shape, describing);
   if ("of" in list) return { type: "array", items: item(list.of) };
   const { items, rest } = list;
   return {
@@ -85,7 +85,7 @@ function listSchema(list: ListShape, describing: Describing): JsonObject {
 }
 
 /** Members that a type does not name are left out, not refused, so nothing is said against them. */
-function fieldsSchema({ fields, rest }: Fields, describing: Describing): JsonObject {
+function objectSchema({ fields, rest }: ObjectFields, describing: SchemaOptions): JsonObject {
   const required = fields.filter(([, { optional }]) => !optional).map(([name]) => name);
   return {
     type: "object",

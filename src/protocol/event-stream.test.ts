@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { eventReader, type ServerEvent } from "./event-stream.ts";
+import { createEventParser, type ServerSentEvent } from "./event-stream.ts";
 import { readLines } from "./lines.ts";
 
 /** Reads a stream that arrives in these pieces. */
-async function eventsOf(pieces: readonly Uint8Array[]): Promise<ServerEvent[]> {
+async function eventsOf(pieces: readonly Uint8Array[]): Promise<ServerSentEvent[]> {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       for (const piece of pieces) controller.enqueue(piece);
       controller.close();
     },
   });
-  const read = eventReader();
-  const events: ServerEvent[] = [];
+  const read = createEventParser();
+  const events: ServerSentEvent[] = [];
   for await (const lines of readLines(body)) {
     for (const line of lines) {
       const event = read(line);
@@ -25,11 +25,11 @@ async function eventsOf(pieces: readonly Uint8Array[]): Promise<ServerEvent[]> {
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** The standard's own steps, over the whole text: another way to the same. */
-function referenceOf(text: string): ServerEvent[] {
-  const events: ServerEvent[] = [];
+function referenceOf(text: string): ServerSentEvent[] {
+  const events: ServerSentEvent[] = [];
   // What is not ended by an empty line is no event.
   for (const [, block = ""] of text.matchAll(/((?:[^\n]+\n)*)\n/g)) {
-    const event: ServerEvent = { data: [] };
+    const event: ServerSentEvent = { data: [] };
     for (const line of block.split("\n").slice(0, -1)) {
       const colon = line.indexOf(":");
       const name = colon < 0 ? line : line.slice(0, colon);
@@ -44,7 +44,7 @@ function referenceOf(text: string): ServerEvent[] {
 }
 
 /** Only what the wire knows of. */
-function known({ event, id, retry, data }: ServerEvent): ServerEvent {
+function known({ event, id, retry, data }: ServerSentEvent): ServerSentEvent {
   return {
     data,
     ...(event === undefined ? {} : { event }),

@@ -1,31 +1,37 @@
-/** One event of an event stream, field by field as it was written. */
-export interface ServerEvent {
-  /** What kind it is; missing for a message. */
+/**
+ * The events of an event stream. Parsed by the browser and by `tsweb/testing`; the server writes them in live/.
+ *
+ * @see docs/protocol.md 10.5
+ */
+
+/** One event of an event stream, with the fields as they were sent. */
+export interface ServerSentEvent {
+  /** The type of the event; absent for a message. */
   event?: string;
   id?: string;
-  /** How long to wait before coming back, in milliseconds. */
+  /** The delay before the client reconnects, in milliseconds. */
   retry?: string;
-  /** Its lines of data. */
+  /** The values of its `data` lines. */
   readonly data: string[];
 }
 
 /**
- * Makes a reader of an event stream: it is given line after line, and gives an event with the empty
- * line that ends it, also one without data. What is not ended is no event.
+ * Returns a parser of an event stream. Call it with each line. It returns an event for the empty line that ends the
+ * event, even for an event without data. An event without that line is not returned.
  *
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  */
-export function eventReader(): (line: string) => ServerEvent | undefined {
-  let event: ServerEvent = { data: [] };
+export function createEventParser(): (line: string) => ServerSentEvent | undefined {
+  let event: ServerSentEvent = { data: [] };
   return (line) => {
     if (line) {
       const [, field, value = ""] = /^([^:]*):? ?(.*)/s.exec(line) ?? [];
       if (field === "data") event.data.push(value);
-      else event[field as "id"] = value; // fields that nobody asks for do no harm
+      else event[field as "id"] = value; // unknown fields are stored too, and nothing reads them
       return;
     }
-    const whole = event;
+    const complete = event;
     event = { data: [] };
-    return whole;
+    return complete;
   };
 }

@@ -1,2 +1,12 @@
-/** The header that carries the CSRF token, in a call and in a response that brings a fresh token. */
+/**
+ * Names of headers, in lower case. Used by the server, the adapters, the browser and the client.
+ */
+
+/** Carries the CSRF token, in a call and in a response that brings a fresh token. @see docs/protocol.md 8.4 */
 export const CSRF_HEADER = "x-csrf-token";
+
+/** Carries the id of a request, in the request and in its response. @see docs/protocol.md 2.3 */
+export const REQUEST_ID_HEADER = "x-request-id";
+
+/** Carries the trace context, in the request and in its response. @see docs/protocol.md 2.4 */
+export const TRACEPARENT_HEADER = "traceparent";

@@ -1,12 +1,16 @@
 /**
- * Reads a body line by line, as it arrives: characters and lines may be cut anywhere, and several
- * lines may come at once. Those that arrived together are given together, so that whoever acts on
- * them may do so in one go. Lines come without their `\n`, empty ones included; what follows the last
- * `\n` is a line when it is not empty.
+ * Reads a body line by line. Used by the browser and the client for streams, and by the browser and `tsweb/testing` for
+ * event streams.
+ */
+
+/**
+ * Yields the lines of a body without their `\n`, empty lines included. Text after the last `\n` is a line if it is not
+ * empty. Chunks may split characters and lines anywhere.
  *
- * Leaving the loop leaves the body open: whoever opened it closes it, with its `AbortController`.
+ * Lines that arrive together are yielded together, so that the reader can process them in one batch. Leaving the loop
+ * does not close the body: abort the request with its `AbortController`.
  *
- * @throws whatever reading the body fails with
+ * @throws the error of reading the body
  */
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<readonly string[], void> {
   const reader = body.getReader();
@@ -16,7 +20,7 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
     const { done, value } = await reader.read();
     const lines = decoder.decode(value, { stream: !done }).split("\n");
     lines[0] = rest + lines[0];
-    rest = lines.pop() as string; // a text has one line at least
+    rest = lines.pop() as string; // split() returns at least one item
     yield lines;
     if (done) break;
   }

@@ -1,5 +1,8 @@
 import type { VNode } from "preact";
 
-/** What a page or a component returns: elements, text, nothing, or a list of these. Never a promise. */
+/**
+ * What a page or a component returns: elements, text, nothing, or an array of these. Never a promise. A type of the
+ * server's pages and of the browser's views.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: an element of any component
 export type Markup = VNode<any> | string | number | bigint | boolean | null | undefined | readonly Markup[];

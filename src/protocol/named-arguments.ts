@@ -1,19 +1,28 @@
+/**
+ * The arguments of a call, which are sent by name. Used by the browser and the client.
+ *
+ * @see docs/protocol.md 3.1
+ */
 import { RPCError } from "../errors.ts";
 
 /** Arguments by the names of their parameters. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /**
- * Gives the arguments their names. What is `undefined` is left out, by JSON itself.
+ * Returns the arguments by name. Those that are `undefined` are dropped later, by `JSON.stringify`.
  *
- * @param params the names of the positional parameters; without them the function takes one object of its parameters
- * @throws RPCError `validation_error` for more arguments than the function takes
+ * @param params the names of the positional parameters; `undefined` if the function takes one object of its parameters
+ * @throws RPCError `validation_error` if there are more arguments than parameters
  */
-export function byName(name: string, params: readonly string[] | undefined, values: readonly unknown[]): Arguments {
-  const most = params?.length ?? 1;
-  if (values.length > most) {
-    throw new RPCError("validation_error", `${name}: too many arguments: ${values.length}, at most ${most}`);
+export function toNamedArguments(
+  name: string,
+  params: readonly string[] | undefined,
+  values: readonly unknown[],
+): Arguments {
+  const max = params?.length ?? 1;
+  if (values.length > max) {
+    throw new RPCError("validation_error", `${name}: too many arguments: ${values.length}, at most ${max}`);
   }
-  // A keyed function is typed to take one object.
+  // Without `params`, the function's type allows one object only.
   return params ? Object.fromEntries(params.map((param, i) => [param, values[i]])) : ((values[0] ?? {}) as Arguments);
 }

@@ -1,22 +1,28 @@
+/**
+ * The reading side of a streaming call. Used by the browser and the client.
+ *
+ * @see docs/protocol.md 6.5
+ */
 import { RPCError } from "../errors.ts";
 import { readLines } from "./lines.ts";
 import type { Arguments } from "./named-arguments.ts";
-import { failure, received, resultOf } from "./result.ts";
+import { callError, errorFromJson, readResult } from "./result.ts";
 import type { Stream } from "./stream.ts";
+import type { StreamLine } from "./stream-line.ts";
 
-/** Sends a call and gives its response; the signal ends both. */
-export type Post = (name: string, args: Arguments, signal: AbortSignal) => Promise<Response>;
+/** Sends a call and resolves with its response. The signal aborts both. */
+export type SendCall = (name: string, args: Arguments, signal: AbortSignal) => Promise<Response>;
 
 /**
- * Gives the values of a streaming call. Nothing is sent before the first read, and the request ends
- * whichever way the stream is left.
+ * Returns the stream of a call. Nothing is sent before the first read, and the request is aborted however the loop is
+ * left.
  *
- * @param abort ends the request
+ * @param abort aborts the request
  */
 export function openStream(
   name: string,
   args: Arguments,
-  post: Post,
+  send: SendCall,
   abort: AbortController = new AbortController(),
 ): Stream<unknown> {
   let isRead = false;
@@ -25,29 +31,29 @@ export function openStream(
     async *[Symbol.asyncIterator](): AsyncGenerator<unknown, void> {
       if (isRead) throw new TypeError("A stream can be read once: call the function again for another.");
       isRead = true;
-      let isOver = false;
+      let hasEnded: unknown = false;
       try {
-        const response = await post(name, args, abort.signal);
-        // Not a stream: what it carries is an error, and if it is not, that is one.
-        if (!response.ok || !response.body) throw await resultOf(name, response);
+        const response = await send(name, args, abort.signal);
+        // Not a stream: readResult throws its error. A result in its place is thrown as an unexpected value.
+        if (!response.ok || !response.body) throw await readResult(name, response);
         for await (const lines of readLines(response.body)) {
           for (const line of lines) {
-            const { chunk, done, error } = JSON.parse(line);
+            const { chunk, done, error }: StreamLine = JSON.parse(line);
             if (abort.signal.aborted) return;
-            isOver = done || error;
-            if (error) throw received(error);
+            hasEnded = done || error;
+            if (error) throw errorFromJson(error);
             if (done) return;
             yield chunk;
           }
         }
         throw new Error("It ended without a last line");
       } catch (error) {
-        // Cancelled: the loop ends without an error, whatever the request ended with.
+        // After cancel() the loop ends without an error, whatever the request failed with.
         if (abort.signal.aborted) return;
-        throw error instanceof RPCError ? error : failure(`${name}: the stream ended early`, error);
+        throw error instanceof RPCError ? error : callError(`${name}: the stream ended early`, error);
       } finally {
-        // After the last line the connection may serve other calls.
-        if (!isOver) abort.abort();
+        // After its last line the request is not aborted, so that its connection is reused.
+        if (!hasEnded) abort.abort();
       }
     },
   };

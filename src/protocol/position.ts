@@ -1,7 +1,10 @@
 /**
- * Returns whether a position of a channel is later than another one of the same channel.
+ * Returns whether a position of a channel is later than another position of the same channel. Used by the server and
+ * the browser.
  *
- * The longer text is the later position, because the numbers in it have one digit more.
+ * The longer text is later, because its number has more digits.
+ *
+ * @see docs/protocol.md 10.3
  */
 export function isLater(position: string, other: string): boolean {
   return position.length === other.length ? position > other : position.length > other.length;

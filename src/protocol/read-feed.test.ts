@@ -2,7 +2,7 @@ import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { feedOf } from "#test/live-feed";
-import { writeFeed } from "../live/feed.ts";
+import { signFeed } from "../live/feed.ts";
 import { readFeed } from "./read-feed.ts";
 
 const key = createSecretKey(Buffer.alloc(32, 7));
@@ -15,7 +15,7 @@ describe("a feed", () => {
   test("is read as the server wrote it, bound to a sign-in or not", () => {
     fc.assert(
       fc.property(names, positions, fc.option(fc.string({ minLength: 1 })), (channel, position, sid) => {
-        const feed = writeFeed({ channel, position, sid, issued: Date.now() / 1000 }, keys);
+        const feed = signFeed({ channel, position, sid, issued: Date.now() / 1000 }, keys);
         expect(readFeed(feed)).toEqual({ channel, position });
       }),
     );

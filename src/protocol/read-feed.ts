@@ -1,26 +1,30 @@
-/** What the browser reads of a feed. */
-export interface FeedFacts {
+/**
+ * The reading of a feed without verification. Used by the browser, which has no key.
+ *
+ * @see docs/protocol.md 10.2
+ */
+
+/** The fields of a feed that the browser uses. */
+export interface FeedFields {
   readonly channel: string;
-  /** The channel's position when the feed was issued: what came after it is for its holder. */
+  /** The channel's position when the feed was issued. The feed covers the messages after it. */
   readonly position: string;
 }
 
 /**
- * Reads of a feed whose messages are meant for it, and from where on. Nothing is checked: whether it is
- * genuine, only the server can tell.
+ * Returns the channel and the position of a feed. Only the server can verify a feed.
  *
- * @throws TypeError for what cannot be a feed
- * @see src/feed.ts, for how it is laid out
+ * @throws TypeError if the text cannot be a feed
  */
-export function readFeed(feed: string): FeedFacts {
+export function readFeed(feed: string): FeedFields {
   try {
     const text = atob(feed.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(text, (byte) => byte.charCodeAt(0));
-    // The HMAC is no text. It comes last, where it disturbs nothing.
+    // The HMAC is not UTF-8 text. It is behind the last line break, so decoding it does no harm.
     const [, position, channel] = new TextDecoder().decode(bytes).split("\n");
     if (position && channel) return { position, channel };
   } catch {
-    // It is not even base64: as below.
+    // Not base64: handled below.
   }
   throw new TypeError("subscribe() takes what channel() gave");
 }

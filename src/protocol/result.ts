@@ -1,26 +1,35 @@
+/**
+ * The reading of a call's response. Used by the browser and the client.
+ *
+ * @see docs/protocol.md 3.3 and 5.2
+ */
 import { codeOf, type ErrorCode, isErrorCode, RPCError } from "../errors.ts";
 
+/** An error as it is sent. */
+export type ErrorBody = Pick<RPCError, "code" | "message" | "details">;
+
 /**
- * Gives the result that a response carries.
+ * Resolves with the result that a response carries.
  *
- * @throws RPCError the function's own; or one by the status, when it was not the application that answered
+ * @throws RPCError the error that the response carries; or one with the code of its status, if the response is not the
+ *   application's
  */
-export async function resultOf(name: string, response: Response): Promise<unknown> {
+export async function readResult(name: string, response: Response): Promise<unknown> {
   const body = await response.json().catch((cause) => ({ cause }));
-  if (body?.error) throw received(body.error);
+  if (body?.error) throw errorFromJson(body.error);
   if (response.ok && body?.result !== undefined) return body.result;
   const { status } = response;
-  // A proxy or a firewall: what its status stands for is the best that is known. 413 is a kind of 422.
+  // The response of a proxy or a firewall: the status is all that is known. 413 is treated like 422.
   const code = codeOf(status === 413 ? 422 : status);
-  throw failure(`${name}: something else answered, with ${status}`, body?.cause, code);
+  throw callError(`${name}: unexpected response (${status})`, body?.cause, code);
 }
 
-/** Makes an error out of the JSON of one. A code that this side does not know yet is `internal`. */
-export function received({ code, message, details }: RPCError): RPCError {
+/** Returns the error of an error body. A code that this version does not know becomes `internal`. */
+export function errorFromJson({ code, message, details }: ErrorBody): RPCError {
   return new RPCError(isErrorCode(code) ? code : "internal", message, details);
 }
 
-/** Makes an error of this side, with what it came from. */
-export function failure(message: string, cause: unknown, code: ErrorCode = "internal"): RPCError {
+/** Returns an error of the calling side, with its cause. */
+export function callError(message: string, cause: unknown, code: ErrorCode = "internal"): RPCError {
   return Object.assign(new RPCError(code, message), { cause });
 }

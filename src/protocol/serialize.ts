@@ -1,15 +1,14 @@
-import type { Serialized, SerializedResult } from "./serialized.ts";
-
-/** How a value is written. */
+/** How a value is serialised. */
 export interface SerializeOptions {
   /**
-   * Refuse functions, symbols and markup rather than leave them out: what a view is given must arrive.
+   * Whether functions, symbols and markup are errors instead of being omitted: the props of a view must be complete.
    */
   readonly strict?: boolean;
 }
 
-/** A value that cannot be written as JSON; `path` says which part of it. */
+/** Thrown for a value that cannot be serialised. */
 export class SerializeError extends Error {
+  /** The path of the part that cannot be serialised: `items[2].price`; empty for the whole value. */
   readonly path: string;
 
   constructor(path: string, reason: string) {
@@ -22,28 +21,29 @@ export class SerializeError extends Error {
   }
 }
 
-/** Some runtimes have none. */
-const Shared = globalThis.SharedArrayBuffer as typeof SharedArrayBuffer | undefined; // typed as if all had one
+/** `undefined` in some runtimes. */
+const SharedBuffer = globalThis.SharedArrayBuffer as typeof SharedArrayBuffer | undefined; // the global type does not include undefined
 
-/** How deep a value may nest before it is taken for one without end. */
+/** The maximum depth of a value, in levels. Deeper values are assumed to be infinite (a getter that returns itself). */
 const MAX_DEPTH = 500;
 
 /**
- * Writes a value as JSON: the one serialiser of results, chunks, props and messages.
+ * Returns a value as JSON. Results, stream chunks, props and messages are all serialised by this function. It runs on
+ * the server only.
  *
- * `Date` and `Temporal` become ISO 8601, `bigint` and decimal classes a string, `Map` an object,
- * `Set` an array, bytes base64, `NaN` and the infinities `null`, `undefined` at the top `null`. An
- * object's `to_dict()` is asked first, then its `toJSON()`; any other object gives its own
- * enumerable fields, TypeScript's `private` ones too (`#name` ones not).
+ * `Date` and `Temporal` become ISO 8601, `bigint` and decimal classes a string, `Map` an object, `Set` an array, bytes
+ * base64, `NaN` and infinities `null`, `undefined` as the whole value `null`. An object's `to_dict()` takes precedence
+ * over its `toJSON()`. All other objects are sent with their own enumerable fields, TypeScript's `private` fields
+ * included (`#name` fields are not).
  *
  * @throws SerializeError for a cycle, a promise (await it), a stream, an iterator, or with `strict` a function or markup
- * @see the interface, "Return value"
+ * @see docs/protocol.md 5.1
  */
 export function toJson(value: unknown, options: SerializeOptions = {}): string {
   const strict = options.strict === true;
-  // Most values are what JSON.stringify writes rightly by itself, and it is the fastest at it.
-  const ready = isPlain(value, strict, 0) ? value : convert(value, { strict, ancestors: [], path: "" });
-  return JSON.stringify(ready) ?? "null";
+  // JSON.stringify is the fastest, and serialises most values correctly without conversion.
+  const plain = isPlain(value, strict, 0) ? value : convert(value, { strict, ancestors: [], path: "" });
+  return JSON.stringify(plain) ?? "null";
 }
 
 function isPlain(value: unknown, strict: boolean, depth: number): boolean {
@@ -65,7 +65,7 @@ function isPlain(value: unknown, strict: boolean, depth: number): boolean {
   if (depth > 64) return false;
   const prototype = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== Array.prototype && prototype !== null) return false;
-  const fields = value as Record<string | symbol, unknown>; // an object or an array, with a plain prototype
+  const fields = value as Record<string | symbol, unknown>; // an object or an array: its prototype was checked
   if (isFunction(fields.to_dict) || isFunction(fields.toJSON) || isFunction(fields.then)) return false;
   if (isFunction(fields.next) || isFunction(fields[Symbol.asyncIterator])) return false;
   if (Array.isArray(value)) {
@@ -81,21 +81,21 @@ function isFunction(value: unknown): value is (...args: unknown[]) => unknown {
   return typeof value === "function";
 }
 
-/** An element as JSX makes it has a field that no JSON can give it, which is how the renderer knows it too. */
+/** Returns whether an object is a JSX element. Parsed JSON cannot imitate one: its `constructor` would have to be a symbol. */
 function isMarkup(value: object): boolean {
   return typeof value.constructor === "symbol";
 }
 
-interface Walk {
+interface ConversionState {
   readonly strict: boolean;
-  /** The objects we are inside of: meeting one again is a cycle. */
+  /** The objects that contain the current value: one of them inside itself is a cycle. */
   readonly ancestors: object[];
   path: string;
 }
 
 type Json = string | number | boolean | null | undefined | Json[] | { [key: string]: Json };
 
-function convert(value: unknown, walk: Walk): Json {
+function convert(value: unknown, state: ConversionState): Json {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -107,76 +107,80 @@ function convert(value: unknown, walk: Walk): Json {
       return value.toString();
     case "function":
     case "symbol":
-      if (walk.strict) throw new SerializeError(walk.path, `a ${typeof value} does not travel as JSON.`);
+      if (state.strict) throw new SerializeError(state.path, `a ${typeof value} cannot be sent as JSON.`);
       return undefined;
     case "object":
-      return value === null ? null : convertObject(value, walk);
+      return value === null ? null : convertObject(value, state);
   }
 }
 
-function convertObject(value: object, walk: Walk): Json {
-  if (walk.ancestors.includes(value)) throw new SerializeError(walk.path, "it contains itself.");
-  if (walk.ancestors.length > MAX_DEPTH) throw new SerializeError(walk.path, `it nests deeper than ${MAX_DEPTH}.`);
-  walk.ancestors.push(value);
-  const json = convertMembers(value, walk);
-  walk.ancestors.pop();
+function convertObject(value: object, state: ConversionState): Json {
+  if (state.ancestors.includes(value)) throw new SerializeError(state.path, "it contains itself.");
+  if (state.ancestors.length > MAX_DEPTH) throw new SerializeError(state.path, `it nests deeper than ${MAX_DEPTH}.`);
+  state.ancestors.push(value);
+  const json = convertMembers(value, state);
+  state.ancestors.pop();
   return json;
 }
 
-function convertMembers(value: object, walk: Walk): Json {
-  const methods = value as Record<"to_dict" | "toJSON" | "then" | "next" | symbol, unknown>; // looked at, then called
-  if (isFunction(methods.to_dict)) return convert(methods.to_dict(), walk);
+function convertMembers(value: object, state: ConversionState): Json {
+  const methods = value as Record<"to_dict" | "toJSON" | "then" | "next" | symbol, unknown>; // checked with isFunction before each call
+  if (isFunction(methods.to_dict)) return convert(methods.to_dict(), state);
   if (value instanceof Uint8Array || value instanceof DataView) return base64(value);
-  if (value instanceof ArrayBuffer || (Shared && value instanceof Shared)) return base64(new Uint8Array(value));
-  if (isFunction(methods.toJSON)) return convert(methods.toJSON(""), walk);
-  if (isFunction(methods.then)) throw new SerializeError(walk.path, "it is a promise; await it first.");
+  if (value instanceof ArrayBuffer || (SharedBuffer && value instanceof SharedBuffer))
+    return base64(new Uint8Array(value));
+  if (isFunction(methods.toJSON)) return convert(methods.toJSON(""), state);
+  if (isFunction(methods.then)) throw new SerializeError(state.path, "it is a promise; await it first.");
   if (isFunction(methods[Symbol.asyncIterator]))
-    throw new SerializeError(walk.path, "it is a stream; yield its values, in a function*.");
-  // As an object it has nothing in it: what it would give must not be lost without a word.
+    throw new SerializeError(state.path, "it is a stream; yield its values, in a function*.");
+  // An iterator has no own fields. It is an error, because as `{}` it would silently lose its values.
   if (isFunction(methods.next) && isFunction(methods[Symbol.iterator]))
-    throw new SerializeError(walk.path, "it is an iterator; make an array of it, or yield its values, in a function*.");
-  if (walk.strict && isMarkup(value)) throw new SerializeError(walk.path, "markup does not travel as JSON.");
-  if (value instanceof Map) return convertEntries(value, walk);
-  if (value instanceof Set || Array.isArray(value)) return convertItems(value, walk);
+    throw new SerializeError(
+      state.path,
+      "it is an iterator; make an array of it, or yield its values, in a function*.",
+    );
+  if (state.strict && isMarkup(value)) throw new SerializeError(state.path, "markup cannot be sent as JSON.");
+  if (value instanceof Map) return convertEntries(value, state);
+  if (value instanceof Set || Array.isArray(value)) return convertItems(value, state);
   if (ArrayBuffer.isView(value)) {
-    return convertItems(value as unknown as Iterable<unknown>, walk); // every other view is a typed array
+    return convertItems(value as unknown as Iterable<unknown>, state); // every other view is a typed array
   }
-  if (isBoxed(value)) return convert(value.valueOf(), walk);
+  if (isBoxed(value)) return convert(value.valueOf(), state);
   if (isDecimal(value)) return value.toString();
-  return convertEntries(Object.entries(value), walk);
+  return convertEntries(Object.entries(value), state);
 }
 
-function convertItems(items: Iterable<unknown>, walk: Walk): Json[] {
-  const { path } = walk;
+function convertItems(items: Iterable<unknown>, state: ConversionState): Json[] {
+  const { path } = state;
   const json: Json[] = [];
   for (const item of items) {
-    walk.path = `${path}[${json.length}]`;
-    json.push(convert(item, walk));
+    state.path = `${path}[${json.length}]`;
+    json.push(convert(item, state));
   }
-  walk.path = path;
+  state.path = path;
   return json;
 }
 
-function convertEntries(entries: Iterable<readonly [unknown, unknown]>, walk: Walk): Json {
-  const { path } = walk;
-  // Without a prototype: a key named __proto__ is a key like any other.
+function convertEntries(entries: Iterable<readonly [unknown, unknown]>, state: ConversionState): Json {
+  const { path } = state;
+  // Without a prototype, so that a key named __proto__ is an ordinary key.
   const json: { [key: string]: Json } = Object.create(null);
   for (const [key, item] of entries) {
     if ((typeof key === "object" && key !== null) || typeof key === "function" || typeof key === "symbol") {
-      throw new SerializeError(path, `a key of it is no text but of type ${typeof key}.`);
+      throw new SerializeError(path, `it has a key of type ${typeof key}; keys must be strings.`);
     }
     const name = String(key);
-    walk.path = path === "" ? name : `${path}.${name}`;
-    const field = convert(item, walk);
+    state.path = path === "" ? name : `${path}.${name}`;
+    const field = convert(item, state);
     if (field !== undefined) json[name] = field;
   }
-  walk.path = path;
+  state.path = path;
   return json;
 }
 
-/** Decimal classes without a `toJSON` of their own: known by what all of them have. */
+/** Returns whether an object is of a decimal class without `toJSON`: these classes share the methods checked here. */
 function isDecimal(value: object): boolean {
-  const members = value as { toFixed?: unknown; plus?: unknown; add?: unknown }; // looked at only
+  const members = value as { toFixed?: unknown; plus?: unknown; add?: unknown }; // only their types are read
   return (
     typeof members.toFixed === "function" && (typeof members.plus === "function" || typeof members.add === "function")
   );

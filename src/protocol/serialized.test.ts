@@ -4,9 +4,9 @@
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isObject } from "#test/guards";
-import type { Same } from "#test/same";
 import { RESULTS, ROWS } from "#test/serialized-rows";
+import type { Equal } from "#test/type-equality";
+import { isObject } from "#test/type-guards";
 import { toJson } from "./serialize.ts";
 import type { Serialized } from "./serialized.ts";
 
@@ -93,6 +93,6 @@ describe("what Serialized says", () => {
 });
 
 /** A value of a type that cannot travel. */
-function refusedRow<T>(value: Same<Serialized<T>, never> extends true ? T : "it can travel"): unknown {
+function refusedRow<T>(value: Equal<Serialized<T>, never> extends true ? T : "it can travel"): unknown {
   return value;
 }

@@ -1,5 +1,8 @@
 /**
- * What a value is once it has travelled as JSON: the serialiser's rules, said in types.
+ * The type that a value has after it was serialised and parsed: the rules of `toJson` as types. Used on the server, in
+ * the browser and by the client.
+ *
+ * @see docs/protocol.md 5.1
  */
 
 type Primitive = string | number | boolean | null;
@@ -7,10 +10,10 @@ type Primitive = string | number | boolean | null;
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
 /** A function, or a class. */
-type Method = ((...args: never[]) => unknown) | (abstract new (...args: never[]) => unknown);
+type FunctionOrClass = ((...args: never[]) => unknown) | (abstract new (...args: never[]) => unknown);
 
-/** Decimal classes, as the serialiser knows them. */
-type Decimal = { toFixed(...args: never[]): string } & ({ plus: Method } | { add: Method });
+/** Decimal classes, as `toJson` recognises them. */
+type Decimal = { toFixed(...args: never[]): string } & ({ plus: FunctionOrClass } | { add: FunctionOrClass });
 
 type NumberArray =
   | Int8Array
@@ -22,28 +25,29 @@ type NumberArray =
   | Float32Array
   | Float64Array;
 
-/** Keys whose value travels: functions and symbols are left out. */
-type Travelling<T, K extends keyof T> = K extends symbol
+/** A key whose value is sent: functions and symbols are omitted. */
+type SerializableKey<T, K extends keyof T> = K extends symbol
   ? never
   : IsAny<T[K]> extends true
     ? K
-    : [T[K]] extends [Method | symbol | undefined]
+    : [T[K]] extends [FunctionOrClass | symbol | undefined]
       ? never
       : K;
 
-/** What does not travel leaves a `null` in its place in a list. */
-type SerializedItem<T> = IsAny<T> extends true ? T : T extends Method | symbol | undefined ? null : Serialized<T>;
+/** In an array, a value that cannot be sent becomes `null`. */
+type SerializedItem<T> =
+  IsAny<T> extends true ? T : T extends FunctionOrClass | symbol | undefined ? null : Serialized<T>;
 
 type SerializedList<T extends readonly unknown[]> = number extends T["length"]
   ? SerializedItem<T[number]>[]
   : { -readonly [K in keyof T]: SerializedItem<T[K]> };
 
-type SerializedFields<T> = { -readonly [K in keyof T as Travelling<T, K>]: Serialized<T[K]> };
+type SerializedFields<T> = { -readonly [K in keyof T as SerializableKey<T, K>]: Serialized<T[K]> };
 
-/** What every error has is in no field that is enumerated: an error's text is not sent by accident. */
-type SerializedError<T> = { -readonly [K in Exclude<keyof T, keyof Error> as Travelling<T, K>]: Serialized<T[K]> };
+/** The fields of `Error` itself are not enumerable: the message and the stack of an error are not sent by accident. */
+type SerializedError<T> = { -readonly [K in Exclude<keyof T, keyof Error> as SerializableKey<T, K>]: Serialized<T[K]> };
 
-/** Primitives in their objects. */
+/** Wrapper objects of primitives. */
 type SerializedBoxed<T> = T extends NumberObject
   ? number
   : T extends StringObject
@@ -56,8 +60,8 @@ type NumberObject = InstanceType<typeof Number>;
 type StringObject = InstanceType<typeof String>;
 type BooleanObject = InstanceType<typeof Boolean>;
 
-/** What gives its values one by one, and has none of them as a field. */
-type Stepping = { next(...args: never[]): unknown; [Symbol.iterator](): unknown };
+/** An iterator: it has its values in no field. */
+type AnyIterator = { next(...args: never[]): unknown; [Symbol.iterator](): unknown };
 
 type SerializedMap<K, V> = [K] extends [string]
   ? string extends K
@@ -65,7 +69,7 @@ type SerializedMap<K, V> = [K] extends [string]
     : { [Key in K]?: Serialized<V> }
   : Record<string, Serialized<V>>;
 
-/** Gives what a field of this type is on the other side; `never` for what cannot travel: a promise, a stream, an iterator. */
+/** The type of a value after it was sent; `never` if it cannot be sent: a promise, a stream, an iterator. */
 export type Serialized<T> =
   IsAny<T> extends true
     ? T
@@ -77,7 +81,7 @@ export type Serialized<T> =
           ? T
           : T extends bigint
             ? string
-            : T extends symbol | Method
+            : T extends symbol | FunctionOrClass
               ? undefined
               : T extends { to_dict(): infer R }
                 ? Serialized<R>
@@ -87,7 +91,7 @@ type SerializedObject<T> = T extends Uint8Array | ArrayBufferLike | DataView
   ? string
   : T extends { toJSON(key?: string): infer R }
     ? Serialized<R>
-    : T extends PromiseLike<unknown> | AsyncIterable<unknown> | Stepping
+    : T extends PromiseLike<unknown> | AsyncIterable<unknown> | AnyIterator
       ? never
       : T extends ReadonlyMap<infer K, infer V>
         ? SerializedMap<K, V>
@@ -109,8 +113,8 @@ type SerializedObject<T> = T extends Uint8Array | ArrayBufferLike | DataView
                         ? SerializedFields<T>
                         : never;
 
-/** Gives what a whole result is on the other side: nothing at all arrives as `null`. */
-// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is what this is about
+/** The type of a whole result after it was sent: `undefined` becomes `null`. */
+// biome-ignore lint/suspicious/noConfusingVoidType: matches functions that return nothing
 export type SerializedResult<T> = [T] extends [undefined | void]
   ? null
   : IsAny<T> extends true
@@ -118,6 +122,6 @@ export type SerializedResult<T> = [T] extends [undefined | void]
     : unknown extends T
       ? unknown
       : // biome-ignore lint/suspicious/noConfusingVoidType: as above
-        T extends undefined | void | Method | symbol
+        T extends undefined | void | FunctionOrClass | symbol
         ? null
         : Serialized<T>;

@@ -1,55 +1,56 @@
 /**
- * What the compile step knows of a server function and hands to `server()` as its last argument.
- * Both sides of the compile step speak through this file, and shape.ts, alone.
+ * Signatures and sources: what the compile step knows about server functions, pages and views. It passes them as the
+ * last argument of `server()`, `page()`, `route()` and `view()` in compiled modules. Used by the compile step, the
+ * server and the tools.
  */
-import type { Shape } from "./type-shape.ts";
+import type { TypeShape } from "./type-shape.ts";
 
-/** How a parameter is coerced; `any` passes as it came. */
+/** The type that a parameter is coerced to; `any` is not coerced. @see docs/protocol.md 4.2 */
 export type Coercion = "int" | "float" | "boolean" | "any";
 
-/** One parameter, as its annotation says. */
+/** A parameter of a server function. */
 export interface Parameter {
   readonly name: string;
   readonly type: Coercion;
-  /** It may be left out: it has a default, a `?`, or `undefined` in its type. */
+  /** Whether it may be omitted: it has a default, a `?`, or `undefined` in its type. */
   readonly optional?: true;
-  /** `null` passes: its type says `| null`. */
+  /** Whether `null` is accepted: its type has `| null`. */
   readonly nullable?: true;
-  /** Literals of its union with a coerced type (`int | "all"`): they pass as they are. */
+  /** Literals in a union with a coerced type (`int | "all"`): they are accepted as they are. */
   readonly literals?: readonly (string | number | boolean)[];
-  /** Its type as it is written, or as its default says; empty where nothing says. */
+  /** The source text of its type, or the type of its default; empty if there is neither. */
   readonly annotation: string;
-  /** What a strict application checks of it. Absent when that is no more than `type` says. */
-  readonly shape?: Shape;
+  /** Its type in strict applications. Absent if `type` describes it completely. */
+  readonly shape?: TypeShape;
 }
 
-/** A server function, as declared. */
+/** A server function as it is declared. */
 export interface Signature {
-  /** The name under which its module exports it: the `<name>` of its path. */
+  /** The name of the export, and the last segment of the function's path. */
   readonly name: string;
   /** The module, relative to the project's root, with forward slashes. */
   readonly file: string;
   readonly line: number;
-  /** It is written with `function*`: its values travel one by one. */
+  /** Whether it is declared with `function*`: its values are streamed. */
   readonly stream?: true;
-  /** Its one parameter is a destructured object: the keys are the parameters. */
+  /** Whether its only parameter is a destructured object, whose keys are the parameters. */
   readonly keyed?: true;
   readonly params: readonly Parameter[];
-  /** The types made of themselves that its parameters' shapes refer to. */
-  readonly shapes?: readonly Shape[];
+  /** The recursive types that its parameters' shapes refer to. */
+  readonly shapes?: readonly TypeShape[];
 }
 
-/** Where a page was declared. */
+/** Where a page or a route is declared. */
 export interface PageSource {
   /** The module, relative to the project's root, with forward slashes. */
   readonly file: string;
   readonly line: number;
 }
 
-/** Where a view was declared: with these two the browser imports it. */
+/** Where a view is declared. The browser imports it by these two values. */
 export interface ViewSource {
   /** The module, relative to the project's root, with forward slashes. */
   readonly file: string;
-  /** The name under which the module exports it (`default` included). */
+  /** The name of its export (`default` included). */
   readonly name: string;
 }

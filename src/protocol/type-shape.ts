@@ -1,46 +1,51 @@
 /**
- * What the compile step reads of a type for strict applications. It is data, so that it can stand in
- * the compiled text, be turned into checking functions once, and be described by OpenAPI.
+ * The parameter types of server functions as data. The compile step writes them into compiled modules; the server
+ * compiles them to checks in strict applications, and the OpenAPI document describes them. Property names are part of
+ * that format.
+ *
+ * @see docs/protocol.md 4.3
  */
 
-/** A type of one plain value. */
-export type Kind = "int" | "float" | "boolean" | "string";
+/** A type of scalar values. */
+export type ScalarKind = "int" | "float" | "boolean" | "string";
 
-/** A literal type. */
+/** The value of a literal type. */
 export type Literal = string | number | boolean;
 
 /**
- * The values of a type: those of every form that is there. It has at most one form of list and one of
- * object, so that a value alone decides which form it is held to.
+ * A type: the union of all members below that are present. It has at most one list and one object type, so that the
+ * value alone decides which of them it is checked against.
  */
-export interface Shape {
-  /** Nothing checks it: the type as it is written, empty where none is. No other form is there then. */
+export interface TypeShape {
+  /** Not checked: the source text of the type, empty if there is no annotation. No other member is present then. */
   readonly any?: string;
-  readonly kinds?: readonly Kind[];
+  readonly kinds?: readonly ScalarKind[];
   readonly literals?: readonly Literal[];
   readonly nullable?: true;
-  /** It may be left out. */
+  /** Whether it may be omitted. */
   readonly optional?: true;
   readonly list?: ListShape;
   readonly object?: ObjectShape;
-  /** A type that is made of itself: the index in the signature's `shapes`. Then no list or object stands beside. */
+  /** A recursive type: its index in the signature's `shapes`. `list` and `object` are absent then. */
   readonly ref?: number;
 }
 
-/** An array, or a tuple: `rest` is what may follow its items. */
-export type ListShape = { readonly of: Shape } | { readonly items: readonly Shape[]; readonly rest?: Shape };
+/** An array, or a tuple: `rest` is the type of the items after `items`. */
+export type ListShape =
+  | { readonly of: TypeShape }
+  | { readonly items: readonly TypeShape[]; readonly rest?: TypeShape };
 
-/** One object type, or several that a literal member tells apart. */
-export type ObjectShape = Fields | Cases;
+/** One object type, or a discriminated union of several. */
+export type ObjectShape = ObjectFields | UnionCases;
 
-/** An object by its members; `rest` is what all other keys hold, as in a record. */
-export interface Fields {
-  readonly fields: readonly (readonly [name: string, shape: Shape])[];
-  readonly rest?: Shape;
+/** An object type. `rest` is the type of all other keys, as in a record. */
+export interface ObjectFields {
+  readonly fields: readonly (readonly [name: string, shape: TypeShape])[];
+  readonly rest?: TypeShape;
 }
 
-/** Objects that the member `by` tells apart: its literals differ from case to case. */
-export interface Cases {
+/** A discriminated union: the literals of the member `by` differ between the cases. */
+export interface UnionCases {
   readonly by: string;
-  readonly cases: readonly Fields[];
+  readonly cases: readonly ObjectFields[];
 }

@@ -1,37 +1,38 @@
 import { RPCError } from "../errors.ts";
 import type { Parameter, Signature } from "../protocol/index.ts";
-import { coerce, expected, REFUSED } from "./coerce.ts";
-import { instead, placeIn } from "./place.ts";
-import type { Refusal, StrictCheck, StrictChecks } from "./strict.ts";
+import { coerce, describeExpected, MISMATCH } from "./coerce.ts";
+import type { ParameterCheck, ParameterChecks, TypeMismatch } from "./strict-checks.ts";
+import { describeReceived, valuePath } from "./value-path.ts";
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** The most of a name that is no parameter which is told. */
-const MOST_OF_A_NAME = 40;
+/** The maximum length at which an unknown name is shown in an error, in characters. */
+const MAX_NAME_LENGTH = 40;
 
 /**
- * Matches a call's arguments with the parameters by name, and takes each as its type has it.
+ * Assigns the arguments of a call to the parameters by name, and coerces or checks each by its type.
  *
- * @param strict what a strict application checks of them; the others are coerced alone
- * @returns what the function is called with: the values in order, or for a keyed function the one object
- * @throws RPCError `validation_error` that names the parameter, in `details` too
+ * @param strict the checks of a strict application; parameters without one are only coerced
+ * @returns the arguments of the function: the values in order, or one object for a keyed function
+ * @throws RPCError `validation_error`, whose message and `details` name the parameter
+ * @see docs/protocol.md 4.1 and 4.4
  */
-export function bindArguments(signature: Signature, args: Arguments, strict?: StrictChecks): unknown[] {
-  refuseExtra(signature, args);
-  if (signature.keyed) return [bindFields(signature.params, args, strict)];
+export function bindArguments(signature: Signature, args: Arguments, strict?: ParameterChecks): unknown[] {
+  rejectUnknownNames(signature, args);
+  if (signature.keyed) return [bindKeyed(signature.params, args, strict)];
   const values = signature.params.map((parameter) => bindOne(parameter, args, strict));
-  // A default is taken where nothing was given, also when it is not the last parameter.
+  // Trailing `undefined` is removed, so that `arguments.length` is that of a direct call. Defaults apply either way.
   let { length } = values;
   while (length > 0 && values[length - 1] === undefined) length--;
   return length === values.length ? values : values.slice(0, length);
 }
 
-function bindFields(
+function bindKeyed(
   params: readonly Parameter[],
   args: Arguments,
-  strict: StrictChecks | undefined,
+  strict: ParameterChecks | undefined,
 ): Record<string, unknown> {
-  // Without a prototype: a parameter named `constructor` that was left out must not find one there.
+  // Without a prototype: an omitted parameter named `constructor` must not be inherited.
   const fields: Record<string, unknown> = Object.create(null);
   for (const parameter of params) {
     const value = bindOne(parameter, args, strict);
@@ -40,43 +41,50 @@ function bindFields(
   return fields;
 }
 
-function bindOne(parameter: Parameter, args: Arguments, strict: StrictChecks | undefined): unknown {
+function bindOne(parameter: Parameter, args: Arguments, strict: ParameterChecks | undefined): unknown {
   const { name } = parameter;
   const check = strict?.get(name);
-  const given = Object.hasOwn(args, name) ? args[name] : undefined;
-  if (given === undefined) {
+  const received = Object.hasOwn(args, name) ? args[name] : undefined;
+  if (received === undefined) {
     if (parameter.optional) return undefined;
-    const takes = check?.takes ?? expected(parameter);
-    throw invalid(name, takes, `${name}: ${takes === "any" ? "a value" : takes} is required`);
+    const expected = check?.expected ?? describeExpected(parameter);
+    throw argumentError(name, expected, `${name}: ${expected === "any" ? "a value" : expected} is required`);
   }
-  if (check) return bindStrictly(name, check, given);
-  const value = coerce(parameter, given);
-  if (value !== REFUSED) return value;
-  const takes = expected(parameter);
-  throw invalid(name, takes, `${name}: expected ${takes}${instead(name, given)}`);
+  if (check) return bindStrictly(name, check, received);
+  const value = coerce(parameter, received);
+  if (value !== MISMATCH) return value;
+  const expected = describeExpected(parameter);
+  throw argumentError(name, expected, `${name}: expected ${expected}${describeReceived(name, received)}`);
 }
 
-function bindStrictly(name: string, { takes, check }: StrictCheck, given: unknown): unknown {
-  const refusal: Refusal = { expected: takes, got: given, path: [] };
-  const value = check(given, refusal);
-  if (value !== REFUSED) return value;
-  const place = placeIn(name, refusal.path.reverse());
-  const { expected: wanted, got } = refusal;
-  const why = got === undefined ? `${wanted} is required` : `expected ${wanted}${instead(place, got)}`;
-  throw invalid(name, wanted, `${place}: ${why}`, place);
+function bindStrictly(name: string, { expected, check }: ParameterCheck, argument: unknown): unknown {
+  const mismatch: TypeMismatch = { expected, received: argument, path: [] };
+  const value = check(argument, mismatch);
+  if (value !== MISMATCH) return value;
+  const path = valuePath(name, mismatch.path.reverse());
+  const { received } = mismatch;
+  const reason =
+    received === undefined
+      ? `${mismatch.expected} is required`
+      : `expected ${mismatch.expected}${describeReceived(path, received)}`;
+  throw argumentError(name, mismatch.expected, `${path}: ${reason}`, path);
 }
 
-function refuseExtra({ name, params }: Signature, args: Arguments): void {
-  for (const given in args) {
-    if (params.some((parameter) => parameter.name === given)) continue;
-    const takes = params.length === 0 ? "no parameters" : params.map((parameter) => parameter.name).join(", ");
-    const parameter = given.slice(0, MOST_OF_A_NAME);
-    throw invalid(parameter, "nothing", `${name} has no parameter ${JSON.stringify(parameter)}; it takes ${takes}`);
+function rejectUnknownNames({ name, params }: Signature, args: Arguments): void {
+  for (const key in args) {
+    if (params.some((parameter) => parameter.name === key)) continue;
+    const valid = params.length === 0 ? "no parameters" : params.map((parameter) => parameter.name).join(", ");
+    const parameter = key.slice(0, MAX_NAME_LENGTH);
+    throw argumentError(
+      parameter,
+      "nothing",
+      `${name} has no parameter ${JSON.stringify(parameter)}; it takes ${valid}`,
+    );
   }
 }
 
-/** @param place where in the parameter, when that is not the whole of it */
-function invalid(parameter: string, takes: string, message: string, place = parameter): RPCError {
-  const path = place === parameter ? {} : { path: place };
-  return new RPCError("validation_error", message, { parameter, expected: takes, ...path });
+/** @param path the path of the invalid value inside the parameter, if it is not the whole parameter */
+function argumentError(parameter: string, expected: string, message: string, path = parameter): RPCError {
+  const details = path === parameter ? {} : { path };
+  return new RPCError("validation_error", message, { parameter, expected, ...details });
 }

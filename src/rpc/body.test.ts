@@ -43,11 +43,11 @@ describe("readArguments", () => {
     ["objects", ['{"a":', "}"]],
   ] as const)("takes %s 64 deep and refuses them 65 deep", (_, brackets) => {
     expect(readArguments(nested(MAX_DEPTH, brackets))).toHaveProperty("a");
-    expect(() => readArguments(nested(MAX_DEPTH + 1, brackets))).toThrow("The arguments nest deeper than 64.");
+    expect(() => readArguments(nested(MAX_DEPTH + 1, brackets))).toThrow("The arguments nest deeper than 64 levels.");
   });
 
   it("survives nesting that would overflow a careless reader", () => {
-    expect(() => readArguments(nested(100_000, ["[", "]"]))).toThrow("The arguments nest deeper than 64.");
+    expect(() => readArguments(nested(100_000, ["[", "]"]))).toThrow("The arguments nest deeper than 64 levels.");
   });
 
   it.each(['{"args":{"__proto__":{"a":1}}}', '{"args":{"a":[{"__proto__":1}]}}', '{"args":{"\\u005f_proto__":1}}'])(

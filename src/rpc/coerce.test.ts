@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Coercion, Parameter } from "../protocol/signature.ts";
-import { coerce, expected, REFUSED } from "./coerce.ts";
+import { coerce, describeExpected, MISMATCH } from "./coerce.ts";
 
 function parameter(type: Coercion, more: Partial<Parameter> = {}): Parameter {
   return { name: "x", type, annotation: type, ...more };
@@ -57,7 +57,7 @@ describe("int", () => {
     false,
     "1n",
   ])("refuses %j", (value) => {
-    expect(coerce(parameter("int"), value)).toBe(REFUSED);
+    expect(coerce(parameter("int"), value)).toBe(MISMATCH);
   });
 });
 
@@ -100,14 +100,14 @@ describe("float", () => {
     true,
     false,
   ])("refuses %j", (value) => {
-    expect(coerce(parameter("float"), value)).toBe(REFUSED);
+    expect(coerce(parameter("float"), value)).toBe(MISMATCH);
   });
 
   it("reads a long text once: rows of digits that are no number cost no square of their length", () => {
     // Were each digit tried in two ways, these would keep the process for hours, and the test from ending.
     for (const text of [`${"1".repeat(1_000_000)}x`, `1.${"1".repeat(1_000_000)}x`, `1e${"1".repeat(1_000_000)}x`]) {
-      expect(coerce(parameter("float"), text)).toBe(REFUSED);
-      expect(coerce(parameter("int"), text)).toBe(REFUSED);
+      expect(coerce(parameter("float"), text)).toBe(MISMATCH);
+      expect(coerce(parameter("int"), text)).toBe(MISMATCH);
     }
   });
 });
@@ -124,7 +124,7 @@ describe("boolean", () => {
   it.each<unknown>(["", " ", "y", "n", "t", "2", "01", "1.0", 2, -1, 0.5, NaN, null, [], [true], {}, "truefalse"])(
     "refuses %j",
     (value) => {
-      expect(coerce(parameter("boolean"), value)).toBe(REFUSED);
+      expect(coerce(parameter("boolean"), value)).toBe(MISMATCH);
     },
   );
 });
@@ -139,8 +139,8 @@ describe("unions", () => {
   it("passes null where the type says so, and only null", () => {
     for (const type of ["int", "float", "boolean"] as const) {
       expect(coerce(parameter(type, { nullable: true }), null)).toBeNull();
-      expect(coerce(parameter(type), null)).toBe(REFUSED);
-      expect(coerce(parameter(type, { nullable: true }), "null")).toBe(REFUSED);
+      expect(coerce(parameter(type), null)).toBe(MISMATCH);
+      expect(coerce(parameter(type, { nullable: true }), "null")).toBe(MISMATCH);
     }
     expect(coerce(parameter("int", { nullable: true }), "7")).toBe(7);
   });
@@ -152,13 +152,15 @@ describe("unions", () => {
     expect(coerce(size, 2.5)).toBe(2.5);
     expect(coerce(size, true)).toBe(true);
     expect(coerce(size, "12")).toBe(12);
-    expect(coerce(size, "ALL")).toBe(REFUSED);
-    expect(coerce(size, false)).toBe(REFUSED);
+    expect(coerce(size, "ALL")).toBe(MISMATCH);
+    expect(coerce(size, false)).toBe(MISMATCH);
   });
 
   it("says what it takes", () => {
-    expect(expected(parameter("int"))).toBe("int");
-    expect(expected(parameter("int", { nullable: true, literals: ["all", 2.5] }))).toBe('int or "all" or 2.5 or null');
+    expect(describeExpected(parameter("int"))).toBe("int");
+    expect(describeExpected(parameter("int", { nullable: true, literals: ["all", 2.5] }))).toBe(
+      'int or "all" or 2.5 or null',
+    );
   });
 });
 
@@ -182,7 +184,7 @@ describe("whatever JSON comes", () => {
     fc.assert(
       fc.property(odd, fc.boolean(), (value, nullable) => {
         const result = coerce(parameter(type, nullable ? { nullable } : {}), value);
-        expect(result === REFUSED || (nullable && result === null) || checks[type](result)).toBe(true);
+        expect(result === MISMATCH || (nullable && result === null) || checks[type](result)).toBe(true);
       }),
       { numRuns: 500 },
     );

@@ -1,17 +1,17 @@
 import type { Coercion, Parameter } from "../protocol/index.ts";
 
-/** What a refused value gives back in place of a value. */
-export const REFUSED: unique symbol = Symbol("refused");
+/** Returned in place of a value that does not match its type. */
+export const MISMATCH: unique symbol = Symbol("mismatch");
 
 /**
- * Takes a value as a parameter's type has it, or gives {@link REFUSED}.
+ * Returns the value coerced to the parameter's type, or {@link MISMATCH}.
  *
  * - `int`: a whole number, or a string of one (`" 42 "`, `"-3"`), within ±(2^53−1)
  * - `float`: a finite number, or a string of one
  * - `boolean`: `true`/`false`, `1`/`0`, and `true false 1 0 yes no on off` in any case
- * - `any`: whatever came
+ * - `any`: every value, unchanged
  *
- * @see the design, section 3
+ * @see docs/protocol.md 4.2
  */
 export function coerce(parameter: Parameter, value: unknown): unknown {
   if (value === null && parameter.nullable) return null;
@@ -19,7 +19,7 @@ export function coerce(parameter: Parameter, value: unknown): unknown {
   return coerceTo(parameter.type, value);
 }
 
-/** Takes a value as one type has it, or gives {@link REFUSED}. */
+/** Returns the value coerced to one type, or {@link MISMATCH}. */
 export function coerceTo(type: Coercion, value: unknown): unknown {
   switch (type) {
     case "int":
@@ -35,16 +35,16 @@ export function coerceTo(type: Coercion, value: unknown): unknown {
 
 function toInt(value: unknown): unknown {
   const number = typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value) ? Number(value) : value;
-  // -0 is 0: an int has no sign of its own at zero.
-  return Number.isSafeInteger(number) ? (number as number) + 0 || 0 : REFUSED;
+  // -0 becomes 0: an integer has no negative zero.
+  return Number.isSafeInteger(number) ? (number as number) + 0 || 0 : MISMATCH;
 }
 
-/** Written so that no digit can be matched in two ways: a long row of them must not cost its square. */
+/** No digit can match in two ways: otherwise a long string of digits would take quadratic time (ReDoS). */
 const DECIMAL = /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i;
 
 function toFloat(value: unknown): unknown {
   const number = typeof value === "string" && DECIMAL.test(value) ? Number(value) : value;
-  return Number.isFinite(number) ? number : REFUSED;
+  return Number.isFinite(number) ? number : MISMATCH;
 }
 
 function toBoolean(value: unknown): unknown {
@@ -64,12 +64,12 @@ function toBoolean(value: unknown): unknown {
     case "off":
       return false;
     default:
-      return REFUSED;
+      return MISMATCH;
   }
 }
 
-/** Says what a parameter takes, in words for its caller: `int`, `int or null`, `int or "all"`. */
-export function expected(parameter: Parameter): string {
+/** Returns the type of a parameter as errors name it: `int`, `int or null`, `int or "all"`. */
+export function describeExpected(parameter: Parameter): string {
   const literals = (parameter.literals ?? []).map((literal) => JSON.stringify(literal));
   return [parameter.type, ...literals, ...(parameter.nullable ? ["null"] : [])].join(" or ");
 }

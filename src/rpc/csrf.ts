@@ -1,38 +1,41 @@
-import { CLOSE, Refusal, type Reply, type RequestContext } from "../http/index.ts";
+import { CONNECTION_CLOSE, type HandlerResponse, type RequestContext, RequestError } from "../http/index.ts";
 import { CSRF_HEADER } from "../protocol/index.ts";
 import { issueCsrfToken, sessionId, verifyCsrfToken } from "../session/index.ts";
-import type { Definition } from "./server.ts";
+import type { FunctionDefinition } from "./server.ts";
 
 /**
- * Refuses a call of an `auth_required` function that does not carry the CSRF token, where
- * `WEB_CSRF_SECRET` asks for one. The refusal brings a fresh one: the page may be older than the
- * sign-in, if that happened in another tab. A page of another site gets here neither with its origin
- * nor to read the answer.
+ * Throws if a call of an `auth_required` function does not carry a valid CSRF token. Without `WEB_CSRF_SECRET`
+ * nothing is checked.
  *
- * @throws Refusal `forbidden`
+ * The error response carries a fresh token, because the page may be older than the sign-in if the user signed in in
+ * another tab. This does not help an attacker: cross-origin pages fail the origin check and cannot read the token.
+ *
+ * @throws RequestError `forbidden`
+ * @see docs/protocol.md 8.4
  */
-export function refuseWithoutToken(context: RequestContext, { options }: Definition): void {
+export function requireCsrfToken(context: RequestContext, { options }: FunctionDefinition): void {
   if (!options.auth_required || !context.config.csrfSecret) return;
   if (verifyCsrfToken(context, context.inbound.header(CSRF_HEADER))) return;
-  throw new Refusal("forbidden", "The page is older than your sign-in. Reload it and try again.", {
-    headers: { ...freshToken(context), ...CLOSE },
+  throw new RequestError("forbidden", "The page is older than your sign-in. Reload it and try again.", {
+    headers: { ...freshToken(context), ...CONNECTION_CLOSE },
   });
 }
 
-/** What a call does to the sign-in, from here on. */
-export interface SignInWatch {
-  /** Puts a fresh token on the answer of a call that signed the visitor in or out. */
-  withFreshToken(reply: Reply): Reply;
+/** The state of the sign-in before a call. */
+export interface SignInTracker {
+  /** Returns the response with a fresh token, if the call has changed who is signed in. */
+  withFreshToken(reply: HandlerResponse): HandlerResponse;
 }
 
-/** Watches whether a call changes the sign-in: the token of the page that made it is then of no more use. */
-export function watchSignIn(context: RequestContext): SignInWatch {
+/** Tracks whether a call changes who is signed in, because the token of the calling page is invalid after that. */
+export function trackSignIn(context: RequestContext): SignInTracker {
   if (!context.config.csrfSecret) return { withFreshToken: (reply) => reply };
-  const before = sessionId(context);
+  const idBefore = sessionId(context);
   return {
     withFreshToken(reply) {
-      // A 403 that carries a token is called again: so is only the refusal of a token, which ran nothing.
-      if (reply.status === 403 || sessionId(context) === before) return reply;
+      // Clients repeat a call that failed with 403 and a token. Only the missing token may cause this, not a 403 of
+      // the function, which has run already.
+      if (reply.status === 403 || sessionId(context) === idBefore) return reply;
       return { ...reply, headers: { ...reply.headers, ...freshToken(context) } };
     },
   };

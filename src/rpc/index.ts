@@ -1,14 +1,14 @@
-export { answerCall, type CallSettings, checksOf } from "./call.ts";
-export { errorJson, functionFailureOf } from "./failure.ts";
+export { callerErrorOfFunction, errorJson } from "./caller-error.ts";
+export { type CheckCoverage, checkCoverage, uncheckedParts } from "./check-coverage.ts";
+export { type CallSettings, compileChecks, handleCall } from "./handle-call.ts";
 export {
-  type Definition,
   definitionOf,
+  type FunctionDefinition,
   type float,
   type int,
   type ServerFunction,
   type ServerOptions,
   server,
 } from "./server.ts";
-export { checkSeconds } from "./time-limit.ts";
-export { type Checked, isChecked, uncheckedParts } from "./unchecked.ts";
+export { checkTimeLimit } from "./time-limit.ts";
 export type { StandardSchema } from "./validate.ts";

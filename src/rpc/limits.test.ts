@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { appOf, call, compiledServer } from "#test/compiled";
+import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { RPCError, request, session } from "../index.ts";
 
 const CSRF = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_CSRF_SECRET: "3c".repeat(32) };
@@ -18,7 +18,7 @@ describe("the rate", () => {
   const ping = compiledServer("ping", () => "pong");
 
   it("is 120 calls in a minute unless said, counted by client, for known and unknown functions alike", async () => {
-    const app = appOf({ ping });
+    const app = createTestApp({ ping });
     const from = (address: string) => (name: string) =>
       app.fetch(
         new Request(`http://shop.example/__web/rpc/${name}`, {
@@ -40,12 +40,12 @@ describe("the rate", () => {
   });
 
   it("can be set and switched off", async () => {
-    const three = appOf({ ping }, { rate: { calls: 3, seconds: 60 } });
+    const three = createTestApp({ ping }, { rate: { calls: 3, seconds: 60 } });
     const statuses = [];
-    for (let at = 0; at < 4; at++) statuses.push((await call(three, "ping")).status);
+    for (let at = 0; at < 4; at++) statuses.push((await callOverHttp(three, "ping")).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
-    const any = appOf({ ping }, { rate: false });
-    for (let at = 0; at < 130; at++) expect((await call(any, "ping")).status).toBe(200);
+    const any = createTestApp({ ping }, { rate: false });
+    for (let at = 0; at < 130; at++) expect((await callOverHttp(any, "ping")).status).toBe(200);
   });
 
   it.each([
@@ -55,7 +55,7 @@ describe("the rate", () => {
     { calls: Number.NaN, seconds: 60 },
     { calls: 1, seconds: Number.POSITIVE_INFINITY },
   ])("is refused as %j", (rate) => {
-    expect(() => appOf({ ping }, { rate })).toThrow(RangeError);
+    expect(() => createTestApp({ ping }, { rate })).toThrow(RangeError);
   });
 });
 
@@ -86,7 +86,7 @@ describe("rpc_timeout", () => {
   it("answers 504 when it is over and not before, and aborts the signal", async () => {
     const { wait, seen } = stuck({ rpc_timeout: 2 });
     let answered = false;
-    const answer = call(appOf({ wait }), "wait").finally(() => {
+    const answer = callOverHttp(createTestApp({ wait }), "wait").finally(() => {
       answered = true;
     });
     await vi.advanceTimersByTimeAsync(1999);
@@ -103,7 +103,7 @@ describe("rpc_timeout", () => {
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
     const { wait, seen } = stuck({ rpc_timeout: 1 });
-    const answer = call(appOf({ wait }), "wait");
+    const answer = callOverHttp(createTestApp({ wait }), "wait");
     await vi.advanceTimersByTimeAsync(1000);
     await answer;
     seen.fail?.(new Error("late"));
@@ -117,9 +117,9 @@ describe("rpc_timeout", () => {
   it("is the application's where the function says none, and the function's where it does", async () => {
     const patient = stuck({ rpc_timeout: 5 }).wait;
     const { wait } = stuck();
-    const app = appOf({ wait }, { rpc_timeout: 1 });
-    const first = call(app, "wait");
-    const other = call(appOf({ wait: patient }, { rpc_timeout: 1 }), "wait");
+    const app = createTestApp({ wait }, { rpc_timeout: 1 });
+    const first = callOverHttp(app, "wait");
+    const other = callOverHttp(createTestApp({ wait: patient }, { rpc_timeout: 1 }), "wait");
     let answered = false;
     other.finally(() => {
       answered = true;
@@ -141,10 +141,10 @@ describe("rpc_timeout", () => {
       },
       { stream: true, options: { rpc_timeout: 1 } },
     );
-    const app = appOf({ quick, slow }, { rpc_timeout: 1 });
-    expect((await call(app, "quick")).status).toBe(200);
+    const app = createTestApp({ quick, slow }, { rpc_timeout: 1 });
+    expect((await callOverHttp(app, "quick")).status).toBe(200);
     expect(vi.getTimerCount()).toBe(0);
-    const stream = call(app, "slow");
+    const stream = callOverHttp(app, "slow");
     await vi.advanceTimersByTimeAsync(120_000);
     expect(await (await stream).text()).toBe('{"chunk":1}\n{"done":true}\n');
   });
@@ -163,7 +163,7 @@ describe("rpc_timeout", () => {
       },
       { options: { rpc_timeout: 1 } },
     );
-    const answer = call(appOf({ wait }), "wait");
+    const answer = callOverHttp(createTestApp({ wait }), "wait");
     await vi.advanceTimersByTimeAsync(2000);
     expect((await answer).headers.getSetCookie()).toEqual([]);
     expect(late).toMatchObject({ message: expect.stringContaining("cannot be set") });
@@ -172,7 +172,7 @@ describe("rpc_timeout", () => {
   it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2_147_484, "1"])("is refused as %j", (rpc_timeout) => {
     const options = { rpc_timeout: rpc_timeout as number };
     expect(() => stuck(options)).toThrow(RangeError);
-    expect(() => appOf({ wait: stuck().wait }, options)).toThrow(RangeError);
+    expect(() => createTestApp({ wait: stuck().wait }, options)).toThrow(RangeError);
   });
 });
 
@@ -187,7 +187,7 @@ describe("the time a body has", () => {
     vi.useFakeTimers();
     const ping = compiledServer("ping", () => "pong");
     const never = new ReadableStream<Uint8Array>();
-    const answer = call(appOf({ ping }), "ping", {}, { body: never });
+    const answer = callOverHttp(createTestApp({ ping }), "ping", {}, { body: never });
     await vi.advanceTimersByTimeAsync(30_000);
     vi.useRealTimers();
     const response = await answer;
@@ -204,40 +204,40 @@ describe("the CSRF token", () => {
     spend: compiledServer("spend", () => session.user()?.sub, { options: { auth_required: true } }),
     open: compiledServer("open", () => "anyone"),
   };
-  const site = () => appOf(functions, { env: CSRF });
+  const site = () => createTestApp(functions, { env: CSRF });
 
   it("is asked for by functions for the signed-in alone", async () => {
     const app = site();
-    expect((await call(app, "open")).status).toBe(200);
-    expect((await call(app, "spend")).status).toBe(401);
-    const { cookie } = kept(await call(app, "enter", { who: "ada" }));
-    const refused = await call(app, "spend", {}, { headers: { cookie } });
+    expect((await callOverHttp(app, "open")).status).toBe(200);
+    expect((await callOverHttp(app, "spend")).status).toBe(401);
+    const { cookie } = kept(await callOverHttp(app, "enter", { who: "ada" }));
+    const refused = await callOverHttp(app, "spend", {}, { headers: { cookie } });
     expect(refused.status).toBe(403);
     expect(await errorOf(refused)).toMatchObject({ code: "forbidden" });
-    expect((await call(app, "open", {}, { headers: { cookie } })).status).toBe(200);
+    expect((await callOverHttp(app, "open", {}, { headers: { cookie } })).status).toBe(200);
   });
 
   it("comes with the answer that signs in, and holds from there on without a page", async () => {
     const app = site();
-    const { cookie, token } = kept(await call(app, "enter", { who: "ada" }));
+    const { cookie, token } = kept(await callOverHttp(app, "enter", { who: "ada" }));
     const headers = { cookie, "x-csrf-token": token ?? "" };
-    const spent = await call(app, "spend", {}, { headers });
+    const spent = await callOverHttp(app, "spend", {}, { headers });
     expect(await spent.json()).toEqual({ result: "ada" });
     expect(spent.headers.has("x-csrf-token")).toBe(false);
-    const left = await call(app, "leave", {}, { headers });
+    const left = await callOverHttp(app, "leave", {}, { headers });
     expect(kept(left).token).not.toBe(token);
     expect(kept(left).token).not.toBeNull();
   });
 
   it("of another sign-in is refused with a fresh one, which holds: another tab signed in", async () => {
     const app = site();
-    const first = kept(await call(app, "enter", { who: "ada" }));
-    const second = kept(await call(app, "enter", { who: "ada" }));
+    const first = kept(await callOverHttp(app, "enter", { who: "ada" }));
+    const second = kept(await callOverHttp(app, "enter", { who: "ada" }));
     const headers = { cookie: second.cookie, "x-csrf-token": first.token ?? "" };
-    const refused = await call(app, "spend", {}, { headers });
+    const refused = await callOverHttp(app, "spend", {}, { headers });
     expect(refused.status).toBe(403);
     const fresh = refused.headers.get("x-csrf-token") ?? "";
-    expect((await call(app, "spend", {}, { headers: { ...headers, "x-csrf-token": fresh } })).status).toBe(200);
+    expect((await callOverHttp(app, "spend", {}, { headers: { ...headers, "x-csrf-token": fresh } })).status).toBe(200);
   });
 
   it("also comes with an error that a call ends with after it signed in", async () => {
@@ -245,7 +245,7 @@ describe("the CSRF token", () => {
       session.login("ada");
       throw new Error("after");
     });
-    expect(kept(await call(appOf({ both }, { env: CSRF }), "both")).token).not.toBeNull();
+    expect(kept(await callOverHttp(createTestApp({ both }, { env: CSRF }), "both")).token).not.toBeNull();
   });
 
   it("does not come with a 403 of the function's own, which would be called again for it", async () => {
@@ -253,14 +253,14 @@ describe("the CSRF token", () => {
       session.login("ada");
       throw new RPCError("forbidden", "Not you.");
     });
-    expect(kept(await call(appOf({ both }, { env: CSRF }), "both")).token).toBeNull();
+    expect(kept(await callOverHttp(createTestApp({ both }, { env: CSRF }), "both")).token).toBeNull();
   });
 
   it("is neither asked for nor sent where no secret is set", async () => {
-    const app = appOf(functions);
-    const entered = await call(app, "enter", { who: "ada" });
+    const app = createTestApp(functions);
+    const entered = await callOverHttp(app, "enter", { who: "ada" });
     expect(kept(entered).token).toBeNull();
-    expect((await call(app, "spend", {}, { headers: { cookie: kept(entered).cookie } })).status).toBe(200);
+    expect((await callOverHttp(app, "spend", {}, { headers: { cookie: kept(entered).cookie } })).status).toBe(200);
   });
 });
 
@@ -281,39 +281,39 @@ describe("the streams that a client may have open", () => {
     { stream: true },
   );
   const app = (most?: number) =>
-    appOf({ forever, waiting }, { rate: false, env: most ? { WEB_MAX_STREAMS_PER_CLIENT: String(most) } : {} });
+    createTestApp({ forever, waiting }, { rate: false, env: most ? { WEB_MAX_STREAMS_PER_CLIENT: String(most) } : {} });
 
   it("are 100 unless said, each given back by its end", async () => {
     const many = app();
     const opened = [];
-    for (let at = 0; at < 100; at++) opened.push(await call(many, "forever"));
+    for (let at = 0; at < 100; at++) opened.push(await callOverHttp(many, "forever"));
     expect(opened.every(({ status }) => status === 200)).toBe(true);
-    const refused = await call(many, "forever");
+    const refused = await callOverHttp(many, "forever");
     expect(refused.status).toBe(429);
     expect(refused.headers.get("content-type")).toBe("application/json");
     expect(await errorOf(refused)).toMatchObject({ code: "rate_limited", message: expect.stringMatching(/100/) });
     await opened[0]?.body?.cancel();
-    expect((await call(many, "forever")).status).toBe(200);
-    expect((await call(many, "forever")).status).toBe(429);
+    expect((await callOverHttp(many, "forever")).status).toBe(200);
+    expect((await callOverHttp(many, "forever")).status).toBe(429);
   });
 
   it("are given back by a caller that leaves before the first value, though the function waits on", async () => {
     const one = app(1);
     const gone = new AbortController();
-    void call(one, "waiting", {}, { signal: gone.signal });
-    while ((await call(one, "forever")).status !== 429) await new Promise((later) => setImmediate(later));
+    void callOverHttp(one, "waiting", {}, { signal: gone.signal });
+    while ((await callOverHttp(one, "forever")).status !== 429) await new Promise((later) => setImmediate(later));
     gone.abort();
-    expect((await call(one, "forever")).status).toBe(200);
+    expect((await callOverHttp(one, "forever")).status).toBe(200);
   });
 
   it("are not taken by what is refused, or is no stream", async () => {
     const one = app(1);
-    for (let at = 0; at < 3; at++) expect((await call(one, "forever", { extra: 1 })).status).toBe(422);
-    const whole = appOf(
+    for (let at = 0; at < 3; at++) expect((await callOverHttp(one, "forever", { extra: 1 })).status).toBe(422);
+    const whole = createTestApp(
       { ping: compiledServer("ping", () => "pong"), forever },
       { env: { WEB_MAX_STREAMS_PER_CLIENT: "1" } },
     );
-    expect((await call(whole, "forever")).status).toBe(200);
-    expect((await call(whole, "ping")).status).toBe(200);
+    expect((await callOverHttp(whole, "forever")).status).toBe(200);
+    expect((await callOverHttp(whole, "ping")).status).toBe(200);
   });
 });

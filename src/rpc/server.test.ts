@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { appOf, call, compiledServer } from "#test/compiled";
+import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { RPCError } from "../errors.ts";
 import type { Stream } from "../protocol/stream.ts";
 import { session } from "../session/index.ts";
@@ -77,7 +77,7 @@ describe("a call from server code", () => {
       for await (const tick of ticks()) seen.push(tick);
       return seen;
     });
-    const response = await call(appOf({ inner, ticks, outer }), "outer");
+    const response = await callOverHttp(createTestApp({ inner, ticks, outer }), "outer");
     expect(await response.json()).toEqual({ result: ["unauthenticated", "unauthenticated", "ada", "ada"] });
   });
 });
@@ -103,7 +103,7 @@ describe("a function that gives a stream and is not written with function*", () 
       const f = compiledServer("f", run);
       await expect(f()).rejects.toThrow("function*");
       const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
-      const response = await call(appOf({ f }), "f");
+      const response = await callOverHttp(createTestApp({ f }), "f");
       expect(response.status).toBe(500);
       expect(await response.json()).toMatchObject({ error: { code: "internal" } });
       expect(String(log.mock.calls)).toContain("function*");

@@ -2,49 +2,53 @@ import { RPCError } from "../errors.ts";
 import type { RequestContext } from "../http/index.ts";
 
 /**
- * Runs a call within a time: over it the caller is answered at once, `request.signal` aborts so
- * that the function can end early, and whatever it still gives or throws is dropped.
+ * Runs a call with a time limit. When the limit is exceeded, the caller receives `timeout` at once and
+ * `request.signal` aborts, so that the function can stop early. Its later result or error is dropped.
  *
  * @param seconds the limit; `undefined` for none
- * @returns without a limit what `run` gives, be it a promise or not
+ * @returns without a limit the result of `run` as it is, a promise or not
  * @throws RPCError `timeout`
  */
-export function withinTime<T>(
+export function withTimeLimit<T>(
   context: RequestContext,
   seconds: number | undefined,
   run: () => T,
 ): T | Promise<Awaited<T>> {
-  return seconds === undefined ? run() : withinSeconds(context, seconds, run);
+  return seconds === undefined ? run() : withTimeout(context, seconds, run);
 }
 
-async function withinSeconds<T>(context: RequestContext, seconds: number, run: () => T): Promise<Awaited<T>> {
+async function withTimeout<T>(context: RequestContext, seconds: number, run: () => T): Promise<Awaited<T>> {
   const controller = new AbortController();
-  context.limitBy(controller.signal);
+  context.setTimeoutSignal(controller.signal);
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const error = new RPCError("timeout", `The call took longer than the ${seconds} s it has.`);
+      const error = new RPCError("timeout", `The call exceeded its time limit of ${seconds} s.`);
       reject(error);
       controller.abort(error);
     }, seconds * 1000);
   });
   try {
-    // The one that loses is dropped: `race` has taken up its rejection too.
+    // `race` handles the rejection of the losing promise, so it is not reported as unhandled.
     return await Promise.race([Promise.resolve().then(run), timeout]);
   } finally {
     clearTimeout(timer);
   }
 }
 
+/** The maximum delay of a timer, in seconds. With a longer delay, `setTimeout` fires at once. */
+const MAX_SECONDS = 2 ** 31 / 1000 - 1;
+
 /**
- * Checks a time limit as it was given.
+ * Checks the option `rpc_timeout`.
  *
- * @throws RangeError that names what is wrong
+ * @param where the call that has the option, for the error message
+ * @throws RangeError if it is not a number of seconds in range
  */
-export function checkSeconds(seconds: unknown, where: string): asserts seconds is number | undefined {
-  // Beyond it a timer would fire at once.
-  const mostSeconds = 2 ** 31 / 1000 - 1;
+export function checkTimeLimit(seconds: unknown, where: string): asserts seconds is number | undefined {
   if (seconds === undefined) return;
-  if (typeof seconds === "number" && seconds > 0 && seconds <= mostSeconds) return;
-  throw new RangeError(`${where}: rpc_timeout is a number of seconds over 0, not ${String(seconds)}.`);
+  if (typeof seconds === "number" && seconds > 0 && seconds <= MAX_SECONDS) return;
+  throw new RangeError(
+    `${where}: rpc_timeout is ${String(seconds)}. It must be a number of seconds above 0 and at most ${MAX_SECONDS}.`,
+  );
 }

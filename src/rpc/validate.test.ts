@@ -2,8 +2,8 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
 import { z } from "zod";
-import { appOf, call } from "#test/compiled";
-import { typedServer } from "#test/typed";
+import { callOverHttp, createTestApp } from "#test/compiled-app";
+import { typedServer } from "#test/typed-server";
 import { RPCError, ValueError } from "../errors.ts";
 import { request } from "../http/index.ts";
 import type { StandardSchema } from "./validate.ts";
@@ -26,7 +26,7 @@ interface Setting {
 async function sent(params: string, args: object, setting: Setting): Promise<unknown> {
   const { strict = false, around = "", ...options } = setting;
   const f = typedServer(["f", params], (...values: unknown[]) => values, { options, around });
-  const response = await call(appOf({ f }, { strict }), "f", args);
+  const response = await callOverHttp(createTestApp({ f }, { strict }), "f", args);
   const body = (await response.json()) as { result?: unknown; error?: unknown };
   return "result" in body ? body.result : body.error;
 }
@@ -112,8 +112,8 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
       },
       { options, stream: true },
     );
-    const app = appOf({ one, keyed, stream });
-    for (const name of ["one", "keyed", "stream"]) await (await call(app, name, { on: "2026-01-02" })).text();
+    const app = createTestApp({ one, keyed, stream });
+    for (const name of ["one", "keyed", "stream"]) await (await callOverHttp(app, name, { on: "2026-01-02" })).text();
     const date = new Date("2026-01-02");
     expect(seen).toEqual([date, { on: date }, date]);
   });
@@ -134,20 +134,20 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
       },
       { options: { validate: { to: email } }, stream: true },
     );
-    const response = await call(appOf({ f }), "f", { to: "nobody" });
+    const response = await callOverHttp(createTestApp({ f }), "f", { to: "nobody" });
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({ error: { code: "validation_error", details: { parameter: "to" } } });
   });
 
   it("of a parameter that was left out, a default holds: its own, or the function's", async () => {
     const own = typedServer(["own", "to: string = 'me'"], (to = "me") => to, { options: { validate: { to: email } } });
-    expect(await (await call(appOf({ own }), "own")).json()).toEqual({ result: "me" });
-    expect(await (await call(appOf({ own }), "own", { to: "nobody" })).json()).toHaveProperty("error");
+    expect(await (await callOverHttp(createTestApp({ own }), "own")).json()).toEqual({ result: "me" });
+    expect(await (await callOverHttp(createTestApp({ own }), "own", { to: "nobody" })).json()).toHaveProperty("error");
     expect(await sent("size?: string", { size: "s" }, { validate: { size } })).toEqual(["s"]);
     const keyed = typedServer(["keyed", "{ to = 'me' }: { to?: string }"], ({ to = "me" }: { to?: string }) => to, {
       options: { validate: { to: email } },
     });
-    expect(await (await call(appOf({ keyed }), "keyed")).json()).toEqual({ result: "me" });
+    expect(await (await callOverHttp(createTestApp({ keyed }), "keyed")).json()).toEqual({ result: "me" });
   });
 
   it("never repeats a value that is named like a secret, however it is wrong", async () => {
@@ -283,8 +283,8 @@ describe("a schema", () => {
 
 describe("what is no schema", () => {
   it.each<[unknown, RegExp]>([
-    [null, /validate is an object of schemas/],
-    [{ b: z.string() }, /validate names b, which is no parameter/],
+    [null, /validate must be an object of schemas/],
+    [{ b: z.string() }, /validate has the unknown parameter b\. Valid parameters: a\./],
     [{ a: {} }, /no Standard Schema/],
     [{ a: null }, /no Standard Schema/],
   ])("is refused where it is written: %j", (validate, message) => {

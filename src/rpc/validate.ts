@@ -1,18 +1,18 @@
 import { RPCError, ValueError } from "../errors.ts";
 import type { Parameter, Signature } from "../protocol/index.ts";
-import { isSecret, placeIn } from "./place.ts";
+import { isSecretName, valuePath } from "./value-path.ts";
 
-/** What a schema says of a value: the value as it is taken, or what is wrong with it. */
+/** The result of a schema: the output value, or the issues. */
 type Outcome = { readonly value: unknown; readonly issues?: undefined } | { readonly issues: readonly Issue[] };
 
 interface Issue {
   readonly message: string;
-  /** Where in the value: keys and indexes, each by itself or as `{ key }`. */
+  /** The path inside the value: keys and indexes, each plain or as `{ key }`. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
 /**
- * A schema of any library that keeps to Standard Schema (Zod, Valibot, ArkType and others).
+ * A schema of any library that implements Standard Schema (Zod, Valibot, ArkType and others).
  *
  * @see https://standardschema.dev
  */
@@ -23,48 +23,54 @@ export interface StandardSchema {
   };
 }
 
-/** Schemas by the names of the parameters that they check. */
-export type Schemas = Readonly<Record<string, StandardSchema>>;
+/** Schemas by the name of the parameter. */
+export type ParameterSchemas = Readonly<Record<string, StandardSchema>>;
 
 /**
- * Checks that schemas can be what they are given as.
+ * Checks the option `validate`.
  *
- * @throws TypeError for what is no schema, and for a name that no parameter has
+ * @param where the call that has the option, for the error message
+ * @throws TypeError for a value that is not a Standard Schema, and for a name that is not a parameter
  */
 export function checkSchemas(
   schemas: unknown,
   { params }: Signature,
   where: string,
-): asserts schemas is Schemas | undefined {
+): asserts schemas is ParameterSchemas | undefined {
   if (schemas === undefined) return;
   if (typeof schemas !== "object" || schemas === null) {
-    throw new TypeError(`${where}: validate is an object of schemas by parameter, as { email: z.email() }.`);
+    throw new TypeError(`${where}: validate must be an object of schemas by parameter, like { email: z.email() }.`);
   }
   for (const [name, schema] of Object.entries(schemas)) {
     if (!params.some((parameter) => parameter.name === name)) {
-      throw new TypeError(`${where}: validate names ${name}, which is no parameter.`);
+      const valid = params.map((parameter) => parameter.name).join(", ") || "none";
+      throw new TypeError(`${where}: validate has the unknown parameter ${name}. Valid parameters: ${valid}.`);
     }
     if (typeof schema?.["~standard"]?.validate !== "function") {
-      throw new TypeError(`${where}: what validate gives for ${name} is no Standard Schema.`);
+      throw new TypeError(
+        `${where}: validate.${name} is not a Standard Schema. Use a schema of Zod, Valibot or ArkType.`,
+      );
     }
   }
 }
 
 /**
- * Holds arguments to their schemas, after they were coerced: what a schema makes of a value is what
- * the function gets. A schema may give a value for a parameter that was left out; if it wants one, and the
- * parameter may be left out, the function's own default holds.
+ * Validates coerced arguments with the schemas of their function and returns the schemas' outputs.
  *
- * @param args as the function will be called: in order, or of a keyed function the one object
- * @throws RPCError `validation_error` that names the parameter, and the place in it
+ * A schema may supply a value for an omitted parameter. If it rejects `undefined` and the parameter is optional, the
+ * function's own default applies.
+ *
+ * @param args the arguments of the function: in order, or one object for a keyed function
+ * @throws RPCError `validation_error`, whose message and `details` name the parameter and the path inside it
+ * @see docs/protocol.md 4.5
  */
 export async function validateArguments(
   { params, keyed }: Signature,
-  schemas: Schemas,
+  schemas: ParameterSchemas,
   args: readonly unknown[],
 ): Promise<unknown[]> {
   const values = [...args];
-  // Without a prototype, as it came: a parameter named `constructor` that was left out must not find one there.
+  // Without a prototype, as bindArguments returns it: an omitted parameter named `constructor` must not be inherited.
   const fields: Record<string, unknown> = Object.assign(Object.create(null), keyed ? args[0] : {});
   for (const [index, parameter] of params.entries()) {
     const { name } = parameter;
@@ -79,23 +85,23 @@ export async function validateArguments(
 }
 
 async function validateOne({ name, optional }: Parameter, schema: StandardSchema, value: unknown): Promise<unknown> {
-  const outcome = await outcomeOf(name, schema, value);
+  const outcome = await runSchema(name, schema, value);
   if (outcome.issues === undefined) return outcome.value;
   if (value === undefined && optional) return undefined;
   const [issue] = outcome.issues;
-  // ArkType's paths are a class of arrays whose own map() makes another path.
+  // Array.from, because ArkType's paths are a subclass of Array whose map() returns another path.
   const path = Array.from(issue?.path ?? [], keyOf);
-  const place = placeIn(name, path);
-  const message = messageOf(issue, { place, value: valueAt(value, path) });
-  throw new RPCError("validation_error", `${place}: ${message}`, {
+  const location = valuePath(name, path);
+  const message = shownMessage(issue, { location, value: valueAt(value, path) });
+  throw new RPCError("validation_error", `${location}: ${message}`, {
     parameter: name,
     expected: message,
-    ...(place === name ? {} : { path: place }),
+    ...(location === name ? {} : { path: location }),
   });
 }
 
-/** Asks a schema. What it throws is a fault of its own, unless it says that the value is at fault. */
-async function outcomeOf(name: string, schema: StandardSchema, value: unknown): Promise<Outcome> {
+/** Runs a schema. An error that it throws is a bug of the schema, except for a ValueError, which rejects the value. */
+async function runSchema(name: string, schema: StandardSchema, value: unknown): Promise<Outcome> {
   try {
     return await schema["~standard"].validate(value);
   } catch (error) {
@@ -104,23 +110,26 @@ async function outcomeOf(name: string, schema: StandardSchema, value: unknown): 
   }
 }
 
-/** The most of a schema's message that is told: some libraries put the whole value into it. */
-const MOST_OF_A_MESSAGE = 200;
+/** The maximum length of a schema's message that is sent, in characters: some libraries include the whole value. */
+const MAX_MESSAGE_LENGTH = 200;
 
-const IN_GENERAL = "is not valid";
+const GENERIC_MESSAGE = "is not valid";
 
-/** Gives what a schema says, unless it shows a value that is named like a secret. */
-function messageOf(issue: Issue | undefined, { place, value }: { place: string; value: unknown }): string {
-  const message = issue?.message ?? IN_GENERAL;
+/** Returns the message of an issue, unless it contains a value that is named like a secret. */
+function shownMessage(issue: Issue | undefined, { location, value }: { location: string; value: unknown }): string {
+  const message = issue?.message ?? GENERIC_MESSAGE;
   const isShown = typeof value !== "object" && value !== "" && message.includes(String(value));
-  if (isShown && isSecret(place)) return IN_GENERAL;
-  return message.length > MOST_OF_A_MESSAGE ? `${message.slice(0, MOST_OF_A_MESSAGE)}…` : message;
+  if (isShown && isSecretName(location)) return GENERIC_MESSAGE;
+  return message.length > MAX_MESSAGE_LENGTH ? `${message.slice(0, MAX_MESSAGE_LENGTH)}…` : message;
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  return path.reduce<unknown>((at, key) => (typeof at === "object" && at !== null ? Reflect.get(at, key) : at), value);
+  return path.reduce<unknown>(
+    (inner, key) => (typeof inner === "object" && inner !== null ? Reflect.get(inner, key) : inner),
+    value,
+  );
 }
 
-function keyOf(at: PropertyKey | { readonly key: PropertyKey }): PropertyKey {
-  return typeof at === "object" ? at.key : at;
+function keyOf(segment: PropertyKey | { readonly key: PropertyKey }): PropertyKey {
+  return typeof segment === "object" ? segment.key : segment;
 }

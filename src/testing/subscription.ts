@@ -1,5 +1,5 @@
 import type { Fetch } from "../client/index.ts";
-import { eventReader, readLines } from "../protocol/index.ts";
+import { createEventParser, readLines } from "../protocol/index.ts";
 
 /**
  * Reads the messages of an event stream, from the position of its one feed on. It is open while it is read,
@@ -14,7 +14,7 @@ export async function* subscription(fetch: Fetch, url: string): AsyncGenerator<u
     if (!response.ok) {
       throw new Error(`subscribe: ${(await response.text()).trim()} (${response.status})`);
     }
-    const read = eventReader();
+    const read = createEventParser();
     for await (const lines of readLines(response.body ?? new ReadableStream())) {
       for (const line of lines) {
         const { event, id, data = [] } = read(line) ?? {};

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, type MockInstance, vi } from "vitest";
-import { appOf, compiledPage, compiledServer } from "#test/compiled";
+import { createTestApp, compiledPage, compiledServer } from "#test/compiled-app";
 import { request } from "../http/index.ts";
 import { channel, publish } from "../live/index.ts";
 import { redirect, route } from "../pages/index.ts";
@@ -64,7 +64,7 @@ const hook = Reflect.apply(route, undefined, [
 ]);
 const pages = { home, old, older, away, round, seen, forget, hook };
 
-const app = appOf({ ...functions, ...pages }, { rate: { calls: 5, seconds: 60 } });
+const app = createTestApp({ ...functions, ...pages }, { rate: { calls: 5, seconds: 60 } });
 
 describe("a visitor of pages", () => {
   it("reads a page whole", async () => {
@@ -160,7 +160,7 @@ describe("a visitor who calls", () => {
   });
 
   it("finds an application below its base", async () => {
-    const shop = appOf({ ...functions, ...pages }, { base: "/shop" });
+    const shop = createTestApp({ ...functions, ...pages }, { base: "/shop" });
     expect(await visitor(shop).rpc("add", { a: 1, b: 2 })).toBe(3);
     expect(await visitor(shop).get("/shop/old")).toMatchObject({ location: "/shop/older" });
     expect((await visitor(shop).get("/shop/old", { follow: true })).path).toBe("/shop/?from=older");
@@ -261,7 +261,7 @@ describe("a visitor who signs in", () => {
 
   it("has the cookie that the configuration asks for", async () => {
     const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_COOKIE_SECURE: "1", WEB_CSRF_SECRET: "7b".repeat(32) };
-    const guest = visitor(appOf(functions, { env }));
+    const guest = visitor(createTestApp(functions, { env }));
     guest.login("ada");
     expect(Object.keys(guest.cookies)).toEqual(["__Host-web_session"]);
     expect(await guest.rpc("secret")).toBe("for members");
@@ -276,9 +276,9 @@ describe("a visitor who signs in", () => {
 
   it("comes from the site that the configuration names", async () => {
     const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_ORIGIN: "https://shop.example" };
-    const guest = visitor(appOf(functions, { env }), { headers: { origin: "https://shop.example" } });
+    const guest = visitor(createTestApp(functions, { env }), { headers: { origin: "https://shop.example" } });
     expect(await guest.rpc("add", { a: 1, b: 1 })).toBe(2);
-    const foreign = visitor(appOf(functions, { env }), { headers: { origin: "https://evil.example" } });
+    const foreign = visitor(createTestApp(functions, { env }), { headers: { origin: "https://evil.example" } });
     await expect(foreign.rpc("add", { a: 1, b: 1 })).rejects.toMatchObject({ code: "forbidden" });
   });
 });
@@ -287,7 +287,7 @@ describe("a visitor who listens", () => {
   const feed_of = compiledServer("feed_of", (name: string) => channel<{ n: number }>(name), {
     params: { name: "any" },
   });
-  const live = appOf({ feed_of, login }, { rate: false });
+  const live = createTestApp({ feed_of, login }, { rate: false });
 
   it("gets what was published since the feed was issued, in order, until they stop", async () => {
     const guest = visitor(live);

@@ -1,12 +1,12 @@
 import type { App } from "../app.ts";
 import { type Client, client, type Fetch } from "../client/index.ts";
 import { CookieJar } from "../cookies/index.ts";
-import { FetchInbound, type Fields, RequestContext, requestId, runInContext, traceParent } from "../http/index.ts";
+import { FetchInboundRequest, type StringRecord, RequestContext, requestId, runInContext, traceParent } from "../http/index.ts";
 import type { Feed, Serialized, Stream } from "../protocol/index.ts";
 import { LIVE_PATH } from "../protocol/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
 import { type LoginClaims, session } from "../session/index.ts";
-import { inProcess } from "./in-process.ts";
+import { inProcessFetch } from "./in-process-fetch.ts";
 import { subscription } from "./subscription.ts";
 import { readVisit, type Visit } from "./visit.ts";
 
@@ -30,7 +30,7 @@ export interface GetOptions {
 /** A person who visits an application, with cookies of their own. */
 export interface Visitor {
   /** The cookies of the visitor: name to value, as the application set them. */
-  readonly cookies: Fields;
+  readonly cookies: StringRecord;
 
   /**
    * Visits a page, and reads it whole.
@@ -82,7 +82,7 @@ export interface Visitor {
 let visitors = 0;
 
 /** Gives an address that no other visitor has, of those that are nobody's on the internet. */
-function nextAddress(): string {
+function uniqueAddress(): string {
   visitors++;
   return `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`;
 }
@@ -112,14 +112,14 @@ class InProcessVisitor implements Visitor {
 
   constructor(app: App, options: VisitorOptions) {
     this.#app = app;
-    this.#address = options.address ?? nextAddress();
+    this.#address = options.address ?? uniqueAddress();
     this.#origin = new URL(options.origin ?? app.config.origins[0] ?? "http://localhost").origin;
     this.#headers = new Headers(options.headers);
-    this.#process = inProcess(app, this.#address);
+    this.#process = inProcessFetch(app, this.#address);
     this.#functions = this.client();
   }
 
-  get cookies(): Fields {
+  get cookies(): StringRecord {
     return Object.freeze(this.#jar.all());
   }
 
@@ -184,27 +184,27 @@ class InProcessVisitor implements Visitor {
     new Headers(init.headers).forEach((value, name) => {
       headers.set(name, value);
     });
-    const cookie = this.#jar.header();
+    const cookie = this.#jar.cookieHeader();
     if (cookie === null) headers.delete("cookie");
     else headers.set("cookie", cookie);
     const response = await this.#process(url, { ...init, headers });
-    this.#jar.absorb(response.headers.getSetCookie());
+    this.#jar.storeSetCookies(response.headers.getSetCookie());
     return response;
   }
 
   /** Runs work in a request of this visitor, and keeps the cookies it sets: the real session's own. */
   #withSession(work: () => void): void {
-    const cookie = this.#jar.header();
+    const cookie = this.#jar.cookieHeader();
     const request = new Request(this.#origin, { headers: cookie === null ? {} : { cookie } });
     const context = new RequestContext({
-      inbound: new FetchInbound(request),
+      inbound: new FetchInboundRequest(request),
       id: requestId(null),
       traceparent: traceParent(null),
       address: this.#address,
       config: this.#app.config,
     });
     runInContext(context, work);
-    this.#jar.absorb(context.outgoingCookies);
+    this.#jar.storeSetCookies(context.setCookieHeaders);
   }
 }
 

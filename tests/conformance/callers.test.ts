@@ -1,12 +1,12 @@
 import { afterAll, beforeAll } from "vitest";
-import { appOf } from "#test/compiled";
+import { createTestApp } from "#test/compiled-app";
 import { type LocalServer, listen } from "#test/listen";
 import { node } from "../../src/adapters/index.ts";
 import { client } from "../../src/client/index.ts";
 import { visitor } from "../../src/testing/index.ts";
 import { type Callers, describeCallers, functions } from "./callers.ts";
 
-const app = appOf(functions, { rate: false });
+const app = createTestApp(functions, { rate: false });
 let server: LocalServer;
 beforeAll(async () => {
   server = await listen(node(app));

@@ -3,7 +3,7 @@
  * server, over a visitor in the process, and over HTTP.
  */
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { compiledServer } from "#test/compiled";
+import { compiledServer } from "#test/compiled-app";
 import { RPCError } from "../../src/errors.ts";
 import type { Stream } from "../../src/protocol/stream.ts";
 

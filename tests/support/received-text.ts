@@ -7,13 +7,13 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Page, Response } from "playwright-core";
 
 /** One file or answer. */
-export interface Received {
+export interface ReceivedText {
   readonly name: string;
   readonly text: string;
 }
 
 /** Reads every file that a build made for browsers, source maps and compressed copies included. */
-export function textOfBuild(dir: string): Received[] {
+export function textOfBuild(dir: string): ReceivedText[] {
   const client = join(dir, "dist/client");
   return readdirSync(client, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -31,8 +31,8 @@ function unpack(name: string, bytes: Buffer): string {
  *
  * @param paths the pages, and any other addresses that are to be asked for
  */
-export async function textOfVisits(page: Page, paths: readonly string[]): Promise<Received[]> {
-  const received: Received[] = [];
+export async function textOfPages(page: Page, paths: readonly string[]): Promise<ReceivedText[]> {
+  const received: ReceivedText[] = [];
   for (const path of paths) {
     const responses: Response[] = [];
     const note = (response: Response) => responses.push(response);

@@ -10,40 +10,40 @@ import {
   type Guard,
   list,
   literal,
-  nothing,
+  nullValue,
   number,
-  type Of,
+  type GuardedType,
   object,
   record,
   string,
-  type Test,
+  type Predicate,
   tuple,
   unknown,
-} from "./guards.ts";
-import type { Same } from "./same.ts";
+} from "./type-guards.ts";
+import type { Equal } from "./type-equality.ts";
 import { Money, PlainDate } from "./sent-classes.ts";
 
 /** A type: its name, values that are made up, and what arrives of them. */
 export interface Row {
   readonly name: string;
   readonly values: fc.Arbitrary<unknown>;
-  readonly sent: Test;
+  readonly sent: Predicate;
 }
 
 /** A row where two types are the same, and else what is no row. */
-type Proven<Said, Sent> = Same<Said, Sent> extends true ? Row : { readonly theTypesDiffer: [said: Said, sent: Sent] };
+type Proven<Said, Sent> = Equal<Said, Sent> extends true ? Row : { readonly theTypesDiffer: [said: Said, sent: Sent] };
 
 function proven<P>(made: Row): P {
   return made as P; // what it is as a type is only ever compiled
 }
 
 /** A row: what values a type has, and what `Serialized` must say that they are on the other side. */
-function row<T, G extends Test>(name: string, values: fc.Arbitrary<T>, sent: G): Proven<Serialized<T>, Of<G>> {
+function row<T, G extends Predicate>(name: string, values: fc.Arbitrary<T>, sent: G): Proven<Serialized<T>, GuardedType<G>> {
   return proven({ name, values, sent });
 }
 
 /** The same of a whole result. */
-function result<T, G extends Test>(name: string, values: fc.Arbitrary<T>, sent: G): Proven<SerializedResult<T>, Of<G>> {
+function result<T, G extends Predicate>(name: string, values: fc.Arbitrary<T>, sent: G): Proven<SerializedResult<T>, GuardedType<G>> {
   return proven({ name, values, sent });
 }
 
@@ -96,14 +96,14 @@ export const ROWS: readonly Row[] = [
   row("string", text, string),
   row("number", double, number),
   row("boolean", fc.boolean(), boolean),
-  row("null", fc.constant(null), nothing),
+  row("null", fc.constant(null), nullValue),
   row("literals", fc.constantFrom("a" as const, 1 as const, true as const), literal("a", 1, true)),
   row("unknown", fc.jsonValue() as fc.Arbitrary<unknown>, unknown),
   // biome-ignore lint/suspicious/noExplicitAny: it is what is tested
   row("any", fc.jsonValue() as fc.Arbitrary<any>, anything),
   row("bigint", bigint, string),
   row("Date", date, string),
-  row("Date or null", fc.option(date), either(string, nothing)),
+  row("Date or null", fc.option(date), either(string, nullValue)),
   row(
     "URL",
     fc.webUrl().map((url) => new URL(url)),
@@ -152,7 +152,7 @@ export const ROWS: readonly Row[] = [
   row(
     "Set with nothing in it",
     fc.array(maybeDate).map((items) => new Set(items)),
-    list(either(string, nothing)),
+    list(either(string, nullValue)),
   ),
   row("Uint8Array", bytes, string),
   row(
@@ -201,9 +201,9 @@ export const ROWS: readonly Row[] = [
     fc.record({ f: fn, s: symbol, c: fc.constant(Point), n: double }),
     object<{ n: number }>({ n: number }),
   ),
-  row("functions and symbols in a list", fc.array(fc.oneof(fn, symbol)), list(nothing)),
-  row("what may be undefined in a list", fc.array(maybeDate), list(either(string, nothing))),
-  row("tuple", fc.tuple(date, fc.constant(undefined), double), tuple(string, nothing, number)),
+  row("functions and symbols in a list", fc.array(fc.oneof(fn, symbol)), list(nullValue)),
+  row("what may be undefined in a list", fc.array(maybeDate), list(either(string, nullValue))),
+  row("tuple", fc.tuple(date, fc.constant(undefined), double), tuple(string, nullValue, number)),
   row("readonly list", fc.array(date) as fc.Arbitrary<readonly Date[]>, list(string)),
   row("record", fc.dictionary(text, date) as fc.Arbitrary<Record<string, Date>>, record(string)),
   row(
@@ -236,12 +236,12 @@ export const ROWS: readonly Row[] = [
 
 /** The same of whole results. */
 export const RESULTS: readonly Row[] = [
-  result("nothing", fc.constant(undefined), nothing),
-  result("void", fc.constant(undefined) as fc.Arbitrary<void>, nothing),
-  result("what may be undefined", maybeDate, either(string, nothing)),
-  result("a function", fn, nothing),
-  result("a symbol", symbol, nothing),
-  result("a class", fc.constant(Point), nothing),
+  result("nothing", fc.constant(undefined), nullValue),
+  result("void", fc.constant(undefined) as fc.Arbitrary<void>, nullValue),
+  result("what may be undefined", maybeDate, either(string, nullValue)),
+  result("a function", fn, nullValue),
+  result("a symbol", symbol, nullValue),
+  result("a class", fc.constant(Point), nullValue),
   result("a number", double, number),
   result("an object", fc.record({ at: date }), object<{ at: string }>({ at: string })),
 ];

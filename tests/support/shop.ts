@@ -6,7 +6,7 @@ import { node } from "../../src/adapters/index.ts";
 import { RPCError } from "../../src/errors.ts";
 import { request } from "../../src/http/index.ts";
 import { session } from "../../src/session/index.ts";
-import { appOf, compiledServer } from "./compiled.ts";
+import { createTestApp, compiledServer } from "./compiled-app.ts";
 import { type LocalServer, listen } from "./listen.ts";
 
 /** What happened on the server. */
@@ -81,7 +81,7 @@ export class Shop {
   /** Serves it; whoever calls this calls {@link close}. */
   static async open(): Promise<Shop> {
     const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_CSRF_SECRET: "7b".repeat(32) };
-    const handle = node(appOf(functions, { base: "/shop", rate: false, env }));
+    const handle = node(createTestApp(functions, { base: "/shop", rate: false, env }));
     const server = await listen((request, response) => {
       log.asked.push(`${request.method} ${decodeURIComponent(request.url?.split("/").at(-1) ?? "")}`);
       handle(request, response);
@@ -95,22 +95,22 @@ export class Shop {
   }
 
   /** What it was asked: `GET add`, `POST add`. */
-  get asked(): readonly string[] {
+  get requests(): readonly string[] {
     return log.asked;
   }
 
   /** What ran, with its arguments. */
-  get ran(): readonly unknown[][] {
+  get calls(): readonly unknown[][] {
     return log.ran;
   }
 
   /** How many streams have ended. */
-  get ended(): number {
+  get endedStreams(): number {
     return log.ended;
   }
 
   /** Forgets what happened. */
-  forget(): void {
+  reset(): void {
     Object.assign(log, { asked: [], ran: [], ended: 0 });
   }
 
@@ -120,7 +120,7 @@ export class Shop {
 }
 
 /** Gives what a call was refused with; a call that gives something fails the test. */
-export function refusal(call: PromiseLike<unknown>): Promise<unknown> {
+export function rejectionOf(call: PromiseLike<unknown>): Promise<unknown> {
   return Promise.resolve(call).then(
     (result) => expect.fail(`It gave ${JSON.stringify(result)}.`),
     (error: unknown) => error,

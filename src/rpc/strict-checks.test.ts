@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { appOf, call } from "#test/compiled";
-import { typedServer, typedSignature } from "#test/typed";
+import { callOverHttp, createTestApp } from "#test/compiled-app";
+import { typedServer, typedSignature } from "#test/typed-server";
 import { RPCError } from "../errors.ts";
 import type { Signature } from "../protocol/signature.ts";
 import { bindArguments } from "./arguments.ts";
-import { strictChecks } from "./strict.ts";
+import { compileParameterChecks } from "./strict-checks.ts";
 
 /** A function's signature, as the compile step reads it of its parameters. */
 const signature = (params: string, around = "") => typedSignature("f", params, around);
@@ -15,7 +15,7 @@ function bind(compiled: Signature, json: string): unknown[] {
   return bindArguments(
     compiled,
     JSON.parse(json),
-    strictChecks(compiled, () => false),
+    compileParameterChecks(compiled, () => false),
   );
 }
 
@@ -208,7 +208,7 @@ describe("strict, parameters", () => {
 
   it("that have a schema are left to it", () => {
     const compiled = signature("a: string[], b: string");
-    const checks = strictChecks(compiled, (name) => name === "a");
+    const checks = compileParameterChecks(compiled, (name) => name === "a");
     expect([...checks.keys()]).toEqual(["b"]);
     expect(bindArguments(compiled, { a: "x,y", b: "z" }, checks)).toEqual(["x,y", "z"]);
   });
@@ -227,9 +227,9 @@ describe("an application", () => {
   const args = { name: 5, tags: ["1"] };
 
   it("that is strict answers 422, before a stream starts too", async () => {
-    const app = appOf({ f, stream }, { strict: true });
+    const app = createTestApp({ f, stream }, { strict: true });
     for (const name of ["f", "stream"]) {
-      const response = await call(app, name, name === "f" ? args : { name: 5 });
+      const response = await callOverHttp(app, name, name === "f" ? args : { name: 5 });
       expect(response.status).toBe(422);
       expect(await response.json()).toEqual({
         error: {
@@ -239,14 +239,14 @@ describe("an application", () => {
         },
       });
     }
-    expect((await call(app, "f", { name: "x", tags: ["1", null] })).status).toBe(200);
+    expect((await callOverHttp(app, "f", { name: "x", tags: ["1", null] })).status).toBe(200);
     expect(given.pop()).toEqual(["x", [1, null]]);
-    const missing = await call(app, "f", { tags: [] });
+    const missing = await callOverHttp(app, "f", { tags: [] });
     expect(await missing.json()).toMatchObject({ error: { message: "name: string is required" } });
   });
 
   it.each([{}, { strict: false }])("that is not passes on what came: %j", async (options) => {
-    expect((await call(appOf({ f }, options), "f", args)).status).toBe(200);
+    expect((await callOverHttp(createTestApp({ f }, options), "f", args)).status).toBe(200);
     expect(given.pop()).toEqual([5, ["1"]]);
   });
 });
@@ -256,7 +256,7 @@ describe("strict, whatever JSON comes", () => {
     "a: Node | null",
     'interface Node { kind: "x"; n: int; s?: string; list: (Node | float | null)[]; more: Record<string, boolean> }',
   );
-  const checks = strictChecks(compiled, () => false);
+  const checks = compileParameterChecks(compiled, () => false);
 
   it("is a value of the type, or a validation_error that names a place", { timeout: 60_000 }, () => {
     const keys = fc.constantFrom("kind", "n", "s", "list", "more", "__proto__", "constructor", "other");

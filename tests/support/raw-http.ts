@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
 /** Opens a connection to a server, given its address as `http://localhost:3000`. */
-export async function open(address: string): Promise<Socket> {
+export async function openSocket(address: string): Promise<Socket> {
   const { port } = new URL(address);
   const socket = connect(Number(port), "127.0.0.1");
   await once(socket, "connect");
@@ -13,7 +13,7 @@ export async function open(address: string): Promise<Socket> {
 }
 
 /** What came back on a connection, and whether it was broken rather than closed. */
-export interface Received {
+export interface ReceivedText {
   readonly text: string;
   readonly isBroken: boolean;
 }
@@ -23,7 +23,7 @@ export interface Received {
  *
  * It begins at once: what arrives before the promise is looked at is not lost.
  */
-export function readToEnd(socket: Socket): Promise<Received> {
+export function readToEnd(socket: Socket): Promise<ReceivedText> {
   let text = "";
   let isBroken = false;
   socket.setEncoding("latin1").on("data", (data: string) => {
@@ -51,8 +51,8 @@ export function readUntil(socket: Socket, wanted: RegExp): Promise<string> {
 }
 
 /** Sends parts one after the other, as fast as they are taken, and reads the connection to its end. */
-export async function exchange(address: string, ...parts: readonly (string | Uint8Array)[]): Promise<Received> {
-  const socket = await open(address);
+export async function sendBytes(address: string, ...parts: readonly (string | Uint8Array)[]): Promise<ReceivedText> {
+  const socket = await openSocket(address);
   const received = readToEnd(socket);
   for (const part of parts) {
     if (socket.destroyed) break;
@@ -63,7 +63,7 @@ export async function exchange(address: string, ...parts: readonly (string | Uin
 }
 
 /** An answer, taken apart. */
-export interface Answer {
+export interface RawResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -71,7 +71,7 @@ export interface Answer {
 }
 
 /** Takes the first answer apart that came back; a connection closed without one has the status 0. */
-export function answerOf({ text }: Received): Answer {
+export function parseResponse({ text }: ReceivedText): RawResponse {
   const end = text.indexOf("\r\n\r\n");
   const [line = "", ...fields] = text.slice(0, Math.max(0, end)).split("\r\n");
   const headers = fields.map((field) => {
@@ -86,8 +86,8 @@ export function answerOf({ text }: Received): Answer {
 }
 
 /** Sends one request, its lines given without their ends, and gives the answer. */
-export async function ask(address: string, ...lines: readonly string[]): Promise<Answer> {
-  return answerOf(await exchange(address, `${[...lines, "Connection: close"].join("\r\n")}\r\n\r\n`));
+export async function sendRequest(address: string, ...lines: readonly string[]): Promise<RawResponse> {
+  return parseResponse(await sendBytes(address, `${[...lines, "Connection: close"].join("\r\n")}\r\n\r\n`));
 }
 
 /** Gives the bytes of a call, as a script sends it. */

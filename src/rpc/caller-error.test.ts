@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { answer, refused } from "#test/answers";
-import { appOf, call, compiledServer } from "#test/compiled";
+import { expectCallError, readCallResponse } from "#test/call-response";
+import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { RPCError, ValueError } from "../errors.ts";
 import { request } from "../http/index.ts";
 import { session } from "../session/index.ts";
@@ -17,7 +17,7 @@ function logged(): string {
 
 describe("what a function throws", () => {
   const throwing = (error: unknown) =>
-    appOf({
+    createTestApp({
       fail: compiledServer("fail", () => {
         throw error;
       }),
@@ -34,7 +34,7 @@ describe("what a function throws", () => {
     ["internal", 500],
   ] as const)("RPCError %s is %i, told as it is and not logged", async (code, status) => {
     const error = new RPCError(code, "So it is.", { why: [1, { a: new Date(0) }] });
-    const refusal = await refused(call(throwing(error), "fail"), status, code);
+    const refusal = await expectCallError(callOverHttp(throwing(error), "fail"), status, code);
     expect(refusal.json.error).toEqual({
       code,
       message: "So it is.",
@@ -46,7 +46,7 @@ describe("what a function throws", () => {
   it.each([new ValueError("No such size."), new TypeError("x is not a function")])(
     "%s is validation_error with its message, and logged",
     async (error) => {
-      const { json } = await refused(call(throwing(error), "fail"), 422, "validation_error");
+      const { json } = await expectCallError(callOverHttp(throwing(error), "fail"), 422, "validation_error");
       expect(json.error).toEqual({ code: "validation_error", message: error.message, details: {} });
       expect(logged()).toContain(error.stack);
     },
@@ -63,8 +63,8 @@ describe("what a function throws", () => {
     undefined,
     0,
   ])("anything else (%s) is internal: the caller gets the id, the log the rest", async (error) => {
-    const response = await call(throwing(error), "fail", {}, { headers: { "x-request-id": "id-of-this-one" } });
-    const { json } = await refused(response, 500, "internal");
+    const response = await callOverHttp(throwing(error), "fail", {}, { headers: { "x-request-id": "id-of-this-one" } });
+    const { json } = await expectCallError(response, 500, "internal");
     expect(JSON.stringify(json)).not.toContain("hunter2");
     expect(json.error.message).toContain("id-of-this-one");
     expect(logged()).toContain("id=id-of-this-one");
@@ -72,8 +72,10 @@ describe("what a function throws", () => {
   });
 
   it("a rejected promise is the same", async () => {
-    const later = appOf({ fail: compiledServer("fail", async () => Promise.reject(new RPCError("conflict", "No."))) });
-    await refused(call(later, "fail"), 409, "conflict");
+    const later = createTestApp({
+      fail: compiledServer("fail", async () => Promise.reject(new RPCError("conflict", "No."))),
+    });
+    await expectCallError(callOverHttp(later, "fail"), 409, "conflict");
   });
 
   it.each([
@@ -86,7 +88,7 @@ describe("what a function throws", () => {
     const sent = details as { self?: object }; // in JavaScript anything can be given
     if (sent?.self) sent.self = sent;
     const error = new RPCError("conflict", "Taken.", sent as Record<string, unknown>);
-    const { json } = await refused(call(throwing(error), "fail"), 409, "conflict");
+    const { json } = await expectCallError(callOverHttp(throwing(error), "fail"), 409, "conflict");
     expect(json.error).toEqual({ code: "conflict", message: "Taken.", details: {} });
     expect(logged()).toContain("details");
   });
@@ -94,21 +96,21 @@ describe("what a function throws", () => {
   it("a result that cannot be sent is internal", async () => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;
-    const odd = appOf({ fail: compiledServer("fail", () => cycle) });
-    await refused(call(odd, "fail"), 500, "internal");
+    const odd = createTestApp({ fail: compiledServer("fail", () => cycle) });
+    await expectCallError(callOverHttp(odd, "fail"), 500, "internal");
     expect(logged()).toContain("self cannot be sent: it contains itself.");
   });
 
   it("keeps what was signed in before it failed from leaking into another call", async () => {
-    const mixed = appOf({
+    const mixed = createTestApp({
       fail: compiledServer("fail", () => {
         session.login("ada");
         throw new RPCError("conflict", "No.");
       }),
       whoami: compiledServer("whoami", () => session.user()),
     });
-    await call(mixed, "fail");
-    expect(await answer(call(mixed, "whoami"))).toMatchObject({ json: { result: null } });
+    await callOverHttp(mixed, "fail");
+    expect(await readCallResponse(callOverHttp(mixed, "whoami"))).toMatchObject({ json: { result: null } });
   });
 });
 
@@ -119,12 +121,12 @@ describe("a cookie set when the answer has left", () => {
     const gate = new Promise<void>((open) => {
       answered = open;
     });
-    const app = appOf({
+    const app = createTestApp({
       later: compiledServer("later", () => {
         late = gate.then(() => request.set_cookie("a", "b"));
       }),
     });
-    await call(app, "later");
+    await callOverHttp(app, "later");
     answered();
     await expect(late).rejects.toThrow("the first bytes of this answer have left");
   });

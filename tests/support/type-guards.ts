@@ -3,16 +3,16 @@
  */
 
 /** Tells at run time whether a value is of a type. */
-export interface Guard<T> extends Test {
+export interface Guard<T> extends Predicate {
   /** Only to be compiled: two guards of different types are different. */
   readonly of?: (value: T) => T;
 }
 
 /** Tells something of a value. */
-export type Test = (value: unknown) => boolean;
+export type Predicate = (value: unknown) => boolean;
 
 /** The type that a guard tells. */
-export type Of<G> = G extends { readonly of?: (value: never) => infer T } ? T : "no guard";
+export type GuardedType<G> = G extends { readonly of?: (value: never) => infer T } ? T : "no guard";
 
 function guard<T>(test: (value: unknown) => boolean): Guard<T> {
   return test;
@@ -22,7 +22,7 @@ function guard<T>(test: (value: unknown) => boolean): Guard<T> {
 export const string = guard<string>((value) => typeof value === "string");
 export const number = guard<number>((value) => typeof value === "number");
 export const boolean = guard<boolean>((value) => typeof value === "boolean");
-export const nothing = guard<null>((value) => value === null);
+export const nullValue = guard<null>((value) => value === null);
 export const unknown = guard<unknown>(() => true);
 // biome-ignore lint/suspicious/noExplicitAny: it is one of the rows
 export const anything = guard<any>(() => true);
@@ -60,7 +60,7 @@ export function object<T extends object, Optional extends object = object>(
   members: { readonly [K in keyof T]: Guard<T[K]> },
   optional?: { readonly [K in keyof Optional]: Guard<Optional[K]> },
 ): Guard<object extends Optional ? T : { [K in keyof (T & Partial<Optional>)]: (T & Partial<Optional>)[K] }> {
-  const all: Readonly<Record<string, Test>> = { ...members, ...optional };
+  const all: Readonly<Record<string, Predicate>> = { ...members, ...optional };
   return (value) =>
     isObject(value) &&
     Object.keys(members).every((name) => Object.hasOwn(value, name)) &&

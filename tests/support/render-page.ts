@@ -3,11 +3,11 @@
  */
 import { h } from "preact";
 import { runInContext } from "../../src/http/index.ts";
-import { answerPage, DefaultError, type PageSettings } from "../../src/pages/answer.ts";
+import { handlePage, DefaultError, type PageSettings } from "../../src/pages/handle-page.ts";
 import type { Assets } from "../../src/pages/assets.ts";
 import { type PageOptions, type PageResult, pageOf } from "../../src/pages/page.ts";
-import { compiledPage, compiledView } from "./compiled.ts";
-import { contextWith } from "./visit.ts";
+import { compiledPage, compiledView } from "./compiled-app.ts";
+import { requestContext } from "./request-context.ts";
 
 const assets: Assets = {
   scripts: [],
@@ -17,7 +17,7 @@ const assets: Assets = {
 };
 
 /** What an application would log, and what its settings are unless said. */
-export function settingsWith(more: Partial<PageSettings> = {}) {
+export function pageSettings(more: Partial<PageSettings> = {}) {
   const logged: string[] = [];
   const write = (fields: object, message: string) => void logged.push(`${message} ${(fields as { err?: Error }).err}`);
   const settings: PageSettings = {
@@ -34,7 +34,7 @@ export function settingsWith(more: Partial<PageSettings> = {}) {
   return { settings, logged };
 }
 
-export interface Answer {
+export interface RenderedPage {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly html: string;
@@ -45,20 +45,20 @@ export interface Answer {
 }
 
 /** Answers a page of this function. */
-export async function answered(
+export async function renderPage(
   run: () => PageResult | Promise<PageResult>,
   options: PageOptions = {},
   more: Partial<PageSettings> = {},
-): Promise<Answer> {
+): Promise<RenderedPage> {
   const definition = pageOf(compiledPage("/", run, options));
   if (!definition) throw new Error("It is a page");
-  const context = contextWith();
-  const { settings, logged } = settingsWith(more);
+  const context = requestContext();
+  const { settings, logged } = pageSettings(more);
   const {
     status,
     headers = {},
     body,
-  } = await runInContext(context, () => answerPage(context, definition, {}, settings));
+  } = await runInContext(context, () => handlePage(context, definition, {}, settings));
   const html = String(body ?? "");
   const [, data] = /<script type="application\/json" id="tsweb">(.*?)<\/script>/.exec(html) ?? [];
   return {
@@ -72,7 +72,7 @@ export async function answered(
 }
 
 /** The body with the random marks of the islands taken out. */
-export function unmarked(body: string): string {
+export function withoutIslandMarkers(body: string): string {
   return body.replace(/<!--(\/?)[\w-]+:(\d+)-->/g, "[$1$2]");
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { answer, refused as refusedAnswer } from "#test/answers";
-import { appOf, call, compiledServer } from "#test/compiled";
+import { readCallResponse, expectCallError as refusedAnswer } from "#test/call-response";
+import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { session } from "../session/index.ts";
 
 const MIB = 1024 * 1024;
@@ -38,7 +38,7 @@ const count = compiledServer(
   },
   { params: { to: "int" }, stream: true },
 );
-const app = appOf({ add, echo, nothing, account, signIn, größe, order, count }, { rate: false });
+const app = createTestApp({ add, echo, nothing, account, signIn, größe, order, count }, { rate: false });
 
 /** What is refused has not run. */
 async function refused(...refusal: Parameters<typeof refusedAnswer>) {
@@ -49,25 +49,28 @@ async function refused(...refusal: Parameters<typeof refusedAnswer>) {
 
 describe("a call", () => {
   it("answers the result", async () => {
-    expect(await answer(call(app, "add", { a: "1", b: 2 }))).toMatchObject({ status: 200, json: { result: 3 } });
-    expect(await answer(call(app, "add", { a: 1 }))).toMatchObject({ json: { result: 11 } });
-    expect(await answer(call(app, "echo", { text: new Date(0) }))).toMatchObject({
+    expect(await readCallResponse(callOverHttp(app, "add", { a: "1", b: 2 }))).toMatchObject({
+      status: 200,
+      json: { result: 3 },
+    });
+    expect(await readCallResponse(callOverHttp(app, "add", { a: 1 }))).toMatchObject({ json: { result: 11 } });
+    expect(await readCallResponse(callOverHttp(app, "echo", { text: new Date(0) }))).toMatchObject({
       json: { result: "1970-01-01T00:00:00.000Z" },
     });
   });
 
   it("answers null for nothing", async () => {
-    expect(await (await call(app, "nothing")).text()).toBe('{"result":null}');
-    expect(await (await call(app, "echo")).text()).toBe('{"result":null}');
+    expect(await (await callOverHttp(app, "nothing")).text()).toBe('{"result":null}');
+    expect(await (await callOverHttp(app, "echo")).text()).toBe('{"result":null}');
   });
 
   it("finds a function whose name is beyond ASCII, as a browser writes it", async () => {
-    expect(await answer(call(app, "größe"))).toMatchObject({ status: 200, json: { result: "L" } });
+    expect(await readCallResponse(callOverHttp(app, "größe"))).toMatchObject({ status: 200, json: { result: "L" } });
   });
 
   it("may sign the visitor in", async () => {
-    const cookie = (await call(app, "signIn", { name: "ada" })).headers.get("set-cookie")?.split(";")[0] ?? "";
-    const answered = await answer(call(app, "account", {}, { headers: { cookie } }));
+    const cookie = (await callOverHttp(app, "signIn", { name: "ada" })).headers.get("set-cookie")?.split(";")[0] ?? "";
+    const answered = await readCallResponse(callOverHttp(app, "account", {}, { headers: { cookie } }));
     expect(answered).toMatchObject({ status: 200, json: { result: { sub: "ada" } } });
   });
 });
@@ -109,7 +112,7 @@ describe("what is refused", () => {
     "",
   ])("the content type %j: 415", async (type) => {
     const { headers } = await refused(
-      call(app, "add", { a: 1 }, { headers: { "content-type": type } }),
+      callOverHttp(app, "add", { a: 1 }, { headers: { "content-type": type } }),
       415,
       "validation_error",
     );
@@ -129,7 +132,7 @@ describe("what is refused", () => {
     "Application/JSON",
     "application/json ",
   ])("but not the content type %j", async (type) => {
-    const response = await call(app, "add", { a: 1 }, { headers: { "content-type": type } });
+    const response = await callOverHttp(app, "add", { a: 1 }, { headers: { "content-type": type } });
     expect(response.status).toBe(200);
   });
 
@@ -142,14 +145,14 @@ describe("what is refused", () => {
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
   ])("a call of another site (%j): 403", async (headers) => {
-    const refusal = await refused(call(app, "add", { a: 1 }, { headers }), 403, "forbidden");
+    const refusal = await refused(callOverHttp(app, "add", { a: 1 }, { headers }), 403, "forbidden");
     expect(refusal.headers.get("connection")).toBe("close");
     expect(logged()).toContain("WEB_ORIGIN");
   });
 
   it("a call of another site, without filling the log with what it sends", async () => {
     const headers = { origin: `https://${"x".repeat(8_000)}.example`, "sec-fetch-site": "y".repeat(4_000) };
-    await refused(call(app, "add", { a: 1 }, { headers }), 403, "forbidden");
+    await refused(callOverHttp(app, "add", { a: 1 }, { headers }), 403, "forbidden");
     expect(logged()).toContain("https://xxx");
     expect(logged().length).toBeLessThan(1_200);
   });
@@ -161,13 +164,13 @@ describe("what is refused", () => {
     { "sec-fetch-site": "none" },
     {},
   ])("but not a call of this site, or of a script (%j)", async (headers) => {
-    expect((await call(app, "add", { a: 1 }, { headers })).status).toBe(200);
+    expect((await callOverHttp(app, "add", { a: 1 }, { headers })).status).toBe(200);
   });
 
   it("holds to WEB_ORIGIN where it is set", async () => {
     const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_ORIGIN: "https://shop.example" };
-    const strict = appOf({ add }, { env });
-    const from = (origin: string) => call(strict, "add", { a: 1 }, { headers: { origin } });
+    const strict = createTestApp({ add }, { env });
+    const from = (origin: string) => callOverHttp(strict, "add", { a: 1 }, { headers: { origin } });
     expect((await from("https://shop.example")).status).toBe(200);
     ran = [];
     await refused(from("http://shop.example"), 403, "forbidden");
@@ -187,15 +190,15 @@ describe("what is refused", () => {
     "add%20",
     "x%2Fadd",
   ])("the name %j: 404", async (name) => {
-    const { headers } = await refused(call(app, name, { a: 1 }), 404, "not_found");
+    const { headers } = await refused(callOverHttp(app, name, { a: 1 }), 404, "not_found");
     expect(headers.get("connection")).toBe("close");
   });
 
   it("a signed-out visitor, where a function asks for one: 401, before the body is read", async () => {
-    const { headers } = await refused(call(app, "account", {}, { body: "no JSON" }), 401, "unauthenticated");
+    const { headers } = await refused(callOverHttp(app, "account", {}, { body: "no JSON" }), 401, "unauthenticated");
     expect(headers.get("connection")).toBe("close");
     await refused(
-      call(app, "account", {}, { headers: { cookie: "web_session=forged.forged" } }),
+      callOverHttp(app, "account", {}, { headers: { cookie: "web_session=forged.forged" } }),
       401,
       "unauthenticated",
     );
@@ -204,14 +207,14 @@ describe("what is refused", () => {
   it.each(["", "x", "null", "[]", "1", '{"args":[]}', "{}", '{"args":null}', '{"args":{"a":{"__proto__":1}}}'])(
     "the body %j: 422",
     async (body) => {
-      await refused(call(app, "add", {}, { body }), 422, "validation_error");
+      await refused(callOverHttp(app, "add", {}, { body }), 422, "validation_error");
     },
   );
 
   it("nesting over 64: 422", async () => {
     const nested = (depth: number) => `{"args":{"text":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}}`;
-    expect((await call(app, "echo", {}, { body: nested(64) })).status).toBe(200);
-    await refused(call(app, "echo", {}, { body: nested(65) }), 422, "validation_error");
+    expect((await callOverHttp(app, "echo", {}, { body: nested(64) })).status).toBe(200);
+    await refused(callOverHttp(app, "echo", {}, { body: nested(65) }), 422, "validation_error");
   });
 
   it.each([
@@ -222,7 +225,7 @@ describe("what is refused", () => {
     [{ a: 1, c: 1 }, "c"],
     [{ a: 1, constructor: 1 }, "constructor"],
   ])("the arguments %j: 422 that names %s", async (args, parameter) => {
-    const { json } = await refused(call(app, "add", args), 422, "validation_error");
+    const { json } = await refused(callOverHttp(app, "add", args), 422, "validation_error");
     expect(json.error.details).toMatchObject({ parameter, expected: expect.any(String) });
   });
 });
@@ -246,17 +249,17 @@ describe("a body of 1 MiB", () => {
 
   it.each([MIB - 1, MIB])("is taken at %i bytes", async (bytes) => {
     const text = sized(bytes);
-    const declared = await call(app, "echo", {}, { body: text, headers: { "content-length": String(bytes) } });
+    const declared = await callOverHttp(app, "echo", {}, { body: text, headers: { "content-length": String(bytes) } });
     expect(declared.status).toBe(200);
     expect(await declared.text()).toBe(`{"result":"${"x".repeat(bytes - 20)}"}`);
-    expect((await call(app, "echo", {}, { body: chunked(text) })).status).toBe(200);
+    expect((await callOverHttp(app, "echo", {}, { body: chunked(text) })).status).toBe(200);
   });
 
   it("is refused a byte later, declared or not", async () => {
     const text = sized(MIB + 1);
     const headers = { "content-length": String(MIB + 1) };
     for (const init of [{ body: text, headers }, { body: text }, { body: chunked(text) }]) {
-      const refusal = await refused(call(app, "echo", {}, init), 413, "validation_error");
+      const refusal = await refused(callOverHttp(app, "echo", {}, init), 413, "validation_error");
       expect(refusal.headers.get("connection")).toBe("close");
     }
   });
@@ -265,7 +268,7 @@ describe("a body of 1 MiB", () => {
     let pulled = 0;
     const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 });
     await refused(
-      call(app, "echo", {}, { body, headers: { "content-length": "99999999999" } }),
+      callOverHttp(app, "echo", {}, { body, headers: { "content-length": "99999999999" } }),
       413,
       "validation_error",
     );
@@ -281,7 +284,7 @@ describe("a body of 1 MiB", () => {
         cancelled = true;
       },
     });
-    await refused(call(app, "echo", {}, { body }), 413, "validation_error");
+    await refused(callOverHttp(app, "echo", {}, { body }), 413, "validation_error");
     expect(cancelled).toBe(true);
   });
 
@@ -289,14 +292,14 @@ describe("a body of 1 MiB", () => {
     "is counted where its declared length is %j",
     async (length) => {
       const headers = { "content-length": length };
-      await refused(call(app, "echo", {}, { body: chunked(sized(MIB + 1)), headers }), 413, "validation_error");
+      await refused(callOverHttp(app, "echo", {}, { body: chunked(sized(MIB + 1)), headers }), 413, "validation_error");
     },
   );
 
   it("is counted in bytes, not in characters", async () => {
     const text = `{"args":{"text":"${"é".repeat(MIB / 2)}"}}`;
     expect(text.length).toBeLessThan(MIB);
-    await refused(call(app, "echo", {}, { body: chunked(text) }), 413, "validation_error");
+    await refused(callOverHttp(app, "echo", {}, { body: chunked(text) }), 413, "validation_error");
   });
 
   it("keeps a character that two pieces share", async () => {
@@ -307,6 +310,6 @@ describe("a body of 1 MiB", () => {
         controller.close();
       },
     });
-    expect(await answer(call(app, "echo", {}, { body }))).toMatchObject({ json: { result: "é€😀" } });
+    expect(await readCallResponse(callOverHttp(app, "echo", {}, { body }))).toMatchObject({ json: { result: "é€😀" } });
   });
 });

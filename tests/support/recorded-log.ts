@@ -1,7 +1,7 @@
 /**
  * A log that keeps its lines, to be looked at by a test.
  */
-import type { Log } from "../../src/logging/log.ts";
+import type { Logger } from "../../src/logging/logger.ts";
 
 /** One line. */
 export interface LogLine {
@@ -11,7 +11,7 @@ export interface LogLine {
 }
 
 /** Gives a log, and the lines that were written to it. */
-export function keptLog(): { readonly log: Log; readonly lines: LogLine[] } {
+export function recordedLog(): { readonly log: Logger; readonly lines: LogLine[] } {
   const lines: LogLine[] = [];
   const write = (level: LogLine["level"]) => (fields: object, message: string) => {
     lines.push({ level, fields, message });

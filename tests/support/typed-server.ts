@@ -1,7 +1,7 @@
-import { shapesWithin } from "../../src/compile/shapes/index.ts";
+import { strictSignaturesWithin } from "../../src/compile/strict-signatures.ts";
 import type { Signature } from "../../src/protocol/index.ts";
 import { type ServerFunction, type ServerOptions, server } from "../../src/rpc/index.ts";
-import { read } from "./marked.ts";
+import { readTestModule } from "./in-memory-modules.ts";
 
 const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
 
@@ -9,13 +9,13 @@ const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
 export function typedSignature(name: string, params: string, around = "", fn = "=> 1"): Signature {
   const text = fn.startsWith("=>") ? `(${params}) ${fn}` : fn.replace("()", `(${params})`);
   const code = `${IMPORT}${around}\nexport const ${name} = server(${text});`;
-  const [first] = shapesWithin(read(`src/${name}.server.ts`, code));
+  const [first] = strictSignaturesWithin(readTestModule(`src/${name}.server.ts`, code));
   if (!first) throw new Error("There is no server function in it.");
   return first;
 }
 
 /** What a typed function may have beside its parameters. */
-export interface Typed {
+export interface TypedServerOptions {
   /** Declarations that its parameters name. */
   readonly around?: string;
   readonly options?: ServerOptions;
@@ -26,7 +26,7 @@ export interface Typed {
 export function typedServer<A extends readonly unknown[], R>(
   [name, params]: readonly [name: string, params: string],
   fn: (...args: A) => R,
-  { around = "", options = {}, stream }: Typed = {},
+  { around = "", options = {}, stream }: TypedServerOptions = {},
 ): ServerFunction<A, R> {
   const signature = typedSignature(name, params, around, stream ? "function* () {}" : "=> 1");
   return Reflect.apply(server, undefined, [options, fn, signature]);

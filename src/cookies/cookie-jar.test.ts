@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
-import { CookieJar } from "./jar.ts";
+import { CookieJar } from "./cookie-jar.ts";
 
 let now: number;
 let jar: CookieJar;
@@ -11,20 +11,20 @@ beforeEach(() => {
 
 describe("a jar of cookies", () => {
   it("sends nothing when it is empty", () => {
-    expect(jar.header()).toBeNull();
+    expect(jar.cookieHeader()).toBeNull();
     expect(jar.all()).toEqual({});
   });
 
   it("keeps what answers set, by name, the last of a name", () => {
-    jar.absorb(["a=1; Path=/; HttpOnly; SameSite=Lax", "b=2; Path=/elsewhere; Secure; Domain=other.example"]);
-    jar.absorb(["a=3"]);
-    expect(jar.header()).toBe("a=3; b=2");
+    jar.storeSetCookies(["a=1; Path=/; HttpOnly; SameSite=Lax", "b=2; Path=/elsewhere; Secure; Domain=other.example"]);
+    jar.storeSetCookies(["a=3"]);
+    expect(jar.cookieHeader()).toBe("a=3; b=2");
     expect(jar.all()).toEqual({ a: "3", b: "2" });
   });
 
   it("gives values back as they came, nothing decoded", () => {
-    jar.absorb(["signed=a%3Db.c%2Fd=; Path=/", "empty=", "spaced=a b"]);
-    expect(jar.header()).toBe("signed=a%3Db.c%2Fd=; empty=; spaced=a b");
+    jar.storeSetCookies(["signed=a%3Db.c%2Fd=; Path=/", "empty=", "spaced=a b"]);
+    expect(jar.cookieHeader()).toBe("signed=a%3Db.c%2Fd=; empty=; spaced=a b");
   });
 
   it.each([
@@ -33,47 +33,52 @@ describe("a jar of cookies", () => {
     ["an Expires in the past", "a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
     ["Max-Age=0, whatever Expires says", "a=1; Max-Age=0; Expires=Thu, 01 Jan 2099 00:00:00 GMT"],
   ])("drops what is removed by %s", (_, line) => {
-    jar.absorb(["a=1", "b=2"]);
-    jar.absorb([line]);
-    expect(jar.header()).toBe("b=2");
+    jar.storeSetCookies(["a=1", "b=2"]);
+    jar.storeSetCookies([line]);
+    expect(jar.cookieHeader()).toBe("b=2");
   });
 
   it("keeps what has an Expires or a Max-Age until then", () => {
-    jar.absorb(["a=1; Max-Age=60", "b=2; Expires=Tue, 01 Jan 2030 00:02:00 GMT", "c=3", "d=4; Expires=nonsense"]);
+    jar.storeSetCookies([
+      "a=1; Max-Age=60",
+      "b=2; Expires=Tue, 01 Jan 2030 00:02:00 GMT",
+      "c=3",
+      "d=4; Expires=nonsense",
+    ]);
     now += 59_999;
-    expect(jar.header()).toBe("a=1; b=2; c=3; d=4");
+    expect(jar.cookieHeader()).toBe("a=1; b=2; c=3; d=4");
     now += 1;
-    expect(jar.header()).toBe("b=2; c=3; d=4");
+    expect(jar.cookieHeader()).toBe("b=2; c=3; d=4");
     now += 60_000;
-    expect(jar.header()).toBe("c=3; d=4");
+    expect(jar.cookieHeader()).toBe("c=3; d=4");
   });
 
   it("lets a Max-Age count before an Expires", () => {
-    jar.absorb(["a=1; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT"]);
-    expect(jar.header()).toBe("a=1");
+    jar.storeSetCookies(["a=1; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT"]);
+    expect(jar.cookieHeader()).toBe("a=1");
   });
 
   it("takes no cookie without a name", () => {
-    jar.absorb(["=1", "", "alone"]);
-    expect(jar.header()).toBeNull();
+    jar.storeSetCookies(["=1", "", "alone"]);
+    expect(jar.cookieHeader()).toBeNull();
   });
 
   it("holds names that objects have of their own", () => {
-    jar.absorb(["__proto__=1", "constructor=2"]);
-    expect(jar.header()).toBe("__proto__=1; constructor=2");
+    jar.storeSetCookies(["__proto__=1", "constructor=2"]);
+    expect(jar.cookieHeader()).toBe("__proto__=1; constructor=2");
     expect(Object.getPrototypeOf(jar.all())).toBeNull();
   });
 
   it("begins with a header's, and lets answers change them", () => {
-    jar.seed("a=1; b=x%20y");
-    jar.absorb(["a=2"]);
-    expect(jar.header()).toBe("a=2; b=x%20y");
+    jar.storeCookieHeader("a=1; b=x%20y");
+    jar.storeSetCookies(["a=2"]);
+    expect(jar.cookieHeader()).toBe("a=2; b=x%20y");
   });
 
   it("forgets all when it is told to", () => {
-    jar.absorb(["a=1"]);
+    jar.storeSetCookies(["a=1"]);
     jar.clear();
-    expect(jar.header()).toBeNull();
+    expect(jar.cookieHeader()).toBeNull();
   });
 
   it("gives back any value that a cookie can have", () => {
@@ -81,8 +86,8 @@ describe("a jar of cookies", () => {
     fc.assert(
       fc.property(value, (text) => {
         const fresh = new CookieJar();
-        fresh.absorb([`name=${text}; Path=/`]);
-        expect(fresh.header()).toBe(`name=${text}`);
+        fresh.storeSetCookies([`name=${text}; Path=/`]);
+        expect(fresh.cookieHeader()).toBe(`name=${text}`);
       }),
     );
   });

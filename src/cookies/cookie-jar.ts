@@ -1,13 +1,13 @@
 import { parseCookie, parseSetCookie } from "cookie";
 
-interface Kept {
+interface StoredCookie {
   readonly value: string;
   /** When it is over, in milliseconds since the epoch. */
   readonly end: number;
 }
 
 /** Values go back as they came: a signed one that was decoded on the way would no longer verify. */
-const asItCame = (value: string) => value;
+const identity = (value: string) => value;
 
 /**
  * The cookies of one visitor at one site, kept between requests by the names they have.
@@ -16,7 +16,7 @@ const asItCame = (value: string) => value;
  * `Secure` decide nothing. `Max-Age` and `Expires` do.
  */
 export class CookieJar {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, StoredCookie>();
   readonly #now: () => number;
 
   /** @param now the time, in milliseconds since the epoch */
@@ -25,9 +25,9 @@ export class CookieJar {
   }
 
   /** Takes the cookies that an answer sets, and drops those it removes. */
-  absorb(lines: Iterable<string>): void {
+  storeSetCookies(lines: Iterable<string>): void {
     for (const line of lines) {
-      const { name, value = "", maxAge, expires } = parseSetCookie(line, { decode: asItCame });
+      const { name, value = "", maxAge, expires } = parseSetCookie(line, { decode: identity });
       // What has no name could not be sent back so that it reads the same.
       if (name === "") continue;
       // A Max-Age counts before an Expires. @see RFC 6265, section 5.3
@@ -38,14 +38,14 @@ export class CookieJar {
   }
 
   /** Takes the cookies of a `Cookie` header, until told otherwise. */
-  seed(header: string): void {
-    for (const [name, value = ""] of Object.entries(parseCookie(header, { decode: asItCame }))) {
+  storeCookieHeader(header: string): void {
+    for (const [name, value = ""] of Object.entries(parseCookie(header, { decode: identity }))) {
       this.#kept.set(name, { value, end: Number.POSITIVE_INFINITY });
     }
   }
 
   /** Gives the `Cookie` header of the next request, or `null` when there is nothing to send. */
-  header(): string | null {
+  cookieHeader(): string | null {
     const pairs = Object.entries(this.all()).map(([name, value]) => `${name}=${value}`);
     return pairs.length > 0 ? pairs.join("; ") : null;
   }

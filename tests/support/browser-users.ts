@@ -15,7 +15,7 @@ function isRefusal(message: ConsoleMessage, page: Page): boolean {
 }
 
 /** The visitors of one test file. */
-export class Visitors {
+export class BrowserUsers {
   readonly #browser: Browser;
   readonly #options: BrowserContextOptions;
   readonly #contexts: BrowserContext[] = [];
@@ -23,7 +23,7 @@ export class Visitors {
    * What pages threw, what their consoles said as errors or warnings, violations of the content
    * policy among them.
    */
-  readonly complaints: string[] = [];
+  readonly problems: string[] = [];
 
   /** @param options for every visitor: the site's address as `baseURL`, say */
   constructor(browser: Browser, options: BrowserContextOptions) {
@@ -32,15 +32,15 @@ export class Visitors {
   }
 
   /** Gives the page of a new visitor, who is unknown to the site. */
-  async arrive(options: BrowserContextOptions = {}): Promise<Page> {
+  async newPage(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext({ ...this.#options, ...options });
     context.setDefaultTimeout(30_000); // a busy machine
     this.#contexts.push(context);
     const page = await context.newPage();
-    page.on("pageerror", (error) => this.complaints.push(`thrown: ${error.stack ?? error.message}`));
+    page.on("pageerror", (error) => this.problems.push(`thrown: ${error.stack ?? error.message}`));
     page.on("console", (message) => {
       const isComplaint = message.type() === "error" || message.type() === "warning";
-      if (isComplaint && !isRefusal(message, page)) this.complaints.push(`console: ${message.text()}`);
+      if (isComplaint && !isRefusal(message, page)) this.problems.push(`console: ${message.text()}`);
     });
     return page;
   }
@@ -49,7 +49,7 @@ export class Visitors {
    * Sends all of them home. Now and then Chromium never answers when it is to close what is about to load
    * anew: that one then goes with the browser.
    */
-  async leave(): Promise<void> {
+  async closeAll(): Promise<void> {
     const closing = this.#contexts.splice(0).map((context) => context.close());
     await Promise.race([Promise.all(closing), setTimeout(LEAVE_MS, undefined, { ref: false })]);
   }

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import type { Fetch } from "../client/index.ts";
-import { untilAborted } from "../protocol/index.ts";
+import { abortable } from "../protocol/index.ts";
 
 /**
  * Gives a `fetch` that asks an application in this very process: the whole pipeline runs, and only
@@ -9,24 +9,24 @@ import { untilAborted } from "../protocol/index.ts";
  *
  * @param address the client's, as its connection would have it
  */
-export function inProcess(app: Pick<App, "fetch">, address: string): Fetch {
+export function inProcessFetch(app: Pick<App, "fetch">, address: string): Fetch {
   return async (url, init) => {
     const request = new Request(url, init);
     const { signal } = request;
     signal.throwIfAborted();
     const answering = app.fetch(request, { address });
-    const response = await untilAborted(answering, signal).catch(async (error: unknown) => {
+    const response = await abortable(answering, signal).catch(async (error: unknown) => {
       // Nobody is there to read it, whenever it comes.
       void answering.then((late) => late.body?.cancel(error));
       throw error;
     });
     const { body, status, statusText, headers } = response;
-    return body ? new Response(endedBy(signal, body), { status, statusText, headers }) : response;
+    return body ? new Response(abortableBody(signal, body), { status, statusText, headers }) : response;
   };
 }
 
 /** Gives a body that a signal ends. It reads nothing ahead: a generator behind it is to run at its reader's pace. */
-function endedBy(signal: AbortSignal, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+function abortableBody(signal: AbortSignal, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(
     {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { shapeIn } from "./shape.ts";
+import { readRemoteSignature } from "./remote-signature.ts";
 
 it.each([
   [{ parameters: ["a", "b"] }, { stream: false, params: ["a", "b"] }],
@@ -14,5 +14,5 @@ it.each([
   [{ parameters: "a" }, null],
   [{ parameters: [1] }, null],
 ])("reads %j", (details, shape) => {
-  expect(shapeIn(details)).toEqual(shape);
+  expect(readRemoteSignature(details)).toEqual(shape);
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { appOf, call, compiledServer } from "#test/compiled";
+import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import type { App } from "../app.ts";
 import { RPCError, ValueError } from "../errors.ts";
 import { request } from "../http/index.ts";
@@ -15,7 +15,7 @@ afterEach(() => log.mockRestore());
 
 /** An application of one streaming function, `stream`. */
 function streaming(fn: () => Generator<unknown> | AsyncGenerator<unknown>, options = {}): App {
-  return appOf({ stream: compiledServer("stream", fn, { stream: true, options }) });
+  return createTestApp({ stream: compiledServer("stream", fn, { stream: true, options }) });
 }
 
 async function lines(response: Response | Promise<Response>): Promise<unknown[]> {
@@ -53,7 +53,7 @@ describe("a stream", () => {
       yield "a\nb\u2028";
       return "not told";
     });
-    const response = await call(app, "stream");
+    const response = await callOverHttp(app, "stream");
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/x-ndjson");
     expect(response.headers.get("x-accel-buffering")).toBe("no");
@@ -77,14 +77,14 @@ describe("a stream", () => {
       yield 2;
     });
     for (const app of [asynchronous, plain]) {
-      expect(await lines(call(app, "stream"))).toEqual([{ chunk: 1 }, { chunk: 2 }, { done: true }]);
+      expect(await lines(callOverHttp(app, "stream"))).toEqual([{ chunk: 1 }, { chunk: 2 }, { done: true }]);
     }
   });
 
   it("may have no values", async () => {
     expect(
       await lines(
-        call(
+        callOverHttp(
           streaming(function* () {}),
           "stream",
         ),
@@ -100,7 +100,7 @@ describe("a stream", () => {
       },
       { stream: true, params: { to: "int" } },
     );
-    expect(await lines(call(appOf({ count }), "count", { to: "2" }))).toEqual([
+    expect(await lines(callOverHttp(createTestApp({ count }), "count", { to: "2" }))).toEqual([
       { chunk: 1 },
       { chunk: 2 },
       { done: true },
@@ -114,10 +114,10 @@ describe("before a stream starts", () => {
       steps.push("ran");
       yield 1;
     };
-    const open = await call(streaming(fn), "stream", { extra: 1 });
+    const open = await callOverHttp(streaming(fn), "stream", { extra: 1 });
     expect(open.status).toBe(422);
     expect(open.headers.get("content-type")).toBe("application/json");
-    const closed = await call(streaming(fn, { auth_required: true }), "stream");
+    const closed = await callOverHttp(streaming(fn, { auth_required: true }), "stream");
     expect(closed.status).toBe(401);
     expect(steps).toEqual([]);
   });
@@ -136,12 +136,12 @@ describe("what a stream throws", () => {
     const early = streaming(function* () {
       throw error;
     });
-    expect(await lines(call(early, "stream"))).toEqual([{ error: body }]);
+    expect(await lines(callOverHttp(early, "stream"))).toEqual([{ error: body }]);
     const late = streaming(async function* () {
       yield 1;
       throw error;
     });
-    expect(await lines(call(late, "stream"))).toEqual([{ chunk: 1 }, { error: body }]);
+    expect(await lines(callOverHttp(late, "stream"))).toEqual([{ chunk: 1 }, { error: body }]);
   });
 
   it("is internal for anything else, with the stack in the log alone", async () => {
@@ -150,7 +150,7 @@ describe("what a stream throws", () => {
       yield 1;
       throw error;
     });
-    const [, last] = await lines(call(app, "stream", {}, { headers: { "x-request-id": "this-one" } }));
+    const [, last] = await lines(callOverHttp(app, "stream", {}, { headers: { "x-request-id": "this-one" } }));
     expect(last).toMatchObject({ error: { code: "internal", details: {} } });
     expect(JSON.stringify(last)).toContain("this-one");
     expect(JSON.stringify(last)).not.toContain("hunter2");
@@ -162,7 +162,9 @@ describe("what a stream throws", () => {
     const app = streaming(function* () {
       throw new RPCError("conflict", "Taken.", { later: Promise.resolve() });
     });
-    expect(await lines(call(app, "stream"))).toEqual([{ error: { code: "conflict", message: "Taken.", details: {} } }]);
+    expect(await lines(callOverHttp(app, "stream"))).toEqual([
+      { error: { code: "conflict", message: "Taken.", details: {} } },
+    ]);
   });
 
   it("closes the generator when a value cannot be sent", async () => {
@@ -177,7 +179,7 @@ describe("what a stream throws", () => {
         steps.push("finally");
       }
     });
-    expect(await lines(call(app, "stream"))).toMatchObject([{ chunk: 1 }, { error: { code: "internal" } }]);
+    expect(await lines(callOverHttp(app, "stream"))).toMatchObject([{ chunk: 1 }, { error: { code: "internal" } }]);
     expect(steps).toEqual(["finally"]);
   });
 });
@@ -190,7 +192,7 @@ describe("the pace of a stream", () => {
         yield n;
       }
     });
-    const lines = reader(await call(app, "stream"));
+    const lines = reader(await callOverHttp(app, "stream"));
     expect(steps).toEqual(["step 1"]);
     expect(text(await lines.read())).toBe('{"chunk":1}\n');
     expect(steps).toEqual(["step 1"]);
@@ -234,11 +236,11 @@ describe("a reader that goes away", () => {
 
   it.each(kinds)("ends %s where it stands, before the first read as after it", async (_, fn) => {
     const app = streaming(fn);
-    await (await call(app, "stream")).body?.cancel();
+    await (await callOverHttp(app, "stream")).body?.cancel();
     expect(steps).toEqual(["finally"]);
 
     steps = [];
-    const lines = reader(await call(app, "stream"));
+    const lines = reader(await callOverHttp(app, "stream"));
     await lines.read();
     await lines.cancel();
     expect(steps).toEqual(["finally"]);
@@ -259,7 +261,7 @@ describe("a reader that goes away", () => {
         steps.push("finally");
       }
     });
-    const lines = reader(await call(app, "stream"));
+    const lines = reader(await callOverHttp(app, "stream"));
     await lines.read();
     const pending = lines.read();
     await underWay;
@@ -285,7 +287,7 @@ describe("a reader that goes away", () => {
         steps.push("finally");
       }
     });
-    const lines = reader(await call(app, "stream", {}, { signal: gone.signal }));
+    const lines = reader(await callOverHttp(app, "stream", {}, { signal: gone.signal }));
     await lines.read();
     const pending = lines.read();
     await underWay;
@@ -305,7 +307,7 @@ describe("a reader that goes away", () => {
     const app = streaming(endless);
     const signal = AbortSignal.abort();
     for (let n = 0; n <= app.config.maxStreamsPerClient; n++) {
-      expect((await call(app, "stream", {}, { signal })).status).toBe(200);
+      expect((await callOverHttp(app, "stream", {}, { signal })).status).toBe(200);
     }
     expect(steps).toEqual([]);
   });
@@ -318,7 +320,7 @@ describe("a reader that goes away", () => {
         await Promise.reject(new Error("the disk is full"));
       }
     });
-    const lines = reader(await call(app, "stream"));
+    const lines = reader(await callOverHttp(app, "stream"));
     await lines.read();
     await lines.cancel();
     expect(String(log.mock.calls)).toContain("the disk is full");
@@ -338,7 +340,9 @@ describe("the request, in a stream", () => {
       }
     });
     const [one, two] = await Promise.all(
-      ["one", "two"].map(async (id) => reader(await call(app, "stream", {}, { headers: { "x-request-id": id } }))),
+      ["one", "two"].map(async (id) =>
+        reader(await callOverHttp(app, "stream", {}, { headers: { "x-request-id": id } })),
+      ),
     );
     if (!one || !two) throw new Error("Two were opened");
     for (let step = 0; step < 2; step++) {
@@ -351,7 +355,7 @@ describe("the request, in a stream", () => {
   });
 
   it("takes a sign-in before the first value, and says so after it", async () => {
-    const early = await call(
+    const early = await callOverHttp(
       streaming(async function* () {
         await null;
         session.login("ada");
@@ -362,7 +366,7 @@ describe("the request, in a stream", () => {
     expect(early.headers.get("set-cookie")).toMatch(/^web_session=/);
     expect(await lines(early)).toEqual([{ chunk: "ada" }, { done: true }]);
 
-    const late = await call(
+    const late = await callOverHttp(
       streaming(function* () {
         yield 1;
         try {

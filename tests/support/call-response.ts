@@ -4,7 +4,7 @@
 import { expect } from "vitest";
 
 /** An answer of the interface's shapes: the status, and the body as JSON. */
-export async function answer(response: Response | Promise<Response>) {
+export async function readCallResponse(response: Response | Promise<Response>) {
   const { status, headers, ...rest } = await response;
   const json = JSON.parse(await (await response).text());
   expect(headers.get("content-type")).toBe("application/json");
@@ -13,8 +13,8 @@ export async function answer(response: Response | Promise<Response>) {
 }
 
 /** The same of a refusal, with the status and the code that it must have. */
-export async function refused(response: Response | Promise<Response>, status: number, code: string) {
-  const refusal = await answer(response);
+export async function expectCallError(response: Response | Promise<Response>, status: number, code: string) {
+  const refusal = await readCallResponse(response);
   expect(refusal).toMatchObject({ status, json: { error: { code } } });
   expect(Object.keys(refusal.json)).toEqual(["error"]);
   expect(Object.keys(refusal.json.error)).toEqual(["code", "message", "details"]);

@@ -1,0 +1,33 @@
+/** The id of the `<script type="application/json">` element that carries a {@link PageData}. */
+export const PAGE_DATA_ID = "tsweb";
+
+/** The name of the `<meta>` element that carries the CSRF token of a page. */
+export const CSRF_META = "csrf-token";
+
+/** One island of a page: an outermost view. */
+export interface IslandData {
+  /** The URL of the module that exports the view. */
+  readonly src: string;
+  /** The name of its export. */
+  readonly name: string;
+  readonly props: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The data that the server passes to the scripts of a page.
+ *
+ * @see docs/protocol.md 11.7
+ */
+export interface PageData {
+  /** The path prefix of the application: empty, or `/prefix`. */
+  readonly base: string;
+  /** A random string, new for every response: HTML in a page cannot imitate the comments around an island. */
+  readonly mark: string;
+  /** The islands, in the order of rendering. */
+  readonly views: readonly IslandData[];
+}
+
+/** Returns the text of the comment before island `index`. The comment after it has the same text behind a slash. */
+export function islandComment(mark: string, index: number): string {
+  return `${mark}:${index}`;
+}

@@ -1,0 +1,125 @@
+/**
+ * The checks that a call passes before its body is read. Each of them throws the error that the caller receives.
+ *
+ * @see docs/protocol.md 3.2
+ */
+import {
+  CONNECTION_CLOSE,
+  type InboundRequest,
+  isSameOrigin,
+  type RequestContext,
+  RequestError,
+  siteOriginsFor,
+} from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
+import { JSON_TYPE, type Signature } from "../protocol/index.ts";
+import { type FunctionDefinition, isAllowed, unauthenticatedError } from "./server.ts";
+
+/**
+ * Throws unless the method is POST. The details of the error describe the function's parameters, because a remote
+ * client knows the types of a function but not the names of its parameters at run time.
+ *
+ * @throws Refusal `validation_error`, status 405
+ * @see docs/protocol.md 3.4
+ */
+export function requirePost({ method }: InboundRequest, definition: FunctionDefinition | undefined): void {
+  if (method === "POST") return;
+  throw new RequestError("validation_error", `Method ${method} is not allowed: call a server function with POST.`, {
+    status: 405,
+    headers: { allow: "POST", ...CONNECTION_CLOSE },
+    details: definition ? describeSignature(definition.signature) : {},
+  });
+}
+
+function describeSignature({ params, keyed, stream }: Signature): Readonly<Record<string, unknown>> {
+  return {
+    parameters: params.map((parameter) => parameter.name),
+    ...(keyed ? { keyed } : {}),
+    ...(stream ? { stream } : {}),
+  };
+}
+
+const IS_JSON = new RegExp(`^${JSON_TYPE}\\s*(;|$)`, "i");
+
+/**
+ * Throws unless the content type is `application/json`. An HTML form cannot send this type, so a cross-origin page
+ * needs a script, which the browser subjects to CORS.
+ *
+ * @throws Refusal `validation_error`, status 415
+ */
+export function requireJson(inbound: InboundRequest): void {
+  if (IS_JSON.test(inbound.header("content-type") ?? "")) return;
+  throw new RequestError("validation_error", `The content type of a call must be ${JSON_TYPE}.`, {
+    status: 415,
+    headers: CONNECTION_CLOSE,
+  });
+}
+
+/** The maximum length at which a header of a rejected call is logged, in characters. These calls are not rate-limited. */
+const MAX_LOGGED_LENGTH = 300;
+
+/**
+ * Throws if a browser sent the call from another origin. Requests without `Origin` and `Sec-Fetch-Site` pass: they do
+ * not come from a browser, which would attach the user's cookies.
+ *
+ * @throws Refusal `forbidden`
+ * @see docs/protocol.md 8.1
+ */
+export function requireSameOrigin(context: RequestContext, log: Logger): void {
+  const origin = context.inbound.header("origin");
+  const fetchSite = context.inbound.header("sec-fetch-site");
+  if (origin === null && fetchSite === null) return;
+  const sites = siteOriginsFor(context);
+  if (isSameOrigin({ origin, fetchSite, sites })) return;
+  const [loggedOrigin, loggedSite] = [origin, fetchSite].map((header) => header?.slice(0, MAX_LOGGED_LENGTH) ?? null);
+  log.warn(
+    { id: context.id, origin: loggedOrigin, fetchSite: loggedSite, sites },
+    "Rejected a cross-origin call. If the origin is this site, set WEB_ORIGIN to it, or WEB_TRUST_PROXY to the number of proxies in front",
+  );
+  throw new RequestError("forbidden", "Calls from another site are not allowed.", { headers: CONNECTION_CLOSE });
+}
+
+/**
+ * Throws if the client has exceeded its rate.
+ *
+ * @param waitSeconds seconds until the client may call again; 0 if it may call now
+ * @throws Refusal `rate_limited`, with `Retry-After`
+ */
+export function requireRateLeft(waitSeconds: number, context: RequestContext, log: Logger): void {
+  if (waitSeconds === 0) return;
+  const seconds = Math.max(1, Math.ceil(waitSeconds));
+  warnOfMissingAddress(context, log);
+  throw new RequestError("rate_limited", `Too many calls. Try again in ${seconds} seconds.`, {
+    headers: { "retry-after": String(seconds), ...CONNECTION_CLOSE },
+  });
+}
+
+/** Logs why every client was limited together, if the host does not pass the address of the client. */
+export function warnOfMissingAddress({ address, id }: RequestContext, log: Logger): void {
+  if (address !== "") return;
+  log.warn(
+    { id },
+    "Calls have no client address, so all clients share one rate limit. Pass the address: app.fetch(request, { address })",
+  );
+}
+
+/**
+ * Returns the definition of the function.
+ *
+ * @throws Refusal `not_found` if there is none
+ */
+export function requireFunction(definition: FunctionDefinition | undefined): FunctionDefinition {
+  if (definition) return definition;
+  throw new RequestError("not_found", "There is no server function with this name.", { headers: CONNECTION_CLOSE });
+}
+
+/**
+ * Throws if the function requires a signed-in user and nobody is signed in.
+ *
+ * @throws Refusal `unauthenticated`
+ */
+export function requireSignIn(definition: FunctionDefinition): void {
+  if (isAllowed(definition)) return;
+  const { code, message } = unauthenticatedError(definition);
+  throw new RequestError(code, message, { headers: CONNECTION_CLOSE });
+}

@@ -1,0 +1,67 @@
+import { RPCError, ValueError } from "../errors.ts";
+import type { RequestContext } from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
+import { toJson } from "../protocol/index.ts";
+
+/**
+ * Returns the error that the caller receives for what a function of the application threw.
+ *
+ * - An `RPCError` is returned as it is.
+ * - A `ValueError` or a `TypeError` becomes `validation_error` with its message, and is logged with its stack.
+ *   A `TypeError` is logged as an error, because it may be a bug.
+ * - A `TypeError` with a `cause` (`fetch failed`) comes from another system, so the caller did not cause it. It and
+ *   everything else become `internal`.
+ *
+ * @param operation the subject of the log line: `The call of add`
+ * @see docs/protocol.md 5.4
+ */
+export function callerErrorOfFunction(
+  error: unknown,
+  context: RequestContext,
+  log: Logger,
+  operation: string,
+): RPCError {
+  if (error instanceof ValueError) {
+    log.warn({ id: context.id, err: error }, `${operation} threw a ValueError; the caller received its message`);
+    return new RPCError("validation_error", error.message);
+  }
+  if (error instanceof TypeError && error.cause === undefined) {
+    log.error({ id: context.id, err: error }, `${operation} threw a TypeError; the caller received its message`);
+    return new RPCError("validation_error", error.message);
+  }
+  return callerError(error, context, log, operation);
+}
+
+/**
+ * Returns the error that the caller receives for what was thrown outside a function: an `RPCError` as it is,
+ * anything else as `internal` with a general message. Its stack is logged with the request's id.
+ */
+export function callerError(error: unknown, context: RequestContext, log: Logger, operation: string): RPCError {
+  if (error instanceof RPCError) return error;
+  log.error({ id: context.id, err: error }, `${operation} failed`);
+  return new RPCError("internal", `Something went wrong on the server. See request ${context.id} in its log.`);
+}
+
+/**
+ * Returns an error as JSON: `{"code","message","details"}`.
+ *
+ * Details that cannot be serialised (a cycle, a promise) are replaced by `{}` and logged, so that the caller still
+ * receives the code and the message.
+ *
+ * @see docs/protocol.md 5.2
+ */
+export function errorJson({ code, message, details }: RPCError, context: RequestContext, log: Logger): string {
+  const head = `{"code":${JSON.stringify(code)},"message":${JSON.stringify(message)}`;
+  return `${head},"details":${detailsJson(details, context, log)}}`;
+}
+
+function detailsJson(details: object, context: RequestContext, log: Logger): string {
+  try {
+    const json = toJson(details);
+    if (json.startsWith("{")) return json;
+    throw new TypeError("The details of an RPCError must be an object.");
+  } catch (error) {
+    log.error({ id: context.id, err: error }, "The details of an RPCError could not be serialised");
+    return "{}";
+  }
+}

@@ -1,0 +1,158 @@
+import { RPCError, statusOf } from "../errors.ts";
+import {
+  awaitMaybe,
+  type HandlerResponse,
+  jsonResponse,
+  type MaybeAsync,
+  type RequestContext,
+  RequestError,
+  readBody,
+} from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
+import { toJson } from "../protocol/index.ts";
+import { type ConcurrencyLimit, clientKey, type RateStore } from "../rate-limit/index.ts";
+import { bindArguments } from "./arguments.ts";
+import { readArguments } from "./body.ts";
+import {
+  requireFunction,
+  requireJson,
+  requirePost,
+  requireRateLeft,
+  requireSameOrigin,
+  requireSignIn,
+  warnOfMissingAddress,
+} from "./call-checks.ts";
+import { callerError, callerErrorOfFunction, errorJson } from "./caller-error.ts";
+import { requireCsrfToken, trackSignIn } from "./csrf.ts";
+import { handleStream } from "./handle-stream.ts";
+import type { FunctionDefinition } from "./server.ts";
+import { compileParameterChecks, type ParameterChecks } from "./strict-checks.ts";
+import { withTimeLimit } from "./time-limit.ts";
+import { validateArguments } from "./validate.ts";
+
+/** The server functions of an application, by name. */
+export type FunctionsByName = ReadonlyMap<string, FunctionDefinition>;
+
+/** The settings that all calls of an application share. */
+export interface CallSettings {
+  readonly functions: FunctionsByName;
+  readonly log: Logger;
+  /** The store that counts calls; `null` if calls are not limited. */
+  readonly rate: RateStore | null;
+  /** The default time limit of a call, in seconds. A function's own option takes precedence. */
+  readonly rpc_timeout?: number | undefined;
+  /** Limits how many streams a client may have open at once. */
+  readonly openStreams: ConcurrencyLimit;
+  /** The checks of a strict application; `null` if it is not strict. */
+  readonly strict: ChecksByFunction | null;
+}
+
+/** The checks of a strict application, by the name of the function. */
+export type ChecksByFunction = ReadonlyMap<string, ParameterChecks>;
+
+/** Compiles the checks of a strict application. This is done once, when the application starts. */
+export function compileChecks(functions: FunctionsByName): ChecksByFunction {
+  return new Map(
+    [...functions].map(([name, { signature, options }]) => [
+      name,
+      compileParameterChecks(signature, (parameter) => Object.hasOwn(options.validate ?? {}, parameter)),
+    ]),
+  );
+}
+
+/**
+ * Handles one call: method, content type, origin, rate limit, function, sign-in and CSRF token, body, arguments,
+ * run, serialisation, in this order.
+ *
+ * It completes synchronously if the body is already there and the function returns a value instead of a promise.
+ * An error on the way becomes the response, so that it never throws.
+ *
+ * @see docs/protocol.md 3.2
+ */
+export function* handleCall(
+  context: RequestContext,
+  name: string,
+  settings: CallSettings,
+): MaybeAsync<HandlerResponse> {
+  const { log } = settings;
+  const found = findFunction(settings.functions, name);
+  const signIn = trackSignIn(context);
+  try {
+    requirePost(context.inbound, found);
+    requireJson(context.inbound);
+    requireSameOrigin(context, log);
+    requireRateLeft(yield* awaitMaybe(countAgainstRate(context, settings)), context, log);
+    const definition = requireFunction(found);
+    requireSignIn(definition);
+    requireCsrfToken(context, definition);
+    const args = bindArguments(
+      definition.signature,
+      readArguments(yield* awaitMaybe(readBody(context.inbound))),
+      settings.strict?.get(definition.signature.name),
+    );
+    const reply = definition.signature.stream
+      ? yield* respondWithStream(context, definition, args, settings)
+      : yield* respondWithResult(context, definition, args, settings);
+    return signIn.withFreshToken(reply);
+  } catch (error) {
+    return signIn.withFreshToken(errorReply(callerError(error, context, log, `The call of ${name}`), context, log));
+  }
+}
+
+/** Finds a function by its path segment, in which characters beyond ASCII are percent-encoded. */
+function findFunction(functions: FunctionsByName, segment: string): FunctionDefinition | undefined {
+  return functions.get(segment) ?? functions.get(decodeURIComponent(segment)); // the pipeline rejects invalid encodings
+}
+
+/** Counts a call. Returns the seconds until the client may call again: 0 if it may call now. */
+function countAgainstRate({ address }: RequestContext, { rate }: CallSettings): number | Promise<number> {
+  return rate === null ? 0 : rate.take(clientKey(address));
+}
+
+/** Validates arguments with the schemas of their function. Without schemas they are returned as they are. */
+function applySchemas({ signature, options }: FunctionDefinition, args: unknown[]): unknown[] | Promise<unknown[]> {
+  return options.validate ? validateArguments(signature, options.validate, args) : args;
+}
+
+function* respondWithStream(
+  context: RequestContext,
+  definition: FunctionDefinition,
+  boundArgs: unknown[],
+  { openStreams, log }: CallSettings,
+): MaybeAsync<HandlerResponse> {
+  const args = yield* awaitMaybe(applySchemas(definition, boundArgs));
+  const release = openStreams.acquire(context.address);
+  if (release) return yield* awaitMaybe(handleStream(context, definition, { args, log, release }));
+  warnOfMissingAddress(context, log);
+  throw new RPCError("rate_limited", `Too many open streams: the limit is ${openStreams.maxPerClient} for one client.`);
+}
+
+/** Runs a function within its time limit, which includes the time that its schemas take. */
+function* respondWithResult(
+  context: RequestContext,
+  definition: FunctionDefinition,
+  args: unknown[],
+  { log, rpc_timeout }: CallSettings,
+): MaybeAsync<HandlerResponse> {
+  const { options, run, signature } = definition;
+  let result: unknown;
+  let isRunning = !options.validate;
+  const validateAndRun = async () => {
+    const values = await applySchemas(definition, args);
+    isRunning = true;
+    return run(...values);
+  };
+  try {
+    const work = isRunning ? () => run(...args) : validateAndRun;
+    result = yield* awaitMaybe(withTimeLimit(context, options.rpc_timeout ?? rpc_timeout, work));
+  } catch (error) {
+    // A TypeError of a schema is a bug, not a message for the caller as a TypeError of the function would be.
+    throw isRunning ? callerErrorOfFunction(error, context, log, `The call of ${signature.name}`) : error;
+  }
+  return jsonResponse(200, `{"result":${toJson(result)}}`);
+}
+
+function errorReply(error: RPCError, context: RequestContext, log: Logger): HandlerResponse {
+  const [status, headers] = error instanceof RequestError ? [error.status, error.headers] : [statusOf(error.code), {}];
+  return jsonResponse(status, `{"error":${errorJson(error, context, log)}}`, headers);
+}

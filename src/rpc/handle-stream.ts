@@ -1,0 +1,69 @@
+import type { HandlerResponse, RequestContext } from "../http/index.ts";
+import { PRIVATE_NO_STORE, runInContext } from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
+import { NDJSON_TYPE } from "../protocol/index.ts";
+import type { FunctionDefinition } from "./server.ts";
+import { type AnyGenerator, type Line, StreamLines } from "./stream-lines.ts";
+import { eventLoopYielder } from "./yield-to-event-loop.ts";
+
+/** A streaming call. */
+export interface StreamCall {
+  readonly args: readonly unknown[];
+  readonly log: Logger;
+  /** Called when the stream has ended or its client has disconnected, possibly more than once. */
+  readonly release: () => void;
+}
+
+/**
+ * Handles a streaming call: one line for each value, pulled by the client, then `done` or `error`.
+ *
+ * The headers are sent with the first line, so that the generator can sign the user in before its first `yield`. The
+ * generator runs at most one step ahead of the socket. When the client disconnects, its `return()` is called: the
+ * generator ends at its current or its next `yield`.
+ *
+ * @see docs/protocol.md 6.2
+ */
+export async function handleStream(
+  context: RequestContext,
+  definition: FunctionDefinition,
+  { args, log, release }: StreamCall,
+): Promise<HandlerResponse> {
+  const lines = new StreamLines(context, log, definition.signature.name);
+  const start = () => definition.run(...args) as AnyGenerator; // functions whose signature says `stream` return one
+  const next = async () => {
+    const line = await runInContext(context, () => lines.next(start));
+    if (line.isLast) release();
+    return line;
+  };
+  const end = () => {
+    // Released at once: a generator that never reaches its next `yield` must not use up its client's limit.
+    release();
+    return runInContext(context, () => lines.close());
+  };
+  // Until the first line there is no body that could be cancelled, and some hosts never cancel a body.
+  const { signal } = context.raw;
+  signal.addEventListener("abort", () => void end(), { once: true });
+  if (signal.aborted) void end(); // an aborted signal does not fire the event again
+  let firstLine: Line | undefined = await next();
+
+  const yieldToEventLoop = eventLoopYielder();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        await yieldToEventLoop();
+        const line: Line = firstLine ?? (await next());
+        firstLine = undefined;
+        controller.enqueue(encoder.encode(`${line.text}\n`));
+        if (line.isLast) controller.close();
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+  return {
+    status: 200,
+    headers: { "content-type": NDJSON_TYPE, "x-accel-buffering": "no", ...PRIVATE_NO_STORE },
+    body,
+  };
+}
