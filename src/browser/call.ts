@@ -1,28 +1,29 @@
-import { type Arguments, CSRF_HEADER, failure, RPC_PREFIX } from "../protocol/index.ts";
-import { pageData } from "./page-data.ts";
+import { type Arguments, CSRF_HEADER, CSRF_META, callError, RPC_PREFIX } from "../protocol/index.ts";
+import { getPageData } from "./page-data.ts";
 
-let token = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')?.content;
+let token = document.querySelector<HTMLMetaElement>(`meta[name="${CSRF_META}"]`)?.content;
 
 /**
- * Sends a call and gives the response, whatever its status.
+ * Sends a call and returns the response, whatever its status.
  *
- * The CSRF token of the page goes with the call. A refusal that brings a fresh one is tried once
- * more with it: another tab signed in since.
+ * The call carries the page's CSRF token. If the response is 403 and carries a fresh token, another tab has signed
+ * in since the page was loaded: the call is sent once more, with the fresh token.
  *
- * @throws RPCError `internal` when the server cannot be reached
+ * @throws RPCError `internal` if the server is unreachable
+ * @see docs/protocol.md 8.4
  */
-export async function post(name: string, args: Arguments, signal?: AbortSignal): Promise<Response> {
-  const body = JSON.stringify({ args });
-  for (let last = false; ; last = true) {
-    const headers: Record<string, string> = { "content-type": "application/json" };
-    if (token) headers[CSRF_HEADER] = token;
-    // To fetch `undefined` is no signal; its type knows `null` alone.
-    const init: RequestInit = { method: "POST", headers, body, signal: signal as AbortSignal };
-    const response = await fetch(`${pageData.base}${RPC_PREFIX}${name}`, init).catch((cause) => {
-      throw failure(`${name}: the server could not be reached`, cause);
-    });
-    const fresh = response.headers.get(CSRF_HEADER);
-    token = fresh || token;
-    if (response.status !== 403 || !fresh || last) return response;
-  }
+export async function post(name: string, args: Arguments, signal?: AbortSignal, isRetry?: boolean): Promise<Response> {
+  const headers: Record<string, string> = { "content-type": "application/json" };
+  if (token) headers[CSRF_HEADER] = token;
+  const response = await fetch(getPageData().base + RPC_PREFIX + name, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ args }),
+    signal: signal as AbortSignal, // fetch accepts undefined, its type does not
+  }).catch((cause) => {
+    throw callError(`${name}: server unreachable`, cause);
+  });
+  const freshToken = response.headers.get(CSRF_HEADER);
+  token = freshToken || token;
+  return response.status === 403 && freshToken && !isRetry ? post(name, args, signal, true) : response;
 }

@@ -1,28 +1,26 @@
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
 /**
- * Notes what the visitor did in the fields of an island before its script came: what was typed,
- * checked and selected, and where the caret stands.
+ * Captures the user's input in the fields of an island before it is hydrated: text, checked and selected state, and
+ * the caret of a focused textarea.
  *
- * Preact leaves fields alone when it hydrates, all but textareas; yet the view's variables know
- * nothing of what was typed, and the next rendering would put theirs in its place.
+ * Preact keeps the input of all fields except textareas when it hydrates. But the state of the view does not have
+ * it, so the next rendering would overwrite it.
  *
- * @returns puts back what was lost, and tells listeners by the events they missed: `input`, then `change`
+ * @returns a function that restores the input and dispatches the events that were missed: `input`, then `change`
  */
-export function keepFields(nodes: readonly Node[]): () => void {
-  const touched = nodes
-    .flatMap((node) => (node instanceof Element ? [node, ...node.querySelectorAll("*")] : []))
-    .filter(isField)
-    .filter(isTouched)
+export function captureFields(nodes: readonly Node[]): () => void {
+  const modified = getFields()
+    .filter((field) => nodes.some((node) => node.contains(field)) && isModified(field))
     .map((field) => ({ field, value: field.value }));
-  // Any element may be active; those without a caret have none to put back.
+  // Any element may be active; `type` is read from all, the caret from textareas only.
   const active = document.activeElement as HTMLTextAreaElement | null;
-  const caret = active?.type === "textarea" ? ([active.selectionStart, active.selectionEnd] as const) : undefined;
+  const caret = active?.type === "textarea" && ([active.selectionStart, active.selectionEnd] as const);
 
   return () => {
-    for (const { field, value } of touched) {
+    for (const { field, value } of modified) {
       if (field.value !== value) field.value = value;
-      // Of a group of radio buttons only the one that was chosen had events.
+      // In a group of radio buttons, only the chosen one receives events.
       if (field.type === "radio" && !(field as HTMLInputElement).checked) continue;
       for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
     }
@@ -30,24 +28,28 @@ export function keepFields(nodes: readonly Node[]): () => void {
   };
 }
 
-function isField(element: Element): element is Field {
-  return element.matches("input,select,textarea");
+/** Returns all fields of the page. */
+export function getFields(): Field[] {
+  return [...document.querySelectorAll<Field>("input,select,textarea")];
 }
 
-/** Answers whether a field holds anything else than what the server sent. */
-export function isTouched(field: Field): boolean {
-  return `${choices(field)}` !== `${choices(untouched(field))}`;
+/** Returns whether a field differs from what the server sent. */
+export function isModified(field: Field): boolean {
+  return `${fieldState(field)}` !== `${fieldState(initialCopy(field))}`;
 }
 
-/** What a field holds, in whichever way it holds it. */
-function choices(field: Field): unknown[] {
+/** Returns the user-editable state of a field, for comparison. */
+function fieldState(field: Field): unknown[] {
   return "options" in field
     ? Array.from(field.options, (option) => option.selected)
     : [field.value, "checked" in field && field.checked];
 }
 
-/** The same field as the server sent it. A browser has defaults of its own: the first option, the middle of a range. */
-function untouched(field: Field): Field {
+/**
+ * Returns a copy of a field as the server sent it. The copy is reset in a form, because browsers have defaults of
+ * their own: the first option, the middle of a range.
+ */
+function initialCopy(field: Field): Field {
   const form = document.createElement("form");
   const copy = field.cloneNode(true) as Field; // a copy of a field is a field
   form.append(copy);

@@ -1,7 +1,10 @@
 /// <reference path="../assets.d.ts" preserve="true" />
 
 /**
- * `tsweb/browser`: what views are made with. What a page does not use, it does not ship.
+ * The entry point `tsweb/browser`: the functions for views. The bundler drops those that a page does not use.
+ *
+ * On the server, `tsweb/browser` resolves to `src/pages/browser.ts`, which imports this file. So no module that is
+ * imported here may use the document when it is loaded.
  */
 
 export type { ComponentChildren, FunctionComponent, JSX, RefObject, TargetedEvent } from "preact";

@@ -1,47 +1,46 @@
 /**
- * `tsweb/islands`: the page script. It brings the views of the page to life where they stand.
+ * The entry point `tsweb/islands`: the page script, which hydrates the views of the page.
  */
 import { type ComponentType, h, hydrate } from "preact";
-import { keepFields } from "./fields.ts";
-import { type IslandData, pageData } from "./page-data.ts";
-import { rangeBetween } from "./range.ts";
+import { type IslandData, islandComment } from "../protocol/index.ts";
+import { captureFields } from "./fields.ts";
+import { getPageData } from "./page-data.ts";
+import { createRootFragment } from "./root-fragment.ts";
 
-/** `NodeFilter.SHOW_COMMENT`, as a number: it costs nothing. */
-const COMMENTS = 128;
-
-/** The comments around the islands, by their text. The mark in it is random: no other can pose as one. */
+/** All comments of the page, by their text. The text of an island's comments is random: others cannot imitate it. */
 const comments = new Map<string, Comment>();
-const walker = document.createTreeWalker(document, COMMENTS);
+const walker = document.createTreeWalker(document, 128 /* NodeFilter.SHOW_COMMENT */);
 while (walker.nextNode()) {
-  const comment = walker.currentNode as Comment; // it walks over nothing else
+  const comment = walker.currentNode as Comment; // the walker visits comments only
   comments.set(comment.data, comment);
 }
 
-pageData.views.forEach(async (view, index) => {
+getPageData().views.forEach(async (view, index) => {
   try {
-    // The address comes from the page's data alone, which the server wrote.
+    // The URL comes from the page data, which only the server writes.
     const module = await import(/* @vite-ignore */ view.src);
-    bringToLife(module[view.name], view, index);
+    hydrateIsland(module[view.name], view, index);
   } catch (cause) {
-    // One view that fails keeps no other from living.
-    reportError(new Error(`The view ${view.name} could not be started`, { cause }));
+    // The other views are hydrated all the same.
+    reportError(new Error(`Cannot start view ${view.name}`, { cause }));
   }
 });
 
-function bringToLife(component: ComponentType, { props }: IslandData, index: number): void {
-  const start = comments.get(`${pageData.mark}:${index}`);
-  const end = comments.get(`/${pageData.mark}:${index}`);
-  if (!component || !start || !end) throw new Error("Its export or its place is missing");
-  const range = rangeBetween(start, end);
-  const nodes = Array.from(range.childNodes as ArrayLike<Node>); // of a document, they are its nodes
-  const restore = keepFields(nodes);
-  // Preact's own field, under its published name: the ids of `useId` begin with the number of the
-  // island, as on the server; 0 is the page's own.
-  const root = Object.assign(h(component, props), { __m: [index + 1, 0] });
+function hydrateIsland(component: ComponentType, { props }: IslandData, index: number): void {
+  const text = islandComment(getPageData().mark, index);
+  const start = comments.get(text);
+  const end = comments.get(`/${text}`);
+  if (!component || !start || !end) throw new Error("Missing export or comment");
+  const root = createRootFragment(start, end);
+  const nodes = Array.from(root.childNodes as ArrayLike<Node>); // created from an array of nodes
+  const restore = captureFields(nodes);
+  // Preact's internal field for the ids of `useId`: they start with the number of the island, as on the server
+  // (`numberIds` in src/pages/view.ts). 0 is the page outside islands.
+  const vnode = Object.assign(h(component, props), { __m: [index + 1, 0] });
   try {
-    hydrate(root, range);
+    hydrate(vnode, root);
   } catch (error) {
-    // Preact has removed what it had not come to: what the server rendered is better than nothing.
+    // Preact has removed some nodes: show what the server rendered.
     end.before(...nodes);
     throw error;
   }

@@ -157,5 +157,5 @@ test("on the server neither runs", () => {
 });
 
 test.each([on_mount, on_unmount])("%o outside of rendering throws and says where it belongs", (call) => {
-  expect(() => call(() => {})).toThrow(`${call.name}() belongs inside a view`);
+  expect(() => call(() => {})).toThrow(`Call ${call.name}() inside a view`);
 });

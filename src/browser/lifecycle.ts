@@ -5,17 +5,16 @@ import { afterRender, slot } from "./slot.ts";
 let mounting: Component | undefined;
 
 /**
- * Runs `fn` once, after the component is in the page. It never runs on the server.
+ * Runs `fn` once, after the component is in the page. It does not run on the server.
  *
- * A function that it returns is called when the component leaves the page. It may be async: its
- * promise is not waited for. What it throws, or its promise rejects with, is an uncaught error of
- * the page and keeps no other component from running.
+ * If `fn` returns a function, that function is called when the component is removed. `fn` may be async, but its promise
+ * is not awaited. An error, or a rejection, is an uncaught error of the page and does not affect other components.
  *
- * @throws Error outside of a component's rendering
+ * @throws Error if it is called outside the rendering of a component
  * @example on_mount(() => { const timer = setInterval(tick, 1000); return () => clearInterval(timer); });
  */
 export function on_mount(fn: () => unknown): void {
-  // Asked for at every rendering, since Preact forgets those of a rendering that it begins again.
+  // Queued at every rendering, because Preact drops the queue of a rendering that it restarts.
   afterRender(
     slot("on_mount", (component) => {
       let hasRun = false;
@@ -23,43 +22,43 @@ export function on_mount(fn: () => unknown): void {
         if (hasRun) return;
         hasRun = true;
         mounting = component;
-        const cleanup = guard(fn);
+        const cleanup = callSafely(fn);
         mounting = undefined;
-        if (typeof cleanup === "function") beforeLeaving(component, cleanup as () => unknown); // it is passed nothing
+        if (typeof cleanup === "function") addCleanup(component, cleanup as () => unknown); // it is called without arguments
       };
     }),
   );
 }
 
 /**
- * Runs `fn` when the component leaves the page, while its elements are still there. It sees the
- * variables of the first rendering, as {@link on_mount} does. Leaving the whole page does not run it.
+ * Runs `fn` when the component is removed, while its elements are still in the page. `fn` is the function of the first
+ * rendering, as in {@link on_mount}. It does not run when the page is closed.
  *
- * @throws Error outside of a component's rendering
+ * @throws Error if it is called outside the rendering of a component
  * @example on_unmount(() => stream.cancel());
  */
 export function on_unmount(fn: () => unknown): void {
   slot("on_unmount", (component) => {
-    beforeLeaving(component, fn);
+    addCleanup(component, fn);
     return fn;
   });
 }
 
-/** Ends with the component, by calling `stop`, what its `on_mount` is starting. Elsewhere it does nothing. */
-export function endWithMount(stop: () => unknown): void {
-  if (mounting) beforeLeaving(mounting, stop);
+/** Calls `stop` when the component whose `on_mount` is running is removed. Outside `on_mount` it does nothing. */
+export function stopOnUnmount(stop: () => unknown): void {
+  if (mounting) addCleanup(mounting, stop);
 }
 
-function beforeLeaving(component: Component, fn: () => unknown): void {
-  const earlier = component.componentWillUnmount;
+function addCleanup(component: Component, fn: () => unknown): void {
+  const previous = component.componentWillUnmount;
   component.componentWillUnmount = () => {
-    earlier?.call(component);
-    guard(fn);
+    previous?.call(component);
+    callSafely(fn);
   };
 }
 
-/** Calls `fn`. An error would end the round through the others, Preact's or ours: it is reported instead. */
-export function guard(fn: () => unknown): unknown {
+/** Calls `fn` and reports its error as uncaught, so that the loop of the caller, Preact's or ours, continues. */
+export function callSafely(fn: () => unknown): unknown {
   try {
     return fn();
   } catch (error) {

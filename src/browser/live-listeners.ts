@@ -1,87 +1,93 @@
 import { type GapReason, isLater } from "../protocol/index.ts";
-import { guard } from "./lifecycle.ts";
+import { callSafely } from "./lifecycle.ts";
 
-/** One subscription. */
+/** One call of `subscribe`. */
 export interface Listener {
   readonly feed: string;
   readonly channel: string;
-  /** Up to where it has had everything. */
+  /** The listener has received all messages up to this position. */
   position: string;
-  // biome-ignore lint/suspicious/noExplicitAny: what a message is, the feed's type says to the handler
+  // biome-ignore lint/suspicious/noExplicitAny: the feed's type is the type of its messages
   readonly handler: (message: any) => unknown;
   readonly gap: (reason: GapReason) => unknown;
 }
 
-/** A request: what it asks for, and who gets what it brings. */
-export interface Asked {
+/** A live request: its query, and the listeners that receive its messages. */
+export interface SubscriptionRequest {
   readonly query: string;
   /** In the order of the query. */
   readonly channels: readonly string[];
-  readonly served: readonly Listener[];
+  readonly recipients: readonly Listener[];
 }
 
-/** A channel, and a message to it. */
+/** A message, with its channel. */
 export type Delivery = readonly [channel: string, message: unknown];
 
-/** All that listen. */
 export const listeners = new Set<Listener>();
 
 /**
- * Makes a request for all that listen. A channel is asked for once, from the position of the listener
- * that is behind the others: they wait in it until it has come up to them.
+ * Builds a request for all listeners. It contains each channel once, from the earliest position of its listeners. The
+ * others ignore messages that they have received already.
  *
- * @param isPoll its answer does not say where each message stands, so it is for those alone who stand
- *   where it was asked from; the others are next
+ * @param isPoll the messages of a poll response have no positions, so only the listeners at the earliest position are
+ *   recipients; the next request serves the others
  */
-export function ask(isPoll: boolean): Asked {
-  const last = new Map<string, Listener>();
+export function buildRequest(isPoll: boolean): SubscriptionRequest {
+  const earliest = new Map<string, Listener>();
   for (const listener of listeners) {
-    const other = last.get(listener.channel);
-    if (!other || !isLater(listener.position, other.position)) last.set(listener.channel, listener);
+    const other = earliest.get(listener.channel);
+    if (!other || !isLater(listener.position, other.position)) earliest.set(listener.channel, listener);
   }
-  const asked = [...last.values()];
+  const requested = [...earliest.values()];
   return {
-    query: `${asked.map(({ feed }) => `feed=${feed}&`).join("")}after=${asked.map(({ position }) => position)}`,
-    channels: [...last.keys()],
-    served: [...listeners].filter(({ channel, position }) => !isPoll || position === last.get(channel)?.position),
+    query: `${requested.map(({ feed }) => `feed=${feed}&`).join("")}after=${requested.map(({ position }) => position)}`,
+    channels: [...earliest.keys()],
+    recipients: [...listeners].filter(
+      ({ channel, position }) => !isPoll || position === earliest.get(channel)?.position,
+    ),
   };
 }
 
 /**
- * Moves those who are served to where a request has come, then gives them its messages, all in one go
- * so that what they change is rendered once.
+ * Moves the recipients of a request to the positions of `cursor`, then calls them with the messages, synchronously, so
+ * that all changes are rendered once.
  *
- * Nobody gets a message twice, since whoever is there already stays out of it. A listener that came
- * after the request was made has no part in it: it would miss what lies between.
+ * No listener receives a message twice: those that are at the new position already are left out. Listeners that were
+ * added after the request was built are no recipients, because they would miss the messages before.
  *
- * @param cursor a position for each channel that was asked for
- * @throws TypeError for a cursor that has fewer or more
+ * @param cursor one position for each channel of the request
+ * @throws TypeError if the cursor has another number of positions
  */
-export function deliver({ channels, served }: Asked, cursor: string, deliveries: readonly Delivery[]): void {
+export function deliver(
+  { channels, recipients }: SubscriptionRequest,
+  cursor: string,
+  deliveries: readonly Delivery[],
+): void {
   const positions = cursor.split(",");
-  // Before anybody has moved: whoever moves has had the message.
+  // Checked before any listener moves, because a listener that has moved counts as having the message.
   if (positions.length !== channels.length) throw new TypeError(cursor);
-  const moved = served.filter((listener) => {
-    const position = positions[channels.indexOf(listener.channel)] as string; // they are as many
+  const moved = recipients.filter((listener) => {
+    const position = positions[channels.indexOf(listener.channel)] as string; // as many as channels
     if (!isLater(position, listener.position)) return false;
     listener.position = position;
     return true;
   });
   for (const [channel, message] of deliveries) {
     for (const listener of moved) {
-      if (listener.channel === channel && listeners.has(listener)) guard(() => listener.handler(message));
+      if (listener.channel === channel && listeners.has(listener)) callSafely(() => listener.handler(message));
     }
   }
 }
 
 /**
- * Ends those who listen to a channel and cannot have all of it, and tells them: those who are behind.
+ * Reports a gap to the recipients of a channel that have missed messages, those at the earliest position, and removes
+ * them.
  *
- * @returns whether there are others, who have had what is lost
+ * @returns whether other recipients remain, which have received the lost messages
  */
-export function tell({ served }: Asked, lost: string, reason: GapReason): boolean {
-  const theirs = served.filter((listener) => listener.channel === lost && listeners.has(listener));
-  const behind = theirs.filter(({ position }) => !theirs.some((other) => isLater(position, other.position)));
-  for (const listener of behind) if (listeners.delete(listener)) guard(() => listener.gap(reason));
-  return behind.length < theirs.length;
+export function reportGap({ recipients }: SubscriptionRequest, channel: string, reason: GapReason): boolean {
+  const affected = recipients.filter((listener) => listener.channel === channel && listeners.has(listener));
+  const behind = affected.filter(({ position }) => !affected.some((other) => isLater(position, other.position)));
+  for (const listener of behind) if (listeners.delete(listener)) callSafely(() => listener.gap(reason));
+  return behind.length < affected.length;
 }

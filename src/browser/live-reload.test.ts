@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { feedOf } from "#test/live-feed";
 import { LivePage, type PageOptions, say } from "#test/live-page";
 
-const SAID = "This page has missed live updates (trimmed): reload it";
+const SAID = "Missed live updates (trimmed). Reload the page.";
 
 let random: { mockReturnValue(value: number): unknown };
 

@@ -1,52 +1,50 @@
-import { isTouched } from "./fields.ts";
+import { getFields, isModified } from "./fields.ts";
 
-/** Not all pages at once: each within so many milliseconds. */
-const SPREAD_MS = 3_000;
-/** How often to look whether the visitor is done with typing. */
-const LOOK_MS = 1_000;
-/** A page that was reloaded so shortly before would only be reloaded again. */
-const QUIET_MS = 30_000;
-/** Where the tab keeps when that was. */
-const KEY = "tsweb-reload";
+/** The longest random delay before a reload, so that not all pages reload at once. */
+const MAX_DELAY_MS = 3_000;
+/** The interval of checks whether the fields still have unsaved input. */
+const CHECK_INTERVAL_MS = 1_000;
+/** The shortest time between two reloads, so that a lasting gap does not cause a reload loop. */
+const MIN_INTERVAL_MS = 30_000;
+/** The key in `sessionStorage` of the time of the last reload, in milliseconds. */
+const STORAGE_KEY = "tsweb-reload";
 
-let isDue = false;
+let isPending = false;
 
 /**
- * Reloads the page, since it has missed something: after a random moment, and not while a field holds
- * what the visitor has entered. Where that was done within the last 30 seconds, or nobody can tell, it
- * says so on the console instead.
+ * Reloads the page because it has missed live updates: after a random delay, and not while a field has unsaved input.
+ * If it was reloaded within the last 30 seconds, or if that is unknown, it logs an error instead.
+ *
+ * @see docs/protocol.md 10.10
  */
 export function reload(reason: string): void {
-  if (isDue) return;
-  isDue = true;
-  setTimeout(() => reloadOnce(reason), Math.random() * SPREAD_MS);
+  if (isPending) return;
+  isPending = true;
+  setTimeout(() => reloadWhenIdle(reason), Math.random() * MAX_DELAY_MS);
 }
 
-function reloadOnce(reason: string): void {
-  if (isFilledIn()) {
-    setTimeout(() => reloadOnce(reason), LOOK_MS);
+function reloadWhenIdle(reason: string): void {
+  if (hasInput()) {
+    setTimeout(() => reloadWhenIdle(reason), CHECK_INTERVAL_MS);
     return;
   }
-  isDue = false;
+  isPending = false;
   try {
     const now = Date.now();
-    // From what the clock said before it was set back, too, it may be far.
-    if (Math.abs(now - Number(sessionStorage.getItem(KEY))) > QUIET_MS) {
-      sessionStorage.setItem(KEY, `${now}`);
+    // Absolute, because the clock may have been set back since.
+    if (Math.abs(now - Number(sessionStorage.getItem(STORAGE_KEY))) > MIN_INTERVAL_MS) {
+      sessionStorage.setItem(STORAGE_KEY, `${now}`);
       location.reload();
       return;
     }
   } catch {
-    // The visitor has forbidden the storage: it may have been a moment ago.
+    // The user has blocked the storage: the time of the last reload is unknown.
   }
-  console.error(`This page has missed live updates (${reason}): reload it`);
+  console.error(`Missed live updates (${reason}). Reload the page.`);
 }
 
-function isFilledIn(): boolean {
-  // What is focused has `isContentEditable` if it is HTML, and else has no text to enter.
+function hasInput(): boolean {
+  // An active element that is not HTML has no `isContentEditable`, and no text to enter.
   const active = document.activeElement as HTMLElement | null;
-  return (
-    active?.isContentEditable ||
-    [...document.querySelectorAll<HTMLInputElement>("input,select,textarea")].some(isTouched)
-  );
+  return active?.isContentEditable || getFields().some(isModified);
 }

@@ -313,7 +313,7 @@ describe("feeds that are refused", () => {
     await page.pass(300_000);
     expect(seen).toEqual(["gap: expired", "news gap: expired"]);
     expect(page.requests.length).toBe(asked);
-    expect(page.said).toEqual([`This page's feeds were refused (${status})`]);
+    expect(page.said).toEqual([`Feeds refused (${status})`]);
   });
 });
 

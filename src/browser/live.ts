@@ -1,156 +1,170 @@
-import { eventReader, type GapReason, LIVE_PATH, POLL_PATH, readLines, type ServerEvent } from "../protocol/index.ts";
-import { type Asked, ask, type Delivery, deliver, listeners, tell } from "./live-listeners.ts";
-import type { PageData } from "./page-data.ts";
+import {
+  createEventParser,
+  type GapReason,
+  LIVE_PATH,
+  POLL_PATH,
+  readLines,
+  type ServerSentEvent,
+} from "../protocol/index.ts";
+import {
+  buildRequest,
+  type Delivery,
+  deliver,
+  listeners,
+  reportGap,
+  type SubscriptionRequest,
+} from "./live-listeners.ts";
+import { getPageData } from "./page-data.ts";
 
-interface PollAnswer {
+interface PollResponse {
   readonly events: readonly Delivery[];
   readonly gaps: readonly (readonly [channel: string, reason: GapReason])[];
   readonly cursor: string;
-  /** It is as long as an answer may be: there may be more at once. */
+  /** The response has the maximum size: poll again at once. */
   readonly more?: true;
 }
 
-/** A stream says something as soon as it is open. */
-const OPENING_MS = 10_000;
-/** The server says something every 20 seconds, and a poll waits for 25: what is silent for so long is dead. */
-const SILENCE_MS = 45_000;
-/** How long to poll before the stream is tried again. */
+/** The server sends data as soon as an event stream is open. */
+const OPEN_TIMEOUT_MS = 10_000;
+/** The server pings every 20 seconds, and a poll waits for 25: a connection that is idle for longer is broken. */
+const IDLE_TIMEOUT_MS = 45_000;
+/** How long to poll before the event stream is tried again. */
 const POLLING_MS = 60_000;
-/** How often a page asks that gave its stream back: no attempt is later than that. */
-const AWAY_MS = 30_000;
-/** What the wait after a poll begins with; after a stream, it is what the server says. */
+/** The longest delay before an attempt, and the poll interval while the event stream is released. */
+const MAX_DELAY_MS = 30_000;
+/** The base of the delay after a poll. After an event stream, it is the `retry` of the server. */
 const POLL_RETRY_MS = 500;
 
-/** Counts the runs: an earlier one has no say any more. */
-let current = 0;
-let attempt: AbortController | undefined;
+/** The number of the current run of {@link restart}. Earlier runs stop when they see that it has changed. */
+let currentRun = 0;
+let controller: AbortController | undefined;
 let watchdog: ReturnType<typeof setTimeout> | undefined;
-/** Attempts since something was heard, the one under way among them. */
+/** The number of attempts since the last event, including the current one. */
 let failures = 0;
-/** When a stream may be tried, by the clock that nobody sets; polls until then. */
+/** When the event stream may be tried, in `performance.now()` milliseconds. Until then, the page polls. */
 let streamAt = 0;
 let retryMs = 1_000;
-let heardAt = 0;
-let isAway = false;
-let base: string | undefined;
+let lastReceivedAt = 0;
+let isReleased = false;
 
-/** Asks anew, for what is listened to now. Several changes in one go are one request. */
+/** Starts a new request for the current listeners. Several changes in one task cause one request. */
 export async function restart(): Promise<void> {
-  const run = ++current;
-  await pause(0);
-  if (run === current) attempt?.abort();
-  while (run === current && listeners.size > 0) {
-    const isStream = !isAway && performance.now() >= streamAt;
-    attempt = new AbortController();
-    const { signal } = attempt;
+  const run = ++currentRun;
+  await sleep(0);
+  if (run === currentRun) controller?.abort();
+  while (run === currentRun && listeners.size > 0) {
+    const isStream = !isReleased && performance.now() >= streamAt;
+    controller = new AbortController();
+    const { signal } = controller;
     let isBehind: unknown;
-    watch(isStream ? OPENING_MS : SILENCE_MS);
+    startWatchdog(isStream ? OPEN_TIMEOUT_MS : IDLE_TIMEOUT_MS);
     failures++;
     try {
       isBehind = await (isStream ? stream : poll)(run, signal);
     } catch {
-      // However it failed, there is one thing to do: try again.
+      // Every failure has the same remedy: try again.
     }
-    if (run !== current) return;
-    const isDead = signal.aborted;
-    attempt.abort(); // what is left of the answer
-    if (isStream && (isDead || failures > 1)) streamAt = performance.now() + POLLING_MS;
-    // What is left of a busy channel after half a minute would be more each time, until it is held no longer.
-    else await pause(isAway && !isBehind ? AWAY_MS : delay(isStream ? retryMs : POLL_RETRY_MS));
+    if (run !== currentRun) return;
+    const isTimedOut = signal.aborted;
+    controller.abort(); // the rest of the response
+    if (isStream && (isTimedOut || failures > 1)) streamAt = performance.now() + POLLING_MS;
+    // A released page that is behind polls without the long delay: it might never catch up with a busy channel.
+    else await sleep(isReleased && !isBehind ? MAX_DELAY_MS : retryDelay(isStream ? retryMs : POLL_RETRY_MS));
   }
 }
 
-/** Asks anew and at once, by a stream whatever failed before. */
+/** Starts a new request at once, with an event stream, regardless of earlier failures. */
 export function retry(): void {
   failures = streamAt = 0;
   void restart();
 }
 
-/** Gives the stream back, and asks now and then. */
-export function goAway(): void {
-  isAway = true;
+/** Ends the event stream, and polls every 30 seconds without waiting. */
+export function releaseStream(): void {
+  isReleased = true;
   void restart();
 }
 
-/** Streams again after {@link goAway}, and where nothing was heard for so long that the device must have slept. */
-export function comeBack(): void {
-  if (!isAway && Date.now() - heardAt < SILENCE_MS) return;
-  isAway = false;
+/** Opens the event stream again after {@link releaseStream}, or if nothing was received for long: after a sleep. */
+export function resumeStream(): void {
+  if (!isReleased && Date.now() - lastReceivedAt < IDLE_TIMEOUT_MS) return;
+  isReleased = false;
   retry();
 }
 
-/** Lets go of the connection: the page is being left. */
-export function leave(): void {
-  current++;
-  attempt?.abort();
+/** Closes the connection when the user leaves the page. */
+export function disconnect(): void {
+  currentRun++;
+  controller?.abort();
 }
 
 async function stream(run: number, signal: AbortSignal): Promise<void> {
-  const asked = ask(false);
-  const { ok, headers, body } = await request(`${LIVE_PATH}?${asked.query}`, signal);
-  // Something else may have answered: a proxy, with a page of its own.
+  const request = buildRequest(false);
+  const { ok, headers, body } = await fetchLive(`${LIVE_PATH}?${request.query}`, signal);
+  // The response may be from a proxy, with a page of its own.
   if (!ok || !headers.get("content-type")?.startsWith("text/event-stream")) return;
-  const read = eventReader();
-  // Where there is no body, this throws: try again.
+  const parse = createEventParser();
+  // Without a body, this throws.
   for await (const lines of readLines(body as ReadableStream<Uint8Array>)) {
-    if (run !== current) return;
-    watch(SILENCE_MS);
+    if (run !== currentRun) return;
+    startWatchdog(IDLE_TIMEOUT_MS);
     for (const line of lines) {
-      const event = read(line);
-      if (event) take(asked, event);
+      const event = parse(line);
+      if (event) handleEvent(request, event);
     }
     if (listeners.size === 0) return;
   }
 }
 
-function take(asked: Asked, { event, id, retry, data: [first, second] }: ServerEvent): void {
+function handleEvent(
+  request: SubscriptionRequest,
+  { event, id, retry, data: [channel, content] }: ServerSentEvent,
+): void {
   retryMs = Number(retry) || retryMs;
-  if (!first) return;
+  if (!channel) return;
   failures = 0;
-  // Only messages and gaps have an id, and both have two lines.
-  if (id) deliver(asked, id, event ? [] : [[first, JSON.parse(second as string)]]);
-  // The server has no other reasons. Those who are left there are no longer served.
-  if (event === "gap" && tell(asked, first, second as GapReason)) void restart();
+  // Only messages and gaps have an id, and both have two lines of data.
+  if (id) deliver(request, id, event ? [] : [[channel, JSON.parse(content as string)]]);
+  // The server sends valid reasons only. The remaining listeners of the channel need a new request.
+  if (event === "gap" && reportGap(request, channel, content as GapReason)) void restart();
 }
 
-/** @returns whether there may be more at once */
+/** Sends one poll. Returns whether more messages are available at once. */
 async function poll(run: number, signal: AbortSignal): Promise<unknown> {
-  const asked = ask(true);
-  const response = await request(`${POLL_PATH}?${asked.query}&wait=${isAway ? 0 : 25}`, signal);
+  const request = buildRequest(true);
+  const response = await fetchLive(`${POLL_PATH}?${request.query}&wait=${isReleased ? 0 : 25}`, signal);
   const { status } = response;
-  // A proxy may refuse streams like this; who refuses polls too is the application.
-  if (/40[03]|414/.test(`${status}`)) return refused(asked, status);
-  const { events, gaps, cursor, more }: PollAnswer = await response.json();
-  if (run !== current) return;
-  deliver(asked, cursor, events); // another's answer has no cursor, and this throws
-  for (const [channel, reason] of gaps) tell(asked, channel, reason);
-  failures = 1; // so that one stream that fails is enough to come back here
+  // For an event stream, these statuses may be a proxy's. For a poll, they are the application's.
+  if (/40[03]|414/.test(`${status}`)) return handleRefusal(request, status);
+  const { events, gaps, cursor, more }: PollResponse = await response.json();
+  if (run !== currentRun) return;
+  deliver(request, cursor, events); // throws if the JSON is not the application's: it has no cursor
+  for (const [channel, reason] of gaps) reportGap(request, channel, reason);
+  failures = 1; // so that one failed event stream is enough to poll again
   return more;
 }
 
-/** A mistake, another key, or names too long for one address brings this about: new feeds may help, and nothing else. */
-function refused(asked: Asked, status: number): void {
-  console.error(`This page's feeds were refused (${status})`);
-  for (const channel of asked.channels) tell(asked, channel, "expired");
+/** Expires all feeds of a rejected request: only new feeds can help if the key has changed or the URL is too long. */
+function handleRefusal(request: SubscriptionRequest, status: number): void {
+  console.error(`Feeds refused (${status})`);
+  for (const channel of request.channels) reportGap(request, channel, "expired");
 }
 
-function request(path: string, signal: AbortSignal): Promise<Response> {
-  // Read here and not at once: what views are made with is imported by the server, too. It is there.
-  base ??= (JSON.parse(document.querySelector("script#tsweb")?.textContent as string) as PageData).base;
-  return fetch(base + path, { signal, cache: "no-store" });
+function fetchLive(path: string, signal: AbortSignal): Promise<Response> {
+  return fetch(getPageData().base + path, { signal, cache: "no-store" });
 }
 
-/** Begins to wait for a sign of life. */
-function watch(ms: number): void {
-  heardAt = Date.now();
+/** Aborts the current request unless this is called again within `ms` milliseconds. */
+function startWatchdog(ms: number): void {
+  lastReceivedAt = Date.now();
   clearTimeout(watchdog);
-  watchdog = setTimeout(() => attempt?.abort(), ms);
+  watchdog = setTimeout(() => controller?.abort(), ms);
 }
 
-function delay(ms: number): number {
-  return Math.min(AWAY_MS, ms * 2 ** failures) * (1 - Math.random() / 2);
+function retryDelay(ms: number): number {
+  return Math.min(MAX_DELAY_MS, ms * 2 ** failures) * (1 - Math.random() / 2);
 }
 
-function pause(ms: number): Promise<void> {
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

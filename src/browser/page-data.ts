@@ -1,25 +1,17 @@
-/** One island of the page: an outermost view, in the order of its place in the document. */
-export interface IslandData {
-  /** The address of the module that exports the view. */
-  readonly src: string;
-  /** The name under which it exports it. */
-  readonly name: string;
-  readonly props: Readonly<Record<string, unknown>>;
-}
+import { PAGE_DATA_ID, type PageData } from "../protocol/index.ts";
 
-/** What the server tells the scripts of the page. */
-export interface PageData {
-  /** The prefix of every address of the application: empty, or `/prefix`. */
-  readonly base: string;
-  /** What the comments around the islands begin with: random for each response. */
-  readonly mark?: string;
-  readonly views: readonly IslandData[];
-}
+let pageData: PageData | undefined;
 
 /**
- * What the server tells the scripts of the page, from `<script type="application/json" id="tsweb">`.
+ * Returns the data that the server wrote into the page, read on first use: the server imports this module, too.
  *
- * The first script of that id counts: the server writes it before anything of the page's own, on
- * every page that has this script, so HTML that found its way into the page cannot stand in for it.
+ * The first script element with the id counts. The server writes it before all content of the application, so
+ * injected HTML cannot replace it.
  */
-export const pageData: PageData = JSON.parse((document.querySelector("script#tsweb") as Element).textContent); // it is there
+export function getPageData(): PageData {
+  // Every page with scripts of tsweb has this element.
+  // biome-ignore lint/suspicious/noAssignInExpressions: shorter in the browser
+  return (pageData ??= JSON.parse(
+    (document.querySelector(`script#${PAGE_DATA_ID}`) as Element).textContent,
+  ) as PageData);
+}

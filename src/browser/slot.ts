@@ -1,57 +1,61 @@
 import { type Component, options, type VNode } from "preact";
 
-/** A component as it lives, with Preact's own fields under their published names: its add-ons go by them. */
-interface Living extends Component {
-  /** What is called once its elements are in the page. */
+/** A component with internal fields: Preact's, under the minified names that its add-ons use, and ours. */
+interface ComponentInternals extends Component {
+  /** Callbacks that run once, after the elements of the component are in the page. */
   __h: (() => void)[];
-  /** What `slot` keeps for it, in the order of the calls. */
+  /** The values of {@link slot}, in the order of the calls. */
   slots?: unknown[];
 }
 
-interface Hooks {
-  __r?: (vnode: VNode & { __c?: Living }) => void;
+/** Preact's hooks that its types omit. Its own add-ons use them, so they are stable across releases. */
+interface OptionsInternals {
+  /** Called before a component renders. */
+  __r?: (vnode: VNode & { __c?: ComponentInternals }) => void;
+  /** Called after a rendering is complete. */
   __c?: (...args: unknown[]) => void;
 }
 
-const hooks = options as Hooks; // these are not in the published type
-const { __r: earlierRender, __c: earlierCommit } = hooks;
+const hooks = options as OptionsInternals; // see OptionsInternals
+const { __r: previousRender, __c: previousCommit } = hooks;
 
-let current: Living | undefined;
+let current: ComponentInternals | undefined;
 let next = 0;
 
 hooks.__r = (vnode) => {
-  earlierRender?.(vnode);
+  previousRender?.(vnode);
   current = vnode.__c;
   next = 0;
 };
 
-// At the end of a rendering, on the server of one that failed too: no component is left behind for
-// what comes next, another visitor's module or page.
+// Clears the component, also after a failed rendering on the server. Otherwise a call outside rendering could attach
+// its state to a component of another user's page.
 hooks.__c = (...args) => {
   current = undefined;
-  earlierCommit?.(...args);
+  previousCommit?.(...args);
 };
 
 /**
- * Keeps something for the component being rendered: made at its first rendering, the same at every
- * later one. It is what `preact/hooks` does, a sixth of its size; both may be used together.
+ * Returns a value of the component that is being rendered: created at its first rendering, the same object at later
+ * ones. Calls are identified by their order, as in `preact/hooks`; this is a sixth of its size, and both may be used
+ * together.
  *
- * It hangs on the component itself, which hot reload keeps.
+ * The value is stored on the component itself, which survives hot reload.
  *
- * @param caller the name to blame
- * @throws Error outside of rendering
+ * @param caller the name of the public function, for the error
+ * @throws Error if no component is being rendered
  */
-export function slot<T extends object>(caller: string, make: (component: Living) => T): T {
+export function slot<T extends object>(caller: string, create: (component: ComponentInternals) => T): T {
   if (!current) {
-    throw new Error(`${caller}() belongs inside a view`);
+    throw new Error(`Call ${caller}() inside a view`);
   }
   current.slots ??= [];
-  const slots = current.slots as T[]; // each place is always asked for by the same call
-  slots[next] ??= make(current);
-  return slots[next++] as T; // made above
+  const slots = current.slots as T[]; // a slot is always used by the same call
+  slots[next] ??= create(current);
+  return slots[next++] as T; // created above
 }
 
-/** Calls `run` once the component being rendered is in the page. */
-export function afterRender(run: () => void): void {
-  current?.__h.push(run);
+/** Calls `callback` after the component that is being rendered is in the page. */
+export function afterRender(callback: () => void): void {
+  current?.__h.push(callback);
 }

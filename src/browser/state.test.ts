@@ -220,7 +220,7 @@ test("an assignment after the component left does nothing", async () => {
 });
 
 describe("outside of rendering", () => {
-  const message = "state() belongs inside a view";
+  const message = "Call state() inside a view";
 
   test("it throws and says where it belongs", () => {
     expect(() => state({ n: 0 })).toThrow(message);
@@ -267,7 +267,7 @@ describe("on the server", () => {
       throw new Error("broken");
     };
     expect(() => renderToString(h(Broken, {}))).toThrow("broken");
-    expect(() => state({ n: 0 })).toThrow("state() belongs inside a view");
+    expect(() => state({ n: 0 })).toThrow("Call state() inside a view");
     class Outer extends Component {
       override render() {
         return h(() => String(state({ n: 3 }).n), {});

@@ -1,41 +1,40 @@
 import { isValidElement } from "preact";
 import { slot } from "./slot.ts";
 
-/** These find by identity: they look for the item itself, whether it was wrapped or not. */
-const SEARCHES: readonly PropertyKey[] = ["includes", "indexOf", "lastIndexOf"];
+/** The array methods that compare by identity: an item is found as an original or as a proxy. */
+const SEARCH_METHODS: readonly PropertyKey[] = ["includes", "indexOf", "lastIndexOf"];
 
 /**
- * Gives a component variables that update the page: a plain object whose assignments re-render the
- * component, nested ones and changes of arrays (`push`, `splice`, `sort`, an index, `length`,
- * `delete`) included.
+ * Returns the state of a component: an object whose changes re-render the component. Nested objects and changes of
+ * arrays (`push`, `splice`, `sort`, an index, `length`, `delete`) are included.
  *
- * Call it at the top of the component, not in a condition or a loop: states are told apart by their
- * order. `initial` counts at the first rendering only. Several assignments in one go are one rendering,
- * and writing the value that is there already is none. Plain objects and arrays are followed, to any
- * depth; all else (a `Date`, a `Map`, instances of classes, frozen objects, markup) is kept as it is:
- * assign another to update the page. What is read is always the same object for the same value;
- * keep what you read from it rather than what you put into it, since only the former is followed.
+ * Call it at the top of the component, not in a condition or a loop: calls are identified by their order. `initial` is
+ * used at the first rendering only. Several assignments in one task cause one rendering; assigning an equal value causes
+ * none. Plain objects and arrays are observed at any depth. Other values (a `Date`, a `Map`, instances of classes, frozen
+ * objects, markup) are stored as they are: assign a new one to update the page. Reading returns a proxy, always the same
+ * one for the same object. Only changes through the proxy are observed, so keep the object that you read, not the one
+ * that you assigned.
  *
- * @throws Error outside of a component's rendering
+ * @throws Error if it is called outside the rendering of a component
  * @example
  * const form = state({ email: "", errors: [] as string[] });
- * form.errors.push("That is no address.");
+ * form.errors.push("This is not an email address.");
  */
 export function state<T extends object>(initial: T): T {
-  return slot("state", (component) => follow(initial, () => component.forceUpdate()));
+  return slot("state", (component) => createProxy(initial, () => component.forceUpdate()));
 }
 
-/** Wraps a value so that `changed` is called after each change in it, at any depth. */
-function follow<T>(value: T, changed: () => void): T {
+/** Returns a proxy of a value that calls `onChange` for each change in it, at any depth. */
+function createProxy<T>(value: T, onChange: () => void): T {
   const RAW = Symbol();
   const proxies = new WeakMap<object, object>();
 
-  // biome-ignore lint/suspicious/noExplicitAny: any value may be asked; those that know nothing of it answer undefined
-  const raw = (value: any): unknown => value?.[RAW] ?? value;
+  // biome-ignore lint/suspicious/noExplicitAny: any value may be passed; only proxies have this property
+  const toRaw = (value: any): unknown => value?.[RAW] ?? value;
 
-  // biome-ignore lint/suspicious/noExplicitAny: what is read goes out as it came, wrapped where that is possible
+  // biome-ignore lint/suspicious/noExplicitAny: any value may be read; it keeps its type
   const wrap = (value: any): any => {
-    if (!isFollowed(value) || raw(value) !== value) return value;
+    if (!isWrappable(value) || toRaw(value) !== value) return value;
     const known = proxies.get(value);
     if (known) return known;
     const proxy = new Proxy(value, handler);
@@ -43,25 +42,25 @@ function follow<T>(value: T, changed: () => void): T {
     return proxy;
   };
 
-  // biome-ignore lint/suspicious/noExplicitAny: it stands for objects of any kind, as ProxyHandler has it
+  // biome-ignore lint/suspicious/noExplicitAny: the type argument of ProxyHandler, for objects of any type
   const handler: ProxyHandler<any> = {
     get: (target, key, receiver) =>
       key === RAW
         ? target
-        : Array.isArray(target) && SEARCHES.includes(key) // so it is called as one of these, all alike
-          ? (item: object, ...from: number[]) => target.map(raw)[key as "indexOf"](raw(item), ...from)
+        : Array.isArray(target) && SEARCH_METHODS.includes(key) // all three have the same signature
+          ? (item: object, ...from: number[]) => target.map(toRaw)[key as "indexOf"](toRaw(item), ...from)
           : wrap(Reflect.get(target, key, receiver)),
-    // Every assignment ends here too, those by setters and array methods included.
+    // Assignments end here, too, also those by setters and array methods.
     defineProperty(target, key, property) {
       const isData = "value" in property;
-      if (isData) property.value = raw(property.value);
+      if (isData) property.value = toRaw(property.value);
       const isSame = isData && Object.hasOwn(target, key) && Object.is(target[key], property.value);
       const done = Reflect.defineProperty(target, key, property);
-      if (!isSame) changed();
+      if (!isSame) onChange();
       return done;
     },
     deleteProperty(target, key) {
-      if (key in target) changed();
+      if (key in target) onChange();
       return Reflect.deleteProperty(target, key);
     },
   };
@@ -69,8 +68,8 @@ function follow<T>(value: T, changed: () => void): T {
   return wrap(value);
 }
 
-/** Plain objects and arrays, but for frozen ones (a proxy may not answer for them) and markup. */
-function isFollowed(value: unknown): value is object {
+/** Returns whether a value is a plain object or array, not frozen (a proxy may not change its values) and not markup. */
+function isWrappable(value: unknown): value is object {
   if (typeof value !== "object" || !value || Object.isFrozen(value) || isValidElement(value)) return false;
   const prototype = Object.getPrototypeOf(value);
   return Array.isArray(value) || prototype === Object.prototype || !prototype;

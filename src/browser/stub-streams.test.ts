@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { collect } from "#test/collect";
-import { type Call, failureOf, json, lines, StubServer } from "#test/stub-server";
+import { type ReceivedCall, rejectionOf, respondWithJson, respondWithLines, StubServer } from "#test/stub-server";
 
 let server: StubServer;
 
@@ -17,14 +17,14 @@ afterAll(() => server.close());
 describe("a stream", () => {
   test("gives its values and ends", async () => {
     const { stream } = await server.load();
-    server.answer = lines({ chunk: 3 }, { chunk: null }, { chunk: { a: 1 } }, { done: true });
+    server.respond = respondWithLines({ chunk: 3 }, { chunk: null }, { chunk: { a: 1 } }, { done: true });
     expect(await collect(stream("countdown", ["from"])(3))).toEqual([3, null, { a: 1 }]);
     expect(server.calls[0]).toMatchObject({ url: "/app/__web/rpc/countdown", body: { args: { from: 3 } } });
   });
 
   test("by names, and keyed", async () => {
     const { stream } = await server.load();
-    server.answer = lines({ done: true });
+    server.respond = respondWithLines({ done: true });
     await collect(stream("f", ["a"]).named({ a: 1 }));
     await collect(stream("f")({ b: 2 }));
     expect(server.calls.map((call) => call.body)).toEqual([{ args: { a: 1 } }, { args: { b: 2 } }]);
@@ -32,9 +32,9 @@ describe("a stream", () => {
 
   test("leaves the connection alone after the last line: other calls may use it", async () => {
     const { stream, stub } = await server.load();
-    server.answer = ({ response }) => response.writeHead(200).write('{"chunk":1}\n{"done":true}\n');
+    server.respond = ({ response }) => response.writeHead(200).write('{"chunk":1}\n{"done":true}\n');
     expect(await collect(stream("f", [])())).toEqual([1]);
-    server.answer = json(200, { result: 1 });
+    server.respond = respondWithJson(200, { result: 1 });
     await stub("other", [])();
     const response = server.calls[0]?.response;
     expect(response?.destroyed).toBe(false);
@@ -43,18 +43,18 @@ describe("a stream", () => {
 
   test("sends nothing before the first read", async () => {
     const { stream, stub } = await server.load();
-    server.answer = lines({ done: true });
+    server.respond = respondWithLines({ done: true });
     const values = stream("f", [])();
     values[Symbol.asyncIterator]();
-    server.answer = json(200, { result: 1 });
+    server.respond = respondWithJson(200, { result: 1 });
     await stub("other", [])();
     expect(server.calls.map((call) => call.url)).toEqual(["/app/__web/rpc/other"]);
   });
 
   test("gives each value as it comes", async () => {
     const { stream } = await server.load();
-    const opened = new Promise<Call>((resolve) => {
-      server.answer = resolve;
+    const opened = new Promise<ReceivedCall>((resolve) => {
+      server.respond = resolve;
     });
     const values = stream("f", [])()[Symbol.asyncIterator]();
     const first = values.next();
@@ -71,9 +71,12 @@ describe("a stream", () => {
 
   test("raises an error after the values that came before it", async () => {
     const { stream } = await server.load();
-    server.answer = lines({ chunk: 1 }, { error: { code: "conflict", message: "No more.", details: { left: 2 } } });
+    server.respond = respondWithLines(
+      { chunk: 1 },
+      { error: { code: "conflict", message: "No more.", details: { left: 2 } } },
+    );
     const got: unknown[] = [];
-    expect(await failureOf(collect(stream("f", [])(), got))).toMatchObject({
+    expect(await rejectionOf(collect(stream("f", [])(), got))).toMatchObject({
       code: "conflict",
       message: "No more.",
       details: { left: 2 },
@@ -87,9 +90,9 @@ describe("a stream", () => {
     ["with something else", '{"chunk":1}\n<h1>proxy</h1>\n'],
   ])("that ends %s is an error", async (_, text) => {
     const { stream } = await server.load();
-    server.answer = ({ response }) => response.writeHead(200).end(text);
+    server.respond = ({ response }) => response.writeHead(200).end(text);
     const got: unknown[] = [];
-    const failure = await failureOf(collect(stream("f", [])(), got));
+    const failure = await rejectionOf(collect(stream("f", [])(), got));
     expect(failure).toMatchObject({ name: "RPCError", code: "internal", message: "f: the stream ended early" });
     expect(failure.cause).toBeInstanceOf(Error);
     expect(got).toEqual([1]);
@@ -97,8 +100,8 @@ describe("a stream", () => {
 
   test("whose connection breaks is an error", async () => {
     const { stream } = await server.load();
-    server.answer = ({ response }) => response.writeHead(200).write('{"chunk":1}\n', () => response.destroy());
-    expect(await failureOf(collect(stream("f", [])()))).toMatchObject({
+    server.respond = ({ response }) => response.writeHead(200).write('{"chunk":1}\n', () => response.destroy());
+    expect(await rejectionOf(collect(stream("f", [])()))).toMatchObject({
       code: "internal",
       message: "f: the stream ended early",
       cause: expect.objectContaining({ name: "TypeError" }),
@@ -107,19 +110,22 @@ describe("a stream", () => {
 
   test("refused before it began is the function's error", async () => {
     const { stream } = await server.load();
-    server.answer = json(401, { error: { code: "unauthenticated", message: "Sign in.", details: {} } });
-    expect(await failureOf(collect(stream("f", [])()))).toMatchObject({ code: "unauthenticated", message: "Sign in." });
+    server.respond = respondWithJson(401, { error: { code: "unauthenticated", message: "Sign in.", details: {} } });
+    expect(await rejectionOf(collect(stream("f", [])()))).toMatchObject({
+      code: "unauthenticated",
+      message: "Sign in.",
+    });
   });
 
   test("that a proxy answered is an error by its status", async () => {
     const { stream } = await server.load();
-    server.answer = ({ response }) => response.writeHead(504).end("<h1>proxy</h1>");
-    expect(await failureOf(collect(stream("f", [])()))).toMatchObject({ code: "timeout" });
+    server.respond = ({ response }) => response.writeHead(504).end("<h1>proxy</h1>");
+    expect(await rejectionOf(collect(stream("f", [])()))).toMatchObject({ code: "timeout" });
   });
 
   test("is read once", async () => {
     const { stream } = await server.load();
-    server.answer = lines({ done: true });
+    server.respond = respondWithLines({ done: true });
     const values = stream("f", [])();
     await collect(values);
     await expect(collect(values)).rejects.toThrow("A stream can be read once");
@@ -132,11 +138,12 @@ describe("a stream", () => {
 });
 
 describe("leaving a stream", () => {
-  const endless = ({ response }: Call) => response.writeHead(200).write('{"chunk":1}\n{"chunk":2}\n{"chunk":3}\n');
+  const endless = ({ response }: ReceivedCall) =>
+    response.writeHead(200).write('{"chunk":1}\n{"chunk":2}\n{"chunk":3}\n');
 
   test("by break aborts the request", async () => {
     const { stream } = await server.load();
-    server.answer = endless;
+    server.respond = endless;
     const got: unknown[] = [];
     for await (const value of stream("f", [])()) {
       got.push(value);
@@ -148,7 +155,7 @@ describe("leaving a stream", () => {
 
   test("by a throw in the loop aborts the request and throws what was thrown", async () => {
     const { stream } = await server.load();
-    server.answer = endless;
+    server.respond = endless;
     const thrown = new Error("mine");
     const loop = async () => {
       for await (const _ of stream("f", [])()) throw thrown;
@@ -159,7 +166,7 @@ describe("leaving a stream", () => {
 
   test("by cancel() while a read waits ends the loop without an error", async () => {
     const { stream } = await server.load();
-    server.answer = endless;
+    server.respond = endless;
     const values = stream("f", [])();
     const iterator = values[Symbol.asyncIterator]();
     for (let n = 1; n <= 3; n++) await iterator.next();
@@ -171,7 +178,7 @@ describe("leaving a stream", () => {
 
   test("by cancel() between reads gives nothing more, not even what has come already", async () => {
     const { stream } = await server.load();
-    server.answer = endless;
+    server.respond = endless;
     const values = stream("f", [])();
     const got: unknown[] = [];
     for await (const value of values) {
@@ -184,8 +191,8 @@ describe("leaving a stream", () => {
 
   test("by cancel() before the answer ends the loop without an error", async () => {
     const { stream } = await server.load();
-    const opened = new Promise<Call>((resolve) => {
-      server.answer = resolve;
+    const opened = new Promise<ReceivedCall>((resolve) => {
+      server.respond = resolve;
     });
     const values = stream("f", [])();
     const loop = collect(values);
@@ -205,7 +212,7 @@ describe("leaving a stream", () => {
 
   test("after its end, or twice, does nothing", async () => {
     const { stream } = await server.load();
-    server.answer = lines({ chunk: 1 }, { done: true });
+    server.respond = respondWithLines({ chunk: 1 }, { done: true });
     const values = stream("f", [])();
     await collect(values);
     values.cancel();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { collect } from "#test/collect";
-import { failureOf, json, lines, StubServer } from "#test/stub-server";
+import { rejectionOf, respondWithJson, respondWithLines, StubServer } from "#test/stub-server";
 
 let server: StubServer;
 
@@ -17,7 +17,7 @@ afterAll(() => server.close());
 describe("a call", () => {
   test("names its arguments and gives the result", async () => {
     const { stub } = await server.load();
-    server.answer = json(200, { result: { ok: [1, null] } });
+    server.respond = respondWithJson(200, { result: { ok: [1, null] } });
     expect(await stub("login", ["email", "password"])("a@b.c", "secret")).toEqual({ ok: [1, null] });
     expect(server.calls[0]).toMatchObject({
       url: "/app/__web/rpc/login",
@@ -34,14 +34,14 @@ describe("a call", () => {
     [[null], { a: null }],
   ])("with %j sends %j", async (values, args) => {
     const { stub } = await server.load();
-    server.answer = json(200, { result: null });
+    server.respond = respondWithJson(200, { result: null });
     expect(await stub("f", ["a", "b", "c"])(...values)).toBeNull();
     expect(server.calls[0]?.body).toEqual({ args });
   });
 
   test("by names", async () => {
     const { stub } = await server.load();
-    server.answer = json(200, { result: 1 });
+    server.respond = respondWithJson(200, { result: 1 });
     await stub("buy", ["item", "quantity"]).named({ quantity: 2, item: "apple" });
     expect(server.calls[0]?.body).toEqual({ args: { quantity: 2, item: "apple" } });
   });
@@ -51,14 +51,14 @@ describe("a call", () => {
     [[], {}],
   ])("of a keyed function with %j sends %j", async (values, args) => {
     const { stub } = await server.load();
-    server.answer = json(200, { result: 1 });
+    server.respond = respondWithJson(200, { result: 1 });
     await stub("buy")(...values);
     expect(server.calls[0]?.body).toEqual({ args });
   });
 
   test("a parameter named __proto__ is a name like any other", async () => {
     const { stub } = await server.load();
-    server.answer = json(200, { result: 1 });
+    server.respond = respondWithJson(200, { result: 1 });
     await stub("f", ["__proto__"])(1);
     expect(JSON.stringify(server.calls[0]?.body)).toBe('{"args":{"__proto__":1}}');
   });
@@ -69,13 +69,13 @@ describe("a call", () => {
     [undefined, [{}, {}], "f: too many arguments: 2, at most 1"],
   ])("with too many arguments rejects and sends nothing", async (params, values, message) => {
     const { stub } = await server.load();
-    expect(await failureOf(stub("f", params)(...values))).toMatchObject({ code: "validation_error", message });
+    expect(await rejectionOf(stub("f", params)(...values))).toMatchObject({ code: "validation_error", message });
     expect(server.calls).toEqual([]);
   });
 
   test.each([false, 0, "", null, []])("the result %j is a result", async (result) => {
     const { stub } = await server.load();
-    server.answer = json(200, { result });
+    server.respond = respondWithJson(200, { result });
     expect(await stub("f", [])()).toEqual(result);
   });
 });
@@ -83,16 +83,18 @@ describe("a call", () => {
 describe("an error of the function", () => {
   test("is an RPCError with its code, message and details", async () => {
     const { stub, RPCError } = await server.load();
-    server.answer = json(409, { error: { code: "conflict", message: "Taken.", details: { field: "email" } } });
+    server.respond = respondWithJson(409, {
+      error: { code: "conflict", message: "Taken.", details: { field: "email" } },
+    });
     const call = stub("register", [])();
     await expect(call).rejects.toBeInstanceOf(RPCError);
-    expect(await failureOf(call)).toMatchObject({ code: "conflict", message: "Taken.", details: { field: "email" } });
+    expect(await rejectionOf(call)).toMatchObject({ code: "conflict", message: "Taken.", details: { field: "email" } });
   });
 
   test("with a code that this page does not know is internal", async () => {
     const { stub } = await server.load();
-    server.answer = json(418, { error: { code: "teapot", message: "Short and stout.", details: {} } });
-    expect(await failureOf(stub("f", [])())).toMatchObject({ code: "internal", message: "Short and stout." });
+    server.respond = respondWithJson(418, { error: { code: "teapot", message: "Short and stout.", details: {} } });
+    expect(await rejectionOf(stub("f", [])())).toMatchObject({ code: "internal", message: "Short and stout." });
   });
 });
 
@@ -109,11 +111,12 @@ describe("an answer that is not the application's", () => {
     [200, "internal"],
   ])("%i is %s", async (status, code) => {
     const { stub } = await server.load();
-    server.answer = ({ response }) => response.writeHead(status, { "content-type": "text/html" }).end("<h1>proxy</h1>");
-    expect(await failureOf(stub("f", [])())).toEqual({
+    server.respond = ({ response }) =>
+      response.writeHead(status, { "content-type": "text/html" }).end("<h1>proxy</h1>");
+    expect(await rejectionOf(stub("f", [])())).toEqual({
       name: "RPCError",
       code,
-      message: `f: something else answered, with ${status}`,
+      message: `f: unexpected response (${status})`,
       details: {},
       cause: expect.objectContaining({ name: "SyntaxError" }),
     });
@@ -121,25 +124,25 @@ describe("an answer that is not the application's", () => {
 
   test.each([null, 1, "text", [], {}, { results: 1 }])("JSON of another kind: %j", async (body) => {
     const { stub } = await server.load();
-    server.answer = json(200, body);
-    expect(await failureOf(stub("f", [])())).toMatchObject({
+    server.respond = respondWithJson(200, body);
+    expect(await rejectionOf(stub("f", [])())).toMatchObject({
       code: "internal",
-      message: "f: something else answered, with 200",
+      message: "f: unexpected response (200)",
     });
   });
 
   test("a result with the status of an error is none", async () => {
     const { stub } = await server.load();
-    server.answer = json(500, { result: 1 });
-    expect(await failureOf(stub("f", [])())).toMatchObject({ code: "internal" });
+    server.respond = respondWithJson(500, { result: 1 });
+    expect(await rejectionOf(stub("f", [])())).toMatchObject({ code: "internal" });
   });
 
   test("none at all says that the server could not be reached, and keeps the cause", async () => {
     const { stub } = await server.load({ at: "http://127.0.0.1:1" });
-    expect(await failureOf(stub("f", [])())).toEqual({
+    expect(await rejectionOf(stub("f", [])())).toEqual({
       name: "RPCError",
       code: "internal",
-      message: "f: the server could not be reached",
+      message: "f: server unreachable",
       details: {},
       cause: expect.objectContaining({ name: "TypeError" }),
     });
@@ -152,9 +155,9 @@ describe("the CSRF token", () => {
 
   test("of the page goes with each call, and a fresh one takes its place", async () => {
     const { stub } = await server.load({ token: "t1" });
-    server.answer = json(200, { result: 1 }, { "x-csrf-token": "t2" });
+    server.respond = respondWithJson(200, { result: 1 }, { "x-csrf-token": "t2" });
     await stub("f", [])();
-    server.answer = json(200, { result: 1 });
+    server.respond = respondWithJson(200, { result: 1 });
     await stub("f", [])();
     await stub("f", [])();
     expect(sent()).toEqual(["t1", "t2", "t2"]);
@@ -162,10 +165,10 @@ describe("the CSRF token", () => {
 
   test("that is stale is tried once more with the fresh one", async () => {
     const { stub } = await server.load({ token: "old" });
-    server.answer = (call) =>
+    server.respond = (call) =>
       call.headers["x-csrf-token"] === "new"
-        ? json(200, { result: "done" })(call)
-        : json(403, refused, { "x-csrf-token": "new" })(call);
+        ? respondWithJson(200, { result: "done" })(call)
+        : respondWithJson(403, refused, { "x-csrf-token": "new" })(call);
     expect(await stub("f", ["a"])(1)).toBe("done");
     expect(sent()).toEqual(["old", "new"]);
     expect(server.calls[1]?.body).toEqual({ args: { a: 1 } });
@@ -173,26 +176,30 @@ describe("the CSRF token", () => {
 
   test("that is refused again is an error, not a loop", async () => {
     const { stub } = await server.load({ token: "old" });
-    server.answer = (call) => json(403, refused, { "x-csrf-token": `new${server.calls.length}` })(call);
-    expect(await failureOf(stub("f", [])())).toMatchObject({ code: "forbidden", message: "Reload the page." });
+    server.respond = (call) => respondWithJson(403, refused, { "x-csrf-token": `new${server.calls.length}` })(call);
+    expect(await rejectionOf(stub("f", [])())).toMatchObject({ code: "forbidden", message: "Reload the page." });
     expect(server.calls.length).toBe(2);
   });
 
   test("a 403 without a fresh one is final; so is another status with one", async () => {
     const { stub } = await server.load({ token: "old" });
-    server.answer = json(403, refused);
-    await failureOf(stub("f", [])());
-    server.answer = json(409, { error: { code: "conflict", message: "", details: {} } }, { "x-csrf-token": "new" });
-    await failureOf(stub("f", [])());
+    server.respond = respondWithJson(403, refused);
+    await rejectionOf(stub("f", [])());
+    server.respond = respondWithJson(
+      409,
+      { error: { code: "conflict", message: "", details: {} } },
+      { "x-csrf-token": "new" },
+    );
+    await rejectionOf(stub("f", [])());
     expect(server.calls.length).toBe(2);
   });
 
   test("goes with streams too", async () => {
     const { stream } = await server.load({ token: "old" });
-    server.answer = (call) =>
+    server.respond = (call) =>
       call.headers["x-csrf-token"] === "new"
-        ? lines({ chunk: 1 }, { done: true })(call)
-        : json(403, refused, { "x-csrf-token": "new" })(call);
+        ? respondWithLines({ chunk: 1 }, { done: true })(call)
+        : respondWithJson(403, refused, { "x-csrf-token": "new" })(call);
     expect(await collect(stream("f", [])())).toEqual([1]);
     expect(sent()).toEqual(["old", "new"]);
   });

@@ -1,33 +1,33 @@
 /**
- * `tsweb/stub`: what stands in the browser for the exports of a server module.
+ * The entry point `tsweb/stub`: the compiler replaces the exports of a server module by these stubs in the browser.
  */
 import type { Stream } from "../protocol/index.ts";
-import { type Arguments, byName, openStream, resultOf } from "../protocol/index.ts";
+import { type Arguments, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
 import { post } from "./call.ts";
 
-/** A server function as the browser calls it. What it takes and gives is in the types of `server()`. */
-export interface Remote<R> {
+/** A stub. Its parameters and result are typed by `server()`; these types are for the compiled code. */
+export interface RemoteFunction<R> {
   (...values: unknown[]): R;
-  /** Calls it with its parameters by name; what is left out takes its default. */
+  /** Calls the function with named arguments. Parameters that are left out have their defaults. */
   named(args: Arguments): R;
 }
 
 /**
- * Makes the stub of a server function.
+ * Returns the stub of a server function.
  *
- * @param params the names of its positional parameters; without them it takes one object of its parameters
+ * @param params the names of the positional parameters; absent if the function takes one object of named parameters
  */
-export function stub(name: string, params?: readonly string[]): Remote<Promise<unknown>> {
-  const call = async (args: Arguments) => resultOf(name, await post(name, args));
-  return Object.assign(async (...values: unknown[]) => call(byName(name, params, values)), { named: call });
+export function stub(name: string, params?: readonly string[]): RemoteFunction<Promise<unknown>> {
+  const call = async (args: Arguments) => readResult(name, await post(name, args));
+  return Object.assign(async (...values: unknown[]) => call(toNamedArguments(name, params, values)), { named: call });
 }
 
 /**
- * Makes the stub of a streaming function.
+ * Returns the stub of a streaming function.
  *
  * @param params as for {@link stub}
  */
-export function stream(name: string, params?: readonly string[]): Remote<Stream<unknown>> {
+export function stream(name: string, params?: readonly string[]): RemoteFunction<Stream<unknown>> {
   const open = (args: Arguments) => openStream(name, args, post);
-  return Object.assign((...values: unknown[]) => open(byName(name, params, values)), { named: open });
+  return Object.assign((...values: unknown[]) => open(toNamedArguments(name, params, values)), { named: open });
 }

@@ -81,7 +81,7 @@ describe("what is asked for", () => {
     page.subscribe(feedOf("room:31"), note("the same channel"));
     await page.pass();
     page.last.open();
-    const refusal = new RangeError("A page has 32 channels at most");
+    const refusal = new RangeError("At most 32 channels per page");
     expect(() => page.subscribe(feedOf("room:32"), note("32"))).toThrow(refusal);
     await page.pass(1000);
     expect(page.requests.length).toBe(1);

@@ -1,38 +1,38 @@
 import type { Feed, GapReason, Serialized } from "../protocol/index.ts";
 import { readFeed } from "../protocol/index.ts";
-import { endWithMount } from "./lifecycle.ts";
+import { stopOnUnmount } from "./lifecycle.ts";
 import { restart } from "./live.ts";
-import { ask, listeners } from "./live-listeners.ts";
-import { followPage } from "./live-page.ts";
+import { buildRequest, listeners } from "./live-listeners.ts";
+import { watchPage } from "./live-page-events.ts";
 import { reload } from "./live-reload.ts";
 
-/** The most that one connection carries. */
+/** The maximum number of feeds in one request (docs/protocol.md 10.4). */
 const MAX_CHANNELS = 32;
 
-/** What {@link subscribe} may be told. */
+/** The options of {@link subscribe}. */
 export interface SubscribeOptions {
   /**
-   * Called once, when messages were missed for good, with the reason; nothing comes after it. Without it the
-   * page is reloaded: after a moment, once nobody has entered anything into its fields, and at most
-   * once in 30 seconds.
+   * Called once, with the reason, if messages were lost; the subscription has then ended. By default, the page is
+   * reloaded: after a random delay of up to 3 seconds, not while a field has unsaved input, and at most once in 30
+   * seconds.
    */
   readonly gap?: (reason: GapReason) => unknown;
 }
 
 /**
- * Calls `handler` with every message to a feed's channel since the feed was issued, in order, each once.
+ * Calls `handler` with every message that was published to the feed's channel since the feed was issued: in order,
+ * each once.
  *
- * The page has one connection, whatever it listens to, and it takes care of that: through lost
- * networks, servers and proxies, from the last message it had. When messages are lost for good, that
- * is told: {@link SubscribeOptions.gap}. A handler runs like an event handler; what several messages
- * change that arrive together is rendered once. What it throws is an uncaught error of the page, and
- * keeps no other from running. All handlers of a channel are given the same message: leave it as it is.
+ * All subscriptions of a page share one connection. It is restored after failures of the network, of a server or a
+ * proxy, and continues after the last message. If messages were lost, {@link SubscribeOptions.gap} is called. An error
+ * of a handler is an uncaught error of the page and does not affect other handlers. The changes by several messages
+ * that arrive together are rendered once. All handlers of a channel receive the same object: do not change it.
  *
- * @returns what stops it. One that is started in `on_mount` ends with the component; after an `await`
- *   in there, `on_unmount` is to stop it
- * @throws TypeError for what is no feed
- * @throws RangeError for a 33rd channel
- * @see the interface, "Events"
+ * @returns a function that ends the subscription. A subscription that is started in `on_mount` ends with the
+ *   component, except after an `await`: then call the function in `on_unmount`
+ * @throws TypeError if `feed` is not a feed
+ * @throws RangeError for the 33rd channel of a page
+ * @see docs/protocol.md 10.8, 10.10
  * @example on_mount(() => subscribe(feed, (message) => shown.messages.push(message)));
  */
 export function subscribe<T>(
@@ -42,15 +42,15 @@ export function subscribe<T>(
 ): () => void {
   const listener = { ...readFeed(feed), feed, handler, gap };
   listeners.add(listener);
-  if (ask(false).channels.length > MAX_CHANNELS) {
+  if (buildRequest(false).channels.length > MAX_CHANNELS) {
     listeners.delete(listener);
-    throw new RangeError(`A page has ${MAX_CHANNELS} channels at most`);
+    throw new RangeError(`At most ${MAX_CHANNELS} channels per page`);
   }
   const stop = () => {
     if (listeners.delete(listener)) void restart();
   };
-  endWithMount(stop);
-  followPage();
+  stopOnUnmount(stop);
+  watchPage();
   void restart();
   return stop;
 }

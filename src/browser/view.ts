@@ -2,8 +2,8 @@ import type { Markup } from "../protocol/index.ts";
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** The type itself where it reaches the browser as it is; else a sentence that says what to do. */
-type Travelling<T> =
+/** The type itself if its values are the same after JSON; otherwise a type whose text is the error message. */
+type Serializable<T> =
   IsAny<T> extends true
     ? T
     : unknown extends T
@@ -11,27 +11,27 @@ type Travelling<T> =
       : T extends string | number | boolean | null | undefined
         ? T
         : T extends (...args: never[]) => unknown
-          ? "a function does not travel to the browser: make it inside the view"
+          ? "A function cannot be a prop of a view. Define it inside the view."
           : T extends bigint | Date | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | Uint8Array
-            ? "props travel as JSON: pass what the serialiser makes of it (a string, an array, a plain object)"
-            : { [K in keyof T]: Travelling<T[K]> };
+            ? "Props are sent as JSON. Pass a string, an array or a plain object instead."
+            : { [K in keyof T]: Serializable<T[K]> };
 
-/** Props of a view: they travel as JSON. Children are for views inside of another view. */
-export type ViewProps<P> = { [K in keyof P]: K extends "children" ? P[K] : Travelling<P[K]> };
+/** The props of a view. They are sent as JSON, except `children`, which only a view inside another view can have. */
+export type ViewProps<P> = { [K in keyof P]: K extends "children" ? P[K] : Serializable<P[K]> };
 
-/** A view: a component that is rendered on the server and alive in the browser. */
+/** A view: a component that is rendered on the server and hydrated in the browser. */
 export type View<P> = (props: P) => Markup;
 
 /**
- * Makes a component a view: it may stand anywhere in a page's markup, is rendered on the server,
- * and comes alive in the browser where it stands. There it is the component itself.
+ * Makes a component a view, which can be used anywhere in the markup of a page: it is rendered on the server and
+ * hydrated in the browser. In the browser, this function returns the component unchanged; the server's version is in
+ * `src/pages/view.ts`.
  *
- * Its props travel as JSON, so they are strings, numbers, booleans, `null`, arrays and plain objects
- * of these.
+ * Props are sent as JSON: strings, numbers, booleans, `null`, arrays and plain objects of these.
  *
  * @example export const Counter = view(({ start }: { start: number }) => { … });
  */
-// biome-ignore lint/complexity/noBannedTypes: a view without props takes none, which is what {} says
+// biome-ignore lint/complexity/noBannedTypes: {} is the type of the props of a view without props
 export function view<P extends ViewProps<P> = {}>(fn: (props: P) => Markup): View<P> {
   return fn;
 }

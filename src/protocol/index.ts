@@ -6,6 +6,15 @@
 export { abortable } from "./abortable.ts";
 export { createEventParser, type ServerSentEvent } from "./event-stream.ts";
 export type { Feed } from "./feed.ts";
+export {
+  FEED_MAC_BYTES,
+  FEED_TAG_BYTES,
+  type FeedText,
+  formatFeedText,
+  MAX_CHANNEL_NAME_BYTES,
+  MAX_FEED_CHARS,
+  parseFeedText,
+} from "./feed-layout.ts";
 export type { GapReason } from "./gap.ts";
 export { CSRF_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "./headers.ts";
 export { readLines } from "./lines.ts";

@@ -3,30 +3,30 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ask } from "#test/raw";
+import { sendRequest } from "#test/raw-http";
 import { type Running, startDev } from "#test/run-tsweb";
 import { Site } from "#test/site";
-import { Visitors } from "#test/visitors";
+import { BrowserUsers } from "#test/browser-users";
 import { launch } from "./chromium.ts";
 
 let site: Site;
 let dev: Running;
 let browser: Browser;
-let visitors: Visitors;
+let visitors: BrowserUsers;
 
 beforeAll(async () => {
   site = Site.copy();
   dev = await startDev(site.dir);
   browser = await launch();
-  visitors = new Visitors(browser, { baseURL: dev.address });
+  visitors = new BrowserUsers(browser, { baseURL: dev.address });
 });
 
 const mends: (() => void)[] = [];
 
 afterEach(async () => {
-  await visitors.leave();
+  await visitors.closeAll();
   await mendAll();
-  expect(visitors.complaints.splice(0)).toEqual([]);
+  expect(visitors.problems.splice(0)).toEqual([]);
 });
 
 /** What the server tells of edits: their number, and whether the last has taken effect. */
@@ -54,13 +54,13 @@ async function mendAll(): Promise<void> {
 
 /** Comes and goes: of an edit that nobody saw, the build tool has the next page that comes reload. */
 async function takeWhatIsKept(): Promise<void> {
-  const page = await visitors.arrive();
+  const page = await visitors.newPage();
   const told = new Promise((resolve) => {
     page.on("websocket", (socket) => socket.once("framereceived", resolve));
   });
   await page.goto("/plain");
   await Promise.race([told, page.waitForTimeout(5_000)]); // a page that shows an error is told nothing
-  await visitors.leave();
+  await visitors.closeAll();
 }
 
 afterAll(async () => {
@@ -79,7 +79,7 @@ function edit(file: string, part: string, other: string): () => void {
 
 /** Opens the home page, waits until it is alive, and gives its view a state to lose. */
 async function openHome(): Promise<Page> {
-  const page = await visitors.arrive();
+  const page = await visitors.newPage();
   await page.goto("/");
   await page.locator("#counter[data-alive=true]").waitFor();
   await page.click("#more");
@@ -126,7 +126,7 @@ describe("the first page", () => {
   });
 
   it("has the build tool's script and no other, where it has no view", async () => {
-    const page = await visitors.arrive();
+    const page = await visitors.newPage();
     await page.goto("/plain");
     const scripts = await page.locator("script").evaluateAll((all) => all.map((each) => each.getAttribute("src")));
     expect(scripts).toEqual(["/@vite/client"]);
@@ -209,7 +209,7 @@ describe("an edit", () => {
     edit("app.ts", "[pages, functions]", "[pages, functions, more]");
     edit("app.ts", "import * as pages", 'import * as more from "./more.server.tsx";\nimport * as pages');
     await expect.poll(async () => (await fetch(`${dev.address}/more`)).status).toBe(200);
-    const page = await visitors.arrive();
+    const page = await visitors.newPage();
     await page.goto("/more");
     expect(await page.textContent("h1")).toBe("One more page");
   });
@@ -217,11 +217,11 @@ describe("an edit", () => {
 
 describe("a mistake", () => {
   afterEach(() => {
-    visitors.complaints.length = 0; // browsers complain of each answer with 500
+    visitors.problems.length = 0; // browsers complain of each answer with 500
   });
 
   it("in a page is shown with its place, and reloads once it is mended", async () => {
-    const page = await visitors.arrive();
+    const page = await visitors.newPage();
     const written = terminal();
     expect((await page.goto("/broken?now"))?.status()).toBe(200);
     expect((await page.goto("/broken?now=1"))?.status()).toBe(500);
@@ -238,7 +238,7 @@ describe("a mistake", () => {
   });
 
   it("is logged once, however long its page stays open", async () => {
-    const page = await visitors.arrive();
+    const page = await visitors.newPage();
     const written = terminal();
     await page.goto("/broken?now=1");
     await page.waitForResponse((response) => response.url().endsWith("/@tsweb/edits"));
@@ -311,7 +311,7 @@ describe("a mistake", () => {
 
   it("in browser code is shown to who comes later too, and mended without them", async () => {
     const mend = edit("counter.tsx", "import { greet }", "import { greet, hidden }");
-    const page = await visitors.arrive();
+    const page = await visitors.newPage();
     await page.goto("/");
     await page.locator("vite-error-overlay").waitFor();
     mend();
@@ -319,14 +319,14 @@ describe("a mistake", () => {
   });
 
   it("that a view makes in the browser alone is reported by name, and keeps no other view from living", async () => {
-    const page = await visitors.arrive();
+    const page = await visitors.newPage();
     const mend = edit(
       "counter.tsx",
       "  const own =",
       '  if (typeof document === "object") throw new Error("Only here");\n  const own =',
     );
     await page.goto("/");
-    await expect.poll(() => visitors.complaints.join("\n")).toContain("The view Counter could not be started");
+    await expect.poll(() => visitors.problems.join("\n")).toContain("Cannot start view Counter");
     await expect
       .poll(async () => {
         await page.click("#note"); // until it lives, nothing happens
@@ -342,7 +342,7 @@ describe("who asks", () => {
   it.each(["localhost", "localhost:1", "127.0.0.1", "127.8.9.1:80", "[::1]:3000", "shop.localhost"])(
     "for %s is answered",
     async (host) => {
-      expect((await ask(dev.address, "GET /plain HTTP/1.1", `Host: ${host}`)).status).toBe(200);
+      expect((await sendRequest(dev.address, "GET /plain HTTP/1.1", `Host: ${host}`)).status).toBe(200);
     },
   );
 
@@ -358,7 +358,7 @@ describe("who asks", () => {
     "localhost@evil.example",
   ])("for %j is refused, pages and modules alike", async (host) => {
     for (const path of ["/plain", "/src/counter.tsx", "/@vite/client", "/@tsweb/edits", "/robots.txt"]) {
-      expect((await ask(dev.address, `GET ${path} HTTP/1.1`, `Host: ${host}`)).status).toBe(403);
+      expect((await sendRequest(dev.address, `GET ${path} HTTP/1.1`, `Host: ${host}`)).status).toBe(403);
     }
   });
 
@@ -380,7 +380,7 @@ describe("who asks", () => {
     "/src/functions.server.ts.map",
     "/src\\functions.server.ts",
   ])("for a server module by %s gets nothing of it", async (path) => {
-    const { status, body } = await ask(
+    const { status, body } = await sendRequest(
       dev.address,
       `GET ${path.replace("/ROOT", site.dir)} HTTP/1.1`,
       "Host: localhost",

@@ -32,7 +32,7 @@ describe("a view that fails keeps no other from living", () => {
     expect(await page.textContent("#a")).toBe("2");
     expect(await page.evaluate("lastCause")).toBe("Error: broken in the browser");
     expect(await html(page, "main")).toBe(`<!--${MARK}:0--><p>server <b>markup</b></p><!--/${MARK}:0-->`);
-    expect(errors).toEqual([expect.stringContaining("The view Broken could not be started")]);
+    expect(errors).toEqual([expect.stringContaining("Cannot start view Broken")]);
   });
 
   test("so is one whose module does not come, and one that the module does not have", async () => {
@@ -44,9 +44,9 @@ describe("a view that fails keeps no other from living", () => {
     );
     await page.goto(url);
     await alive(page, "text");
-    await expect.poll(() => errors.filter((error) => error.includes("could not be started"))).toHaveLength(2);
-    expect(errors.join()).toContain("The view Gone could not be started");
-    expect(errors.join()).toContain("The view Renamed could not be started");
+    await expect.poll(() => errors.filter((error) => error.includes("Cannot start view"))).toHaveLength(2);
+    expect(errors.join()).toContain("Cannot start view Gone");
+    expect(errors.join()).toContain("Cannot start view Renamed");
     expect(await page.textContent("p")).toBe("kept");
   });
 
@@ -114,13 +114,13 @@ describe("calls", () => {
       } else response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>");
     };
     await page.goto(stage.pageOf("{0}", signIn, { base: "/prefix" }));
-    for (const result of ["true", "conflict: Taken.", "internal: login: something else answered, with 502"]) {
+    for (const result of ["true", "conflict: Taken.", "internal: login: unexpected response (502)"]) {
       await page.click("button");
       await expect.poll(shown).toBe(result);
     }
     stage.server.rpc = (request) => void request.socket.destroy();
     await page.click("button");
-    await expect.poll(shown).toBe("internal: login: the server could not be reached");
+    await expect.poll(shown).toBe("internal: login: server unreachable");
     expect(urls).toEqual(Array(3).fill("/prefix/__web/rpc/login"));
   });
 

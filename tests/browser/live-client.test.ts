@@ -210,7 +210,7 @@ describe("a page that missed something", () => {
     await page.goto(pageOf([listener("a")]));
     await expect
       .poll(() => said, { timeout: 20_000 })
-      .toEqual(["This page has missed live updates (trimmed): reload it"]);
+      .toEqual(["Missed live updates (trimmed). Reload the page."]);
     expect(visits).toBe(2);
     expect(live.asked.length).toBe(2);
   });

@@ -1,0 +1,36 @@
+import { disconnect, releaseStream, resumeStream, retry } from "./live.ts";
+
+/** How long a page is hidden before it releases its event stream, so that switching through tabs does not. */
+const HIDDEN_MS = 2_000;
+
+let isWatching = false;
+let hideTimer: ReturnType<typeof setTimeout> | undefined;
+
+/** Connects the live connection to the events of the page: visibility, back/forward cache, network. Once per page. */
+export function watchPage(): void {
+  if (isWatching) return;
+  isWatching = true;
+  addEventListener("online", retry);
+  addEventListener("pagehide", disconnect);
+  // The event is also fired when the page is first shown.
+  addEventListener("pageshow", ({ persisted }) => persisted && retry());
+  document.addEventListener("visibilitychange", () => handleVisibility(HIDDEN_MS));
+  // A page opened in a background tab has no event stream until it is visible.
+  handleVisibility(0);
+}
+
+function handleVisibility(ms: number): void {
+  clearTimeout(hideTimer);
+  if (!document.hidden) resumeStream();
+  else if (hasFewConnections()) hideTimer = setTimeout(releaseStream, ms);
+}
+
+/**
+ * Returns whether the page was loaded over HTTP/1.x. There a browser has six connections per site, shared by all tabs:
+ * six event streams would block every other request.
+ */
+function hasFewConnections(): boolean | undefined {
+  // There is one entry of this kind, and it has this type.
+  const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
+  return navigation?.nextHopProtocol.startsWith("http/1");
+}

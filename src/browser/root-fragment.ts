@@ -1,0 +1,25 @@
+import type { ContainerNode } from "preact";
+
+/**
+ * Returns a container for Preact that consists of the nodes between two comments. So a view needs no element around
+ * it: it can be rows of a table, or empty.
+ *
+ * Preact uses the members below of a container, and removes nodes by `node.remove()`. To insert after the last node,
+ * it looks for the next sibling and skips comments: a reference node behind `end` is replaced by `end`.
+ */
+export function createRootFragment(start: Node, end: ChildNode): ContainerNode {
+  const childNodes: Node[] = [];
+  for (let node = start.nextSibling; node && node !== end; node = node.nextSibling) childNodes.push(node);
+  const fragment = {
+    childNodes,
+    firstChild: childNodes[0],
+    namespaceURI: (end.parentNode as Element).namespaceURI, // the comments are in the body
+    insertBefore(node: Node, reference: ChildNode | null) {
+      const isInside = reference && end.compareDocumentPosition(reference) & 2; // Node.DOCUMENT_POSITION_PRECEDING
+      (isInside ? reference : end).before(node);
+      return node;
+    },
+  };
+  // Preact calls no other method of the type on a container.
+  return fragment as unknown as ContainerNode;
+}
