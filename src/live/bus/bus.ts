@@ -1,75 +1,112 @@
 /**
- * A place in a channel's history: opaque, `/^[0-9A-Za-z.-]{1,40}$/`. Of two positions of one channel the
- * longer is the later, and of one length they compare with `<`.
+ * The contract of a bus. A bus stores the messages of channels and distributes them to the processes of an
+ * application. `tests/conformance/bus.ts` is the suite that every implementation passes.
+ *
+ * @see docs/protocol.md 10.11
+ */
+
+/**
+ * A point in a channel's history: an opaque string that matches {@link POSITION_PATTERN}. Of two positions
+ * of one channel the longer one is later; of two with the same length, the greater one in byte order (`<`).
+ *
+ * @see docs/protocol.md 10.3
  */
 export type Position = string;
 
-/** What a position may look like: whatever comes from outside is held to it before a bus sees it. */
+/** The format of every position. A position from a client is checked against it before a bus receives it. */
 export const POSITION_PATTERN = /^[0-9A-Za-z.-]{1,40}$/;
 
-/** A message as a bus holds it. */
+/** A stored message. */
 export interface Message {
   readonly position: Position;
-  /** JSON text, as it was published. */
+  /** The JSON text, unchanged as it was published. */
   readonly data: string;
 }
 
-/** A part of a channel's history. */
+/** The result of {@link Bus.read}: a part of a channel's history, or a gap. */
 export interface ReadResult {
-  /** What comes after the position that was asked for, oldest first. */
+  /** The messages after the requested position, oldest first. Empty if there is a gap. */
   readonly messages: readonly Message[];
   /**
-   * The bus cannot vouch that nothing was lost since: then there are no messages. It may be a false
-   * alarm; it is never missed.
+   * `true` if the bus cannot guarantee that no message after the requested position was lost. A bus may
+   * report a gap although nothing was lost. It never omits a gap if a message was lost.
    */
   readonly gap: boolean;
   /**
-   * With a gap, where the bus can tell: the position is none of this history, which was emptied, set back or
-   * begun anew. Otherwise what comes after it is no longer held.
+   * Only with a gap: the position does not belong to the current history of the bus, which was emptied,
+   * restored to an earlier state or started anew. Absent if the messages after the position are no longer
+   * stored, and also if the bus cannot distinguish the two cases.
+   *
+   * @see docs/protocol.md 10.7
    */
   readonly reset?: true;
-  /** Where to read on. */
+  /** The position from which to read next. With a gap, the end of the current history. */
   readonly end: Position;
-  /** There is more after `end` by now. */
+  /** Whether there are stored messages after `end`. */
   readonly more: boolean;
 }
 
-/** Messages that a bus hands on with a wake-up: all that came after a position, and nothing left out. */
+/** New messages of one channel: all messages after the position `after`, oldest first, without omission. */
 export interface Notification {
   readonly after: Position;
   readonly messages: readonly Message[];
 }
 
-/** Is told that there is something to read, or given it. It must not throw. */
-export type ChannelListener = (fresh?: Notification) => void;
+/**
+ * Called when a channel has new messages. Without a notification, the listener has to read them from the
+ * bus. A listener must not throw.
+ */
+export type ChannelListener = (notification?: Notification) => void;
 
 /**
- * Carries messages between the processes of an application, and holds each channel's last ones.
+ * Stores and distributes the messages of channels.
  *
- * What all buses promise is held by one suite, `tests/conformance/bus.ts`: messages of a channel have
- * one order, the same for every reader; a read is complete or says that it has a gap; a position that
- * was handed out stays usable while what came after it is held.
+ * Every bus guarantees:
+ * - The messages of a channel have one order, which is the same for every reader.
+ * - A read is complete, or reports a gap.
+ * - A position that was returned stays usable while the messages after it are stored.
+ *
+ * `publish`, `position`, `read` and `watch` reject if the bus is closed. In an implementation with a
+ * server, `position`, `read` and `watch` retry for up to 2 s and `publish` for up to 10 s while the server
+ * is unreachable.
  */
 export interface Bus {
   /**
-   * Appends a message. What one caller publishes to a channel keeps its order.
+   * Appends a message to a channel. Messages that one process publishes to one channel keep their order,
+   * whether or not it awaits each call.
    *
-   * @returns its position, once the bus holds it
-   * @throws when it is not known whether the bus holds it; then it may or may not arrive, once at most
+   * @param channel any string; names need no escaping
+   * @param data JSON text, which is stored unchanged
+   * @returns the position of the message, after the bus has stored it
+   * @throws Error if it is unknown whether the bus has stored the message. It may still be delivered, at
+   *   most once.
    */
   publish(channel: string, data: string): Promise<Position>;
-  /** Gives the end of each channel's history as it is now, in the order asked. */
+  /**
+   * Returns the current end of each channel's history, in the order of `channels`.
+   *
+   * @throws Error if the bus did not answer in time
+   */
   position(channels: readonly string[]): Promise<Position[]>;
-  /** Reads on from a position; never waits for messages to come. At most `limit` messages. */
+  /**
+   * Reads the messages after a position. Returns at once if there are none; it never waits for new ones.
+   *
+   * @param after any string in the format of a position; one that is not from this bus results in a gap
+   * @param limit the maximal number of messages, from 1. A bus may return fewer and set `more`.
+   * @throws Error if the bus did not answer in time
+   */
   read(channel: string, after: Position, limit: number): Promise<ReadResult>;
   /**
-   * Calls `wake` after every message to a channel, soon and at least once for all that came since the
-   * last call; also whenever messages may have been missed (a connection that was lost and is back).
-   * With `fresh`, nothing needs to be read.
+   * Calls `listener` after messages were published to a channel: soon, and at least once for all messages
+   * since the last call. It is also called, without a notification, when messages may have been missed, for
+   * example after a lost connection.
    *
-   * @returns what ends it
+   * Every message whose `publish` starts after `watch` has resolved is covered.
+   *
+   * @returns a function that stops the calls; calling it again has no effect
+   * @throws Error if the bus did not answer in time
    */
-  watch(channel: string, wake: ChannelListener): Promise<() => void>;
-  /** Lets go of connections and timers; what is pending is rejected. */
+  watch(channel: string, listener: ChannelListener): Promise<() => void>;
+  /** Closes connections and timers. Pending operations reject. Calling it again has no effect. */
   close(): Promise<void>;
 }

@@ -1,102 +1,109 @@
-import type { Message, Position, ChannelListener } from "./bus.ts";
+/**
+ * The registry of a bus: which listeners of this process watch which channel.
+ *
+ * It decides whether a listener gets the new messages themselves or has to read them from the bus. It
+ * passes them on only if they follow without omission on those that it passed on before. It does not know
+ * how far a listener has read: the hub of `src/live` decides for each subscription whether a notification
+ * continues at its position, and reads from the bus otherwise. This class batches the messages of one
+ * microtask, so that listeners run once for them; the hub batches the reads of its subscriptions.
+ */
+import type { ChannelListener, Message, Position } from "./bus.ts";
 
-/** A message, and the position from which on it is the first; undefined where that is the one before it. */
+/** A message that the bus has received. */
 export interface ReceivedMessage {
+  /** The position directly before the message. If undefined, that of the message received before it. */
   readonly after?: Position;
   readonly message: Message;
 }
 
-/** A channel that is watched. */
+/** The listeners of one channel, and the messages to pass on to them. */
 interface ChannelState {
-  readonly wakes: Set<ChannelListener>;
-  /** The last message that was handed on; undefined where others may have come after it. */
-  seen: Position | undefined;
-  /** What came since they were woken; undefined where they have to read it. */
-  fresh: { after: Position; messages: Message[] } | undefined;
-  isWaking: boolean;
+  readonly listeners: Set<ChannelListener>;
+  /** The position of the last received message; undefined if messages may have been missed since. */
+  lastPosition: Position | undefined;
+  /** The messages to pass on next; undefined if the listeners have to read from the bus. */
+  pending: { after: Position; messages: Message[] } | undefined;
+  isScheduled: boolean;
 }
 
-/**
- * Wakes those who watch channels. What comes at one go is collected, and handed on at the end of that;
- * where it does not follow on what was handed on before, they are woken without it.
- */
+/** Notifies the listeners of channels. */
 export class ChannelNotifier {
-  readonly #watched = new Map<string, ChannelState>();
+  readonly #channels = new Map<string, ChannelState>();
 
-  /** The channels that are watched. */
+  /** The channels that have a listener. */
   get channels(): IterableIterator<string> {
-    return this.#watched.keys();
+    return this.#channels.keys();
   }
 
-  /** Whether anybody watches a channel. */
+  /** Returns whether a channel has a listener. */
   has(channel: string): boolean {
-    return this.#watched.has(channel);
+    return this.#channels.has(channel);
   }
 
   /**
-   * Begins to wake one more.
+   * Adds a listener to a channel.
    *
-   * @returns what ends it; that answers whether it had not been ended before
+   * @returns a function that removes it. Its first call returns true, any later one false.
    */
-  add(channel: string, wake: ChannelListener): () => boolean {
-    const watched = this.#watched.get(channel) ?? {
-      wakes: new Set(),
-      seen: undefined,
-      fresh: undefined,
-      isWaking: false,
+  add(channel: string, listener: ChannelListener): () => boolean {
+    const state = this.#channels.get(channel) ?? {
+      listeners: new Set(),
+      lastPosition: undefined,
+      pending: undefined,
+      isScheduled: false,
     };
-    this.#watched.set(channel, watched);
-    // The same function may watch twice: each has its own end.
-    const own: ChannelListener = (fresh) => wake(fresh);
-    watched.wakes.add(own);
+    this.#channels.set(channel, state);
+    // A wrapper for each call of `add`: one function can listen twice, and each is removed by itself.
+    const wrapper: ChannelListener = (notification) => listener(notification);
+    state.listeners.add(wrapper);
     return () => {
-      const was = watched.wakes.delete(own);
-      if (watched.wakes.size === 0 && this.#watched.get(channel) === watched) this.#watched.delete(channel);
-      return was;
+      const wasAdded = state.listeners.delete(wrapper);
+      if (state.listeners.size === 0 && this.#channels.get(channel) === state) this.#channels.delete(channel);
+      return wasAdded;
     };
   }
 
-  /** Tells those who watch a channel of a message. */
+  /** Notifies the listeners of a channel of a message, at the end of this microtask. */
   notify(channel: string, { after, message }: ReceivedMessage): void {
-    const watched = this.#watched.get(channel);
-    if (!watched) return;
-    const from = after ?? watched.seen;
-    const follows = from !== undefined && (watched.seen ?? from) === from;
-    watched.seen = message.position;
-    if (!watched.isWaking) {
-      watched.fresh = follows ? { after: from, messages: [message] } : undefined;
-      scheduleNotification(watched);
-    } else if (follows && watched.fresh) watched.fresh.messages.push(message);
-    else watched.fresh = undefined;
+    const state = this.#channels.get(channel);
+    if (!state) return;
+    const from = after ?? state.lastPosition;
+    const isContinuous = from !== undefined && (state.lastPosition ?? from) === from;
+    state.lastPosition = message.position;
+    if (!state.isScheduled) {
+      state.pending = isContinuous ? { after: from, messages: [message] } : undefined;
+      scheduleNotification(state);
+    } else if (isContinuous && state.pending) state.pending.messages.push(message);
+    else state.pending = undefined;
   }
 
-  /** What comes next need not follow on what was handed on before. */
+  /** Records that messages may have been missed. Listeners have to read at their next notification. */
   invalidate(): void {
-    for (const watched of this.#watched.values()) {
-      watched.seen = undefined;
-      watched.fresh = undefined;
+    for (const state of this.#channels.values()) {
+      state.lastPosition = undefined;
+      state.pending = undefined;
     }
   }
 
-  /** Tells all that they may have missed something. */
+  /** Records that messages may have been missed, and notifies all listeners, which then have to read. */
   notifyAll(): void {
     this.invalidate();
-    for (const watched of this.#watched.values()) if (!watched.isWaking) scheduleNotification(watched);
+    for (const state of this.#channels.values()) if (!state.isScheduled) scheduleNotification(state);
   }
 
-  /** Wakes nobody any more. */
+  /** Removes all listeners. */
   clear(): void {
-    for (const { wakes } of this.#watched.values()) wakes.clear();
-    this.#watched.clear();
+    for (const { listeners } of this.#channels.values()) listeners.clear();
+    this.#channels.clear();
   }
 }
 
-function scheduleNotification(watched: ChannelState): void {
-  watched.isWaking = true;
+function scheduleNotification(state: ChannelState): void {
+  state.isScheduled = true;
   queueMicrotask(() => {
-    const { fresh } = watched;
-    watched.isWaking = false;
-    watched.fresh = undefined;
-    for (const wake of watched.wakes) wake(fresh);
+    const { pending } = state;
+    state.isScheduled = false;
+    state.pending = undefined;
+    for (const listener of state.listeners) listener(pending);
   });
 }

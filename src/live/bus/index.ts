@@ -1,3 +1,11 @@
-export { type ReadResult, type Bus, type Notification, type Message, POSITION_PATTERN, type Position } from "./bus.ts";
+export {
+  type Bus,
+  type ChannelListener,
+  type Message,
+  type Notification,
+  POSITION_PATTERN,
+  type Position,
+  type ReadResult,
+} from "./bus.ts";
 export { memory } from "./memory.ts";
 export { openBus } from "./open.ts";

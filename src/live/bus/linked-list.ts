@@ -1,34 +1,34 @@
-/** What a {@link LinkedList} strings together: its neighbours are the timeline's to write. */
+/** An item of a {@link LinkedList}. Only the list writes these fields. */
 export interface ListNode<T> {
-  older: T | undefined;
-  newer: T | undefined;
+  previous: T | undefined;
+  next: T | undefined;
 }
 
-/** Holds things in the order in which they came, and lets go of any of them in one step. */
+/** A doubly linked list: items are appended at the end, and any item is removed in constant time. */
 export class LinkedList<T extends ListNode<T>> {
-  #oldest: T | undefined;
-  #newest: T | undefined;
+  #first: T | undefined;
+  #last: T | undefined;
 
-  get oldest(): T | undefined {
-    return this.#oldest;
+  get first(): T | undefined {
+    return this.#first;
   }
 
-  /** Adds what is in no timeline yet. */
-  add(item: T): void {
-    item.older = this.#newest;
-    if (this.#newest) this.#newest.newer = item;
-    this.#newest = item;
-    this.#oldest ??= item;
+  /** Appends an item that is in no list. */
+  append(item: T): void {
+    item.previous = this.#last;
+    if (this.#last) this.#last.next = item;
+    this.#last = item;
+    this.#first ??= item;
   }
 
-  /** Takes out what is in it. */
+  /** Removes an item of this list. */
   remove(item: T): void {
-    const { older, newer } = item;
-    if (older) older.newer = newer;
-    else this.#oldest = newer;
-    if (newer) newer.older = older;
-    else this.#newest = older;
-    item.older = undefined;
-    item.newer = undefined;
+    const { previous, next } = item;
+    if (previous) previous.next = next;
+    else this.#first = next;
+    if (next) next.previous = previous;
+    else this.#last = previous;
+    item.previous = undefined;
+    item.next = undefined;
   }
 }

@@ -1,171 +1,185 @@
 import type { Message } from "./bus.ts";
 import { LinkedList } from "./linked-list.ts";
 
-/** How much is kept, and how long. */
+/** How many messages a {@link MemoryHistory} stores, and for how long. */
 export interface HistoryLimits {
-  readonly keepMs: number;
-  /** Messages of one channel. */
-  readonly messages: number;
-  /** Bytes of one channel's messages. */
-  readonly bytes: number;
-  /** Bytes in all, what it takes to hold them included. */
-  readonly total: number;
+  readonly maxAgeMs: number;
+  readonly maxMessagesPerChannel: number;
+  readonly maxBytesPerChannel: number;
+  /** The bytes of all channels, the overhead of storing them included. */
+  readonly maxTotalBytes: number;
 }
 
-/** A message as it is held. */
-interface Entry {
+/** A stored message of a channel. */
+interface StoredMessage {
   readonly seq: number;
-  readonly atMs: number;
+  readonly storedAtMs: number;
   readonly size: number;
   readonly message: Message;
-  readonly channel: Channel;
-  older: Entry | undefined;
-  newer: Entry | undefined;
+  readonly channel: ChannelHistory;
+  previous: StoredMessage | undefined;
+  next: StoredMessage | undefined;
 }
 
-interface Channel {
+interface ChannelHistory {
   readonly name: string;
   /** Oldest first. */
-  readonly entries: Entry[];
+  readonly entries: StoredMessage[];
   size: number;
-  /** The number of the last message that is no longer held, or may not have been. */
-  lost: number;
+  /** The sequence number up to which messages of this channel may have been removed. */
+  trimmedSeq: number;
   pins: number;
 }
 
-/** What it takes to hold a message, and a channel, beside their text: measured, and rounded up. */
-const ENTRY_BYTES = 250;
-const CHANNEL_BYTES = 400;
+/** The memory of a message and of a channel beside their text, in bytes: measured, and rounded up. */
+const ENTRY_OVERHEAD_BYTES = 250;
+const CHANNEL_OVERHEAD_BYTES = 400;
 
 /**
- * Holds the last messages of every channel within its bounds. All channels are numbered through, so
- * that a channel of which nothing is held needs no memory: it has lost nothing since the number up
- * to which channels were forgotten.
+ * Stores the last messages of every channel within limits. All channels share one sequence of numbers, so
+ * that a channel without stored messages needs no memory: for all such channels together, one number tells
+ * up to where messages may have been removed.
  */
 export class MemoryHistory {
-  readonly #bounds: HistoryLimits;
-  readonly #channels = new Map<string, Channel>();
-  readonly #timeline = new LinkedList<Entry>();
+  readonly #limits: HistoryLimits;
+  readonly #channels = new Map<string, ChannelHistory>();
+  /** The messages of all channels, oldest first. */
+  readonly #messages = new LinkedList<StoredMessage>();
   #bytes = 0;
-  #last = 0;
-  /** No channel that is not held has lost a message after this one. */
-  #forgotten = 0;
+  #lastSeq = 0;
+  /** No channel that is missing in `#channels` has lost a message after this number. */
+  #trimmedSeqOfRemovedChannels = 0;
 
-  constructor(bounds: HistoryLimits) {
-    this.#bounds = bounds;
+  constructor(limits: HistoryLimits) {
+    this.#limits = limits;
   }
 
-  /** The number of the last message of any channel. */
-  get last(): number {
-    return this.#last;
+  /** The sequence number of the last message of any channel. */
+  get lastSeq(): number {
+    return this.#lastSeq;
   }
 
-  /** What is held, in bytes, with what it takes to hold it. */
+  /** The memory in use, in bytes, overhead included. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Adds a message, and lets go of what is then too much: of its channel's oldest first, of the
-   * oldest of all next.
+   * Appends a message. If a limit is exceeded then, removes the oldest messages: first those of the channel
+   * for its own limits, then those of all channels for the total.
    *
-   * @param make makes the message of its number
-   * @returns the number before it in its channel, from which on it is the only one
+   * @param createMessage creates the message from its sequence number
+   * @returns the message, and a number after which it is the first message of its channel
    */
   append(
     name: string,
-    atMs: number,
-    make: (seq: number) => Message,
+    nowMs: number,
+    createMessage: (seq: number) => Message,
   ): { readonly after: number; readonly message: Message } {
-    const channel = this.#hold(name);
-    const after = channel.entries.at(-1)?.seq ?? channel.lost;
-    const seq = ++this.#last;
-    const message = make(seq);
+    const channel = this.#getOrCreate(name);
+    const after = channel.entries.at(-1)?.seq ?? channel.trimmedSeq;
+    const seq = ++this.#lastSeq;
+    const message = createMessage(seq);
     const size = sizeOf(message.data);
-    const entry: Entry = { seq, atMs, size, message, channel, older: undefined, newer: undefined };
+    const entry: StoredMessage = {
+      seq,
+      storedAtMs: nowMs,
+      size,
+      message,
+      channel,
+      previous: undefined,
+      next: undefined,
+    };
     channel.entries.push(entry);
     channel.size += size;
-    this.#bytes += size + ENTRY_BYTES;
-    this.#timeline.add(entry);
-    this.#bound(channel);
+    this.#bytes += size + ENTRY_OVERHEAD_BYTES;
+    this.#messages.append(entry);
+    this.#enforceLimits(channel);
     return { after, message };
   }
 
   /**
-   * Gives what a channel holds after a number, oldest first.
+   * Returns the messages of a channel after a sequence number, oldest first.
    *
-   * @returns undefined when something after that number may be lost
+   * @returns undefined if a message after that number may have been removed
    */
-  readAfter(name: string, seq: number, limit: number): { messages: Message[]; more: boolean; last: number } | undefined {
+  readAfter(
+    name: string,
+    seq: number,
+    limit: number,
+  ): { messages: Message[]; more: boolean; lastSeq: number } | undefined {
     const channel = this.#channels.get(name);
-    if (seq > this.#last || seq < (channel?.lost ?? this.#forgotten)) return undefined;
-    if (!channel) return { messages: [], more: false, last: this.#last };
-    const from = firstAfter(channel.entries, seq);
-    const entries = channel.entries.slice(from, from + limit);
-    const more = from + limit < channel.entries.length;
-    // With no more in the channel, the reader may go on from the end of all channels.
-    const last = more ? (entries.at(-1)?.seq ?? seq) : this.#last;
-    return { messages: entries.map(({ message }) => message), more, last };
+    const trimmedSeq = channel?.trimmedSeq ?? this.#trimmedSeqOfRemovedChannels;
+    if (seq > this.#lastSeq || seq < trimmedSeq) return undefined;
+    if (!channel) return { messages: [], more: false, lastSeq: this.#lastSeq };
+    const start = findFirstAfter(channel.entries, seq);
+    const entries = channel.entries.slice(start, start + limit);
+    const more = start + limit < channel.entries.length;
+    // If the channel has no more messages, the reader can continue from the end of all channels.
+    const lastSeq = more ? (entries.at(-1)?.seq ?? seq) : this.#lastSeq;
+    return { messages: entries.map(({ message }) => message), more, lastSeq };
   }
 
-  /** Lets go of what is older than it may be. */
+  /** Removes the messages that have reached the maximal age. */
   expire(nowMs: number): void {
-    const since = nowMs - this.#bounds.keepMs;
-    for (let entry = this.#timeline.oldest; entry && entry.atMs < since; entry = this.#timeline.oldest) {
-      this.#dropOldestOf(entry.channel);
+    const expiredBefore = nowMs - this.#limits.maxAgeMs;
+    for (let entry = this.#messages.first; entry && entry.storedAtMs < expiredBefore; entry = this.#messages.first) {
+      this.#removeOldestOf(entry.channel);
     }
   }
 
   /**
-   * Keeps a channel's own count of what it lost, until it is unpinned: other channels that are
-   * forgotten raise no alarm in it.
+   * Keeps the state of a channel while it has no messages, until {@link unpin} is called. Then removing
+   * messages of other channels cannot cause a gap in this one.
    */
   pin(name: string): void {
-    this.#hold(name).pins++;
+    this.#getOrCreate(name).pins++;
   }
 
   unpin(name: string): void {
     const channel = this.#channels.get(name);
     if (!channel) return;
     channel.pins--;
-    this.#forget(channel);
+    this.#removeIfUnused(channel);
   }
 
-  #hold(name: string): Channel {
-    const held = this.#channels.get(name);
-    if (held) return held;
-    const channel: Channel = { name, entries: [], size: 0, lost: this.#forgotten, pins: 0 };
+  #getOrCreate(name: string): ChannelHistory {
+    const existing = this.#channels.get(name);
+    if (existing) return existing;
+    const trimmedSeq = this.#trimmedSeqOfRemovedChannels;
+    const channel: ChannelHistory = { name, entries: [], size: 0, trimmedSeq, pins: 0 };
     this.#channels.set(name, channel);
     this.#bytes += channelBytes(name);
     return channel;
   }
 
-  #bound(channel: Channel): void {
-    const { messages, bytes, total } = this.#bounds;
-    while (channel.entries.length > messages || channel.size > bytes) this.#dropOldestOf(channel);
-    while (this.#bytes > total && this.#timeline.oldest) this.#dropOldestOf(this.#timeline.oldest.channel);
+  #enforceLimits(channel: ChannelHistory): void {
+    const { maxMessagesPerChannel, maxBytesPerChannel, maxTotalBytes } = this.#limits;
+    while (channel.entries.length > maxMessagesPerChannel || channel.size > maxBytesPerChannel)
+      this.#removeOldestOf(channel);
+    while (this.#bytes > maxTotalBytes && this.#messages.first) this.#removeOldestOf(this.#messages.first.channel);
   }
 
-  #dropOldestOf(channel: Channel): void {
+  #removeOldestOf(channel: ChannelHistory): void {
     const entry = channel.entries.shift();
     if (!entry) return;
-    this.#timeline.remove(entry);
+    this.#messages.remove(entry);
     channel.size -= entry.size;
-    channel.lost = entry.seq;
-    this.#bytes -= entry.size + ENTRY_BYTES;
-    this.#forget(channel);
+    channel.trimmedSeq = entry.seq;
+    this.#bytes -= entry.size + ENTRY_OVERHEAD_BYTES;
+    this.#removeIfUnused(channel);
   }
 
-  #forget(channel: Channel): void {
+  #removeIfUnused(channel: ChannelHistory): void {
     if (channel.entries.length > 0 || channel.pins > 0) return;
     this.#channels.delete(channel.name);
     this.#bytes -= channelBytes(channel.name);
-    this.#forgotten = Math.max(this.#forgotten, channel.lost);
+    this.#trimmedSeqOfRemovedChannels = Math.max(this.#trimmedSeqOfRemovedChannels, channel.trimmedSeq);
   }
 }
 
-/** Finds, by halving, the first entry after a number. */
-function firstAfter(entries: readonly Entry[], seq: number): number {
+/** Returns the index of the first entry after a sequence number, by binary search. */
+function findFirstAfter(entries: readonly StoredMessage[], seq: number): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {
@@ -176,11 +190,11 @@ function firstAfter(entries: readonly Entry[], seq: number): number {
   return low;
 }
 
-/** What a text takes in memory: one byte a character where all are ASCII, else counted as two. */
+/** Returns the memory of a text, in bytes: one byte per character if all are ASCII, otherwise two. */
 function sizeOf(text: string): number {
   return Buffer.byteLength(text) === text.length ? text.length : text.length * 2;
 }
 
 function channelBytes(name: string): number {
-  return CHANNEL_BYTES + sizeOf(name);
+  return CHANNEL_OVERHEAD_BYTES + sizeOf(name);
 }

@@ -1,94 +1,107 @@
-import type { ReadResult, Bus, Position, ChannelListener } from "./bus.ts";
-import { formatBase36, createEpoch, parseBase36 } from "./epoch.ts";
-import { MemoryHistory } from "./memory-history.ts";
+import { formatBase36, parseBase36 } from "./base36.ts";
+import type { Bus, ChannelListener, Position, ReadResult } from "./bus.ts";
 import { ChannelNotifier } from "./channel-notifier.ts";
+import { createEpoch } from "./epoch.ts";
+import { MemoryHistory } from "./memory-history.ts";
 
-/** What {@link memory} can be told. */
+/** The options of {@link memory}. */
 export interface MemoryOptions {
-  /** How long messages are kept. Default: 24.5, half an hour longer than a feed lives. */
+  /** How long messages are stored, in hours. Default: 24.5, half an hour longer than a feed is valid. */
   readonly hours?: number;
-  /** How many messages a channel keeps. Default: 1,000. */
+  /** The maximal number of messages per channel. Default: 1,000. */
   readonly messages?: number;
-  /** How many bytes of messages a channel keeps. Default: 4 MiB. */
+  /** The maximal bytes of messages per channel. Default: 4 MiB. */
   readonly bytes?: number;
-  /** How many bytes are kept in all, what it takes to hold them included. Default: 64 MiB. */
+  /** The maximal bytes of all channels, the overhead of storing them included. Default: 64 MiB. */
   readonly total?: number;
-  /** Gives the time in milliseconds, never less than before. */
+  /** Returns the time in milliseconds. It must be monotonic. */
   readonly now?: () => number;
 }
 
 const MIB = 1024 * 1024;
 
 /**
- * Makes a bus of this process: nothing to install, and gone with the process. Where it starts anew,
- * whoever was listening has a gap. With several processes, each has its own: use Redis or NATS.
+ * Creates a bus in the memory of this process. It needs no server, and its messages are lost when the
+ * process ends: every feed then has a gap. With several processes each has its own bus, so that messages do
+ * not reach the clients of the others: use Redis or NATS instead.
  *
- * Memory is bounded whatever is published, to however many channels: the oldest is let go, and a
- * reader who would have had to see it has a gap.
+ * Memory is bounded for any number of messages and channels. The oldest messages are removed, and a reader
+ * that has not received them has a gap.
  */
 export function memory(options: MemoryOptions = {}): Bus {
   return new MemoryBus(options);
 }
 
+/** A position is `<epoch>.<sequence number>`. */
 class MemoryBus implements Bus {
   readonly #epoch = createEpoch();
   readonly #history: MemoryHistory;
-  readonly #wakes = new ChannelNotifier();
+  readonly #notifier = new ChannelNotifier();
   readonly #now: () => number;
   #isClosed = false;
 
   constructor({ hours = 24.5, messages = 1_000, bytes = 4 * MIB, total = 64 * MIB, now }: MemoryOptions) {
     this.#now = now ?? (() => performance.now());
-    this.#history = new MemoryHistory({ keepMs: hours * 3_600_000, messages, bytes, total });
+    this.#history = new MemoryHistory({
+      maxAgeMs: hours * 3_600_000,
+      maxMessagesPerChannel: messages,
+      maxBytesPerChannel: bytes,
+      maxTotalBytes: total,
+    });
   }
 
   async publish(channel: string, data: string): Promise<Position> {
-    this.#begin();
-    const { after, message } = this.#history.append(channel, this.#now(), (seq) => ({ position: this.#at(seq), data }));
-    this.#wakes.notify(channel, { after: this.#at(after), message });
+    this.#prepare();
+    const { after, message } = this.#history.append(channel, this.#now(), (seq) => ({
+      position: this.#formatPosition(seq),
+      data,
+    }));
+    this.#notifier.notify(channel, { after: this.#formatPosition(after), message });
     return message.position;
   }
 
   async position(channels: readonly string[]): Promise<Position[]> {
-    this.#begin();
-    const end = this.#at(this.#history.last);
+    this.#prepare();
+    const end = this.#formatPosition(this.#history.lastSeq);
     return channels.map(() => end);
   }
 
   async read(channel: string, after: Position, limit: number): Promise<ReadResult> {
-    this.#begin();
-    const seq = this.#seqOf(after);
-    const end = this.#at(this.#history.last);
+    this.#prepare();
+    const seq = this.#parsePosition(after);
+    const end = this.#formatPosition(this.#history.lastSeq);
     if (seq === undefined) return { messages: [], gap: true, reset: true, end, more: false };
-    const found = this.#history.readAfter(channel, seq, limit);
-    if (!found) return { messages: [], gap: true, end, more: false };
-    return { messages: found.messages, gap: false, end: this.#at(found.last), more: found.more };
+    const result = this.#history.readAfter(channel, seq, limit);
+    if (!result) return { messages: [], gap: true, end, more: false };
+    const { messages, lastSeq, more } = result;
+    return { messages, gap: false, end: this.#formatPosition(lastSeq), more };
   }
 
-  async watch(channel: string, wake: ChannelListener): Promise<() => void> {
-    this.#begin();
-    const stop = this.#wakes.add(channel, wake);
+  async watch(channel: string, listener: ChannelListener): Promise<() => void> {
+    this.#prepare();
+    const remove = this.#notifier.add(channel, listener);
     this.#history.pin(channel);
     return () => {
-      if (stop()) this.#history.unpin(channel);
+      if (remove()) this.#history.unpin(channel);
     };
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#wakes.clear();
+    this.#notifier.clear();
   }
 
-  #begin(): void {
+  #prepare(): void {
     if (this.#isClosed) throw new Error("The bus is closed.");
     this.#history.expire(this.#now());
   }
 
-  #at(seq: number): Position {
+  #formatPosition(seq: number): Position {
     return `${this.#epoch}.${formatBase36(seq)}`;
   }
 
-  #seqOf(position: Position): number | undefined {
+  /** Returns the sequence number of a position, or undefined if it is not a position of this bus. */
+  #parsePosition(position: Position): number | undefined {
     const [epoch, seq, ...rest] = position.split(".");
     return epoch === this.#epoch && rest.length === 0 ? parseBase36(seq) : undefined;
   }

@@ -3,13 +3,13 @@ import { describe, expect, it } from "vitest";
 import { POSITION_PATTERN } from "./bus.ts";
 import {
   decodeSubjectToken,
+  encodeSubjectToken,
   epochFromCreated,
+  formatPosition,
   hashMessageId,
   NO_MESSAGE_HASH,
-  formatPosition,
   parseDelivery,
   parsePosition,
-  encodeSubjectToken,
 } from "./nats-position.ts";
 
 describe("a position in NATS", () => {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { formatBase36, parseBase36 } from "./base36.ts";
 import type { Position } from "./bus.ts";
-import { formatBase36, parseBase36 } from "./epoch.ts";
 
 /** A place in the stream, which all channels share. */
 export interface StreamOffset {
@@ -29,7 +29,9 @@ export function formatPosition(epoch: string, { seq, mark }: StreamOffset): Posi
 }
 
 /** Reads a position; undefined for what is none of this bus. */
-export function parsePosition(position: Position): { readonly epoch: string; readonly place: StreamOffset } | undefined {
+export function parsePosition(
+  position: Position,
+): { readonly epoch: string; readonly place: StreamOffset } | undefined {
   const [, epoch, number, mark] = /^([0-9a-z]{13})\.([0-9a-z]{9})-([0-9a-z]{7})$/.exec(position) ?? [];
   const seq = parseBase36(number);
   return epoch === undefined || seq === undefined || mark === undefined ? undefined : { epoch, place: { seq, mark } };

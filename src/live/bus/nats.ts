@@ -1,14 +1,22 @@
 import type { StoredMsg } from "@nats-io/jetstream";
 import { ConfigError } from "../../config/index.ts";
 import { createConsoleLogger, type Logger } from "../../logging/index.ts";
-import type { ReadResult, Bus, Message, Position, ChannelListener } from "./bus.ts";
-import { createEpoch } from "./epoch.ts";
-import { isStreamNotFound, NatsConnector, type JetStreamContext } from "./nats-connector.ts";
-import { decodeSubjectToken, hashMessageId, NO_MESSAGE_HASH, type StreamOffset, formatPosition, parsePosition, encodeSubjectToken } from "./nats-position.ts";
-import { NatsConsumer } from "./nats-consumer.ts";
-import { PublishQueue, type PublishBatch } from "./publish-queue.ts";
-import { RetryPolicy } from "./retry-policy.ts";
+import type { Bus, ChannelListener, Message, Position, ReadResult } from "./bus.ts";
 import { ChannelNotifier } from "./channel-notifier.ts";
+import { createEpoch } from "./epoch.ts";
+import { isStreamNotFound, type JetStreamContext, NatsConnector } from "./nats-connector.ts";
+import { NatsConsumer } from "./nats-consumer.ts";
+import {
+  decodeSubjectToken,
+  encodeSubjectToken,
+  formatPosition,
+  hashMessageId,
+  NO_MESSAGE_HASH,
+  parsePosition,
+  type StreamOffset,
+} from "./nats-position.ts";
+import { type PublishBatch, PublishQueue } from "./publish-queue.ts";
+import { RetryPolicy } from "./retry-policy.ts";
 
 /** What {@link nats} can be told. All but the address says how the stream is made where there is none. */
 export interface NatsOptions {
@@ -86,7 +94,9 @@ class NatsBus implements Bus {
       back: () => this.#wakes.notifyAll(),
       message: ({ subject, seq, id, data, epoch }) => {
         const channel = decodeSubjectToken(subject.slice(this.#subject.length));
-        this.#wakes.notify(channel, { message: { position: formatPosition(epoch, { seq, mark: hashMessageId(id) }), data } });
+        this.#wakes.notify(channel, {
+          message: { position: formatPosition(epoch, { seq, mark: hashMessageId(id) }), data },
+        });
       },
     });
     // The server keeps the order of what one connection sends, but a leader that changes does not.
@@ -174,7 +184,10 @@ class NatsBus implements Bus {
     return { seq: state.last_seq, mark: NO_MESSAGE_HASH };
   }
 
-  async #read(session: JetStreamContext, asked: { channel: string; after: Position; limit: number }): Promise<ReadResult> {
+  async #read(
+    session: JetStreamContext,
+    asked: { channel: string; after: Position; limit: number },
+  ): Promise<ReadResult> {
     const end = await this.#end(session);
     const from = parsePosition(asked.after);
     const gap: ReadResult = { messages: [], gap: true, end: formatPosition(session.epoch, end), more: false };

@@ -1,66 +1,68 @@
 import type { Position } from "./bus.ts";
-import { type IsTransient, errorMessage, RetryQueue } from "./retry-policy.ts";
+import { errorMessage } from "./error-message.ts";
+import type { IsTransient } from "./retry-policy.ts";
+import { RetryQueue } from "./retry-queue.ts";
 
-/** Messages of one channel that are sent together. What it holds never changes, however often it is sent. */
+/** Messages of one channel that are sent together. A retry sends the same batch with the same number. */
 export interface PublishBatch {
   readonly channel: string;
-  /** Greater than that of every parcel before. */
+  /** Greater than the number of every earlier batch of this queue. The bus uses it to detect retries. */
   readonly number: number;
-  /** The messages, in their order. */
+  /** The texts of the messages, in order. */
   readonly data: readonly string[];
 }
 
-/** How an {@link PublishQueue} sends. */
+/** The options of a {@link PublishQueue}. */
 export interface PublishQueueOptions {
   /**
-   * Sends a parcel; sent again after a failure, it is to be taken once.
+   * Sends a batch. It has to be idempotent: a batch that is sent again after a failure is stored once.
    *
    * @returns the positions of its messages
    */
-  send(parcel: PublishBatch): Promise<readonly Position[]>;
-  /** Answers whether an error passes, so that the parcel is sent again. */
-  readonly isPassing: IsTransient;
-  /** How many messages a parcel holds at most. */
-  readonly perParcel: number;
-  /** How long a message may take, in milliseconds. */
-  readonly waitMs: number;
+  send(batch: PublishBatch): Promise<readonly Position[]>;
+  /** Returns whether the batch should be sent again after this error. */
+  readonly isTransient: IsTransient;
+  /** The maximal number of messages in a batch. */
+  readonly maxBatchMessages: number;
+  /** How long `publish` waits for the bus, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
-/** How many bytes of messages a parcel holds at most, unless one alone has more. */
-const PARCEL_BYTES = 256 * 1024;
+/** The maximal bytes of messages in a batch, unless one message alone exceeds it. */
+const MAX_BATCH_BYTES = 256 * 1024;
 
-/** What it takes to hold a message that waits, beside its text. */
-const LETTER_BYTES = 256;
+/** The memory of a pending message beside its text. */
+const MESSAGE_OVERHEAD_BYTES = 256;
 
-/** How many bytes of messages may wait in a process. */
-const WAITING_BYTES = 32 * 1024 * 1024;
+/** The maximal bytes of all pending messages of a queue. */
+const MAX_PENDING_BYTES = 32 * 1024 * 1024;
 
 interface PendingMessage {
   readonly data: string;
   readonly size: number;
   readonly timer: NodeJS.Timeout;
-  isOver: boolean;
+  isSettled: boolean;
   resolve(position: Position): void;
   reject(error: Error): void;
 }
 
-/** What waits for one channel, oldest first. */
+/** The messages of one channel that wait for the batch before them, oldest first. */
 interface ChannelQueue {
   readonly waiting: PendingMessage[];
 }
 
 /**
- * Sends messages in the order in which they were published to their channel: one parcel of a channel
- * is under way at a time, and what is published meanwhile goes into the next. While the bus is away
- * they wait, for a time and up to a size; then they fail.
+ * Sends messages in the order in which they were published to their channel. One batch of a channel is
+ * under way at a time, and messages that are published meanwhile go into the next batch. While the bus is
+ * unreachable, messages wait for a limited time and up to a limited size; then `publish` rejects.
  */
 export class PublishQueue {
   readonly #options: PublishQueueOptions;
-  readonly #lanes = new Map<string, ChannelQueue>();
-  readonly #letters = new Set<PendingMessage>();
-  #bytes = 0;
-  #number = 0;
-  readonly #turns = new RetryQueue();
+  readonly #channels = new Map<string, ChannelQueue>();
+  readonly #pending = new Set<PendingMessage>();
+  #pendingBytes = 0;
+  #lastBatchNumber = 0;
+  readonly #retries = new RetryQueue();
   #lastError: unknown;
   #isClosed = false;
 
@@ -72,113 +74,118 @@ export class PublishQueue {
    * Sends a message.
    *
    * @returns its position
-   * @throws Error when the bus did not take it in time, or refused it, or too much waits
+   * @throws Error if the bus did not store it in time, or refused it, or if too many messages are pending
    */
   publish(channel: string, data: string): Promise<Position> {
     if (this.#isClosed) return Promise.reject(new Error("The bus is closed."));
-    const size = data.length + LETTER_BYTES;
-    if (this.#bytes + size > WAITING_BYTES) {
-      return Promise.reject(new Error("The bus is away or slow, and too many messages wait for it already."));
+    const size = data.length + MESSAGE_OVERHEAD_BYTES;
+    if (this.#pendingBytes + size > MAX_PENDING_BYTES) {
+      const mib = MAX_PENDING_BYTES / 1024 ** 2;
+      return Promise.reject(new Error(`The bus is unreachable or slow: ${mib} MiB of messages are pending already.`));
     }
     return new Promise((resolve, reject) => {
-      const letter: PendingMessage = {
-        ...{ data, size, isOver: false },
-        timer: setTimeout(() => this.#fail(letter, this.#late()), this.#options.waitMs),
-        resolve: (position) => this.#settle(letter, () => resolve(position)),
-        reject: (error) => this.#settle(letter, () => reject(error)),
+      const message: PendingMessage = {
+        ...{ data, size, isSettled: false },
+        timer: setTimeout(() => this.#fail(message, this.#timeoutError()), this.#options.timeoutMs),
+        resolve: (position) => this.#settle(message, () => resolve(position)),
+        reject: (error) => this.#settle(message, () => reject(error)),
       };
-      this.#bytes += size;
-      this.#letters.add(letter);
-      const lane = this.#lanes.get(channel);
-      if (lane) {
-        lane.waiting.push(letter);
+      this.#pendingBytes += size;
+      this.#pending.add(message);
+      const queue = this.#channels.get(channel);
+      if (queue) {
+        queue.waiting.push(message);
         return;
       }
-      const opened: ChannelQueue = { waiting: [letter] };
-      this.#lanes.set(channel, opened);
-      void this.#run(channel, opened);
+      const created: ChannelQueue = { waiting: [message] };
+      this.#channels.set(channel, created);
+      void this.#drain(channel, created);
     });
   }
 
-  /** Rejects all that waits, and takes no more. */
+  /** Rejects all pending messages, and all further ones. */
   close(): void {
     this.#isClosed = true;
-    for (const letter of this.#letters) letter.reject(new Error("The bus was closed before it had the message."));
+    const reason = "The bus was closed before it had stored the message; it may or may not be delivered.";
+    for (const message of this.#pending) message.reject(new Error(reason));
   }
 
-  /** Sends what waits for a channel until nothing does. Never rejects. */
-  async #run(channel: string, lane: ChannelQueue): Promise<void> {
-    // What is published in the same moment goes along.
+  /** Sends the messages of a channel until none waits. Never rejects. */
+  async #drain(channel: string, queue: ChannelQueue): Promise<void> {
+    // Messages that are published in this microtask go into the same batch.
     await Promise.resolve();
-    for (let letters = takeParcel(lane, this.#options.perParcel); letters.length > 0; ) {
-      await this.#deliver({ channel, number: ++this.#number, data: letters.map(({ data }) => data) }, letters);
-      letters = takeParcel(lane, this.#options.perParcel);
+    const { maxBatchMessages } = this.#options;
+    for (let messages = takeBatch(queue, maxBatchMessages); messages.length > 0; ) {
+      const batch = { channel, number: ++this.#lastBatchNumber, data: messages.map(({ data }) => data) };
+      await this.#deliver(batch, messages);
+      messages = takeBatch(queue, maxBatchMessages);
     }
-    this.#lanes.delete(channel);
+    this.#channels.delete(channel);
   }
 
-  async #deliver(parcel: PublishBatch, letters: readonly PendingMessage[]): Promise<void> {
-    // It goes whole or not at all: of a parcel that was sent once, nobody knows what the bus has.
-    while (letters.some(({ isOver }) => !isOver)) {
+  async #deliver(batch: PublishBatch, messages: readonly PendingMessage[]): Promise<void> {
+    // Always the complete batch: once it was sent, it is unknown which of its messages the bus has stored.
+    while (messages.some(({ isSettled }) => !isSettled)) {
       try {
-        const positions = await this.#options.send(parcel);
+        const positions = await this.#options.send(batch);
         this.#lastError = undefined;
-        this.#turns.note(true);
-        for (const [at, letter] of letters.entries()) resolveWith(letter, positions[at]);
+        this.#retries.record(true);
+        for (const [index, message] of messages.entries()) resolveWith(message, positions[index]);
         return;
       } catch (error) {
-        const passes = this.#options.isPassing(error);
+        const isTransient = this.#options.isTransient(error);
         this.#lastError = error;
-        this.#turns.note(!passes);
-        if (!passes) {
-          for (const letter of letters) this.#fail(letter, error);
+        this.#retries.record(!isTransient);
+        if (!isTransient) {
+          for (const message of messages) this.#fail(message, error);
           return;
         }
-        await new Promise<void>((go) => this.#turns.wait({ go, isOver: () => letters.every(({ isOver }) => isOver) }));
+        const isCancelled = () => messages.every(({ isSettled }) => isSettled);
+        await new Promise<void>((resume) => this.#retries.add({ run: resume, isCancelled }));
       }
     }
   }
 
-  #late(): Error {
-    const seconds = this.#options.waitMs / 1000;
+  #timeoutError(): Error {
+    const seconds = this.#options.timeoutMs / 1000;
     const reason = this.#lastError === undefined ? "" : ` ${errorMessage(this.#lastError)}`;
     return new Error(
-      `The bus did not take the message within ${seconds} s; whether it will arrive is not known.${reason}`,
+      `The bus did not store the message within ${seconds} s; it may or may not be delivered.${reason}`,
       { cause: this.#lastError },
     );
   }
 
-  #fail(letter: PendingMessage, error: unknown): void {
-    letter.reject(error instanceof Error ? error : new Error(String(error)));
+  #fail(message: PendingMessage, error: unknown): void {
+    message.reject(error instanceof Error ? error : new Error(String(error)));
   }
 
-  #settle(letter: PendingMessage, settle: () => void): void {
-    if (letter.isOver) return;
-    letter.isOver = true;
-    clearTimeout(letter.timer);
-    this.#letters.delete(letter);
-    this.#bytes -= letter.size;
-    settle();
+  #settle(message: PendingMessage, action: () => void): void {
+    if (message.isSettled) return;
+    message.isSettled = true;
+    clearTimeout(message.timer);
+    this.#pending.delete(message);
+    this.#pendingBytes -= message.size;
+    action();
   }
 }
 
-/** Takes the next letters off a lane: none that is over. */
-function takeParcel({ waiting }: ChannelQueue, most: number): PendingMessage[] {
-  let count = 0;
+/** Removes the next batch from a queue. Messages that have timed out are removed and not returned. */
+function takeBatch({ waiting }: ChannelQueue, maxMessages: number): PendingMessage[] {
+  let removed = 0;
   let size = 0;
-  const letters: PendingMessage[] = [];
-  for (const letter of waiting) {
-    if (letters.length === most || (letters.length > 0 && size + letter.size > PARCEL_BYTES)) break;
-    count++;
-    if (letter.isOver) continue;
-    letters.push(letter);
-    size += letter.size;
+  const batch: PendingMessage[] = [];
+  for (const message of waiting) {
+    if (batch.length === maxMessages || (batch.length > 0 && size + message.size > MAX_BATCH_BYTES)) break;
+    removed++;
+    if (message.isSettled) continue;
+    batch.push(message);
+    size += message.size;
   }
-  waiting.splice(0, count);
-  return letters;
+  waiting.splice(0, removed);
+  return batch;
 }
 
-function resolveWith(letter: PendingMessage, position: Position | undefined): void {
-  if (position === undefined) letter.reject(new Error("The bus gave no position for a message."));
-  else letter.resolve(position);
+function resolveWith(message: PendingMessage, position: Position | undefined): void {
+  if (position === undefined) message.reject(new Error("The bus returned no position for a message."));
+  else message.resolve(position);
 }

@@ -1,4 +1,4 @@
-import { type StreamEntry, type EntryId, type StreamRange, parseEntryId, type StreamState } from "./redis-stream.ts";
+import { type EntryId, parseEntryId, type StreamEntry, type StreamRange, type StreamState } from "./redis-stream.ts";
 
 /** Reads what `APPEND` returned: the epoch, and the place of the first message. */
 export function parseAppendReply(reply: unknown): { readonly epoch: string; readonly first: EntryId } {

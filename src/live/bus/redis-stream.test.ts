@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { POSITION_PATTERN } from "./bus.ts";
 import {
   buildReadResult,
-  type StreamEntry,
-  endPosition,
   type EntryId,
-  previousEntryId,
+  endPosition,
   formatPosition,
-  type StreamRange,
   parseEntryId,
   parsePosition,
+  previousEntryId,
+  type StreamEntry,
+  type StreamRange,
 } from "./redis-stream.ts";
 
 const EPOCH = "0mwqcnczo5bbq";
@@ -116,7 +116,11 @@ describe("a read", () => {
 
   it("goes on along the time while there is no stream, also when the clock was set back a little", () => {
     expect(read(absent(NOW), [])).toEqual({ texts: "", end: formatPosition(EPOCH, absent(NOW + 10)), more: false });
-    expect(read(absent(NOW + 20), [])).toEqual({ texts: "", end: formatPosition(EPOCH, absent(NOW + 20)), more: false });
+    expect(read(absent(NOW + 20), [])).toEqual({
+      texts: "",
+      end: formatPosition(EPOCH, absent(NOW + 20)),
+      more: false,
+    });
     expect(read(absent(NOW + 10 - KEEP + 1), []).texts).toBe("");
     expect(read(absent(NOW + 10 - KEEP), []).texts).toBe("gap");
     expect(endPosition({ epoch: EPOCH, nowMs: NOW, last: undefined })).toBe(formatPosition(EPOCH, absent(NOW)));

@@ -1,5 +1,5 @@
-import type { ReadResult, Message, Position } from "./bus.ts";
-import { formatBase36, parseBase36 } from "./epoch.ts";
+import { formatBase36, parseBase36 } from "./base36.ts";
+import type { Message, Position, ReadResult } from "./bus.ts";
 
 /** A place in a channel's stream: an entry's id. Of number 0, a time at which there was no stream. */
 export interface EntryId {
@@ -63,7 +63,11 @@ export function endPosition({ epoch, nowMs, last }: StreamState): Position {
  * @param limit how many messages at most
  * @param keepMs how long a stream lives on after its last entry, at least
  */
-export function buildReadResult(after: Position, range: StreamRange, { limit, keepMs }: { limit: number; keepMs: number }): ReadResult {
+export function buildReadResult(
+  after: Position,
+  range: StreamRange,
+  { limit, keepMs }: { limit: number; keepMs: number },
+): ReadResult {
   const from = parsePosition(after);
   const gap: ReadResult = { messages: [], gap: true, end: endPosition(range), more: false };
   if (from?.epoch !== range.epoch || isAhead(from.place, range)) return { ...gap, reset: true };
@@ -96,7 +100,10 @@ function isAhead({ n }: EntryId, { last }: StreamRange): boolean {
 /** Answers whether nothing lies between a place and what was found after it. */
 function follows(place: EntryId, { entries, last, nowMs }: StreamRange, keepMs: number): boolean {
   const [next] = entries;
-  if (place.n > 0) return next ? next.before === formatEntryId(place) : last !== undefined && formatEntryId(last) === formatEntryId(place);
+  if (place.n > 0)
+    return next
+      ? next.before === formatEntryId(place)
+      : last !== undefined && formatEntryId(last) === formatEntryId(place);
   // There was no stream then. There is the first since, or still none, unless one could have come and gone.
   if (next) return next.before === "0" && next.place.ms - place.ms < keepMs;
   return last === undefined && Math.abs(nowMs - place.ms) < keepMs;

@@ -1,21 +1,29 @@
 import { ConfigError } from "../../config/index.ts";
 import { createConsoleLogger, type Logger } from "../../logging/index.ts";
 import {
+  openRedisConnection,
   type RedisConnection,
   RedisSubscriber,
-  openRedisConnection,
   runScript,
   type Script,
   type ScriptInput,
 } from "../../redis/index.ts";
-import type { ReadResult, Bus, Position, ChannelListener } from "./bus.ts";
-import { createEpoch } from "./epoch.ts";
-import { PublishQueue, type PublishBatch } from "./publish-queue.ts";
-import { buildReadResult, endPosition, formatEntryId, toMessage, previousEntryId, formatPosition, parsePosition } from "./redis-stream.ts";
-import { parseAppendReply, parseLastIdsReply, parseRangeReply, parsePubSubMessage } from "./redis-replies.ts";
-import { RANGE, APPEND, LAST_IDS } from "./redis-scripts.ts";
-import { RetryPolicy } from "./retry-policy.ts";
+import type { Bus, ChannelListener, Position, ReadResult } from "./bus.ts";
 import { ChannelNotifier } from "./channel-notifier.ts";
+import { createEpoch } from "./epoch.ts";
+import { type PublishBatch, PublishQueue } from "./publish-queue.ts";
+import { parseAppendReply, parseLastIdsReply, parsePubSubMessage, parseRangeReply } from "./redis-replies.ts";
+import { APPEND, LAST_IDS, RANGE } from "./redis-scripts.ts";
+import {
+  buildReadResult,
+  endPosition,
+  formatEntryId,
+  formatPosition,
+  parsePosition,
+  previousEntryId,
+  toMessage,
+} from "./redis-stream.ts";
+import { RetryPolicy } from "./retry-policy.ts";
 
 /** What {@link redis} can be told. */
 export interface RedisOptions {

@@ -1,0 +1,56 @@
+/** How long to wait between two rounds of retries. */
+const RETRY_DELAY_MS = 50;
+
+/** An operation that is to be tried again. */
+export interface Retry {
+  /** Tries again. Must not throw. */
+  run(): void;
+  /** Returns whether the result is not needed any more: the operation has timed out or the bus is closed. */
+  isCancelled(): boolean;
+}
+
+/**
+ * Retries operations that failed because the bus was unreachable. Every 50 ms it runs the one that has
+ * waited longest, so that a server that is unreachable does not get more requests when more operations wait.
+ * As soon as the bus has answered an operation, the next round runs all of them.
+ */
+export class RetryQueue {
+  /** In the order of waiting, longest first. */
+  readonly #waiting = new Set<Retry>();
+  #timer: NodeJS.Timeout | undefined;
+  #isReachable = true;
+
+  /** Records whether the bus has answered the last operation, be it a first attempt or a retry. */
+  record(isReachable: boolean): void {
+    this.#isReachable = isReachable;
+  }
+
+  /** Adds an operation to be tried again. */
+  add(retry: Retry): void {
+    this.#waiting.add(retry);
+    this.#schedule();
+  }
+
+  /** Drops all operations. */
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#waiting.clear();
+  }
+
+  #schedule(): void {
+    this.#timer ??= setTimeout(() => this.#runRound(), RETRY_DELAY_MS);
+  }
+
+  #runRound(): void {
+    this.#timer = undefined;
+    // One more in each round, without waiting for the one before: an attempt may never settle.
+    let remaining = this.#isReachable ? Number.POSITIVE_INFINITY : 1;
+    for (const retry of [...this.#waiting]) {
+      // Running a cancelled one ends it; it does not count.
+      if (!retry.isCancelled() && remaining-- <= 0) continue;
+      this.#waiting.delete(retry);
+      retry.run();
+    }
+    if (this.#waiting.size > 0) this.#schedule();
+  }
+}
