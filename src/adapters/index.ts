@@ -1,2 +1,6 @@
+/**
+ * `tsweb/node`: an application on Node's own HTTP server.
+ */
+export { type Listening, listenOn } from "./listen.ts";
 export { type NodeHandler, node } from "./node.ts";
-export { type Listening, listenOn, serve } from "./serve.ts";
+export { serve } from "./serve.ts";

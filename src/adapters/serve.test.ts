@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { BODY_SECONDS } from "../http/index.ts";
-import { LIMITS } from "./serve.ts";
+import { BODY_TIMEOUT_SECONDS } from "../http/index.ts";
+import { SERVER_OPTIONS } from "./serve.ts";
 
-it("a body has its own time, however late its headers came, before Node's answer without ids", () => {
-  const { headersTimeout, connectionsCheckingInterval, requestTimeout } = LIMITS;
-  const lastHeadersMs = headersTimeout + connectionsCheckingInterval; // it is looked after that often
-  expect(requestTimeout).toBeGreaterThan(lastHeadersMs + BODY_SECONDS * 1000);
+it("gives a body its own time limit after the slowest headers, before Node times out without ids", () => {
+  const { headersTimeout, connectionsCheckingInterval, requestTimeout } = SERVER_OPTIONS;
+  const lastHeadersMs = headersTimeout + connectionsCheckingInterval;
+  expect(requestTimeout).toBeGreaterThan(lastHeadersMs + BODY_TIMEOUT_SECONDS * 1000);
 });

@@ -1,22 +1,20 @@
 import { describe, expect, it, vi } from "vitest";
 import { requestContext } from "#test/request-context";
 import { completeResponse } from "./complete-response.ts";
+import { FetchInboundRequest } from "./inbound-request.ts";
+import { PushedBody } from "./pushed-body.ts";
+import { RequestContext } from "./request-context.ts";
 
-/** A response as files are answered with: to ask for its body is to begin to read the file. */
-function fileAnswer() {
-  const body = vi.fn(() => null);
-  const given = new Response(null, { headers: { "content-type": "image/png" } });
-  Object.defineProperty(given, "_toNodeResponse", { value: () => ({ status: 200, headers: [], body: null }) });
-  Object.defineProperty(given, "body", { get: body });
-  return { given, body };
-}
-
-describe("a file's answer", () => {
-  it("is completed without a look at its body, which would begin to read the file", () => {
-    const { given, body } = fileAnswer();
-    const outgoing = completeResponse(given, requestContext(), [["x-frame-options", "DENY"]]);
-    expect(outgoing).toBe(given);
-    expect(given.headers.get("x-frame-options")).toBe("DENY");
-    expect(body).not.toHaveBeenCalled();
+describe("completing a response with a pushed body, such as a file", () => {
+  it.each(["GET", "HEAD"])("does not open the body of the response to %s", (method) => {
+    const open = vi.fn();
+    const response = { status: 200, headers: { "content-type": "image/png" }, body: new PushedBody(open) };
+    const inbound = new FetchInboundRequest(new Request("http://localhost/", { method }));
+    const { id, traceparent, address, config } = requestContext();
+    const context = new RequestContext({ inbound, id, traceparent, address, config });
+    const completed = completeResponse(response, context, [["x-frame-options", "DENY"]]);
+    expect(completed).toMatchObject({ status: 200, body: method === "HEAD" ? null : response.body });
+    expect(completed.headers).toEqual(expect.arrayContaining(["content-type", "image/png", "x-frame-options", "DENY"]));
+    expect(open).not.toHaveBeenCalled();
   });
 });

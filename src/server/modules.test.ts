@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { compiledPage, compiledServer } from "#test/compiled";
+import { compiledPage, compiledServer } from "#test/compiled-app";
 import { page } from "../pages/index.ts";
-import { checkCalled, listModules } from "./modules.ts";
+import { checkCalledFunctions, listModules } from "./modules.ts";
 
 describe("listModules", () => {
   it("serves what modules export, by the names of their functions, and nothing else", () => {
@@ -57,12 +57,14 @@ describe("checkCalled", () => {
 
   it("holds the browser's code to what is served: the same name of the same file", () => {
     const called = { name: "add", file: "src/add.server.ts", importer: "src/form.tsx" };
-    expect(() => checkCalled([called], { functions })).not.toThrow();
+    expect(() => checkCalledFunctions([called], { functions })).not.toThrow();
     for (const other of [
       { ...called, name: "sub" },
       { ...called, file: "src/other.server.ts" },
     ]) {
-      expect(() => checkCalled([other], { functions })).toThrow(`src/form.tsx calls ${other.name} of ${other.file}`);
+      expect(() => checkCalledFunctions([other], { functions })).toThrow(
+        `src/form.tsx calls ${other.name} of ${other.file}`,
+      );
     }
   });
 });

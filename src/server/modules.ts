@@ -1,12 +1,12 @@
 import { type PageDefinition, pageOf, type RouteDefinition, routeOf } from "../pages/index.ts";
-import { type Definition, definitionOf } from "../rpc/index.ts";
+import { definitionOf, type FunctionDefinition } from "../rpc/index.ts";
 
 /** A module of an application: `import * as accounts from "./accounts.server.ts"`. */
 export type Module = Readonly<Record<string, unknown>>;
 
 /** What the listed modules serve. */
 export interface Listing {
-  readonly functions: ReadonlyMap<string, Definition>;
+  readonly functions: ReadonlyMap<string, FunctionDefinition>;
   readonly pages: readonly PageDefinition[];
   readonly routes: readonly RouteDefinition[];
 }
@@ -18,7 +18,7 @@ export interface Listing {
  *   function exported under another name than it was compiled with; for a module that serves nothing
  */
 export function listModules(modules: readonly Module[]): Listing {
-  const functions = new Map<string, Definition>();
+  const functions = new Map<string, FunctionDefinition>();
   const addresses = new Map<string, PageDefinition | RouteDefinition>();
   modules.forEach((module, index) => {
     let serves = 0;
@@ -45,7 +45,11 @@ export function listModules(modules: readonly Module[]): Listing {
   };
 }
 
-function addFunction(functions: Map<string, Definition>, exported: string, definition: Definition): void {
+function addFunction(
+  functions: Map<string, FunctionDefinition>,
+  exported: string,
+  definition: FunctionDefinition,
+): void {
   const { name, file } = definition.signature;
   if (exported !== name) {
     throw new Error(
@@ -83,7 +87,7 @@ function addAddress(
 }
 
 /** A server function that the browser's code calls. */
-export interface Called {
+export interface CalledFunction {
   readonly name: string;
   readonly file: string;
   readonly importer: string;
@@ -94,7 +98,10 @@ export interface Called {
  *
  * @throws Error that names the function that no listed module serves
  */
-export function checkCalled(called: readonly Called[], { functions }: Pick<Listing, "functions">): void {
+export function checkCalledFunctions(
+  called: readonly CalledFunction[],
+  { functions }: Pick<Listing, "functions">,
+): void {
   for (const { name, file, importer } of called) {
     if (functions.get(name)?.signature.file === file) continue;
     throw new Error(

@@ -1,140 +1,123 @@
 import type { Config } from "../config/index.ts";
 import {
-  belowBase,
+  awaitMaybe,
+  checkDeclaredLength,
   clientAddress,
-  complete,
-  type Inbound,
-  isUsablePath,
-  jsonReply,
-  type Outgoing,
-  PRIVATE,
-  Refusal,
-  type Reply,
+  completeResponse,
+  type HandlerResponse,
+  type InboundRequest,
+  isValidPath,
+  jsonResponse,
+  type MaybeAsync,
+  type OutboundResponse,
+  PRIVATE_NO_STORE,
+  pathBelowBase,
   RequestContext,
-  refuseDeclaredTooLarge,
+  RequestError,
   requestId,
+  run,
   runInContext,
-  type SecurityLines,
-  textReply,
+  textResponse,
   traceParent,
 } from "../http/index.ts";
-import { inSteps, ready, type Steps } from "../http/maybe-async.ts";
-import type { Live } from "../live/index.ts";
-import type { Log } from "../logging/index.ts";
+import type { Logger } from "../logging/index.ts";
 import { openapi } from "../openapi/index.ts";
-import { answerNotFound, answerPage, answerRoute, type PageSettings } from "../pages/index.ts";
+import { handleNotFound, handlePage, handleRoute } from "../pages/index.ts";
 import { OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
-import { answerCall, type CallSettings } from "../rpc/index.ts";
-import type { Inspection } from "./inspection.ts";
-import type { Router } from "./router.ts";
-import type { StaticFiles } from "./static-files.ts";
+import { handleCall } from "../rpc/index.ts";
+import type { Site } from "./site.ts";
 
-/** All that a request can lead to: an application, ready to answer. */
-export interface Site {
-  readonly config: Config;
-  readonly log: Log;
-  /** The path below which it is served; empty when it has the site to itself. */
-  readonly base: string;
-  readonly calls: CallSettings;
-  readonly live: Live;
-  readonly pages: PageSettings;
-  readonly router: Router;
-  readonly files: StaticFiles | null;
-  readonly security: SecurityLines;
-  /** Those of pages that say something of their own. */
-  readonly pageSecurity: ReadonlyMap<object, SecurityLines>;
-  readonly inspection: Inspection;
-  /** The version of the project, where the development server has told it. */
-  readonly version?: string | undefined;
-  /** Whether the process is about to stop. */
-  readonly draining: boolean;
-}
-
-/** What the host of an application knows of a request beside the request. */
+/** What the host of an application knows about a request beside the Fetch `Request`. */
 export interface RequestInfo {
-  /** The address of the connection's other end; proxies are seen through as `WEB_TRUST_PROXY` says. */
+  /** The remote address of the connection. `WEB_TRUST_PROXY` says how many proxies are in front of it. */
   readonly address?: string;
 }
 
 /**
- * Takes a request the whole way, top to bottom: its ids, its path, then a call, live updates, a
- * file, a raw route or a page. Whatever happens on the way, there is an answer, with the ids and the security headers.
+ * Handles a request: its ids, its path, then a call, live updates, a file, a raw route or a page.
+ *
+ * Never throws and never rejects: every failure becomes a response, with the ids and the security headers.
  */
-export function answerRequest(inbound: Inbound, site: Site): Outgoing | Response | Promise<Outgoing | Response> {
-  const context = openContext(inbound, site.config);
-  return runInContext(context, () => inSteps(stepsOfAnswer(context, site)));
+export function answerRequest(
+  inbound: InboundRequest,
+  site: Site,
+): OutboundResponse | Response | Promise<OutboundResponse | Response> {
+  const context = openContext(inbound, site);
+  return runInContext(context, () => run(stepsOfAnswer(context, site)));
 }
 
-function* stepsOfAnswer(context: RequestContext, site: Site): Steps<Outgoing | Response> {
+function* stepsOfAnswer(context: RequestContext, site: Site): MaybeAsync<OutboundResponse | Response> {
   try {
-    return complete(yield* ready(route(context, site)), context, site.security);
+    return completeResponse(yield* dispatch(context, site), context, site.security);
   } catch (error) {
-    // A refusal, or an answer that cannot be sent any more: another server's whose body a route has read.
-    return complete(lastAnswer(context, error, site.log), context, site.security);
+    // A rejected request, or a response that cannot be completed: a fetched one whose body a route has consumed.
+    return completeResponse(errorResponse(context, error, site.log), context, site.security);
   }
 }
 
-function openContext(inbound: Inbound, config: Config): RequestContext {
+function openContext(inbound: InboundRequest, { config, live }: Site): RequestContext {
   return new RequestContext({
     inbound,
     id: requestId(inbound.header("x-request-id")),
     traceparent: traceParent(inbound.header("traceparent")),
     address: clientAddress(inbound.address, inbound.header("x-forwarded-for"), config.trustProxy),
     config,
+    bus: live.bus,
   });
 }
 
-function route(context: RequestContext, site: Site): Reply | Promise<Reply | Response> {
+function* dispatch(context: RequestContext, site: Site): MaybeAsync<HandlerResponse | Response> {
   const { pathname } = context.inbound;
-  if (!isUsablePath(pathname)) return textReply(400, "Bad request: this path cannot be read.\n");
-  const path = belowBase(pathname, site.base);
-  if (path?.startsWith(RPC_PREFIX)) return answerCall(context, path.slice(RPC_PREFIX.length), site.calls);
-  refuseDeclaredTooLarge(context.inbound);
-  const live = path === null ? null : site.live.answer(context, path);
-  if (live) return live;
-  return path === null ? answerNotFound(context, site.pages) : answerPath(context, path, site);
+  if (!isValidPath(pathname)) return textResponse(400, "Bad request: this path cannot be read.\n");
+  const path = pathBelowBase(pathname, site.base);
+  if (path?.startsWith(RPC_PREFIX)) return yield* handleCall(context, path.slice(RPC_PREFIX.length), site.calls);
+  checkDeclaredLength(context.inbound);
+  const live = path === null ? null : site.live.handle(context, path);
+  if (live) return yield* awaitMaybe(live);
+  return yield* awaitMaybe(path === null ? handleNotFound(context, site.pages) : handlePath(context, path, site));
 }
 
-async function answerPath(context: RequestContext, path: string, site: Site): Promise<Reply | Response> {
-  const file = await site.files?.answer(context.raw, path);
-  if (file) return file;
-  const found = site.router(context.inbound.method, path);
-  switch (found?.kind) {
+async function handlePath(context: RequestContext, path: string, site: Site): Promise<HandlerResponse | Response> {
+  const file = site.files?.handle(context.inbound, path) ?? null;
+  const fileResponse = file && (await file);
+  if (fileResponse) return fileResponse;
+  const match = site.router(context.inbound.method, path);
+  switch (match?.kind) {
     case undefined:
-      return ownAnswer(path, site) ?? answerNotFound(context, site.pages);
+      return handleBuiltInPath(path, site) ?? handleNotFound(context, site.pages);
     case "method":
-      return textReply(405, `This address answers ${found.allow}.\n`, { allow: found.allow });
+      return textResponse(405, `This URL allows ${match.allow}.\n`, { allow: match.allow });
     case "route":
-      return answerRoute(context, found.route, found.params, site.log);
+      return handleRoute(context, match.route, match.params, site.log);
     case "page":
-      if (path !== "/" && path.endsWith("/")) return oneAddress(context.url);
-      return withSecurity(await answerPage(context, found.page, found.params, site.pages), found.page, site);
+      if (path !== "/" && path.endsWith("/")) return redirectToCanonicalPath(context.url);
+      return withSecurity(await handlePage(context, match.page, match.params, site.pages), match.page, site);
   }
 }
 
-function withSecurity(reply: Reply, page: object, { pageSecurity }: Site): Reply {
+function withSecurity(reply: HandlerResponse, page: object, { pageSecurity }: Site): HandlerResponse {
   const security = pageSecurity.get(page);
   return security ? { ...reply, security } : reply;
 }
 
-/** A page has one address: with a slash at its end, its relative links would point elsewhere. */
-function oneAddress({ pathname, search }: URL): Reply {
-  return { status: 308, headers: { location: pathname.replace(/\/+$/, "") + search, ...PRIVATE }, body: null };
+/** Removes slashes at the end of a page's path: below one, the page's relative links would resolve differently. */
+function redirectToCanonicalPath({ pathname, search }: URL): HandlerResponse {
+  return { status: 308, headers: { location: pathname.replace(/\/+$/, "") + search, ...PRIVATE_NO_STORE }, body: null };
 }
 
-/** What the framework answers itself, where the application has nothing at the path. */
-function ownAnswer(path: string, { draining, pages, inspection, version }: Site): Reply | null {
-  if (path === "/healthz") return jsonReply(200, '{"status":"ok"}');
-  if (path === "/readyz") return jsonReply(draining ? 503 : 200, `{"ready":${!draining}}`);
-  // In development alone: what there is to be called is nobody's business without a need.
+/** Handles the framework's own paths, unless the application serves them. */
+function handleBuiltInPath(path: string, { draining, pages, inspection, version }: Site): HandlerResponse | null {
+  if (path === "/healthz") return jsonResponse(200, '{"status":"ok"}');
+  if (path === "/readyz") return jsonResponse(draining ? 503 : 200, `{"ready":${!draining}}`);
+  // Only in development: a list of all functions would help an attacker.
   if (path === OPENAPI_PATH && pages.development) {
-    return jsonReply(200, JSON.stringify(openapi(inspection, version)));
+    return jsonResponse(200, JSON.stringify(openapi(inspection, version)));
   }
   return null;
 }
 
-function lastAnswer(context: RequestContext, error: unknown, log: Log): Reply {
-  if (error instanceof Refusal) return textReply(error.status, `${error.message}\n`, error.headers);
+function errorResponse(context: RequestContext, error: unknown, log: Logger): HandlerResponse {
+  if (error instanceof RequestError) return textResponse(error.status, `${error.message}\n`, error.headers);
   log.error({ id: context.id, err: error }, "A request failed");
-  return textReply(500, `Something went wrong on the server. Request ${context.id}\n`);
+  return textResponse(500, `Something went wrong on the server. Request ${context.id}\n`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { compiledPage } from "#test/compiled";
+import { compiledPage } from "#test/compiled-app";
 import { type PageDefinition, pageOf, type RouteDefinition } from "../pages/index.ts";
 import { createAppRouter } from "./router.ts";
 

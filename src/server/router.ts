@@ -2,7 +2,7 @@ import { addRoute, createRouter, findRoute } from "rou3";
 import type { PageDefinition, RouteDefinition } from "../pages/index.ts";
 
 /** What a request's path leads to. */
-export type Found =
+export type RouteMatch =
   | { readonly kind: "page"; readonly page: PageDefinition; readonly params: Params }
   | { readonly kind: "route"; readonly route: RouteDefinition; readonly params: Params }
   /** The path is there, but not for this method. */
@@ -12,7 +12,7 @@ export type Found =
 export type Params = Record<string, string | undefined>;
 
 /** Finds what answers a request that is no call. */
-export type Router = (method: string, path: string) => Found | undefined;
+export type Router = (method: string, path: string) => RouteMatch | undefined;
 
 /** Makes the router of an application's pages and raw routes. */
 export function createAppRouter(pages: readonly PageDefinition[], routes: readonly RouteDefinition[]): Router {

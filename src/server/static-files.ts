@@ -1,42 +1,129 @@
+import type { Stats } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ServerRequest } from "srvx";
-import { staticMiddleware } from "srvx/static";
+import type { HandlerResponse, InboundRequest } from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
+import { acceptedCodings, isNotModified, requestedRange, type Validators } from "./conditional-request.ts";
+import { contentTypeOf, isCompressible, mediaTypeOf } from "./content-types.ts";
+import { fileBody } from "./file-body.ts";
 
 /** The browser's files of a built application. */
 export interface StaticFiles {
-  /** Answers a file, or nothing when the path is not one of them. */
-  answer(request: Request, path: string): Promise<Response | null>;
+  /**
+   * Returns the response for a file; `null` for another method, and for any path that is not a file of the build.
+   * Method and path decide, synchronously: requests for pages pay nothing more.
+   */
+  handle(inbound: InboundRequest, path: string): Promise<HandlerResponse | null> | null;
 }
 
-const YEAR_S = 31_536_000;
+export interface StaticFilesOptions {
+  readonly log: Logger;
+  /** The folder of the files. Default: `client/` beside the built application. */
+  readonly dir?: string;
+}
+
+const YEAR_SECONDS = 31_536_000;
+
+/** The content codings of the build's compressed copies, in order of preference, and their file extensions. */
+const EXTENSIONS = { br: ".br", gzip: ".gz" } as const;
+const CODINGS = ["br", "gzip"] as const;
+
+/** A file as it is sent: itself, or its compressed copy. */
+interface Representation {
+  readonly path: string;
+  readonly stats: Stats;
+  readonly coding: (typeof CODINGS)[number] | null;
+}
 
 /**
- * Serves the files that the build made and no others, from `client/` beside the built application:
- * what has its hash in its name for a year, the rest to be asked for again each time. The
- * compressed copies are the build's too.
+ * Serves the files that the build wrote, and no others. A browser may keep a file with a hash in its name for a year,
+ * and asks for all others again each time. Compressed copies are the build's too.
  *
- * @param files their paths, as `/assets/app-1a2b3c.js`
+ * @param files their paths, such as `/assets/app-1a2b3c.js`
  */
-export function staticFiles(files: readonly string[]): StaticFiles {
-  const known = new Set(files);
-  const dir = fileURLToPath(new URL("./client/", import.meta.url));
-  const shared = { dir, encodings: true, compress: false };
-  const hashed = staticMiddleware({ ...shared, maxAge: YEAR_S, immutable: true });
-  const other = staticMiddleware(shared);
+export function createStaticFiles(files: readonly string[], options: StaticFilesOptions): StaticFiles {
+  const known = new Set(files.filter(isPublic));
+  const dir = options.dir ?? fileURLToPath(new URL("./client/", import.meta.url));
+  const onFailed = (err: Error) => options.log.error({ err }, "A file could not be sent");
   return {
-    async answer(request, path) {
-      const file = path.includes("%") ? decodeURIComponent(path) : path; // what cannot be decoded was refused before
-      if (!known.has(file) || (request.method !== "GET" && request.method !== "HEAD")) return null;
-      const isHashed = file.startsWith("/assets/");
-      // The middleware reads these three alone, and decodes the path less than we do.
-      const asked = { method: request.method, headers: request.headers, _url: { pathname: encodeURI(file) } };
-      const response = await (isHashed ? hashed : other)(asked as unknown as ServerRequest, missed);
-      if (response.status === 404) return null; // it was there when it was built
-      // Without a word of it, browsers would keep a file for as long as they think best.
-      if (!isHashed) response.headers.set("cache-control", "no-cache");
-      return response;
+    handle(inbound, path) {
+      if (inbound.method !== "GET" && inbound.method !== "HEAD") return null;
+      const file = path.includes("%") ? decodeURIComponent(path) : path; // malformed paths were rejected before
+      return known.has(file) ? respondWithFile(inbound, { dir, file, onFailed }) : null;
     },
   };
 }
 
-const missed = () => new Response(null, { status: 404 });
+/** Hidden files such as `.env` are never served, also when they were copied from `public/`. @see RFC 8615 */
+function isPublic(file: string): boolean {
+  return file.split("/").every((name) => !name.startsWith(".") || name === ".well-known");
+}
+
+interface RequestedFile {
+  readonly dir: string;
+  readonly file: string;
+  readonly onFailed: (error: Error) => void;
+}
+
+async function respondWithFile(
+  inbound: InboundRequest,
+  { dir, file, onFailed }: RequestedFile,
+): Promise<HandlerResponse | null> {
+  const mediaType = mediaTypeOf(file);
+  const range = inbound.method === "GET" ? inbound.header("range") : null;
+  const isRanged = range?.startsWith("bytes=") ?? false;
+  const codings = isCompressible(mediaType) && !isRanged ? inbound.header("accept-encoding") : null;
+  const chosen = await findRepresentation(join(dir, file), codings);
+  if (!chosen) return null; // it was deleted after the build
+  const { path, stats, coding } = chosen;
+  const { size } = stats;
+  const validators = validatorsOf(chosen);
+  const shared = {
+    etag: validators.etag,
+    "last-modified": new Date(validators.lastModifiedMs).toUTCString(),
+    ...(isCompressible(mediaType) ? { vary: "Accept-Encoding" } : {}),
+    "cache-control": file.startsWith("/assets/") ? `max-age=${YEAR_SECONDS}, immutable` : "no-cache",
+  };
+  const conditions = {
+    ifNoneMatch: inbound.header("if-none-match"),
+    ifModifiedSince: inbound.header("if-modified-since"),
+  };
+  if (isNotModified(conditions, validators)) return { status: 304, headers: shared, body: null };
+
+  const part = requestedRange({ range, ifRange: inbound.header("if-range") }, { size, ...validators });
+  if (part === "unsatisfiable") {
+    return { status: 416, headers: { "content-range": `bytes */${size}`, "cache-control": "no-cache" }, body: null };
+  }
+  const { start, end } = part ?? { start: 0, end: size - 1 };
+  const headers = {
+    "content-type": contentTypeOf(mediaType),
+    "content-length": String(end - start + 1),
+    ...(coding ? { "content-encoding": coding } : { "accept-ranges": "bytes" }),
+    ...(part ? { "content-range": `bytes ${start}-${end}/${size}` } : {}),
+    ...shared,
+  };
+  return { status: part ? 206 : 200, headers, body: fileBody(path, { start, end }, onFailed) };
+}
+
+async function findRepresentation(path: string, acceptEncoding: string | null): Promise<Representation | null> {
+  for (const coding of acceptedCodings(acceptEncoding, CODINGS)) {
+    const copy = path + EXTENSIONS[coding];
+    const stats = await statsOf(copy);
+    if (stats) return { path: copy, stats, coding };
+  }
+  const stats = await statsOf(path);
+  return stats && { path, stats, coding: null };
+}
+
+async function statsOf(path: string): Promise<Stats | null> {
+  const stats = await stat(path).catch(() => null);
+  return stats?.isFile() ? stats : null;
+}
+
+/** Weak entity tags of size, time and coding: the bytes are not read. */
+function validatorsOf({ stats: { size, mtimeMs }, coding }: Representation): Validators {
+  const parts = [size.toString(16), Math.trunc(mtimeMs).toString(16), ...(coding ? [coding] : [])];
+  const nowMs = Date.now(); // a time in the future would be invalid, RFC 9110, section 8.8.2.1
+  return { etag: `W/"${parts.join("-")}"`, lastModifiedMs: Math.floor(Math.min(mtimeMs, nowMs) / 1000) * 1000 };
+}

@@ -45,7 +45,7 @@ it.each([
     expect(await call(server, "forget")).toBe("gone");
     expect(await call(server, "forget_to_publish")).toBe("gone");
     await expect.poll(() => server.output()).toMatch(/Lost on the way.*calls\.server\.ts.*channel/s);
-    expect(server.output()).toContain("A promise failed that nobody waited for. Await it, or catch what it fails with");
+    expect(server.output()).toContain("Unhandled promise rejection. Await the promise, or catch its error");
     expect(await call(server, "ping")).toBe("pong");
   } finally {
     expect(await server.stop()).toBe(0);

@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { answerOf, ask, open, readToEnd, readUntil } from "#test/raw";
+import { parseResponse, sendRequest, openSocket, readToEnd, readUntil } from "#test/raw-http";
 import { build, type Running, runTsweb, startBuilt, startDev, startNode } from "#test/run-tsweb";
 import { Site } from "#test/site";
 
@@ -26,7 +26,7 @@ async function slowCall(server: Running) {
   const name = randomBytes(4).toString("hex");
   const [started, release] = [`started-${name}`, `release-${name}`] as const;
   const body = JSON.stringify({ args: { started: site.file(started), release: site.file(release) } });
-  const socket = await open(server.address);
+  const socket = await openSocket(server.address);
   socket.write(
     "POST /__web/rpc/slow HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -38,7 +38,7 @@ async function slowCall(server: Running) {
 /** Answers whether a server takes no connection any more. One that waited while it closed is reset. */
 async function isRefused(address: string): Promise<boolean> {
   try {
-    const socket = await open(address);
+    const socket = await openSocket(address);
     const end = readToEnd(socket);
     socket.destroy();
     await end;
@@ -59,7 +59,7 @@ describe("a built server that is told to stop", () => {
   it.each(["SIGTERM", "SIGINT"] as const)(
     "by %s lets calls in flight end, takes no more, and exits with 0",
     async (signal) => {
-      const idle = await open(server.address);
+      const idle = await openSocket(server.address);
       const idleEnd = readToEnd(idle);
       idle.write("GET /plain HTTP/1.1\r\nHost: localhost\r\n\r\n");
       await readUntil(idle, /No view here/);
@@ -73,7 +73,7 @@ describe("a built server that is told to stop", () => {
       letGo();
 
       const { text, isBroken } = await answer;
-      expect(answerOf({ text, isBroken })).toMatchObject({
+      expect(parseResponse({ text, isBroken })).toMatchObject({
         status: 200,
         body: expect.stringContaining('{"result":"finished"}'),
       });
@@ -85,9 +85,9 @@ describe("a built server that is told to stop", () => {
   );
 
   it("does not wait for connections on which nothing was asked yet", async () => {
-    const sockets = await Promise.all([1, 2, 3].map(() => open(server.address)));
+    const sockets = await Promise.all([1, 2, 3].map(() => openSocket(server.address)));
     // They are accepted before what comes after them is answered.
-    expect((await ask(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
+    expect((await sendRequest(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
     const begun = performance.now();
     const ends = sockets.map((socket) => readToEnd(socket));
     server.signal("SIGTERM");
@@ -97,7 +97,7 @@ describe("a built server that is told to stop", () => {
   });
 
   it("exits with 0 at once when nothing is under way", async () => {
-    expect((await ask(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
+    expect((await sendRequest(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
     server.signal("SIGTERM");
     expect(await server.ended).toBe(0);
   });
@@ -125,7 +125,7 @@ describe("a server that cannot start", () => {
     const { code, output } = await runTsweb(site.dir, [command], { ...env, PORT: String(port) });
     other.close();
     expect(code).toBe(1);
-    expect(output).toContain(`Port ${port} of 127.0.0.1 is taken.`);
+    expect(output).toContain(`Port ${port} of 127.0.0.1 is in use.`);
     expect(output).not.toMatch(/\n {4}at /);
   });
 
@@ -170,7 +170,7 @@ describe("a server that cannot start", () => {
   it("tsweb dev shows that src/app.ts exports no application, and goes on when it does", async () => {
     const wrong = Site.of({ "src/app.ts": "export const app = 1;\n" });
     const dev = await startDev(wrong.dir);
-    const shown = await ask(dev.address, "GET / HTTP/1.1", "Host: localhost");
+    const shown = await sendRequest(dev.address, "GET / HTTP/1.1", "Host: localhost");
     expect(shown.status).toBe(500);
     expect(shown.body).toContain("src/app.ts must have the application as its default export");
     expect(dev.output()).toContain("src/app.ts must have the application as its default export");
@@ -190,6 +190,6 @@ describe("a server that cannot start", () => {
 
 it("dist/server.mjs is what tsweb serve runs", async () => {
   const server = await startNode(site.dir, ["dist/server.mjs"], env);
-  expect((await ask(server.address, "GET /plain HTTP/1.1", "Host: localhost")).status).toBe(200);
+  expect((await sendRequest(server.address, "GET /plain HTTP/1.1", "Host: localhost")).status).toBe(200);
   expect(await server.stop()).toBe(0);
 });

@@ -76,7 +76,7 @@ describe("two processes", () => {
     process.kill(first, "SIGKILL");
     const [third] = await processes(server, 1, [first, second]);
     expect(third).toBeGreaterThan(0);
-    expect(server.output()).toMatch(/"msg":"A process has ended; another starts in \d+ ms"/);
+    expect(server.output()).toMatch(/"msg":"A process has ended; restarting in \d+ ms"/);
     expect(await server.stop()).toBe(0);
   });
 

@@ -2,19 +2,19 @@ import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { appOf, compiledPage, compiledServer } from "#test/compiled";
+import { compiledPage, compiledServer, createTestApp } from "#test/compiled-app";
 import { listen } from "#test/listen";
-import { callBytes, readToEnd, readUntil } from "#test/raw";
+import { callBytes, readToEnd, readUntil } from "#test/raw-http";
 import { node } from "./node.ts";
-import { inTurn } from "./turn.ts";
+import { whenPreviousSent } from "./pipelining.ts";
 
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 
-/** Serves a handler, and opens a connection to it. */
-async function connected(handler: RequestListener): Promise<Socket> {
+/** Serves a handler and opens a connection to it. */
+async function connectTo(handler: RequestListener): Promise<Socket> {
   const server = await listen(handler);
   opened.push(server);
   const client = connect(Number(new URL(server.address).port), "127.0.0.1");
@@ -25,12 +25,12 @@ async function connected(handler: RequestListener): Promise<Socket> {
 
 const getBytes = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 
-describe("requests that are sent ahead", () => {
-  it("are begun one after the other, each when the answer before it has left", async () => {
+describe("pipelined requests", () => {
+  it("are handled in order, each after the response before it was sent", async () => {
     const events: string[] = [];
-    const client = await connected((request, response) =>
-      inTurn(request, response, () => {
-        events.push(`begin ${request.url}`);
+    const client = await connectTo((request, response) =>
+      whenPreviousSent(request, response, () => {
+        events.push(`start ${request.url}`);
         response.once("finish", () => events.push(`end ${request.url}`));
         setImmediate(() => response.end(`<${request.url}>`));
       }),
@@ -38,12 +38,12 @@ describe("requests that are sent ahead", () => {
     client.write(getBytes("/a") + getBytes("/b") + getBytes("/c"));
     const text = await readUntil(client, /<\/c>/);
     expect(text.match(/<\/.>/g)).toEqual(["</a>", "</b>", "</c>"]);
-    expect(events.slice(0, 5)).toEqual(["begin /a", "end /a", "begin /b", "end /b", "begin /c"]);
+    expect(events.slice(0, 5)).toEqual(["start /a", "end /a", "start /b", "end /b", "start /c"]);
   });
 
-  it("keep their bodies", async () => {
+  it("keep their bodies while they wait", async () => {
     const echo = compiledServer("echo", (text: string) => text, { params: { text: "any" } });
-    const client = await connected(node(appOf({ echo })));
+    const client = await connectTo(node(createTestApp({ echo })));
     const long = "x".repeat(200_000);
     client.write(callBytes("echo", { text: "first" }) + callBytes("echo", { text: long }));
     client.write(callBytes("echo", { text: "last" }));
@@ -53,14 +53,14 @@ describe("requests that are sent ahead", () => {
     );
   });
 
-  it("behind an answer that never ends are not begun, nor when the connection has closed", async () => {
+  it("are not handled behind a response that never ends, nor after the connection has closed", async () => {
     const steps: string[] = [];
     const endless = (name: string) =>
       compiledServer(
         name,
         async function* () {
           try {
-            steps.push(`${name} begins`);
+            steps.push(`${name} starts`);
             for (;;) yield await new Promise((resolve) => setImmediate(resolve, name));
           } finally {
             steps.push(`${name} ends`);
@@ -69,17 +69,17 @@ describe("requests that are sent ahead", () => {
         { stream: true },
       );
     const ping = compiledServer("ping", () => steps.push("ping"));
-    const client = await connected(node(appOf({ one: endless("one"), other: endless("other"), ping })));
+    const client = await connectTo(node(createTestApp({ one: endless("one"), other: endless("other"), ping })));
     client.write(callBytes("one") + callBytes("other") + callBytes("ping"));
     await readUntil(client, /"chunk":"one"/);
     client.destroy();
     await vi.waitFor(() => expect(steps).toContain("one ends"));
-    expect(steps).toEqual(["one begins", "one ends"]);
+    expect(steps).toEqual(["one starts", "one ends"]);
   });
 
-  it("have their connection cut when they are too many", async () => {
+  it("have their connection destroyed when more than 100 wait", async () => {
     const run = vi.fn(() => "x".repeat(100_000));
-    const client = await connected(node(appOf({ page: compiledPage("/", run) })));
+    const client = await connectTo(node(createTestApp({ page: compiledPage("/", run) })));
     client.pause(); // it reads nothing
     const received = readToEnd(client);
     client.write(getBytes("/").repeat(2_000));
@@ -88,8 +88,8 @@ describe("requests that are sent ahead", () => {
     expect(run.mock.calls.length).toBeLessThanOrEqual(101);
   });
 
-  it("may be as many as a hundred", async () => {
-    const client = await connected(node(appOf({ page: compiledPage("/", () => "here") })));
+  it("may be 100", async () => {
+    const client = await connectTo(node(createTestApp({ page: compiledPage("/", () => "here") })));
     client.write(getBytes("/").repeat(100) + getBytes("/nowhere"));
     const text = await readUntil(client, / 404 .*<\/html>$/s);
     expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(100);

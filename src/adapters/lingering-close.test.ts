@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { closes } from "./linger.ts";
+import { closesConnection } from "./lingering-close.ts";
 
-const answer = (...headers: string[]) => ({ status: 200, headers, body: null });
-
-describe("whether an answer closes its connection", () => {
+describe("closesConnection", () => {
   it.each([
     [true, ["connection", "close"]],
     [true, ["a", "b", "connection", "close", "c", "d"]],
@@ -12,7 +10,7 @@ describe("whether an answer closes its connection", () => {
     [false, ["a", "close"]],
     [false, ["connection", "keep-alive"]],
     [false, ["vary", "connection", "close", "x"]],
-  ])("is %s of %j", (wanted, headers) => {
-    expect(closes(answer(...headers))).toBe(wanted);
+  ])("returns %s for the headers %j", (expected, headers) => {
+    expect(closesConnection(headers)).toBe(expected);
   });
 });

@@ -1,0 +1,50 @@
+/**
+ * Lingering close: a response that closes its connection while the request's body is still being sent. The response
+ * is written at once, and the connection is closed only after the rest of the body has been read.
+ *
+ * A connection that is closed with unread bytes is reset, and the client loses the response: it would see a broken
+ * connection instead of a 413.
+ *
+ * @see RFC 9112, section 9.6
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** How much of the rest of a body is read. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** How long the client may take to send the rest. */
+const MAX_MS = 5_000;
+
+/**
+ * Returns whether a response has `Connection: close`.
+ *
+ * @param headers names in lower case and values, in turn
+ */
+export function closesConnection(headers: readonly string[]): boolean {
+  return headers.some((name, at) => at % 2 === 0 && name === "connection" && headers[at + 1] === "close");
+}
+
+/** Ends a response after the rest of the request's body was read and discarded, or its limit was reached. */
+export async function endAfterBody(response: ServerResponse): Promise<void> {
+  await discardBody(response.req);
+  response.end();
+}
+
+function discardBody(request: IncomingMessage): Promise<void> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    const count = (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) end();
+    };
+    const end = () => {
+      clearTimeout(deadline);
+      request.off("data", count).off("end", end).off("close", end).off("error", end);
+      resolve();
+    };
+    const deadline = setTimeout(end, MAX_MS);
+    request.on("data", count).on("end", end).on("close", end).on("error", end);
+    if (request.complete || request.destroyed) end();
+    else request.resume();
+  });
+}

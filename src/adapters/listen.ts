@@ -1,0 +1,86 @@
+import type { Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+/** How long requests in flight may take once the server is stopping. */
+const SHUTDOWN_MS = 30_000;
+
+/** How often idle connections are looked for while the server is stopping. */
+const SWEEP_MS = 50;
+
+/** A server that listens. */
+export interface Listening {
+  /** For example `http://localhost:3000`. */
+  readonly address: string;
+  /** Stops accepting connections, and resolves when the last request in flight has ended, after 30 seconds at most. */
+  stop(): Promise<void>;
+}
+
+/** Where a server listens. */
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Thrown when a server cannot listen. Its message is complete without a stack. */
+class ListenError extends Error {
+  override get name(): string {
+    return "ListenError";
+  }
+}
+
+/**
+ * Makes a server listen where the configuration says.
+ *
+ * @throws ListenError when the port is in use
+ */
+export async function listenOn(server: Server, options: ListenOptions): Promise<Listening> {
+  const sockets = openSockets(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => reject(explainListenError(error, options)));
+    server.listen(options.port, options.host, resolve);
+  });
+  return { address: addressOf(server, options.host), stop: () => stop(server, sockets) };
+}
+
+function explainListenError(error: NodeJS.ErrnoException, { host, port }: ListenOptions): Error {
+  if (error.code !== "EADDRINUSE") return error;
+  return new ListenError(
+    `Port ${port} of ${host} is in use. Stop the process that listens on it, or set PORT to another port (0: any free one).`,
+  );
+}
+
+function addressOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
+  const name = ["0.0.0.0", "::", "127.0.0.1", "::1"].includes(host) ? "localhost" : host;
+  return `http://${name}:${port}`;
+}
+
+/** Returns the set of a server's open connections. It stays current. */
+function openSockets(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+async function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const unused = new WeakSet<Socket>();
+  const sweep = setInterval(() => {
+    // A connection that was in use when the server stopped becomes idle later; nothing else would close it.
+    server.closeIdleConnections();
+    // Node does not count a connection as idle that a browser opened in advance and has sent nothing on. It is closed
+    // at the second look: a request that has arrived meanwhile is read before.
+    for (const socket of sockets) {
+      if (socket.bytesRead > 0) continue;
+      if (unused.has(socket)) socket.destroy();
+      unused.add(socket);
+    }
+  }, SWEEP_MS);
+  const deadline = setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(deadline);
+}

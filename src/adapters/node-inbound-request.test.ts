@@ -1,0 +1,227 @@
+import { once } from "node:events";
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import { setImmediate } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { type LocalServer, listen } from "#test/listen";
+import { openSocket } from "#test/raw-http";
+import { NodeInboundRequest } from "./node-inbound-request.ts";
+
+/** Returns a request whose body has arrived so far. */
+function requestWithBody(headers: Record<string, string>, ...parts: (string | Buffer | null)[]) {
+  const message = new IncomingMessage(new Socket());
+  message.method = "POST";
+  Object.assign(message.headers, headers);
+  for (const part of parts) message.push(part);
+  return { message, inbound: new NodeInboundRequest(message, new ServerResponse(message)) };
+}
+
+/** Returns a request with these header lines, as Node's parser builds it. */
+function requestWithHeaders(target: string, lines: readonly (readonly [string, string])[]) {
+  const message = new IncomingMessage(new Socket());
+  message.method = "POST";
+  message.url = target;
+  message.rawHeaders = lines.flat();
+  // The parser's own method decides which of two lines of a name is kept. Node's types do not have it.
+  for (const [name, value] of lines)
+    Reflect.apply(Reflect.get(message, "_addHeaderLine"), message, [name, value, message.headers]);
+  return new NodeInboundRequest(message, new ServerResponse(message));
+}
+
+describe("header()", () => {
+  it.each(["content-type", "origin", "cookie", "x-csrf-token", "x-forwarded-for", "sec-fetch-site"])(
+    "returns %s as the Fetch standard does, whether it was sent once, twice or not at all",
+    (name) => {
+      const lines = [[name, "1"] as const, [name.toUpperCase(), "2"] as const];
+      for (const sent of [[], lines.slice(0, 1), lines]) {
+        const expected = new Headers(sent.map(([key, value]) => [key, value])).get(name);
+        const inbound = requestWithHeaders("/", [["host", "shop.example"], ...sent]);
+        expect(inbound.header(name)).toBe(expected);
+        expect(inbound.headers.get(name)).toBe(expected);
+      }
+    },
+  );
+});
+
+describe("url and pathname", () => {
+  const host = ["host", "shop.example:80"] as const;
+
+  it.each([
+    "/",
+    "/__web/rpc/echo",
+    "/__web/rpc/echo?a=1?b",
+    "/__web/rpc/echo#part",
+    "/a/../b",
+    "/a/%2e%2e/b",
+    "/a//b",
+    "/a b",
+    "/ä",
+    "/a\\b",
+    "/.",
+    "/a.js",
+    "/%61",
+    "/a/",
+    "/a\tb",
+    "/a?/../c",
+  ])("of %s are those of URL", (target) => {
+    const { pathname, url } = requestWithHeaders(target, [host]);
+    expect(pathname).toBe(new URL(`http://shop.example${target}`).pathname);
+    expect(url.pathname).toBe(pathname);
+  });
+});
+
+describe("origin", () => {
+  it("is that of the requested host, also when hosts alternate", () => {
+    const hosts = [
+      "shop.example:80",
+      "SHOP.example",
+      "shop.example:3000",
+      "[::1]:3000",
+      "shop.example:80",
+      "localhost",
+    ];
+    const origins = hosts.map((name) => requestWithHeaders("/", [["host", name]]).origin);
+    expect(origins).toEqual(hosts.map((name) => new URL(`http://${name}`).origin));
+  });
+
+  it("does not depend on path and query", () => {
+    const host = ["host", "shop.example:80"] as const;
+    expect(requestWithHeaders("/a?b=http://other.example", [host]).origin).toBe("http://shop.example");
+    expect(requestWithHeaders("/@other.example/", [host]).origin).toBe("http://shop.example");
+  });
+});
+
+describe("bufferedBody()", () => {
+  it("returns a body of the declared length, in however many parts it arrived", () => {
+    expect(requestWithBody({ "content-length": "5" }, "hello").inbound.bufferedBody()).toBe("hello");
+    expect(requestWithBody({ "content-length": "5" }, "he", "llo", null).inbound.bufferedBody()).toBe("hello");
+  });
+
+  it("counts bytes, and decodes a character that lies across two parts", () => {
+    const [first, second] = [Buffer.from("é").subarray(0, 1), Buffer.from("é").subarray(1)];
+    expect(requestWithBody({ "content-length": "2" }, first, second).inbound.bufferedBody()).toBe("é");
+    expect(requestWithBody({ "content-length": "1" }, "é").inbound.bufferedBody()).toBeNull();
+  });
+
+  it("returns null while a part is missing, and the body can still be read", async () => {
+    const { message, inbound } = requestWithBody({ "content-length": "5" }, "hell");
+    expect(inbound.bufferedBody()).toBeNull();
+    message.push("o");
+    message.push(null);
+    expect(await inbound.request.text()).toBe("hello");
+  });
+
+  it.each([{}, { "transfer-encoding": "chunked" }, { "content-length": "x" }])(
+    "returns null without a declared length: %j",
+    (headers) => {
+      expect(requestWithBody(headers, "hello").inbound.bufferedBody()).toBeNull();
+    },
+  );
+
+  it("returns null for an empty body, for which nothing would be faster", () => {
+    expect(requestWithBody({ "content-length": "0" }, null).inbound.bufferedBody()).toBeNull();
+  });
+
+  it("returns the body once", () => {
+    const { inbound } = requestWithBody({ "content-length": "5" }, "hello");
+    expect([inbound.bufferedBody(), inbound.bufferedBody()]).toEqual(["hello", null]);
+  });
+});
+
+describe("request", () => {
+  let server: LocalServer | undefined;
+  afterEach(() => server?.close());
+
+  /** Sends bytes to a server, and returns its request and response, and the connection. */
+  async function receive(bytes: string) {
+    let received: { message: IncomingMessage; response: ServerResponse; inbound: NodeInboundRequest } | undefined;
+    server = await listen((message, response) => {
+      received = { message, response, inbound: new NodeInboundRequest(message, response) };
+    });
+    const client = await openSocket(server.address);
+    client.write(bytes);
+    while (!received) await setImmediate();
+    return { ...received, client };
+  }
+
+  const HEAD = "POST /echo?a=1 HTTP/1.1\r\nHost: shop.example\r\nX-Two: 1\r\nX-Two: 2\r\n";
+
+  it("has method, URL, headers and body", async () => {
+    const { inbound, client } = await receive(`${HEAD}Content-Length: 5\r\n\r\nhello`);
+    const { request } = inbound;
+    expect(request).toBeInstanceOf(Request);
+    expect([request.method, request.url]).toEqual(["POST", "http://shop.example/echo?a=1"]);
+    expect(request.headers.get("x-two")).toBe("1, 2");
+    expect(await request.text()).toBe("hello");
+    client.destroy();
+  });
+
+  it("has no body for GET, HEAD and requests that declare none", async () => {
+    const { inbound, client } = await receive(`${HEAD}\r\n`);
+    expect(inbound.request.body).toBeNull();
+    expect(await inbound.request.text()).toBe("");
+    client.destroy();
+    expect(requestWithBody({}, null).inbound.request.body).toBeNull();
+  });
+
+  it("reads its body only as fast as it is consumed", async () => {
+    const length = 64 * 1024 * 1024;
+    const { inbound, message, client } = await receive(`${HEAD}Content-Length: ${length}\r\n\r\n`);
+    const { body } = inbound.request;
+    client.write(Buffer.alloc(length));
+    await once(message, "readable");
+    expect(message.readableFlowing).toBeFalsy();
+    const reader = body?.getReader();
+    await reader?.read();
+    for (let i = 0; i < 20; i++) await setImmediate();
+    expect(client.writableLength).toBeGreaterThan(0);
+    client.destroy();
+  });
+
+  it("fails to read a body whose connection closes before its end", async () => {
+    const { inbound, client } = await receive(`${HEAD}Content-Length: 5\r\n\r\nhe`);
+    const text = inbound.request.text();
+    client.resetAndDestroy();
+    await expect(text).rejects.toThrow();
+    await expect(inbound.request.text()).rejects.toThrow();
+  });
+
+  it("can still be answered after its body was cancelled", async () => {
+    const { inbound, response, client } = await receive(`${HEAD}Content-Length: 5\r\n\r\nhe`);
+    const reader = inbound.request.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    response.end("sent");
+    client.write("llo");
+    const [data] = await once(client, "data");
+    expect(String(data)).toMatch(/sent/);
+    client.destroy();
+  });
+});
+
+describe("signal", () => {
+  it("aborts when the connection closes before the response was written", () => {
+    const { message } = requestWithBody({});
+    const response = new ServerResponse(message);
+    const inbound = new NodeInboundRequest(message, response);
+    expect(inbound.signal.aborted).toBe(false);
+    response.emit("close");
+    expect([inbound.signal.aborted, inbound.request.signal.aborted]).toEqual([true, true]);
+  });
+
+  it("does not abort when the response was written", () => {
+    const { message } = requestWithBody({});
+    const response = new ServerResponse(message);
+    const { signal } = new NodeInboundRequest(message, response);
+    response.end();
+    response.emit("close");
+    expect(signal.aborted).toBe(false);
+  });
+
+  it("is aborted from the start when the connection has closed already", () => {
+    const { message } = requestWithBody({});
+    const response = new ServerResponse(message);
+    response.destroy();
+    expect(new NodeInboundRequest(message, response).signal.aborted).toBe(true);
+  });
+});

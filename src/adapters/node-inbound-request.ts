@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type InboundRequest, originOf } from "../http/index.ts";
+import { isRepeated, toHeaders } from "./raw-headers.ts";
+import { bodyOf } from "./request-body.ts";
+import { hostOf, targetOf } from "./request-target.ts";
+
+/** Matches paths that `URL` returns unchanged, so that most requests need no `URL`. */
+const PLAIN_PATH = /^(\/[A-Za-z0-9_~-]+)+$/;
+
+/** A request of Node's server. Each Fetch object is made on first use: most calls need none of them. */
+export class NodeInboundRequest implements InboundRequest {
+  readonly #incoming: IncomingMessage;
+  readonly #response: ServerResponse;
+  #url: URL | undefined;
+  #headers: Headers | undefined;
+  #signal: AbortSignal | undefined;
+  #request: Request | undefined;
+
+  constructor(incoming: IncomingMessage, response: ServerResponse) {
+    this.#incoming = incoming;
+    this.#response = response;
+  }
+
+  get request(): Request {
+    this.#request ??= this.#createRequest();
+    return this.#request;
+  }
+
+  get method(): string {
+    return this.#incoming.method ?? "GET";
+  }
+
+  get pathname(): string {
+    const target = targetOf(this.#incoming);
+    const end = target.indexOf("?");
+    const path = end === -1 ? target : target.slice(0, end);
+    return PLAIN_PATH.test(path) ? path : this.url.pathname;
+  }
+
+  get url(): URL {
+    this.#url ??= new URL(`${this.#scheme()}://${hostOf(this.#incoming)}${targetOf(this.#incoming)}`);
+    return this.#url;
+  }
+
+  get origin(): string {
+    const { host } = this.#incoming.headers;
+    const scheme = this.#scheme();
+    // Most servers have one name. Without a Host header the origin differs between connections.
+    if (host === undefined || host !== lastOrigin.host || scheme !== lastOrigin.scheme) {
+      lastOrigin = { host, scheme, origin: originOf(this.url) };
+    }
+    return lastOrigin.origin;
+  }
+
+  get address(): string {
+    return this.#incoming.socket.remoteAddress ?? "";
+  }
+
+  get headers(): Headers {
+    this.#headers ??= toHeaders(this.#incoming.rawHeaders);
+    return this.#headers;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= this.#createSignal();
+    return this.#signal;
+  }
+
+  header(name: string): string | null {
+    const { headers, rawHeaders } = this.#incoming;
+    const value = headers[name];
+    if (value === undefined) return null;
+    // Of a repeated Content-Type, Node keeps the first; the Fetch standard joins both. Node's parser rejects a
+    // repeated Content-Length.
+    const isComplete = typeof value === "string" && !(name === "content-type" && isRepeated(name, rawHeaders));
+    return isComplete ? value : this.headers.get(name);
+  }
+
+  bufferedBody(): string | null {
+    const { readableLength, headers } = this.#incoming;
+    // The parser holds a body to its declared length, and sets `complete` only a moment later.
+    if (readableLength === 0 || readableLength !== Number(headers["content-length"])) return null;
+    return String(this.#incoming.read());
+  }
+
+  #scheme(): "http" | "https" {
+    return "encrypted" in this.#incoming.socket ? "https" : "http";
+  }
+
+  #createRequest(): Request {
+    const { method, url, headers, signal } = this;
+    // Node requires `duplex` for a streamed body; its types do not have the option.
+    const init: RequestInit & { duplex: "half" } = {
+      method,
+      headers,
+      signal,
+      body: bodyOf(this.#incoming),
+      duplex: "half",
+    };
+    return new Request(url, init);
+  }
+
+  #createSignal(): AbortSignal {
+    const controller = new AbortController();
+    // The listener refers to `this`, and so keeps the `Request` alive: its own signal follows this one weakly.
+    const abortUnlessSent = () => {
+      if (!this.#response.writableEnded) controller.abort();
+    };
+    if (this.#response.destroyed) abortUnlessSent();
+    else this.#response.once("close", abortUnlessSent);
+    return controller.signal;
+  }
+}
+
+let lastOrigin: { readonly host: string | undefined; readonly scheme: string; readonly origin: string } = {
+  host: undefined,
+  scheme: "",
+  origin: "",
+};

@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** How many pipelined requests may wait on a connection. Clients that pipeline at all send about ten. */
+const MAX_WAITING = 100;
+
+/** The number of waiting requests, by connection. */
+const waitingRequests = new WeakMap<Socket, number>();
+
+/**
+ * Starts to handle a request after all earlier responses on its connection were sent.
+ *
+ * A client may pipeline requests, and Node emits all of them at once. A response that is written before its turn
+ * stays in memory: with a few bytes for each request, an attacker would make the server hold page after page. Such a
+ * response also gets no `close` event when the connection closes: a stream behind another stream would never end.
+ *
+ * A connection with too many waiting requests is destroyed. Requests that wait on a connection that closes are
+ * never handled.
+ */
+export function whenPreviousSent(
+  request: IncomingMessage,
+  response: ServerResponse,
+  handle: (request: IncomingMessage, response: ServerResponse) => void,
+): void {
+  const { socket } = request;
+  // On the next tick the parser has taken in a body that arrived with its headers: it can be read without waiting.
+  const start = () => process.nextTick(handle, request, response);
+  if (!isQueued(response, socket)) {
+    start();
+    return;
+  }
+  const count = (waitingRequests.get(socket) ?? 0) + 1;
+  waitingRequests.set(socket, count);
+  if (count > MAX_WAITING) socket.destroy();
+  response.once("socket", () => {
+    waitingRequests.set(socket, (waitingRequests.get(socket) ?? 1) - 1);
+    start();
+  });
+}
+
+/** Returns whether another response is using the connection: Node assigns it to one response at a time, in order. */
+function isQueued(response: ServerResponse, socket: Socket & { readonly _httpMessage?: unknown }): boolean {
+  // Node has no public name for the response that uses a connection. Servers of other packages that lack the field
+  // order pipelined requests themselves.
+  const { _httpMessage: current } = socket;
+  return response.socket === null && current instanceof Object && current !== response;
+}

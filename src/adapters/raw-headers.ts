@@ -1,0 +1,23 @@
+/** Converts `rawHeaders`, Node's flat list of names and values, to `Headers`. HTTP/2 pseudo-headers such as `:path` are left out. */
+export function toHeaders(rawHeaders: readonly string[]): Headers {
+  const headers = new Headers();
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? "";
+    if (!name.startsWith(":")) headers.append(name, rawHeaders[i + 1] ?? "");
+  }
+  return headers;
+}
+
+/**
+ * Returns whether a header was sent more than once.
+ *
+ * @param name in lower case
+ */
+export function isRepeated(name: string, rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const sent = rawHeaders[i];
+    if (sent?.length === name.length && (sent === name || sent.toLowerCase() === name)) count++;
+  }
+  return count > 1;
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isUnambiguousTarget, requestId, traceParent } from "../http/index.ts";
+import { isRepeated } from "./raw-headers.ts";
+
+/** Express keeps the whole request target here: below a mount path, `url` lacks the prefix. */
+interface MountedRequest extends IncomingMessage {
+  readonly originalUrl?: unknown;
+}
+
+/** Returns the request target as the client sent it, also below a mount path. */
+export function targetOf(request: MountedRequest): string {
+  return typeof request.originalUrl === "string" ? request.originalUrl : (request.url ?? "");
+}
+
+/** Returns the host that a request names; without one, as HTTP/1.0 allows, the address that the client connected to. */
+export function hostOf(request: IncomingMessage): string {
+  const named = namedHost(request);
+  if (named !== undefined) return named;
+  const { localAddress, localFamily, localPort } = request.socket;
+  if (localAddress === undefined) return "localhost";
+  return `${localFamily === "IPv6" ? `[${localAddress.replace(/%.*$/, "")}]` : localAddress}:${localPort}`;
+}
+
+/** HTTP/2 names the host in the pseudo-header `:authority`. */
+function namedHost({ headers }: IncomingMessage): string | undefined {
+  const host = headers.host ?? headers[":authority"];
+  return typeof host === "string" ? host : undefined;
+}
+
+/**
+ * Returns whether a request's target and host form a URL. HTTP allows targets and hosts that `URL` throws on, or
+ * reads in another way than a proxy in front does.
+ */
+export function isUsableTarget(request: IncomingMessage): boolean {
+  const target = targetOf(request);
+  if (!target.startsWith("/")) return false; // absolute form, which only proxies serve, and `OPTIONS *`
+  if (!isUnambiguousTarget(target)) return false;
+  // A repeated Host can be read in two ways: by us, and by a proxy in front. @see RFC 9112, section 3.2
+  const host = namedHost(request);
+  return (host === undefined || isUsableHost(host)) && !isRepeated("host", request.rawHeaders);
+}
+
+let lastUsableHost = "localhost";
+
+/** Remembers the last usable host: most servers have one name. */
+function isUsableHost(host: string): boolean {
+  if (host === lastUsableHost) return true;
+  if (!/^[A-Za-z0-9.:[\]_-]{1,260}$/.test(host) || !URL.canParse(`http://${host}`)) return false;
+  lastUsableHost = host;
+  return true;
+}
+
+/** Sends 400 for a request whose target cannot be read, with the ids of the request. */
+export function rejectTarget({ headers }: IncomingMessage, response: ServerResponse): void {
+  const single = (value: string | string[] | undefined) => (typeof value === "string" ? value : null);
+  response.writeHead(400, {
+    "content-type": "text/plain; charset=utf-8",
+    "x-content-type-options": "nosniff",
+    "x-request-id": requestId(single(headers["x-request-id"])),
+    traceparent: traceParent(single(headers.traceparent)),
+    connection: "close",
+  });
+  response.end("Bad request: the URL cannot be read.\n");
+}

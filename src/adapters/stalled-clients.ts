@@ -1,0 +1,40 @@
+import type { ServerResponse } from "node:http";
+
+/** How long a client may take nothing of a response that waits for it. */
+const STALL_MS = 30_000;
+
+/** How long a connection may be silent before TCP keep-alive probes whether its other end still exists. */
+const PROBE_MS = 15_000;
+
+/**
+ * Destroys a streamed response whose client has disconnected although the connection looks open.
+ *
+ * - A client that has ended its half of the connection is gone: one that has closed the whole connection looks the
+ *   same until something is sent. Node would end our half only after all waiting bytes were taken.
+ * - A client that takes nothing of the bytes that wait is stalled, see {@link destroyIfStalled}.
+ * - A client with nothing to take is probed by TCP keep-alive: a machine that lost power or its network is noticed
+ *   within half a minute, even when the stream is silent for hours.
+ *
+ * @param stallMs how long the client may take nothing; noticed after one to two times as long
+ */
+export function destroyIfGone(response: ServerResponse, stallMs = STALL_MS): void {
+  destroyIfStalled(response, stallMs);
+  const { socket } = response;
+  if (!socket) return; // it has disconnected already
+  const destroy = () => void response.destroy();
+  socket.once("end", destroy).setKeepAlive(true, PROBE_MS);
+  response.once("close", () => socket.off("end", destroy));
+}
+
+/**
+ * Destroys a response whose client takes nothing of it. Without this limit, an attacker who requests large pages on
+ * many connections and reads none of them would fill the server's memory.
+ *
+ * @param stallMs how long the client may take nothing; noticed after one to two times as long
+ */
+export function destroyIfStalled(response: ServerResponse, stallMs = STALL_MS): void {
+  // Node emits the timeout when neither side has sent anything for the time; a long write in progress resets it.
+  response.setTimeout(stallMs, () => {
+    if (response.writableLength > 0) response.destroy();
+  });
+}

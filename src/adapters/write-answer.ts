@@ -1,0 +1,130 @@
+import type { ServerResponse } from "node:http";
+import { isPushedBody, type OutboundResponse } from "../http/index.ts";
+import { closesConnection, endAfterBody } from "./lingering-close.ts";
+import { writePushedBody } from "./pushed-body.ts";
+import { destroyIfGone, destroyIfStalled } from "./stalled-clients.ts";
+
+/**
+ * Writes a response of an application to Node's response.
+ *
+ * @returns nothing when all was written at once; otherwise a promise that rejects when the response could not be sent
+ */
+export function writeAnswer(answer: OutboundResponse | Response, response: ServerResponse): void | Promise<void> {
+  if (answer instanceof Response) return writeFetchResponse(answer, response);
+  const outbound = withEarlierCookies(answer, response);
+  const { status, headers, body } = outbound;
+  if (typeof body === "string" || body === null) {
+    if (response.req.complete || !closesConnection(headers)) return writeBuffered(outbound, body, response);
+    return writeLingering(outbound, Buffer.from(body ?? ""), response);
+  }
+  response.writeHead(status, [...headers]);
+  if (isPushedBody(body)) {
+    // A response of declared length, such as a file, has no heartbeat that would notice a stalled client.
+    if (headers.includes("content-length")) destroyIfGone(response);
+    return writePushedBody(body, response);
+  }
+  destroyIfGone(response);
+  return writeStream(body, response);
+}
+
+/** Logs why a response could not be sent, and ends it so that its client does not take it for complete. */
+export function reportUnsent(error: unknown, response: ServerResponse): void {
+  console.error("A response could not be sent.", error); // the request's context has ended, and its log with it
+  if (response.headersSent) response.destroy();
+  else response.writeHead(500, { connection: "close" }).end();
+}
+
+function writeBuffered({ status, headers }: OutboundResponse, body: string | null, response: ServerResponse): void {
+  const isBodiless = response.req.method === "HEAD" || status === 304 || status === 204; // RFC 9110, section 8.6
+  const length = body === null ? 0 : Buffer.byteLength(body);
+  response.writeHead(status, isBodiless ? [...headers] : headers.concat("content-length", String(length)));
+  response.end(body ?? undefined);
+  if (response.writableLength > 0) destroyIfStalled(response); // most responses have been handed to the system by now
+}
+
+async function writeFetchResponse(answer: Response, response: ServerResponse): Promise<void> {
+  const { status, statusText, body } = answer;
+  const outbound = withEarlierCookies({ status, headers: [...answer.headers].flat(), body }, response);
+  destroyIfGone(response);
+  if (!response.req.complete && closesConnection(outbound.headers)) {
+    return writeLingering(outbound, new Uint8Array(await answer.arrayBuffer()), response);
+  }
+  // Bytes beyond the length that a route declares would be read as the next response on the connection.
+  response.strictContentLength = true;
+  const reason = reasonPhrase(statusText, response);
+  if (reason) response.writeHead(status, reason, [...outbound.headers]);
+  else response.writeHead(status, [...outbound.headers]);
+  if (body) await writeStream(body, response);
+  else response.end();
+}
+
+/** Returns a status text as a status line can hold it; HTTP/2 has none. @see RFC 9112, section 4 */
+function reasonPhrase(statusText: string, { req }: ServerResponse): string {
+  return req.httpVersionMajor > 1 ? "" : statusText.replace(/[^\t\x20-\x7e\x80-\xff]/g, "");
+}
+
+async function writeLingering(
+  { status, headers }: OutboundResponse,
+  bytes: Uint8Array,
+  response: ServerResponse,
+): Promise<void> {
+  const withoutLength = headers.flatMap((name, at) =>
+    at % 2 === 0 && name !== "content-length" ? [name, headers[at + 1] ?? ""] : [],
+  );
+  response.writeHead(status, [...withoutLength, "content-length", String(bytes.length)]);
+  if (bytes.length > 0) response.write(bytes);
+  else response.flushHeaders();
+  await endAfterBody(response);
+}
+
+/** Writes a stream with backpressure, and cancels it when the client disconnects. */
+async function writeStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+  const reader = body.getReader();
+  const cancel = () => void reader.cancel().catch(() => undefined); // the client has gone: nobody needs the reason
+  if (response.destroyed) return cancel();
+  if (response.req.method === "HEAD") {
+    cancel();
+    response.end();
+    return;
+  }
+  response.once("close", cancel);
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (response.destroyed) return;
+      if (!response.write(next.value)) await drained(response);
+    }
+    if (!response.destroyed) response.end();
+  } catch (error) {
+    if (response.destroyed) return; // the body may fail because it was cancelled
+    cancel();
+    throw error;
+  } finally {
+    response.off("close", cancel);
+  }
+}
+
+/** Waits until a response takes more, or has closed. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off("drain", done).off("close", done);
+      resolve();
+    };
+    response.on("drain", done).on("close", done);
+  });
+}
+
+/**
+ * Adds the cookies of an answer to those that Express, for example, has set before us, and returns the answer without
+ * them. On a response that has headers already, some versions of Node keep only the last of a repeated name.
+ */
+function withEarlierCookies(outbound: OutboundResponse, response: ServerResponse): OutboundResponse {
+  if (response.getHeaderNames().length === 0) return outbound;
+  const headers: string[] = [];
+  for (let i = 0; i < outbound.headers.length; i += 2) {
+    const [name = "", value = ""] = outbound.headers.slice(i, i + 2);
+    if (name === "set-cookie") response.appendHeader(name, value);
+    else headers.push(name, value);
+  }
+  return { ...outbound, headers };
+}

@@ -1,0 +1,69 @@
+import type { Environment } from "../config/index.ts";
+import { rejectUnknownOptions } from "../config/index.ts";
+import { checkSecurityOptions, type SecurityOptions } from "../http/index.ts";
+import type { ErrorPageProps, Layout } from "../pages/index.ts";
+import type { Markup } from "../protocol/index.ts";
+import type { Rate } from "../rate-limit/index.ts";
+import { checkTimeLimit } from "../rpc/index.ts";
+import type { Module } from "./modules.ts";
+
+/** The options of `new App`. `policy` and `headers` change the security headers of every response. */
+export interface AppOptions extends SecurityOptions {
+  /** The modules whose exports are served: `import * as accounts from "./accounts.server.ts"`. */
+  readonly modules: readonly Module[];
+  /** The application's name: the title of pages without one, and after the title of all others. */
+  readonly title?: string;
+  /** The language of the pages, as in `<html lang>`. Default: `en`. */
+  readonly lang?: string;
+  /** The path below which the application is served, such as `/shop`. Default: none. */
+  readonly base?: string;
+  /** Wraps the markup of every page. */
+  readonly layout?: Layout;
+  /** Renders the page for the statuses 401, 403, 404 and 500. Default: a plain page. */
+  readonly error?: (props: ErrorPageProps) => Markup;
+  /** How many calls a client may make. Default: 120 in 60 seconds. `false`: no limit. */
+  readonly rate?: Rate | false;
+  /** How long a call may take, in seconds. A function's own option takes precedence. Default: no limit. */
+  readonly rpc_timeout?: number;
+  /**
+   * Whether calls are checked for more than `int`, `float`, `number` and `boolean`: also for text, literals, and
+   * arrays, records and objects of these. Default: `false`.
+   */
+  readonly strict?: boolean;
+  /** The environment variables to read. Default: `process.env`. */
+  readonly env?: Environment;
+}
+
+const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
+  modules: true,
+  title: true,
+  lang: true,
+  base: true,
+  layout: true,
+  error: true,
+  rate: true,
+  rpc_timeout: true,
+  strict: true,
+  policy: true,
+  headers: true,
+  env: true,
+};
+
+/**
+ * Checks the options of `new App`, apart from the modules and the environment.
+ *
+ * @throws Error for an unknown option, and for a value that an option cannot have
+ */
+export function checkAppOptions(options: AppOptions): void {
+  rejectUnknownOptions(options, OPTIONS, "new App");
+  checkTimeLimit(options.rpc_timeout, "new App");
+  checkSecurityOptions(options, "new App");
+  checkBase(options.base ?? "");
+}
+
+function checkBase(base: string): void {
+  if (base === "" || /^(\/[A-Za-z0-9._~-]+)+$/.test(base)) return;
+  throw new Error(
+    `new App: base must be a path such as "/shop", without a slash at its end. It is ${JSON.stringify(base)}.`,
+  );
+}
