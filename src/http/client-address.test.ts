@@ -3,7 +3,7 @@ import { clientAddress } from "./client-address.ts";
 
 describe("clientAddress", () => {
   it.each([
-    // peer, X-Forwarded-For, trusted, is
+    // peer, X-Forwarded-For, number of trusted proxies, expected address
     ["10.0.0.1", null, 0, "10.0.0.1"],
     ["::ffff:10.0.0.1", null, 0, "10.0.0.1"],
     ["::1", null, 0, "::1"],
@@ -22,7 +22,10 @@ describe("clientAddress", () => {
     ["10.0.0.1", "[2001:db8::1]:51000", 1, "2001:db8::1"],
     ["10.0.0.1", "[::ffff:1.2.3.4]:51000", 1, "1.2.3.4"],
     ["10.0.0.1", "unknown", 1, "unknown"],
-  ])("peer %s, forwarded %j, %i trusted: %s", (peer, forwarded, trusted, expected) => {
-    expect(clientAddress(peer, forwarded, trusted)).toBe(expected);
-  });
+  ])(
+    "for peer %s, X-Forwarded-For %j and %i trusted proxies returns %s",
+    (peer, forwardedFor, trustProxy, expected) => {
+      expect(clientAddress(peer, forwardedFor, trustProxy)).toBe(expected);
+    },
+  );
 });

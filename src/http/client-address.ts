@@ -1,30 +1,32 @@
 /**
- * Gives the client's address: the connection's own, or, behind trusted proxies, the one that the
- * outermost of them saw.
+ * Returns the address of the client: that of the connection or, behind trusted proxies, the address that the outermost
+ * trusted proxy received the request from.
  *
- * `X-Forwarded-For` grows to the right, a proxy at a time; what stands further left than the
- * proxies we trust is the client's own claim and is not believed.
+ * Each proxy appends one entry to the right of `X-Forwarded-For`. Entries further to the left than the trusted proxies
+ * were sent by the client and could be forged, so they are never used. If the header has fewer entries than trusted
+ * proxies, the first entry is used. If the header is missing or the entry is empty, the address of the connection is.
  *
- * @param peer the address of the connection
- * @param forwarded the `X-Forwarded-For` header
- * @param trustProxy how many proxies stand in front
+ * @param peer the address of the other end of the connection
+ * @param forwardedFor the `X-Forwarded-For` header, or `null`
+ * @param trustProxy the number of trusted proxies in front of the server, from 0 to 16
+ * @see docs/protocol.md 2.8
  */
-export function clientAddress(peer: string, forwarded: string | null, trustProxy: number): string {
-  if (trustProxy === 0 || forwarded === null) return plain(peer);
-  const hops = forwarded.split(",").map((hop) => hop.trim());
-  const claimed = hops[Math.max(0, hops.length - trustProxy)] ?? "";
-  return claimed === "" ? plain(peer) : plain(claimed);
+export function clientAddress(peer: string, forwardedFor: string | null, trustProxy: number): string {
+  if (trustProxy === 0 || forwardedFor === null) return normalizeAddress(peer);
+  const entries = forwardedFor.split(",").map((entry) => entry.trim());
+  const entry = entries[Math.max(0, entries.length - trustProxy)] ?? "";
+  return normalizeAddress(entry === "" ? peer : entry);
 }
 
-/** An IPv4 address in IPv6 clothes is the same client. */
-function plain(address: string): string {
-  const bare = withoutPort(address);
-  return bare.startsWith("::ffff:") && bare.includes(".") ? bare.slice(7) : bare;
+/** Returns an address without a port, and an IPv4-mapped IPv6 address as IPv4: both forms mean the same client. */
+function normalizeAddress(address: string): string {
+  const host = withoutPort(address);
+  return host.startsWith("::ffff:") && host.includes(".") ? host.slice(7) : host;
 }
 
 /**
- * Some proxies write the port too. It is another for each connection: each would be a client of its own, with
- * calls of its own.
+ * Returns an address without its port. Some proxies append the port, which differs for each connection: with it, each
+ * connection would count as another client, with a rate limit of its own.
  */
 function withoutPort(address: string): string {
   const [, ipv6, ipv4] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(address) ?? [];

@@ -1,107 +1,75 @@
-import { Readable } from "node:stream";
+import { REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
 import { type HandlerResponse, PRIVATE_NO_STORE } from "./handler-response.ts";
+import type { OutboundResponse } from "./outbound-response.ts";
 import { proxiedHeaders } from "./proxied-headers.ts";
-import { isPushedBody } from "./pushed-body.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 
-/** An answer with all that it carries: what an adapter writes. */
-export interface OutboundResponse {
-  readonly status: number;
-  /** Names, in lower case, and values by turns, as HTTP has them: a name may come again. */
-  readonly headers: readonly string[];
-  readonly body: HandlerResponse["body"];
-}
-
 /**
- * Completes an answer: with the request's ids, the cookies that were set, and the security headers,
- * whatever it is an answer of. Every answer of an application passes here, on every platform.
+ * Returns a response with everything that all responses have: the request id, `traceparent`, the cookies that were set,
+ * and the security headers. Every response of an application is completed here, on every platform.
+ *
+ * Headers that the response already has are kept. Afterwards `context.headersSent` is `true`: setting a cookie throws
+ * from here on, since it could no longer be sent.
+ *
+ * @see docs/protocol.md 2.3 to 2.6
  */
 export function completeResponse(
-  reply: HandlerResponse | Response,
+  response: HandlerResponse | Response,
   context: RequestContext,
   security: SecurityHeaders,
 ): OutboundResponse | Response {
-  const outgoing = isReply(reply)
-    ? completeHandlerResponse(reply, context, security)
-    : completeFetchResponse(reply, context, security);
-  // A cookie that is set from here on would be lost without a word.
+  const outbound =
+    response instanceof Response
+      ? completeFetchResponse(response, context, security)
+      : completeHandlerResponse(response, context, security);
   context.headersSent = true;
-  return outgoing;
-}
-
-/** Gives a completed answer as the Fetch standard has it. */
-export function toFetchResponse(outgoing: OutboundResponse | Response): Response {
-  if (outgoing instanceof Response) return outgoing;
-  const headers = new Headers();
-  const { headers: lines, body } = outgoing;
-  for (let i = 0; i < lines.length; i += 2) headers.append(lines[i] ?? "", lines[i + 1] ?? "");
-  return new Response(isPushedBody(body) ? body.toStream() : body, { status: outgoing.status, headers });
-}
-
-/** What files are answered with: like a response, and made for Node's servers. */
-interface NodeLike {
-  _toNodeResponse(): { readonly status: number; readonly headers: readonly string[]; readonly body: unknown };
-}
-
-/**
- * Gives a response as the platform's own. What files are answered with is only like one: the servers
- * of Bun and Deno would take no header from it, and its `body` leaves the file open when nobody reads it.
- */
-export function toNativeResponse(given: Response): Response {
-  if (!("_toNodeResponse" in given)) return given;
-  const { body, ...rest } = (given as Response & NodeLike)._toNodeResponse();
-  const stream = body instanceof Readable ? Readable.toWeb(body) : body;
-  return toFetchResponse({ ...rest, body: stream as OutboundResponse["body"] }); // Node's web streams are the platform's
-}
-
-function isReply(reply: HandlerResponse | Response): reply is HandlerResponse {
-  // Asked first: to look at the body of a file's answer is to begin to read the file.
-  return !(reply instanceof Response);
+  return outbound;
 }
 
 function completeHandlerResponse(
-  reply: HandlerResponse,
+  response: HandlerResponse,
   context: RequestContext,
   security: SecurityHeaders,
 ): OutboundResponse {
-  const own = reply.headers ?? {};
+  const responseHeaders = response.headers ?? {};
   const headers: string[] = [];
-  for (const name in own) headers.push(name, own[name] ?? "");
-  for (const [name, value] of reply.security ?? security) if (own[name] === undefined) headers.push(name, value);
-  headers.push("x-request-id", context.id, "traceparent", context.traceparent);
+  for (const name in responseHeaders) headers.push(name, responseHeaders[name] ?? "");
+  for (const [name, value] of response.security ?? security) {
+    if (responseHeaders[name] === undefined) headers.push(name, value);
+  }
+  headers.push(REQUEST_ID_HEADER, context.id, TRACEPARENT_HEADER, context.traceparent);
   for (const cookie of context.setCookieHeaders) headers.push("set-cookie", cookie);
-  return { status: reply.status, headers, body: context.inbound.method === "HEAD" ? null : reply.body };
+  return { status: response.status, headers, body: context.inbound.method === "HEAD" ? null : response.body };
 }
 
-function completeFetchResponse(given: Response, context: RequestContext, security: SecurityHeaders): Response {
-  const response = context.inbound.method === "HEAD" || !isFile(given) ? copyOf(given, context) : given;
+function completeFetchResponse(routeResponse: Response, context: RequestContext, security: SecurityHeaders): Response {
+  const response = copyResponse(routeResponse, context);
   const { headers } = response;
   for (const [name, value] of security) if (!headers.has(name)) headers.set(name, value);
-  headers.set("x-request-id", context.id);
-  headers.set("traceparent", context.traceparent);
+  headers.set(REQUEST_ID_HEADER, context.id);
+  headers.set(TRACEPARENT_HEADER, context.traceparent);
   for (const cookie of context.setCookieHeaders) headers.append("set-cookie", cookie);
   return response;
 }
 
-/** What files are answered with is made for each request, and nobody else has it. */
-function isFile(given: Response): boolean {
-  return "_toNodeResponse" in given;
-}
-
 /**
- * Gives a route's answer anew, for this request alone. A route may keep one and give it again and again, as
- * those without a body can be: what is set on it for one visitor, the session even, would go to the next.
- * And the answer of another server (`fetch`), or of `Response.redirect`, takes no more headers.
+ * Returns a copy of a route's response for this request alone.
  *
- * One that says nothing of caches is for this visitor only.
+ * A route may return one `Response` without a body for many requests. Without the copy, a cookie that was set for one
+ * user, even the session, would be sent to the next. The headers of a response of `fetch` or `Response.redirect` are
+ * also immutable.
+ *
+ * If the response has no `Cache-Control`, the copy forbids caching.
+ *
+ * @see docs/protocol.md 11.4
  */
-function copyOf(given: Response, { inbound }: RequestContext): Response {
-  const { body, status, statusText } = given;
+function copyResponse(response: Response, { inbound }: RequestContext): Response {
+  const { body, status, statusText } = response;
   const isHead = inbound.method === "HEAD";
-  const headers = proxiedHeaders(given);
+  const headers = proxiedHeaders(response);
   for (const [name, value] of Object.entries(PRIVATE_NO_STORE)) if (!headers.has(name)) headers.set(name, value);
-  // Nobody will read it: what it is made of, a file or a connection, would stay open.
+  // Without cancel(), the file or connection behind a body that is never read would stay open.
   if (isHead) body?.cancel().catch(() => undefined);
   return new Response(isHead ? null : body, { status, statusText, headers });
 }

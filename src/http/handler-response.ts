@@ -1,22 +1,23 @@
+import { JSON_TYPE } from "../protocol/index.ts";
 import type { PushedBody } from "./pushed-body.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 
-/** An answer on its way: what the pipeline makes a `Response` of. */
+/** What the handler of a page, a call, a file or live updates returns. `completeResponse` adds the common headers. */
 export interface HandlerResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** The headers. Names are in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The security headers, where they are not those of the application. */
+  /** The security headers, if they differ from those of the application. */
   readonly security?: SecurityHeaders;
   readonly body: string | ReadableStream<Uint8Array> | PushedBody | null;
 }
 
-/** An answer for this visitor only, which no cache may keep. */
+/** The header of a response for this client only, which no cache may store. @see docs/protocol.md 2.6 */
 export const PRIVATE_NO_STORE = { "cache-control": "private, no-store" } as const;
 
-const JSON_HEADERS = { "content-type": "application/json", ...PRIVATE_NO_STORE } as const;
+const JSON_HEADERS = { "content-type": JSON_TYPE, ...PRIVATE_NO_STORE } as const;
 
-/** Gives a JSON answer for this visitor only. */
+/** Returns a JSON response that no cache may store. */
 export function jsonResponse(
   status: number,
   json: string,
@@ -25,7 +26,7 @@ export function jsonResponse(
   return { status, headers: headers ? { ...JSON_HEADERS, ...headers } : JSON_HEADERS, body: json };
 }
 
-/** Gives an HTML answer for this visitor only. */
+/** Returns an HTML response that no cache may store. */
 export function htmlResponse(
   status: number,
   html: string,
@@ -38,7 +39,7 @@ export function htmlResponse(
   };
 }
 
-/** Gives a plain sentence for a request that is neither a page nor a call. */
+/** Returns a plain text response that no cache may store, for a request that is neither a page nor a call. */
 export function textResponse(
   status: number,
   text: string,

@@ -1,19 +1,17 @@
-import { originOf } from "./origin.ts";
+import { originOf } from "./url-origin.ts";
 
 /**
- * A request as its host has it: what every request is asked for, each for no more than it costs there.
- *
- * The whole of it, by the Fetch standard, is made for whoever asks for it: on Node that costs a call more
- * than all that is looked at here.
+ * A request as its host provides it. The adapters implement it with lazy accessors: each value is computed on first
+ * use. On Node, creating the Fetch `Request` costs more than the rest of a call, so most calls never create one.
  */
 export interface InboundRequest {
   readonly method: string;
-  /** The path, as `URL` gives it. */
+  /** The path, as `URL.pathname` has it. */
   readonly pathname: string;
   readonly url: URL;
-  /** The origin that the connection itself names: its scheme and host. */
+  /** The origin of the connection: its scheme and the `Host` header. */
   readonly origin: string;
-  /** The address of the connection's other end; empty where the host does not tell. */
+  /** The address of the other end of the connection; empty if the host does not provide it. */
   readonly address: string;
   /** The same request as a Fetch `Request`. */
   readonly request: Request;
@@ -22,27 +20,27 @@ export interface InboundRequest {
   /** Aborts when the client disconnects before it has received the whole response. */
   readonly signal: AbortSignal;
   /**
-   * Gives a header as `Headers.get` does.
+   * Returns a header as `Headers.get` does.
    *
    * @param name in lower case
    */
   header(name: string): string | null;
   /**
-   * Gives the body where all of the declared length has arrived, which is how small ones come; `null`
-   * where some of it is still to be waited for. It can be read once, here or of `request`.
+   * Returns the body if all of its declared length has been received, as it usually is for small bodies; otherwise
+   * `null`. The body can be read once, either with this method or from `request`.
    */
   bufferedBody(): string | null;
 }
 
-/** A request of a host that has it by the Fetch standard. */
+/** A request of a host that provides a Fetch `Request`. */
 export class FetchInboundRequest implements InboundRequest {
   readonly request: Request;
   readonly url: URL;
   readonly address: string;
 
-  /** @param address of the connection's other end, where the host tells it beside the request */
+  /** @param address the address of the other end of the connection, if the host provides it separately */
   constructor(request: Request, address?: string) {
-    // Some hosts put the client's address on the request; srvx documents it as `ip`.
+    // srvx and hosts that follow it add the client's address to the request as `ip`. `Request` does not declare it.
     const { ip } = request as Request & { readonly ip?: string };
     this.request = request;
     this.url = new URL(request.url);

@@ -1,15 +1,17 @@
 import { bodyTooLargeError, hasDeclaredLength, MAX_BODY_BYTES } from "./request-body.ts";
 
 /**
- * Gives a request whose body ends with an error once it is over the limit: for code that reads the
- * body itself.
+ * Returns a request whose body fails once it exceeds {@link MAX_BODY_BYTES}, for routes that read the body themselves.
  *
- * A body of declared length has been refused before, so only those of unknown length are counted.
+ * A body with a declared length is returned unchanged: `checkDeclaredLength` has checked it, and the HTTP parser
+ * enforces the length. Only bodies of unknown length are counted.
+ *
+ * @see docs/protocol.md 2.7
  */
 export function withLimitedBody(request: Request): Request {
   if (!request.body || hasDeclaredLength(request.headers)) return request;
   let size = 0;
-  const counted = new TransformStream<Uint8Array, Uint8Array>({
+  const limiter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       size += chunk.byteLength;
       if (size > MAX_BODY_BYTES) controller.error(bodyTooLargeError());
@@ -17,12 +19,12 @@ export function withLimitedBody(request: Request): Request {
     },
   });
   const { url, method, headers, signal } = request;
-  // Node wants to be told that the body is sent while the answer may be read; its types know it not.
+  // The Fetch standard requires `duplex` for a stream as a body. The type `RequestInit` does not have it.
   const init: RequestInit & { duplex: "half" } = {
     method,
     headers,
     signal,
-    body: request.body.pipeThrough(counted),
+    body: request.body.pipeThrough(limiter),
     duplex: "half",
   };
   return new Request(url, init);

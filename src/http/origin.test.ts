@@ -4,10 +4,10 @@ import { isSameOrigin, siteOrigins } from "./origin.ts";
 describe("isSameOrigin", () => {
   const sites = ["https://shop.example", "https://www.shop.example"];
   it.each([
-    // origin, Sec-Fetch-Site, passes
+    // Origin, Sec-Fetch-Site, expected result
     ["https://shop.example", null, true],
     ["https://www.shop.example", "same-site", true],
-    ["https://shop.example", "cross-site", true], // the Origin header decides where there is one
+    ["https://shop.example", "cross-site", true], // the Origin header takes precedence
     ["https://evil.example", null, false],
     ["https://evil.example", "same-origin", false],
     ["null", null, false],
@@ -25,17 +25,17 @@ describe("isSameOrigin", () => {
     [null, "cross-site", false],
     [null, "", false],
     [null, "SAME-ORIGIN", false],
-  ])("Origin %j, Sec-Fetch-Site %j: %s", (origin, fetchSite, passes) => {
-    expect(isSameOrigin({ origin, fetchSite, sites })).toBe(passes);
+  ])("for Origin %j and Sec-Fetch-Site %j returns %s", (origin, fetchSite, expected) => {
+    expect(isSameOrigin({ origin, fetchSite, sites })).toBe(expected);
   });
 
-  it("refuses every origin when no site is known", () => {
+  it("refuses every origin if the site has no known origin", () => {
     expect(isSameOrigin({ origin: "https://shop.example", fetchSite: null, sites: [] })).toBe(false);
   });
 });
 
 describe("siteOrigins", () => {
-  const facts = {
+  const input = {
     configured: [],
     connection: "http://10.0.0.2:3000",
     forwardedProto: "https",
@@ -43,35 +43,35 @@ describe("siteOrigins", () => {
     trustProxy: 0,
   };
 
-  it("is what is configured, whatever the connection says", () => {
-    expect(siteOrigins({ ...facts, configured: ["https://a.example"], trustProxy: 1 })).toEqual(["https://a.example"]);
+  it("returns the configured origins regardless of the connection and forwarded headers", () => {
+    expect(siteOrigins({ ...input, configured: ["https://a.example"], trustProxy: 1 })).toEqual(["https://a.example"]);
   });
 
-  it("does not believe forwarded headers without a trusted proxy", () => {
-    expect(siteOrigins(facts)).toEqual(["http://10.0.0.2:3000"]);
+  it("ignores forwarded headers without a trusted proxy", () => {
+    expect(siteOrigins(input)).toEqual(["http://10.0.0.2:3000"]);
   });
 
-  it("believes the nearest proxy when one is trusted", () => {
-    expect(siteOrigins({ ...facts, trustProxy: 1 })).toEqual(["https://shop.example"]);
-    expect(siteOrigins({ ...facts, trustProxy: 1, forwardedHost: "evil.example, shop.example" })).toEqual([
+  it("uses the entry of the nearest proxy if one is trusted", () => {
+    expect(siteOrigins({ ...input, trustProxy: 1 })).toEqual(["https://shop.example"]);
+    expect(siteOrigins({ ...input, trustProxy: 1, forwardedHost: "evil.example, shop.example" })).toEqual([
       "https://shop.example",
     ]);
   });
 
-  it("falls back to the connection, part by part", () => {
-    expect(siteOrigins({ ...facts, trustProxy: 1, forwardedProto: null, forwardedHost: null })).toEqual([
+  it("takes the scheme or host of the connection if its forwarded header is missing", () => {
+    expect(siteOrigins({ ...input, trustProxy: 1, forwardedProto: null, forwardedHost: null })).toEqual([
       "http://10.0.0.2:3000",
     ]);
-    expect(siteOrigins({ ...facts, trustProxy: 1, forwardedHost: null })).toEqual(["https://10.0.0.2:3000"]);
+    expect(siteOrigins({ ...input, trustProxy: 1, forwardedHost: null })).toEqual(["https://10.0.0.2:3000"]);
   });
 
-  it("knows no site when the proxy's words make no origin", () => {
-    expect(siteOrigins({ ...facts, trustProxy: 1, forwardedProto: "gopher" })).toEqual([]);
-    expect(siteOrigins({ ...facts, trustProxy: 1, forwardedHost: "a b" })).toEqual([]);
+  it("returns no origin if the forwarded headers are not a valid origin", () => {
+    expect(siteOrigins({ ...input, trustProxy: 1, forwardedProto: "gopher" })).toEqual([]);
+    expect(siteOrigins({ ...input, trustProxy: 1, forwardedHost: "a b" })).toEqual([]);
   });
 
-  it("drops the default port, as browsers do in Origin", () => {
-    expect(siteOrigins({ ...facts, trustProxy: 1, forwardedHost: "shop.example:443" })).toEqual([
+  it("omits the default port, as browsers do in Origin", () => {
+    expect(siteOrigins({ ...input, trustProxy: 1, forwardedHost: "shop.example:443" })).toEqual([
       "https://shop.example",
     ]);
   });

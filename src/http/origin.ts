@@ -1,54 +1,68 @@
 import type { RequestContext } from "./request-context.ts";
 
-/** What a decision about a request's origin rests on. */
-export interface OriginFacts {
-  /** The `Origin` header, or `null` when there is none. */
+/** The input of {@link isSameOrigin}. */
+export interface OriginCheck {
+  /** The `Origin` header, or `null` if the request has none. */
   readonly origin: string | null;
-  /** The `Sec-Fetch-Site` header, or `null` when there is none. */
+  /** The `Sec-Fetch-Site` header, or `null` if the request has none. */
   readonly fetchSite: string | null;
-  /** The origins that are this site. */
+  /** The origins of the site. */
   readonly sites: readonly string[];
 }
 
 /**
- * Answers whether a call may have come from a page of this site.
+ * Returns whether a call may come from a page of this site. This is the protection against cross-site request forgery.
  *
- * A browser puts `Origin` on every cross-origin POST, so a foreign one, and `null` (a sandboxed
- * frame, a file), is refused. Without `Origin`, `Sec-Fetch-Site` decides where a browser sent it.
- * Scripts and other services send neither and pass: they hold no one's cookie by accident.
+ * - A browser sends `Origin` with every cross-origin POST. If the header is present, it must be one of the site's
+ *   origins. `null`, which sandboxed frames and local files send, is not.
+ * - Without `Origin`, `Sec-Fetch-Site` must be absent, `same-origin` or `none`. Only browsers send this header.
+ * - Without both headers the call is allowed. It comes from a script or another service, which has no cookies of a
+ *   user that it could be tricked into sending.
  *
- * @see the interface, "CSRF checks"
+ * When unsure, the check refuses: an empty list of sites refuses every `Origin`, and an unknown value of
+ * `Sec-Fetch-Site` is refused.
+ *
+ * @see docs/protocol.md 8.1
  */
-export function isSameOrigin({ origin, fetchSite, sites }: OriginFacts): boolean {
+export function isSameOrigin({ origin, fetchSite, sites }: OriginCheck): boolean {
   if (origin !== null) return sites.includes(origin);
   return fetchSite === null || fetchSite === "same-origin" || fetchSite === "none";
 }
 
-/** What a site's own origin is read from. */
-export interface SiteFacts {
-  /** `WEB_ORIGIN`, read and normalised. */
+/** The input of {@link siteOrigins}. */
+export interface SiteOriginsInput {
+  /** The origins of `WEB_ORIGIN`, normalized; empty if the variable is not set. */
   readonly configured: readonly string[];
-  /** The connection's own scheme and host. */
+  /** The origin of the connection: its scheme and the `Host` header. */
   readonly connection: string;
-  /** `X-Forwarded-Proto` and `X-Forwarded-Host`; believed only behind a proxy that is trusted. */
+  /** The `X-Forwarded-Proto` header, or `null`. It is used only with trusted proxies. */
   readonly forwardedProto: string | null;
+  /** The `X-Forwarded-Host` header, or `null`. It is used only with trusted proxies. */
   readonly forwardedHost: string | null;
+  /** The number of trusted proxies. */
   readonly trustProxy: number;
 }
 
-/** Gives the origins that are this site: the configured ones, else the one the visitor used. */
-export function siteOrigins(facts: SiteFacts): readonly string[] {
-  if (facts.configured.length > 0) return facts.configured;
-  if (facts.trustProxy === 0) return [facts.connection];
-  const connection = new URL(facts.connection);
-  const proto = last(facts.forwardedProto) ?? connection.protocol.slice(0, -1);
-  const host = last(facts.forwardedHost) ?? connection.host;
+/**
+ * Returns the origins of the site: those of `WEB_ORIGIN` or, if it is not set, the origin that the client used.
+ *
+ * When unsure, it returns none: if the forwarded scheme and host are not a valid origin, the list is empty, and
+ * {@link isSameOrigin} refuses every `Origin`.
+ *
+ * @see docs/protocol.md 8.2
+ */
+export function siteOrigins(input: SiteOriginsInput): readonly string[] {
+  if (input.configured.length > 0) return input.configured;
+  if (input.trustProxy === 0) return [input.connection];
+  const connection = new URL(input.connection);
+  const proto = lastEntry(input.forwardedProto) ?? connection.protocol.slice(0, -1);
+  const host = lastEntry(input.forwardedHost) ?? connection.host;
   const forwarded = proto === "http" || proto === "https" ? parseOrigin(`${proto}://${host}`) : null;
   return forwarded ? [forwarded] : [];
 }
 
-/** The value the nearest proxy wrote: what stands before it may be the client's own invention. */
-function last(header: string | null): string | undefined {
+/** Returns the entry that the nearest proxy appended. The client may have sent the entries before it. */
+function lastEntry(header: string | null): string | undefined {
   return header?.split(",").at(-1)?.trim() || undefined;
 }
 
@@ -60,7 +74,11 @@ function parseOrigin(text: string): string | null {
   }
 }
 
-/** Gives the origins that are this site, for one request. */
+/**
+ * Returns the origins of the site for one request.
+ *
+ * @see docs/protocol.md 8.2
+ */
 export function siteOriginsFor({ config, inbound }: RequestContext): readonly string[] {
   return siteOrigins({
     configured: config.origins,
@@ -69,20 +87,4 @@ export function siteOriginsFor({ config, inbound }: RequestContext): readonly st
     forwardedHost: inbound.header("x-forwarded-host"),
     trustProxy: config.trustProxy,
   });
-}
-
-let lastStart = "";
-let lastOrigin = "";
-
-/**
- * Gives the origin of an address. The last one is remembered: a server is mostly asked under one
- * name, and reading it out of an address anew costs as much as all other checks of a call.
- */
-export function originOf({ href }: URL): string {
-  const start = href.slice(0, href.indexOf("/", "https://".length));
-  if (start !== lastStart) {
-    lastOrigin = new URL(start).origin;
-    lastStart = start;
-  }
-  return lastOrigin;
 }

@@ -1,82 +1,86 @@
-/** Where a pushed body is written to. */
+/** The destination of a pushed body. The adapter of the host implements it. */
 export interface BodySink {
-  /** Writes text or bytes. @returns `false` when what was written has yet to leave: wait for `drained` */
+  /**
+   * Writes text or bytes.
+   *
+   * @returns `false` if the data is still buffered; the producer should wait for `onDrain` before it writes more
+   */
   write(chunk: string | Uint8Array): boolean;
-  /** Ends the body in order. */
+  /** Ends the body normally. */
   end(): void;
-  /** Breaks it off: the reader does not take what is written. */
+  /** Aborts the body, so that the client does not take it for complete. */
   destroy(): void;
 }
 
-/** What is told to the one who writes. */
+/** The callbacks of a pushed body's producer. */
 export interface BodyProducer {
-  /** What was written has left; more may follow. */
+  /** Called when the buffered data has been sent. The producer may write more. */
   onDrain(): void;
-  /** The body is over, whoever ended it. Told once. */
+  /** Called once when the body has ended, regardless of which side ended it. */
   onClose(): void;
 }
 
-/** Known to every copy of tsweb in a process: a built application brings its own, and is mounted by another. */
-const PUSHED = Symbol.for("tsweb.pushed");
+// A global symbol: a built application contains its own copy of this module, and may be mounted by another copy.
+const PUSHED_BODY = Symbol.for("tsweb.pushed");
 
-/** Answers whether a body is a {@link PushedBody}, whichever copy of this module has made it. */
+/** Returns whether a body is a {@link PushedBody} of this or of another copy of this module. */
 export function isPushedBody(body: unknown): body is PushedBody {
-  return typeof body === "object" && body !== null && PUSHED in body;
+  return typeof body === "object" && body !== null && PUSHED_BODY in body;
 }
 
 /**
- * A body that is written when there is something to say, rather than read when there is room: it is
- * handed to a platform as it is, since passing a web stream would cost as much again.
+ * A response body whose producer writes whenever it has data, instead of waiting until it is read. The Node adapter
+ * connects it to the socket directly: a web stream in between would double the cost of a message.
  */
 export class PushedBody {
-  readonly [PUSHED] = true;
+  readonly [PUSHED_BODY] = true;
   readonly #open: (sink: BodySink) => BodyProducer;
 
-  /** @param open begins to write; called once, when the headers are on their way */
+  /** @param open starts to write; called once, after the headers have been sent */
   constructor(open: (sink: BodySink) => BodyProducer) {
     this.#open = open;
   }
 
+  /** Starts the body. Call it once. */
   open(sink: BodySink): BodyProducer {
     return this.#open(sink);
   }
 
-  /** Gives the body as the Fetch standard has it, for platforms that take nothing else. */
+  /** Returns the body as a web stream, for hosts other than Node. */
   toStream(): ReadableStream<Uint8Array> {
-    return pushedStream(this);
+    return streamOf(this);
   }
 }
 
-/** How much may wait in a stream before its writer is told to stop. */
-const HIGH_WATER_BYTES = 64 * 1024;
+/** The number of bytes that a stream buffers before its producer is asked to wait. */
+const HIGH_WATER_MARK_BYTES = 64 * 1024;
 
-function pushedStream(body: PushedBody): ReadableStream<Uint8Array> {
+function streamOf(body: PushedBody): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let pushing: BodyProducer | undefined;
+  let producer: BodyProducer | undefined;
   let isOpen = true;
-  const close = (end: () => void) => {
+  const close = (endStream: () => void) => {
     if (!isOpen) return;
     isOpen = false;
-    end();
-    pushing?.onClose();
+    endStream();
+    producer?.onClose();
   };
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        pushing = body.open({
+        producer = body.open({
           write(chunk) {
             if (!isOpen) return false;
             controller.enqueue(typeof chunk === "string" ? encoder.encode(chunk) : chunk.slice());
             return (controller.desiredSize ?? 0) > 0;
           },
           end: () => close(() => controller.close()),
-          destroy: () =>
-            close(() => controller.error(new Error("The stream was broken off: its reader takes nothing."))),
+          destroy: () => close(() => controller.error(new Error("The response body was aborted by the server."))),
         });
       },
-      pull: () => pushing?.onDrain(),
+      pull: () => producer?.onDrain(),
       cancel: () => close(() => undefined),
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: HIGH_WATER_BYTES }),
+    new ByteLengthQueuingStrategy({ highWaterMark: HIGH_WATER_MARK_BYTES }),
   );
 }

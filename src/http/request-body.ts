@@ -1,44 +1,44 @@
 import type { InboundRequest } from "./inbound-request.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
 
-/** The most a request's body may hold, in bytes. @see the interface, "Limits" */
+/** The maximum size of a request body, in bytes. @see docs/protocol.md 2.7 */
 export const MAX_BODY_BYTES = 1024 * 1024;
 
-/** The refusal of a body over the limit. */
+/** The time that a body has to arrive, in seconds. @see docs/protocol.md 2.7 */
+export const BODY_TIMEOUT_SECONDS = 30;
+
+/** Returns the error for a body over {@link MAX_BODY_BYTES}: status 413, and the connection is closed. */
 export function bodyTooLargeError(): RequestError {
-  return new RequestError(
-    "validation_error",
-    `The request body is over ${MAX_BODY_BYTES} bytes, the most that is taken.`,
-    {
-      status: 413,
-      headers: CONNECTION_CLOSE,
-    },
-  );
+  const message = `The request body is larger than ${MAX_BODY_BYTES} bytes, the maximum.`;
+  return new RequestError("validation_error", message, { status: 413, headers: CONNECTION_CLOSE });
 }
 
 /**
- * Refuses a request that says of itself that its body is too large.
+ * Refuses a request whose `Content-Length` is over {@link MAX_BODY_BYTES}, before anything of the body is read.
  *
- * @throws Refusal 413
+ * A value that is not a number passes: such a body is counted while it is read.
+ *
+ * @throws RequestError 413
  */
 export function checkDeclaredLength(inbound: InboundRequest): void {
   if (Number(inbound.header("content-length") ?? 0) > MAX_BODY_BYTES) throw bodyTooLargeError();
 }
 
 /**
- * Answers whether a request says how long its body is: the HTTP parser holds it to that, so it needs
- * no counting. What is no length is never taken for one, since not every host's parser refuses it.
+ * Returns whether a request has a valid `Content-Length`. The HTTP parser enforces that length, so the body does not
+ * have to be counted.
+ *
+ * When unsure, the body is counted: not every host's parser refuses a malformed length, so only digits are accepted.
  */
 export function hasDeclaredLength(headers: Headers): boolean {
   return /^\d+$/.test(headers.get("content-length") ?? "");
 }
 
-/** How long a body may take to arrive, in seconds. */
-export const BODY_TIMEOUT_SECONDS = 30;
-
 /**
- * A body that the host has read before us, and did not hand on: its mistake, and none of the caller's.
- * Known by its name: the host's adapter and a built application each have a copy of this.
+ * Thrown when the host has read the body before tsweb and did not pass it on. This is a mistake in the host
+ * application, not of the client.
+ *
+ * Check `error.name`, not `instanceof`: a built application and its host each load a copy of this class.
  */
 export class BodyUsedError extends Error {
   override get name(): string {
@@ -47,33 +47,31 @@ export class BodyUsedError extends Error {
 }
 
 /**
- * Reads a request's body as text, up to the limit: refused as soon as it is known to be over it,
- * and never held in memory beyond it. It is given at once where it has arrived.
+ * Returns the body of a request as text: synchronously if it has been received already, otherwise as a promise. At
+ * most {@link MAX_BODY_BYTES} are held in memory.
  *
- * @throws Refusal 413 over {@link MAX_BODY_BYTES}; 408 when it takes longer than 30 seconds to arrive; 400 when
- *   it breaks off half way, which is no failure of ours and none to be logged as one
- * @throws BodyUsedError, or the platform's TypeError, when the host has read it
+ * @throws RequestError 413 over {@link MAX_BODY_BYTES}; 408 after {@link BODY_TIMEOUT_SECONDS}; 400 if the connection
+ *   ends before the body has arrived. None of these is logged as a failure of the server.
+ * @throws BodyUsedError, or the platform's TypeError, if the host has read the body
+ * @see docs/protocol.md 2.7
  */
 export function readBody(inbound: InboundRequest): string | Promise<string> {
   checkDeclaredLength(inbound);
-  return inbound.bufferedBody() ?? bodyInTime(inbound.request);
+  return inbound.bufferedBody() ?? readWithTimeout(inbound.request);
 }
 
-async function bodyInTime(request: Request): Promise<string> {
+async function readWithTimeout(request: Request): Promise<string> {
   const wasUsed = request.bodyUsed;
   let timer: NodeJS.Timeout | undefined;
-  const tooSlow = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new RequestError("validation_error", SLOW, { status: 408, headers: CONNECTION_CLOSE })),
-      BODY_TIMEOUT_SECONDS * 1000,
-    );
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(bodyTimeoutError()), BODY_TIMEOUT_SECONDS * 1000);
   });
   try {
-    return await Promise.race([hasDeclaredLength(request.headers) ? request.text() : readCounted(request), tooSlow]);
+    return await Promise.race([hasDeclaredLength(request.headers) ? request.text() : readCounted(request), timeout]);
   } catch (error) {
     const isUsed = error instanceof Error && error.name === "BodyUsedError";
     if (error instanceof RequestError || isUsed || wasUsed) throw error;
-    throw new RequestError("validation_error", "The request ended before its body had arrived.", {
+    throw new RequestError("validation_error", "The connection ended before the request body had arrived.", {
       status: 400,
       headers: CONNECTION_CLOSE,
     });
@@ -82,7 +80,10 @@ async function bodyInTime(request: Request): Promise<string> {
   }
 }
 
-const SLOW = `The request body took longer than ${BODY_TIMEOUT_SECONDS} seconds to arrive.`;
+function bodyTimeoutError(): RequestError {
+  const message = `The request body took longer than ${BODY_TIMEOUT_SECONDS} seconds to arrive.`;
+  return new RequestError("validation_error", message, { status: 408, headers: CONNECTION_CLOSE });
+}
 
 async function readCounted(request: Request): Promise<string> {
   if (!request.body) return "";

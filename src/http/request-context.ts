@@ -1,48 +1,52 @@
-import { AsyncLocalStorage } from "node:async_hooks";
 import { parse as parseCookies, serialize } from "cookie";
 import type { Config } from "../config/index.ts";
 import type { InboundRequest } from "./inbound-request.ts";
 
-/** A frozen record of strings: what `request.query`, `request.headers` and `request.cookies` are. */
+/** A frozen record of strings: the type of `request.query`, `request.headers` and `request.cookies`. */
 export type StringRecord = Readonly<Record<string, string>>;
 
-/** What a cookie is written with, beside what every cookie of ours has. */
+/** The attributes of a cookie that differ from cookie to cookie. */
 export interface CookieAttributes {
-  /** Seconds until it is over; absent: until the browser closes. `0` removes it. */
+  /** The lifetime in seconds. `0` removes the cookie. If absent, the cookie ends with the browser's session. */
   readonly maxAge?: number;
 }
 
-/** What the pipeline knows of one request: made once, carried through everything it starts. */
+/** What a {@link RequestContext} is created from. */
 export interface RequestContextInit {
   readonly inbound: InboundRequest;
   readonly id: string;
   readonly traceparent: string;
   readonly address: string;
   readonly config: Config;
+  readonly bus?: unknown;
 }
 
 /**
- * One request on its way: read by `request` and `session`, and written to by them until the
- * first byte of the answer has left.
+ * The state of one request. `request` and `session` read from it, and write cookies to it until the headers of the
+ * response have been sent.
  */
 export class RequestContext {
   readonly inbound: InboundRequest;
+  /** The request id. @see docs/protocol.md 2.3 */
   readonly id: string;
+  /** The `traceparent` of the response. @see docs/protocol.md 2.4 */
   readonly traceparent: string;
-  /** The client's address, after the proxies that are trusted. */
+  /** The address of the client, behind trusted proxies. @see docs/protocol.md 2.8 */
   readonly address: string;
   readonly config: Config;
-  /** Set once the headers have left: cookies can no longer be written. */
+  /** Whether the headers of the response have been sent. Cookies can then no longer be set. */
   headersSent = false;
-  /** Who is signed in, kept here for `session/`, which alone knows what it is; `undefined` until it is asked for. */
+  /** The session, stored here by `session/`, which alone knows its type; `undefined` until it is first read. */
   session: unknown;
+  /** The bus of the application, stored here for `live/`, which alone knows its type; `undefined` without application. */
+  readonly bus: unknown;
 
   #signal: AbortSignal | undefined;
-  #limit: AbortSignal | undefined;
+  #timeoutSignal: AbortSignal | undefined;
   #query: StringRecord | undefined;
   #headers: StringRecord | undefined;
   #cookies: StringRecord | undefined;
-  #outgoing: Map<string, string> | undefined;
+  #setCookies: Map<string, string> | undefined;
 
   constructor(init: RequestContextInit) {
     this.inbound = init.inbound;
@@ -50,9 +54,10 @@ export class RequestContext {
     this.traceparent = init.traceparent;
     this.address = init.address;
     this.config = init.config;
+    this.bus = init.bus;
   }
 
-  /** The request by the Fetch standard. Made on first use. */
+  /** The request as a Fetch `Request`. Created on first use. */
   get raw(): Request {
     return this.inbound.request;
   }
@@ -61,88 +66,63 @@ export class RequestContext {
     return this.inbound.url;
   }
 
-  /** Aborts when the caller is gone or out of time. Made on first use: most requests never ask. */
+  /** Aborts when the client disconnects or the time limit of the call is over. Created on first use. */
   get signal(): AbortSignal {
-    this.#signal ??= this.#limit ? AbortSignal.any([this.inbound.signal, this.#limit]) : this.inbound.signal;
+    this.#signal ??= this.#timeoutSignal
+      ? AbortSignal.any([this.inbound.signal, this.#timeoutSignal])
+      : this.inbound.signal;
     return this.#signal;
   }
 
-  /** Makes {@link signal} abort with another one too: of a time limit. To be called before it is read. */
-  setTimeoutSignal(limit: AbortSignal): void {
-    this.#limit = limit;
+  /** Makes {@link signal} abort together with `timeoutSignal` too. Call it before `signal` is first read. */
+  setTimeoutSignal(timeoutSignal: AbortSignal): void {
+    this.#timeoutSignal = timeoutSignal;
   }
 
   get query(): StringRecord {
-    this.#query ??= freeze(this.url.searchParams);
+    this.#query ??= toStringRecord(this.url.searchParams);
     return this.#query;
   }
 
   get headers(): StringRecord {
-    this.#headers ??= freeze(this.inbound.headers);
+    this.#headers ??= toStringRecord(this.inbound.headers);
     return this.#headers;
   }
 
   get cookies(): StringRecord {
-    this.#cookies ??= freeze(Object.entries(parseCookies(this.inbound.header("cookie") ?? "")));
+    this.#cookies ??= toStringRecord(Object.entries(parseCookies(this.inbound.header("cookie") ?? "")));
     return this.#cookies;
   }
 
   /**
-   * Writes a cookie on the answer; a later one of the same name replaces it.
+   * Sets a cookie on the response, with `Path=/; HttpOnly; SameSite=Lax`, and `Secure` with `WEB_COOKIE_SECURE=1`. It
+   * replaces a cookie of the same name that was set before.
    *
-   * @throws Error once the first byte of the answer has left
+   * @throws Error after the headers of the response have been sent
+   * @see docs/protocol.md 2.10
    */
   setCookie(name: string, value: string, { maxAge }: CookieAttributes = {}): void {
     if (this.headersSent) {
       throw new Error(
-        `The cookie "${name}" cannot be set: the first bytes of this answer have left, and the headers with them. ` +
-          "Set it before the function returns, in a stream before the first yield.",
+        `The cookie "${name}" cannot be set: the headers of the response have already been sent. Set it before the ` +
+          "function returns, or in a stream before the first yield.",
       );
     }
-    this.#outgoing ??= new Map();
+    this.#setCookies ??= new Map();
     const secure = this.config.cookieSecure;
     const age = maxAge === undefined ? {} : { maxAge };
-    this.#outgoing.set(name, serialize(name, value, { path: "/", httpOnly: true, sameSite: "lax", secure, ...age }));
+    this.#setCookies.set(name, serialize(name, value, { path: "/", httpOnly: true, sameSite: "lax", secure, ...age }));
   }
 
-  /** The `Set-Cookie` lines of the answer so far. */
+  /** The `Set-Cookie` headers of the response. */
   get setCookieHeaders(): Iterable<string> {
-    return this.#outgoing?.values() ?? [];
+    return this.#setCookies?.values() ?? [];
   }
 }
 
-function freeze(entries: Iterable<readonly [string, string | undefined]>): StringRecord {
-  const fields: Record<string, string> = Object.create(null);
-  for (const [name, value] of entries) if (value !== undefined) fields[name] = value;
-  return Object.freeze(fields);
-}
-
-const storage = new AsyncLocalStorage<RequestContext>();
-
-/** Runs `work` as part of a request; all that it starts, awaits and schedules stays part of it. */
-export function runInContext<T>(context: RequestContext, work: () => T): T {
-  return storage.run(context, work);
-}
-
-/**
- * Runs `work` as part of no request: for timers and connections that outlive the request that happened
- * to be the first to need them.
- */
-export function runOutsideRequests<T>(work: () => T): T {
-  return storage.exit(work);
-}
-
-/**
- * Gives the request under way.
- *
- * @param asked what was asked for, for the message: `session.user()`
- * @throws Error outside a request, and says where it can be used
- */
-export function requireContext(asked: string): RequestContext {
-  const context = storage.getStore();
-  if (context) return context;
-  throw new Error(
-    `${asked} was used outside a request. It works inside a page, a server function or a route, and in what they ` +
-      "start; at module level, or in a timer set when the program began, there is no visitor to speak of.",
-  );
+/** Returns a frozen object without a prototype, so that names like `__proto__` are ordinary keys. */
+function toStringRecord(entries: Iterable<readonly [string, string | undefined]>): StringRecord {
+  const record: Record<string, string> = Object.create(null);
+  for (const [name, value] of entries) if (value !== undefined) record[name] = value;
+  return Object.freeze(record);
 }

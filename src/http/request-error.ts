@@ -1,17 +1,20 @@
 import { type ErrorCode, RPCError, statusOf } from "../errors.ts";
 
-/** What a refusal says beside its code. */
+/** The options of a {@link RequestError}. */
 export interface RequestErrorOptions {
-  /** The status, where it is not the code's own. */
+  /** The status, if it differs from that of the code. */
   readonly status?: number;
+  /** Further headers of the response. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Anything else that the caller can use. */
+  /** The `details` of the error body. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * A request that the pipeline itself refuses: an error of the interface's codes with the status
- * and headers that the rule it broke asks for.
+ * Thrown when the server itself refuses a request, before or instead of running a function of the application. It has
+ * the status and the headers of the check that failed.
+ *
+ * @see docs/protocol.md 3.2 and 5.3
  */
 export class RequestError extends RPCError {
   readonly status: number;
@@ -25,7 +28,9 @@ export class RequestError extends RPCError {
 }
 
 /**
- * The header that a refusal carries when the body was not read: what is still on its way must not
- * be taken for the next request.
+ * The header of a response to a request whose body was not read. It prevents request smuggling: the rest of the body
+ * must not be parsed as the next request.
+ *
+ * @see docs/protocol.md 2.9
  */
 export const CONNECTION_CLOSE = { connection: "close" } as const;

@@ -2,10 +2,13 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
 
-describe("isUsablePath", () => {
-  it.each(["/", "/a", "/a/b/", "/a%20b", "/%C3%A9", "/a%2Fb", "/é", "/a.b/..c", "/%25"])("takes %s", (path) => {
-    expect(isValidPath(path)).toBe(true);
-  });
+describe("isValidPath", () => {
+  it.each(["/", "/a", "/a/b/", "/a%20b", "/%C3%A9", "/a%2Fb", "/é", "/a.b/..c", "/%25"])(
+    "accepts the path %s",
+    (path) => {
+      expect(isValidPath(path)).toBe(true);
+    },
+  );
 
   it.each([
     "//",
@@ -22,18 +25,18 @@ describe("isUsablePath", () => {
     "/..%2f..%2fetc/passwd",
     "/%2e%2e/a",
     "/a/%2e",
-  ])("refuses %s", (path) => {
+  ])("refuses the path %s", (path) => {
     expect(isValidPath(path)).toBe(false);
   });
 
-  it("never throws", () => {
+  it("never throws, for any path", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (path) => typeof isValidPath(`/${path}`) === "boolean"));
   });
 });
 
-describe("isPlainTarget", () => {
+describe("isUnambiguousTarget", () => {
   it.each(["/", "/a/b", "/a.b/..c/d..", "/...", "/.well-known/x", "/%2efile", "/a?../b\\c#d", "/%252e%252e/a"])(
-    "takes %s",
+    "accepts the target %s",
     (target) => {
       expect(isUnambiguousTarget(target)).toBe(true);
     },
@@ -52,11 +55,11 @@ describe("isPlainTarget", () => {
     "/x\\..\\admin",
     "/\\host",
     "/admin#x",
-  ])("refuses %s", (target) => {
+  ])("refuses the target %s", (target) => {
     expect(isUnambiguousTarget(target)).toBe(false);
   });
 
-  it("takes nothing whose path an address changes", () => {
+  it("accepts no target whose path the URL parser changes", () => {
     const piece = fc.constantFrom("/", "//", ".", "..", "%2e", "%2E", "\\", "#", "?", "a", "%2F", "%");
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
@@ -68,7 +71,7 @@ describe("isPlainTarget", () => {
   });
 });
 
-describe("belowBase", () => {
+describe("pathBelowBase", () => {
   it.each([
     ["/a", "", "/a"],
     ["/app", "/app", "/"],
@@ -76,7 +79,7 @@ describe("belowBase", () => {
     ["/app/a", "/app", "/a"],
     ["/apple", "/app", null],
     ["/", "/app", null],
-  ])("%s below %j is %j", (path, base, expected) => {
+  ])("for the path %s and the base %j returns %j", (path, base, expected) => {
     expect(pathBelowBase(path, base)).toBe(expected);
   });
 });

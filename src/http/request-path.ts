@@ -1,7 +1,16 @@
 /**
- * Answers whether an application can mean a request's path. Refused are broken percent-encoding, a
- * NUL or another control character, a backslash (which some systems take for a slash), `..` behind
- * an encoding, and `//`, which at the front of a redirect would name another host.
+ * Returns whether a path can be routed. Invalid paths are:
+ *
+ * - broken percent-encoding;
+ * - a control character, such as NUL, that some systems treat as the end of a path;
+ * - a backslash, which some systems treat as a slash;
+ * - a percent-encoded `.` or `..` segment, which could lead outside a directory (path traversal);
+ * - `//`, which would name another host at the start of a redirect's `Location`.
+ *
+ * When unsure, the path is refused.
+ *
+ * @param pathname the path as `URL.pathname` has it, percent-encoded
+ * @see docs/protocol.md 2.2
  */
 export function isValidPath(pathname: string): boolean {
   if (pathname.includes("//")) return false;
@@ -17,11 +26,15 @@ export function isValidPath(pathname: string): boolean {
 }
 
 /**
- * Answers whether a request's target, as it was sent, is the address that it is read as. Not so with `.` and
- * `..` between its slashes, a backslash, which the reader takes for a slash, and a `#`, which ends it: to a
- * proxy or a guard in front, `/x/../admin` may be another path than `/admin`. No browser sends these.
+ * Returns whether the URL parser leaves the path of a request target as it was sent.
  *
- * @see RFC 3986, section 6.2.2.3; the URL standard, "path state"
+ * The parser resolves `.` and `..` segments, treats a backslash as a slash, and cuts the path at `#`. A proxy or a
+ * guard in front may not: to it, `/x/../admin` is another path than `/admin`, and its access rule would be bypassed.
+ * No browser sends such targets.
+ *
+ * @param target the request target as received, with its query
+ * @see docs/protocol.md 2.2
+ * @see RFC 3986, section 6.2.2.3; URL standard, "path state"
  */
 export function isUnambiguousTarget(target: string): boolean {
   const end = target.indexOf("?");
@@ -29,7 +42,7 @@ export function isUnambiguousTarget(target: string): boolean {
   return !/[\\#]|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }
 
-/** Gives the path below the application's base, or `null` when it is not below it. */
+/** Returns the path below the application's base path, or `null` if it is not below it. @see docs/protocol.md 2.1 */
 export function pathBelowBase(pathname: string, base: string): string | null {
   if (base === "") return pathname;
   if (pathname === base) return "/";

@@ -1,81 +1,95 @@
-import { requireContext, type StringRecord } from "./request-context.ts";
-
-/** Names that no application may write: the session's cookie is the session's alone. */
-const RESERVED = /^(__Host-)?web_session$/;
-
-/** The characters a cookie's name is made of. @see RFC 6265, section 4.1.1 */
-const COOKIE_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-
-/** What browsers keep of a cookie's name and value: one that is larger they drop without a word. */
-const MAX_COOKIE_BYTES = 4096;
+import { requireContext } from "./context-storage.ts";
+import { isCookieName, isSessionCookie, MAX_COOKIE_BYTES } from "./cookies.ts";
+import type { StringRecord } from "./request-context.ts";
 
 /**
- * The request under way, in a page, a server function, a route and all that they start.
+ * The current request, in pages, server functions, routes, and all code that they call or start.
  *
- * Outside a request every member throws and says so.
+ * Outside a request, every member throws an `Error` that says so.
  *
- * @see the interface, "Request context"
+ * @see docs/protocol.md 2.10
  */
 export const request = {
   /** The path, without the query. */
   get path(): string {
     return requireContext("request.path").inbound.pathname;
   },
-  /** `GET` or `POST`. A HEAD reads as GET: it runs the same page. */
+  /** The method, such as `GET` or `POST`. HEAD reads as `GET`, since it runs the same page. */
   get method(): string {
     const { method } = requireContext("request.method").inbound;
     return method === "HEAD" ? "GET" : method;
   },
-  /** The query's parameters; of a repeated one, the last. */
+  /** The query parameters. Of a repeated parameter, the last one counts. */
   get query(): StringRecord {
     return requireContext("request.query").query;
   },
-  /** The headers, names in lower case. */
+  /** The headers, with names in lower case. */
   get headers(): StringRecord {
     return requireContext("request.headers").headers;
   },
-  /** The cookies the browser sent. */
+  /** The cookies that the client sent, percent-decoded. */
   get cookies(): StringRecord {
     return requireContext("request.cookies").cookies;
   },
-  /** The request's id, also sent as `X-Request-Id`. */
+  /** The request id. The response carries it as `X-Request-Id`. */
   get id(): string {
     return requireContext("request.id").id;
   },
-  /** Aborts when the caller is gone or out of time. Its listeners run outside the request: `request` is not there. */
+  /**
+   * Aborts when the client disconnects or the time limit of the call is over. Its listeners run outside the request:
+   * `request` throws in them.
+   */
   get signal(): AbortSignal {
     return requireContext("request.signal").signal;
   },
   /**
-   * Sets a cookie: `Path=/; HttpOnly; SameSite=Lax`, and `Secure` as the session has it.
+   * Sets a cookie with `Path=/; HttpOnly; SameSite=Lax`, and with `Secure` if `WEB_COOKIE_SECURE=1`.
    *
-   * @param options `max_age` in seconds; without it the cookie ends with the browser's session,
-   *   with `0` it is removed
-   * @throws TypeError for a name or value that no cookie can have, or the session's name
-   * @throws RangeError for one so large that browsers would drop it
-   * @throws Error after the first byte of the answer has left
+   * @param options `max_age` in seconds. Without it, the cookie ends with the browser's session; `0` removes it.
+   * @throws TypeError for an invalid name, value or `max_age`, and for the name of the session cookie
+   * @throws RangeError if name and value together are over 4,096 bytes, which browsers do not store
+   * @throws Error after the headers of the response have been sent
    */
   set_cookie(name: string, value: string, options: { readonly max_age?: number } = {}): void {
     const context = requireContext("request.set_cookie()");
-    if (typeof name !== "string" || !COOKIE_NAME.test(name)) {
-      throw new TypeError(`request.set_cookie: ${JSON.stringify(name)} cannot name a cookie.`);
-    }
-    if (RESERVED.test(name)) {
-      throw new TypeError(`request.set_cookie: ${name} is the session's; use session.login and session.logout.`);
-    }
-    if (typeof value !== "string" || !value.isWellFormed()) {
-      throw new TypeError(`request.set_cookie: the value of ${name} must be a string, of whole characters.`);
-    }
-    const size = name.length + encodeURIComponent(value).length;
-    if (size > MAX_COOKIE_BYTES) {
-      throw new RangeError(
-        `request.set_cookie: ${name} would be ${size} bytes; browsers drop one over ${MAX_COOKIE_BYTES}.`,
-      );
-    }
+    checkCookieName(name);
+    checkCookieValue(name, value);
     const { max_age } = options;
     if (max_age !== undefined && !Number.isSafeInteger(max_age)) {
-      throw new TypeError(`request.set_cookie: max_age of ${name} must be a whole number of seconds.`);
+      throw new TypeError(
+        `request.set_cookie: max_age of ${name} is ${String(max_age)}. It must be a whole number of seconds.`,
+      );
     }
     context.setCookie(name, value, max_age === undefined ? {} : { maxAge: max_age });
   },
 };
+
+function checkCookieName(name: unknown): asserts name is string {
+  if (typeof name !== "string" || !isCookieName(name)) {
+    throw new TypeError(
+      `request.set_cookie: ${JSON.stringify(name)} is not a valid cookie name. Use letters, digits, "-" and "_".`,
+    );
+  }
+  if (isSessionCookie(name)) {
+    throw new TypeError(
+      `request.set_cookie: ${name} is the session cookie. Use session.login and session.logout to change it.`,
+    );
+  }
+}
+
+/** The value itself is never in a message: it may be a secret. */
+function checkCookieValue(name: string, value: unknown): asserts value is string {
+  if (typeof value !== "string" || !value.isWellFormed()) {
+    throw new TypeError(
+      `request.set_cookie: the value of ${name} must be a string without unpaired surrogates. ` +
+        "Convert other values, for example with JSON.stringify.",
+    );
+  }
+  const size = name.length + encodeURIComponent(value).length;
+  if (size > MAX_COOKIE_BYTES) {
+    throw new RangeError(
+      `request.set_cookie: ${name} would be ${size} bytes, and browsers do not store cookies over ` +
+        `${MAX_COOKIE_BYTES}. Store the data on the server, and an id in the cookie.`,
+    );
+  }
+}

@@ -1,13 +1,14 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { compiledPage, compiledRoute, createTestApp } from "#test/compiled-app";
-import { checkSecurityOptions, createSecurityHeaders, type SecurityOptions } from "./security-headers.ts";
+import { createSecurityHeaders, type SecurityOptions } from "./security-headers.ts";
+import { checkSecurityOptions } from "./security-options.ts";
 
-const facts = { development: false, secure: false };
-const headersOf = (...said: SecurityOptions[]) => Object.fromEntries(createSecurityHeaders(facts, ...said));
-const policyOf = (...said: SecurityOptions[]) => headersOf(...said)["content-security-policy"];
+const environment = { development: false, secure: false };
+const headersOf = (...options: SecurityOptions[]) => Object.fromEntries(createSecurityHeaders(environment, ...options));
+const policyOf = (...options: SecurityOptions[]) => headersOf(...options)["content-security-policy"];
 
-describe("what answers say for security", () => {
-  it("is this, unless something else is said", () => {
+describe("the security headers", () => {
+  it("have secure defaults: no inline script, no framing by other sites", () => {
     expect(headersOf()).toEqual({
       "content-security-policy":
         "default-src 'self'; script-src 'self'; style-src 'self'; style-src-attr 'unsafe-inline'; object-src 'none'; " +
@@ -21,14 +22,14 @@ describe("what answers say for security", () => {
     });
   });
 
-  it("asks for HTTPS where visitors come over it", () => {
-    const lines = Object.fromEntries(createSecurityHeaders({ development: false, secure: true }));
-    expect(lines["strict-transport-security"]).toBe("max-age=31536000");
+  it("require HTTPS (HSTS) if clients connect over it", () => {
+    const headers = Object.fromEntries(createSecurityHeaders({ development: false, secure: true }));
+    expect(headers["strict-transport-security"]).toBe("max-age=31536000");
   });
 
-  it("lets the build tool's styles and worker in while it is developed, beside what is said", () => {
-    const development = (...said: SecurityOptions[]) =>
-      Object.fromEntries(createSecurityHeaders({ development: true, secure: false }, ...said))[
+  it("allow the styles and the worker of the build tool in development, in addition to the options", () => {
+    const development = (...options: SecurityOptions[]) =>
+      Object.fromEntries(createSecurityHeaders({ development: true, secure: false }, ...options))[
         "content-security-policy"
       ];
     expect(development()).toContain("style-src 'self' 'unsafe-inline';");
@@ -39,7 +40,7 @@ describe("what answers say for security", () => {
     expect(development({ policy: { "style-src": null } })).not.toContain("style-src ");
   });
 
-  it("changes by a directive at a time, the page's before the application's", () => {
+  it("change one directive at a time, and the page's option takes precedence over the application's", () => {
     expect(policyOf({ policy: { "img-src": "'self'" } })).toMatch(/frame-ancestors 'self'; img-src 'self'$/);
     expect(policyOf({ policy: { "img-src": null, "object-src": null } })).not.toMatch(/img-src|object-src/);
     expect(policyOf({ policy: { "connect-src": "'self' https://api.example" } })).toMatch(
@@ -49,37 +50,37 @@ describe("what answers say for security", () => {
     expect(policyOf({ policy: { "img-src": "a" } }, { policy: { "img-src": "b" } })).toMatch(/img-src b$/);
   });
 
-  it("changes by a header at a time, whatever the case of its name", () => {
-    const lines = headersOf({ headers: { "X-Frame-Options": null, "referrer-policy": "no-referrer" } });
-    expect(lines).not.toHaveProperty("x-frame-options");
-    expect(lines["referrer-policy"]).toBe("no-referrer");
+  it("change one header at a time, regardless of the case of its name", () => {
+    const headers = headersOf({ headers: { "X-Frame-Options": null, "referrer-policy": "no-referrer" } });
+    expect(headers).not.toHaveProperty("x-frame-options");
+    expect(headers["referrer-policy"]).toBe("no-referrer");
     expect(headersOf({ headers: { "content-security-policy": null } })).not.toHaveProperty("content-security-policy");
     expect(policyOf({ headers: { "Content-Security-Policy": "default-src *" } })).toBe("default-src *");
     expect(headersOf({ headers: { "x-robots-tag": "noindex" } })["x-robots-tag"]).toBe("noindex");
   });
 });
 
-describe("what cannot be said", () => {
+describe("the security options", () => {
   it.each<[string, SecurityOptions]>([
-    ["a directive that begins another", { policy: { "img-src": "'self'; script-src *" } }],
-    ["a directive that begins another policy", { policy: { "img-src": "'self', script-src *" } }],
+    ["a directive that starts another directive", { policy: { "img-src": "'self'; script-src *" } }],
+    ["a directive that starts another policy", { policy: { "img-src": "'self', script-src *" } }],
     ["a line break in a directive", { policy: { "img-src": "a\r\nset-cookie: b" } }],
-    ["a directive that is none", { policy: { "img src": "a" } }],
-    ["a directive's name with a semicolon", { policy: { "a;b": "c" } }],
+    ["an invalid directive name", { policy: { "img src": "a" } }],
+    ["a directive name with a semicolon", { policy: { "a;b": "c" } }],
     ["a directive that is a list", { policy: { "img-src": ["a"] as unknown as string } }],
     ["a line break in a header", { headers: { "x-a": "b\r\nset-cookie: c" } }],
-    ["a header's name that is none", { headers: { "x a": "b" } }],
+    ["an invalid header name", { headers: { "x a": "b" } }],
     ["an empty header", { headers: { "x-a": "" } }],
-    ["a header beyond ASCII", { headers: { "x-a": "é" } }],
+    ["a header with a character outside ASCII", { headers: { "x-a": "é" } }],
     ["a header that is undefined", { headers: { "x-a": undefined as unknown as string } }],
-    ["a cookie", { headers: { "Set-Cookie": "a=b" } }],
-    ["the length", { headers: { "content-length": "1" } }],
-    ["the id", { headers: { "x-request-id": null } }],
-  ])("is %s", (_what, options) => {
+    ["the header Set-Cookie", { headers: { "Set-Cookie": "a=b" } }],
+    ["the header Content-Length", { headers: { "content-length": "1" } }],
+    ["the header X-Request-Id", { headers: { "x-request-id": null } }],
+  ])("refuse %s", (_what, options) => {
     expect(() => checkSecurityOptions(options, "new App")).toThrow(/^new App: /);
   });
 
-  it("is an error where it is said", () => {
+  it("throw in new App or page, and the error names it", () => {
     expect(() => createTestApp({ home: compiledPage("/", () => "home") }, { headers: { "x a": "b" } })).toThrow(
       'new App: the header "x a"',
     );
@@ -87,7 +88,7 @@ describe("what cannot be said", () => {
   });
 });
 
-describe("an application that says something of its own", () => {
+describe("an application with security options", () => {
   const modules = {
     plain: compiledPage("/plain", () => "plain"),
     framed: compiledPage("/framed", () => "framed", {
@@ -103,21 +104,21 @@ describe("an application that says something of its own", () => {
   });
   const at = async (path: string) => (await app.fetch(new Request(`http://shop.example${path}`))).headers;
 
-  it("says it with every answer", async () => {
+  it("applies them to every response", async () => {
     for (const path of ["/plain", "/nowhere", "/healthz", "/framed", "/__web/live", "/a%00b"]) {
       expect((await at(path)).get("referrer-policy")).toBe("no-referrer");
       expect((await at(path)).get("x-content-type-options")).toBe("nosniff");
     }
   });
 
-  it("says what a page says with that page alone", async () => {
+  it("applies the options of a page to that page only", async () => {
     expect((await at("/framed")).get("content-security-policy")).toContain("frame-ancestors https://partner.example;");
     expect((await at("/framed")).get("x-frame-options")).toBeNull();
     expect((await at("/broken")).get("x-frame-options")).toBeNull();
     expect((await at("/plain")).get("x-frame-options")).toBe("SAMEORIGIN");
   });
 
-  it("leaves a route what it says itself", async () => {
+  it("keeps a security header that a route sets itself", async () => {
     expect((await at("/own")).get("referrer-policy")).toBe("origin");
   });
 });

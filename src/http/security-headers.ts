@@ -1,144 +1,91 @@
-import { CSRF_HEADER } from "../protocol/index.ts";
-
 /**
- * What every answer says to browsers about itself.
- *
- * The policy allows no inline script anywhere. Inline `style` attributes are allowed, so that
- * `style={…}` works in markup; `<style>` elements are not.
+ * The default content security policy. It allows no inline script anywhere. It allows inline `style` attributes, so that
+ * `style={…}` works in JSX, but no `<style>` elements.
  */
-const POLICY = [
-  "default-src 'self'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "style-src-attr 'unsafe-inline'",
-  "object-src 'none'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'self'",
-  "img-src 'self' data: https:",
+const DEFAULT_POLICY: readonly (readonly [string, string])[] = [
+  ["default-src", "'self'"],
+  ["script-src", "'self'"],
+  ["style-src", "'self'"],
+  ["style-src-attr", "'unsafe-inline'"],
+  ["object-src", "'none'"],
+  ["base-uri", "'none'"],
+  ["form-action", "'self'"],
+  ["frame-ancestors", "'self'"],
+  ["img-src", "'self' data: https:"],
 ];
-
-/** What an application, or one page of it, says in the place of what answers say by themselves. */
-export interface SecurityOptions {
-  /**
-   * Directives of the content policy, each in the place of the one of its name; `null` leaves one out.
-   *
-   * @example policy: { "img-src": "'self' https://images.example" }
-   */
-  readonly policy?: Readonly<Record<string, string | null>>;
-  /**
-   * Headers, each in the place of the one of its name; `null` leaves one out.
-   *
-   * @example headers: { "x-frame-options": null, "referrer-policy": "no-referrer" }
-   */
-  readonly headers?: Readonly<Record<string, string | null>>;
-}
-
-/** Name and value of each security header; one that the answer has itself stays. */
-export type SecurityHeaders = readonly (readonly [string, string])[];
-
-/** What the headers depend on beside what is said. */
-export interface SecurityFacts {
-  readonly development: boolean;
-  /** Whether visitors come over HTTPS. */
-  readonly secure: boolean;
-}
-
-/**
- * Gives the security headers of answers, once for all of them.
- *
- * @param said by the application, then by the page: the later goes before the earlier
- */
-export function createSecurityHeaders(
-  { development, secure }: SecurityFacts,
-  ...said: readonly SecurityOptions[]
-): SecurityHeaders {
-  const rules = new Map(POLICY.map((rule) => splitRule(rule)));
-  const headers = new Map<string, string | null>(HEADERS);
-  if (secure) headers.set("strict-transport-security", "max-age=31536000");
-  for (const { policy = {}, headers: more = {} } of said) {
-    for (const [name, value] of Object.entries(policy)) rules.set(name, value);
-    for (const [name, value] of Object.entries(more)) headers.set(name.toLowerCase(), value);
-  }
-  if (development) allowBuildTool(rules);
-  const written = [...rules].filter(([, value]) => value !== null).map((rule) => rule.join(" ").trim());
-  const lines = new Map<string, string | null>([[POLICY_HEADER, written.join("; ") || null], ...headers]);
-  return [...lines].filter((line): line is [string, string] => line[1] !== null);
-}
 
 const POLICY_HEADER = "content-security-policy";
 
-const HEADERS = [
+const DEFAULT_HEADERS: readonly (readonly [string, string])[] = [
   ["x-content-type-options", "nosniff"],
   ["x-frame-options", "SAMEORIGIN"],
   ["referrer-policy", "strict-origin-when-cross-origin"],
   ["cross-origin-opener-policy", "same-origin"],
   ["cross-origin-resource-policy", "same-origin"],
   ["permissions-policy", "camera=(), geolocation=(), microphone=()"],
-] as const;
+];
 
-function splitRule(rule: string): [string, string | null] {
-  const at = rule.indexOf(" ");
-  return [rule.slice(0, at), rule.slice(at + 1)];
+/** The options with which an application or a page changes its security headers. */
+export interface SecurityOptions {
+  /**
+   * Directives of the content security policy. Each replaces the default directive of its name; `null` removes it.
+   *
+   * @example policy: { "img-src": "'self' https://images.example" }
+   */
+  readonly policy?: Readonly<Record<string, string | null>>;
+  /**
+   * Headers. Each replaces the default header of its name; `null` removes it.
+   *
+   * @example headers: { "x-frame-options": null, "referrer-policy": "no-referrer" }
+   */
+  readonly headers?: Readonly<Record<string, string | null>>;
+}
+
+/** The security headers as pairs of name and value. A response that already has one of them keeps its own. */
+export type SecurityHeaders = readonly (readonly [string, string])[];
+
+/** What the default security headers depend on. */
+export interface SecurityEnvironment {
+  /** Whether this is the development server. */
+  readonly development: boolean;
+  /** Whether clients connect over HTTPS: `WEB_COOKIE_SECURE=1`. */
+  readonly secure: boolean;
 }
 
 /**
- * Lets the build tool do what it does in a page: its hot reload puts style sheets of CSS modules into
- * <style> elements, and asks from a worker of its own making whether the server is back.
- */
-function allowBuildTool(rules: Map<string, string | null>): void {
-  const styles = rules.get("style-src");
-  if (styles) rules.set("style-src", `${styles} 'unsafe-inline'`);
-  rules.set("worker-src", `${rules.get("worker-src") ?? "'self'"} blob:`);
-}
-
-/** What no option may set: what frames an answer, and what is said for each request by itself. */
-const RESERVED: ReadonlySet<string> = new Set([
-  "connection",
-  "content-encoding",
-  "content-length",
-  "content-type",
-  "date",
-  "keep-alive",
-  "set-cookie",
-  "trailer",
-  "transfer-encoding",
-  "traceparent",
-  "upgrade",
-  CSRF_HEADER,
-  "x-request-id",
-]);
-
-/**
- * Holds `policy` and `headers` to what a header can say.
+ * Returns the security headers of all responses. Call it once for an application and once for each page with options.
  *
- * @param who said it, for the message: `new App`
- * @throws Error that says what is wrong with which
+ * @param options of the application, then of the page: later options take precedence
+ * @see docs/protocol.md 2.5
  */
-export function checkSecurityOptions({ policy = {}, headers = {} }: SecurityOptions, who: string): void {
-  for (const [name, value] of Object.entries(policy)) {
-    const isUsable = /^[a-z][a-z-]*$/.test(name) && (value === null || isText(value, /^[\x20-\x7e]*$/, /[;,]/));
-    if (!isUsable) {
-      throw new Error(
-        `${who}: ${JSON.stringify(name)} of the policy is ${JSON.stringify(value)}. It takes a directive's name, and its ` +
-          `sources without ";" and ",": "img-src": "'self' https://images.example", or null to leave it out.`,
-      );
-    }
+export function createSecurityHeaders(
+  { development, secure }: SecurityEnvironment,
+  ...options: readonly SecurityOptions[]
+): SecurityHeaders {
+  const directives = new Map<string, string | null>(DEFAULT_POLICY);
+  const headers = new Map<string, string | null>(DEFAULT_HEADERS);
+  if (secure) headers.set("strict-transport-security", "max-age=31536000");
+  for (const { policy = {}, headers: changes = {} } of options) {
+    for (const [name, value] of Object.entries(policy)) directives.set(name, value);
+    for (const [name, value] of Object.entries(changes)) headers.set(name.toLowerCase(), value);
   }
-  for (const [name, value] of Object.entries(headers)) checkHeader(name, value, who);
+  if (development) allowBuildTool(directives);
+  const all = new Map<string, string | null>([[POLICY_HEADER, formatPolicy(directives)], ...headers]);
+  return [...all].filter((header): header is [string, string] => header[1] !== null);
 }
 
-function checkHeader(name: string, value: string | null, who: string): void {
-  const isUsable = /^[A-Za-z0-9-]+$/.test(name) && (value === null || isText(value, /^[\x20-\x7e\t]+$/));
-  if (isUsable && !RESERVED.has(name.toLowerCase())) return;
-  throw new Error(
-    isUsable
-      ? `${who}: the header ${name} is set for each answer by itself, and cannot be set here.`
-      : `${who}: the header ${JSON.stringify(name)} is ${JSON.stringify(value)}. It takes a header's name, and a text ` +
-          "of one line, in ASCII, or null to leave it out.",
-  );
+/** Returns the value of the policy's header, or `null` if all directives were removed. */
+function formatPolicy(directives: ReadonlyMap<string, string | null>): string | null {
+  const present = [...directives].filter(([, sources]) => sources !== null);
+  return present.map((directive) => directive.join(" ").trim()).join("; ") || null;
 }
 
-function isText(value: unknown, form: RegExp, without?: RegExp): boolean {
-  return typeof value === "string" && form.test(value) && !without?.test(value);
+/**
+ * Allows what Vite does in a page during development: hot reload inserts the style sheets of CSS modules as `<style>`
+ * elements, and polls the server from a worker that it creates from a blob.
+ */
+function allowBuildTool(directives: Map<string, string | null>): void {
+  const styles = directives.get("style-src");
+  if (styles) directives.set("style-src", `${styles} 'unsafe-inline'`);
+  directives.set("worker-src", `${directives.get("worker-src") ?? "'self'"} blob:`);
 }

@@ -3,14 +3,14 @@
  * of them afterwards; and where `request` and `session` are to be had.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { ask, buildFaults, type Faults, send } from "#test/faults";
+import { callFunction, buildFaultApp, type FaultApp, sendCall } from "#test/fault-app";
 import type { Running } from "#test/run-tsweb";
 
-let faults: Faults;
+let faults: FaultApp;
 let server: Running;
 
 beforeAll(async () => {
-  faults = await buildFaults();
+  faults = await buildFaultApp();
   server = await faults.start();
 });
 
@@ -22,12 +22,12 @@ afterAll(async () => {
 
 let calls = 0;
 const nextKey = () => `call ${++calls}`;
-const afterwards = (key: string) => ask<string[]>(server, "afterwards_of", { key });
+const afterwards = (key: string) => callFunction<string[]>(server, "afterwards_of", { key });
 
 /** Sends a call, and gives the answer with the time it took. */
 async function timed(name: string, args: object) {
   const began = performance.now();
-  const { status, text } = await send(server, name, args);
+  const { status, text } = await sendCall(server, name, args);
   return { status, body: JSON.parse(text), ms: performance.now() - began };
 }
 
@@ -38,7 +38,7 @@ const LIMITS = [
 
 describe.each(LIMITS)("the time limit %s", (_, name, seconds) => {
   it("answers 504 within 100 ms of it, and aborts the signal", async () => {
-    await Promise.all([ask(server, "ping"), ask(server, "ping")]); // both connections are there
+    await Promise.all([callFunction(server, "ping"), callFunction(server, "ping")]); // both connections are there
     const key = nextKey();
     // A timer of the same length in the same process tells how late this machine is just now.
     const [late, timer] = await Promise.all([
@@ -48,7 +48,7 @@ describe.each(LIMITS)("the time limit %s", (_, name, seconds) => {
     expect(timer.status).toBe(200);
     expect(late).toMatchObject({
       status: 504,
-      body: { error: { code: "timeout", message: `The call took longer than the ${seconds} s it has.`, details: {} } },
+      body: { error: { code: "timeout", message: `The call exceeded its time limit of ${seconds} s.`, details: {} } },
     });
     expect(late.ms).toBeGreaterThanOrEqual(seconds * 1000 - 5);
     expect(late.ms).toBeLessThan(timer.ms + 100);
@@ -57,34 +57,34 @@ describe.each(LIMITS)("the time limit %s", (_, name, seconds) => {
 
   it("lets through what takes less", async () => {
     const key = nextKey();
-    expect(await ask(server, name, { key, seconds: seconds / 2, end: "resolves" })).toBe("done");
+    expect(await callFunction(server, name, { key, seconds: seconds / 2, end: "resolves" })).toBe("done");
     // Once its time would have been over, nothing has happened to it.
-    await ask(server, "longer", { key: nextKey(), seconds, end: "resolves" });
+    await callFunction(server, "longer", { key: nextKey(), seconds, end: "resolves" });
     expect(await afterwards(key)).toEqual(["in time"]);
   });
 });
 
 it("a function's own time may be longer than the application's", async () => {
-  expect(await ask(server, "longer", { key: nextKey(), seconds: 1.2, end: "resolves" })).toBe("done");
+  expect(await callFunction(server, "longer", { key: nextKey(), seconds: 1.2, end: "resolves" })).toBe("done");
 });
 
 describe("what a call still does after its time", () => {
   it.each([
     ["resolves", []],
     ["rejects", []],
-    ["signs in", [expect.stringContaining("cannot be set: the first bytes of this answer have left")]],
+    ["signs in", [expect.stringContaining("cannot be set: the headers of the response have already been sent")]],
   ])("%s: it is dropped", async (end, more) => {
     const key = nextKey();
-    const { status, headers } = await send(server, "shorter", { key, seconds: 0.3, end });
+    const { status, headers } = await sendCall(server, "shorter", { key, seconds: 0.3, end });
     expect(status).toBe(504);
     expect(headers.getSetCookie()).toEqual([]);
     const wanted = ["aborted: timeout", "late", ...more];
     await vi.waitFor(async () => expect(await afterwards(key)).toEqual(wanted), 5_000);
-    expect(await ask(server, "ping")).toBe("pong");
+    expect(await callFunction(server, "ping")).toBe("pong");
   });
 
   it("a rejection in the moment of the limit is dropped, and the limit told", async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => send(server, "refusing")));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => sendCall(server, "refusing")));
     for (const { status, text } of answers) expect([status, JSON.parse(text).error.code]).toEqual([504, "timeout"]);
   });
 
@@ -96,7 +96,7 @@ describe("what a call still does after its time", () => {
 /** What a way of going on must see: the request's own id, and its own visitor. */
 describe("request and session", () => {
   const visitor = async (sub: string) => {
-    const { headers } = await send(server, "sign_in", { sub });
+    const { headers } = await sendCall(server, "sign_in", { sub });
     return headers
       .getSetCookie()
       .map((line) => line.split(";")[0])
@@ -104,7 +104,7 @@ describe("request and session", () => {
   };
 
   it("are there in every way that a function goes on, each visitor's own", async () => {
-    const ways = await ask<string[]>(server, "ways");
+    const ways = await callFunction<string[]>(server, "ways");
     expect(ways.length).toBeGreaterThan(10);
     const cookies = await Promise.all(["ada", "grace"].map(visitor));
     const asked = [...ways, ...ways, ...ways].flatMap((way, at) =>
@@ -112,7 +112,7 @@ describe("request and session", () => {
     );
     await Promise.all(
       asked.map(async ({ way, sub, id, cookie }) => {
-        const seen = await ask(server, "go", { way }, { "x-request-id": id, cookie });
+        const seen = await callFunction(server, "go", { way }, { "x-request-id": id, cookie });
         expect(seen, way).toBe(`${id} of ${sub}`);
       }),
     );
@@ -126,7 +126,7 @@ describe("request and session", () => {
     await Promise.all(
       Array.from({ length: 10 }, async (_, at) => {
         const id = `steps-${name}-${at}`;
-        const { text } = await send(server, name, {}, { "x-request-id": id, cookie });
+        const { text } = await sendCall(server, name, {}, { "x-request-id": id, cookie });
         const lines = text
           .trimEnd()
           .split("\n")
@@ -138,12 +138,12 @@ describe("request and session", () => {
   });
 
   it("are there in a timer that goes off when the call has been answered", async () => {
-    await ask(server, "leave_behind", {}, { "x-request-id": "left-behind" });
-    await vi.waitFor(async () => expect(await ask(server, "left_behind")).toEqual(["left-behind of nobody"]), 5_000);
+    await callFunction(server, "leave_behind", {}, { "x-request-id": "left-behind" });
+    await vi.waitFor(async () => expect(await callFunction(server, "left_behind")).toEqual(["left-behind of nobody"]), 5_000);
   });
 
   it("say clearly where they are not: outside a request", async () => {
-    const messages = await ask<Record<string, string>>(server, "out_of_place");
+    const messages = await callFunction<Record<string, string>>(server, "out_of_place");
     expect(Object.keys(messages)).toHaveLength(24);
     for (const [misuse, message] of Object.entries(messages)) {
       const [name = ""] = misuse.split(" ");
@@ -157,13 +157,13 @@ describe("the log of an internal error", () => {
 
   /** Calls what fails, and gives the line of the log and the cookie it was sent. */
   async function crashed(name: string, args: object, id: string) {
-    const { headers } = await send(server, "sign_in", { sub: "ada" });
+    const { headers } = await sendCall(server, "sign_in", { sub: "ada" });
     const session = headers.getSetCookie()[0]?.split(";")[0] ?? "";
     const {
       status,
       headers: answered,
       text,
-    } = await send(server, name, args, {
+    } = await sendCall(server, name, args, {
       "x-request-id": id,
       authorization: "Bearer secret-of-the-header",
       "x-csrf-token": "secret-of-the-header",

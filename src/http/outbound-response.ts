@@ -1,0 +1,19 @@
+import type { HandlerResponse } from "./handler-response.ts";
+import { isPushedBody } from "./pushed-body.ts";
+
+/** A complete response: what an adapter writes to the client. */
+export interface OutboundResponse {
+  readonly status: number;
+  /** Names, in lower case, and values, alternating as in Node's `rawHeaders`. A name may occur more than once. */
+  readonly headers: readonly string[];
+  readonly body: HandlerResponse["body"];
+}
+
+/** Returns a complete response as a Fetch `Response`. */
+export function toFetchResponse(outbound: OutboundResponse | Response): Response {
+  if (outbound instanceof Response) return outbound;
+  const headers = new Headers();
+  const { headers: rawHeaders, body } = outbound;
+  for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? "", rawHeaders[i + 1] ?? "");
+  return new Response(isPushedBody(body) ? body.toStream() : body, { status: outbound.status, headers });
+}

@@ -1,0 +1,33 @@
+import { randomHex } from "./random-hex.ts";
+
+const TRACE_PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/**
+ * Returns the `traceparent` of a response: the trace of the request with a new span id if the received header is valid,
+ * otherwise a new trace that is not sampled.
+ *
+ * @param received the `traceparent` header of the request, or `null`
+ * @see docs/protocol.md 2.4
+ * @see W3C Trace Context, section 3.2
+ */
+export function traceParent(received: string | null): string {
+  const span = nonZeroHex(8);
+  const match = received === null ? null : TRACE_PARENT.exec(received);
+  if (!match) return `00-${nonZeroHex(16)}-${span}-00`;
+  const [, version = "", trace = "", parent = "", flags = "", rest] = match;
+  const isValid = version !== "ff" && !isZero(trace) && !isZero(parent) && (version !== "00" || rest === undefined);
+  // A later version is answered as version 00, whose only flag is the lowest bit: "sampled".
+  return isValid ? `00-${trace}-${span}-0${Number.parseInt(flags, 16) & 1}` : `00-${nonZeroHex(16)}-${span}-00`;
+}
+
+/** Returns whether an id is all zeros, which the specification defines as invalid. */
+function isZero(hex: string): boolean {
+  return /^0+$/.test(hex);
+}
+
+function nonZeroHex(bytes: number): string {
+  for (;;) {
+    const hex = randomHex(bytes);
+    if (!isZero(hex)) return hex;
+  }
+}
