@@ -1,4 +1,4 @@
-// What applications import beside code. Loaded by whoever imports "tsweb" or "tsweb/browser".
+// The types of imported assets. Referenced by the entry points "tsweb" and "tsweb/browser".
 declare module "*.css";
 declare module "*.module.css" {
   const classes: Readonly<Record<string, string>>;
@@ -15,38 +15,38 @@ declare module "*.module.less" {
   export default classes;
 }
 declare module "*.svg" {
-  const address: string;
-  export default address;
+  const url: string;
+  export default url;
 }
 declare module "*.png" {
-  const address: string;
-  export default address;
+  const url: string;
+  export default url;
 }
 declare module "*.jpg" {
-  const address: string;
-  export default address;
+  const url: string;
+  export default url;
 }
 declare module "*.jpeg" {
-  const address: string;
-  export default address;
+  const url: string;
+  export default url;
 }
 declare module "*.gif" {
-  const address: string;
-  export default address;
+  const url: string;
+  export default url;
 }
 declare module "*.webp" {
-  const address: string;
-  export default address;
+  const url: string;
+  export default url;
 }
 declare module "*.avif" {
-  const address: string;
-  export default address;
+  const url: string;
+  export default url;
 }
 declare module "*.woff2" {
-  const address: string;
-  export default address;
+  const url: string;
+  export default url;
 }
 declare module "*?url" {
-  const address: string;
-  export default address;
+  const url: string;
+  export default url;
 }

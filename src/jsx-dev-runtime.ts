@@ -1,18 +1,20 @@
-/** JSX for applications in development: `"jsxImportSource": "tsweb"` in their tsconfig.json. */
-import { jsxDEV as make } from "preact/jsx-dev-runtime";
+/**
+ * The entry point `tsweb/jsx-dev-runtime`: JSX in development, for applications with `"jsxImportSource": "tsweb"`.
+ */
+import { jsxDEV as createNode } from "preact/jsx-dev-runtime";
 
 export * from "preact/jsx-dev-runtime";
 
 /**
- * Makes a node of an element or a component. One of nothing is refused here, at its place in the text; a
- * build finds it by itself.
+ * Returns a node of an element or a component. An undefined component throws here, so that the stack has the location of
+ * the element. In production the bundler reports missing exports.
  *
- * @throws TypeError for a component that is undefined
+ * @throws TypeError if the component is undefined
  */
-export function jsxDEV(...node: Parameters<typeof make>): ReturnType<typeof make> {
-  if (node[0] !== undefined) return make(...node);
+export function jsxDEV(...node: Parameters<typeof createNode>): ReturnType<typeof createNode> {
+  if (node[0] !== undefined) return createNode(...node);
   throw new TypeError(
-    "The component of this element is undefined. Look at its import: the module it comes from has no export of that " +
-      "name, or imports this module in turn.",
+    "The component of this element is undefined. Check its import: its module has no export of this name, or the two " +
+      "modules import each other.",
   );
 }

@@ -9,7 +9,9 @@ import { state } from "./state.ts";
 describe("a promise where markup should be", () => {
   test("is an error that names the component", () => {
     const Later = async () => "late"; // a promise is an object, and Preact's types take those for markup
-    expect(() => new TextRoot().show(() => h(Later, {}))).toThrow("Later returned a promise. Components are synchronous");
+    expect(() => new TextRoot().show(() => h(Later, {}))).toThrow(
+      "Later returned a promise. Components are synchronous",
+    );
   });
 
   test("other errors stay what they are", () => {

@@ -93,7 +93,7 @@ describe("what is asked for", () => {
 
   test("is never what is no feed", () => {
     const text = "room:1" as typeof room;
-    expect(() => page.subscribe(text, note("a"))).toThrow("subscribe() takes what channel() gave");
+    expect(() => page.subscribe(text, note("a"))).toThrow("subscribe() needs a feed of channel()");
   });
 });
 

@@ -1,29 +1,29 @@
 import type { PageSource, ViewSource } from "../protocol/index.ts";
 
-/** Where a view's script is. */
+/** The script of a view. */
 export interface ViewAsset {
   readonly src: string;
-  /** What it imports in turn, so that the browser can fetch all at once. */
+  /** The URLs of all modules that it imports, so that the browser can fetch them at once. */
   readonly preload: readonly string[];
 }
 
 /**
- * Where the browser finds what a page needs: given by the build's manifest, or by the development
- * server. Addresses start with a slash and are without the application's base.
+ * The scripts and style sheets of pages, from the build's manifest or from the development server. URLs start with a
+ * slash and do not contain the application's base.
  */
 export interface Assets {
-  /** Scripts that every page has; none but in development. */
+  /** The scripts of every page. Empty in production. */
   readonly scripts: readonly string[];
-  /** Set where scripts and style sheets are not below the application's base: in development. */
+  /** In development: scripts and style sheets are not below the application's base. */
   readonly atRoot?: true;
   /**
-   * What the addresses of pictures and other files in a page's markup begin with, where the
-   * application's base and a slash are to stand; absent where they are right as they are.
+   * The placeholder at the start of URLs of imported files in the markup. It is replaced by the application's base and a
+   * slash. Absent if the URLs need no replacement.
    */
   readonly base?: string;
-  /** The script that brings views to life. */
+  /** The page script, which hydrates views. */
   readonly islands: ViewAsset;
   view(source: ViewSource): ViewAsset;
-  /** The style sheets of a page, in order; `null`: of a page that no module declares, as an error page is. */
+  /** Returns the style sheets of a page, in order. `null` stands for an error page, which has no source. */
   styles(page: PageSource | null): readonly string[];
 }

@@ -1,6 +1,6 @@
 /**
- * `tsweb/browser` as the server sees it: the same names as in the browser, with the server's twins
- * of `subscribe` and `view`.
+ * The server's version of the entry point `tsweb/browser`. It has the same exports as `src/browser/index.ts`, with
+ * other implementations of `subscribe` and `view`. `package.json` selects between them by the condition `browser`.
  */
 
 export { on_mount, on_unmount, state } from "../browser/index.ts";

@@ -1,7 +1,8 @@
+import { CSRF_META, PAGE_DATA_ID } from "../protocol/index.ts";
 import type { Assets } from "./assets.ts";
 import type { Island } from "./rendering.ts";
 
-/** What a document is made of. All but the titles and the language is HTML already. */
+/** The parts of a document. `head` and `body` are HTML; `title` and `lang` are text. */
 export interface DocumentParts {
   readonly lang: string;
   readonly title: string;
@@ -9,47 +10,51 @@ export interface DocumentParts {
   readonly body: string;
   readonly islands: readonly Island[];
   readonly mark: string;
-  /** What the page's calls prove with that they come from the page; `null` where nothing asks for it. */
+  /** The CSRF token of the page's calls; `null` if CSRF tokens are not configured. */
   readonly csrfToken: string | null;
   readonly base: string;
   readonly styles: readonly string[];
   readonly assets: Assets | null;
 }
 
-/** Writes the whole document. */
+/** Returns the whole HTML document. */
 export function writeDocument(parts: DocumentParts): string {
   const { lang, title, head, body, assets, base } = parts;
   const html =
     `<!doctype html><html lang="${escapeHtml(lang)}"><head><meta charset="utf-8">` +
     '<meta name="viewport" content="width=device-width, initial-scale=1">' +
-    // Before anything of the page's own, so that the first element of its id is always ours.
-    pageData(parts) +
-    `<title>${escapeHtml(title)}</title>${links(parts)}${head}</head><body>${body}</body></html>`;
+    // Before all content of the application: the browser uses the first element with the id.
+    renderPageData(parts) +
+    `<title>${escapeHtml(title)}</title>${renderLinks(parts)}${head}</head><body>${body}</body></html>`;
   return assets?.base ? html.replaceAll(assets.base, `${base}/`) : html;
 }
 
-/** What stands before the addresses of scripts and style sheets. */
-function prefix({ assets, base }: DocumentParts): string {
+/** Returns the prefix of the URLs of scripts and style sheets. */
+function assetPrefix({ assets, base }: DocumentParts): string {
   return assets?.atRoot ? "" : base;
 }
 
-/** What the page script reads: which views stand on the page and with what props. */
-function pageData(parts: DocumentParts): string {
+/**
+ * Returns the page data for the page script and the CSRF token; an empty string for a page without views.
+ *
+ * @see docs/protocol.md 11.7
+ */
+function renderPageData(parts: DocumentParts): string {
   const { base, islands, mark, csrfToken, assets } = parts;
   if (islands.length === 0 || !assets) return "";
   const views = islands.map(({ source, props }) => {
-    const src = JSON.stringify(prefix(parts) + assets.view(source).src);
+    const src = JSON.stringify(assetPrefix(parts) + assets.view(source).src);
     return `{"src":${src},"name":${JSON.stringify(source.name)},"props":${props}}`;
   });
   const json = `{"base":${JSON.stringify(base)},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]}`;
-  const token = csrfToken === null ? "" : `<meta name="csrf-token" content="${escapeHtml(csrfToken)}">`;
-  return `<script type="application/json" id="tsweb">${escapeScript(json)}</script>${token}`;
+  const token = csrfToken === null ? "" : `<meta name="${CSRF_META}" content="${escapeHtml(csrfToken)}">`;
+  return `<script type="application/json" id="${PAGE_DATA_ID}">${escapeScript(json)}</script>${token}`;
 }
 
-function links(parts: DocumentParts): string {
+function renderLinks(parts: DocumentParts): string {
   const { styles, assets, islands } = parts;
-  const at = prefix(parts);
-  const sheets = styles.map((href) => `<link rel="stylesheet" href="${escapeHtml(at + href)}">`);
+  const prefix = assetPrefix(parts);
+  const sheets = styles.map((href) => `<link rel="stylesheet" href="${escapeHtml(prefix + href)}">`);
   if (!assets) return sheets.join("");
   const used = islands.length > 0 ? [assets.islands, ...islands.map(({ source }) => assets.view(source))] : [];
   const preloads = new Set(used.flatMap(({ src, preload }) => [src, ...preload]));
@@ -57,12 +62,12 @@ function links(parts: DocumentParts): string {
   for (const script of scripts) preloads.delete(script);
   return [
     ...sheets,
-    ...[...preloads].map((href) => `<link rel="modulepreload" href="${escapeHtml(at + href)}">`),
-    ...scripts.map((src) => `<script type="module" src="${escapeHtml(at + src)}"></script>`),
+    ...[...preloads].map((href) => `<link rel="modulepreload" href="${escapeHtml(prefix + href)}">`),
+    ...scripts.map((src) => `<script type="module" src="${escapeHtml(prefix + src)}"></script>`),
   ].join("");
 }
 
-/** Makes text safe in HTML, in elements and in quoted attributes. */
+/** Escapes text for HTML, in elements and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll("&", "&amp;")
@@ -73,8 +78,8 @@ export function escapeHtml(text: string): string {
 }
 
 /**
- * Makes JSON safe in a script element, the same JSON still: no `<` is left to begin `</script>` or
- * `<!--`, and no line separator that old parsers choke on.
+ * Escapes JSON for a script element; the result is equal JSON. Without `<`, it cannot contain `</script>` or `<!--`.
+ * U+2028 and U+2029 are escaped for parsers older than ES2019.
  */
 export function escapeScript(json: string): string {
   return json

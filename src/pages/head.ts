@@ -1,23 +1,24 @@
 import { type ComponentChildren, Fragment, isValidElement, toChildArray } from "preact";
-import { activeRender, MarkupError } from "./rendering.ts";
+import { getActiveRender, MarkupError } from "./rendering.ts";
 
 /**
- * Puts its children into the document's `<head>`, from anywhere in a page's markup outside a view.
- * A `<title>` among them is the document's, as it is written; of several the last one counts.
+ * Adds its children to the document's `<head>`. It can be used anywhere in the markup of a page, except in views. A
+ * `<title>` among the children replaces the document's title; the last one counts.
  *
- * @throws MarkupError inside a view: the head is the server's; inside another `Head`
+ * @throws MarkupError inside a view, because the browser does not render the head, and inside another `Head`
  * @example <Head><title>{article.title}</title><meta name="description" content={article.lead} /></Head>
  */
 export function Head({ children }: { readonly children?: ComponentChildren }): null {
-  const render = activeRender();
-  if (!render) return null;
-  if (render.viewDepth > 0) throw new MarkupError("<Head> stands in a view. Put it into the page around the view.");
-  if (render.inHead) throw new MarkupError("<Head> stands in another <Head>. Put its children there.");
-  render.head.push(children);
+  const state = getActiveRender();
+  if (!state) return null;
+  if (state.viewDepth > 0)
+    throw new MarkupError("<Head> is used inside a view. Move it into the page, outside the view.");
+  if (state.inHead) throw new MarkupError("<Head> is used inside another <Head>. Put its children into the outer one.");
+  state.head.push(children);
   return null;
 }
 
-/** Parts what `Head` was given into the title's text and the rest. */
+/** Splits the children of all `Head` elements into the text of the title and the other elements. */
 export function splitHead(entries: readonly ComponentChildren[]): { title: string | null; rest: ComponentChildren[] } {
   let title: string | null = null;
   const rest: ComponentChildren[] = [];

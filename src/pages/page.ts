@@ -1,19 +1,19 @@
 import type { InferRouteParams } from "rou3";
-import { checkKnown } from "../config/index.ts";
-import { checkSecurity, type SecurityOptions } from "../http/index.ts";
+import { rejectUnknownOptions } from "../config/index.ts";
+import { checkSecurityOptions, type SecurityOptions } from "../http/index.ts";
 import type { Markup, PageSource } from "../protocol/index.ts";
 import type { Redirect } from "./redirect.ts";
 
-/** What stands around a page's markup. */
+/** A component around the markup of a page. */
 export type Layout = (props: { readonly children: Markup }) => Markup;
 
-/** What a page says of itself; `policy` and `headers` go before the application's. */
+/** The options of a page. `policy` and `headers` take precedence over the application's. */
 export interface PageOptions extends SecurityOptions {
-  /** Its title; the application's follows it in the window: `Sign in · Accounts`. */
+  /** The title of the page. The application's title is appended: `Sign in · Accounts`. */
   readonly title?: string;
-  /** Its language, where it is not the application's. */
+  /** The language of the page. Default: the application's. */
   readonly lang?: string;
-  /** Its layout in the place of the application's; `false`: none. */
+  /** The layout of the page. Default: the application's. `false` for none. */
   readonly layout?: Layout | false;
 }
 
@@ -25,19 +25,19 @@ const OPTIONS: Readonly<Record<keyof PageOptions, true>> = {
   headers: true,
 };
 
-/** What a page function answers. */
+/** The result of a page function. */
 export type PageResult = Markup | Redirect;
 
-/** A page function: it gets the parameters of its path. Only it may be async; markup is synchronous. */
+/** A page function. It receives the parameters of the path, and may be async; components may not. */
 export type PageFunction<Path extends string> = (params: InferRouteParams<Path>) => PageResult | Promise<PageResult>;
 
-/** A page, as its module exports it and the application serves it. */
+/** A page, as a module exports it. */
 export interface Page<Path extends string = string> {
-  /** The route it was declared with. */
+  /** The path pattern of its declaration. */
   readonly path: Path;
 }
 
-/** What is behind a page. */
+/** The definition of a page. */
 export interface PageDefinition {
   readonly kind: "page";
   readonly path: string;
@@ -48,18 +48,19 @@ export interface PageDefinition {
 
 const definitions = new WeakMap<object, PageDefinition>();
 
-/** Gives what is behind a `page()` export, or nothing for any other value. */
+/** Returns the definition of a page, or `undefined` if the value is not a page. */
 export function pageOf(value: unknown): PageDefinition | undefined {
   return typeof value === "object" && value !== null ? definitions.get(value) : undefined;
 }
 
 /**
- * Marks a page: rendered on the server at each visit.
+ * Declares a page, which is rendered on the server for every request.
  *
- * The path may have parameters (`/users/:id`, `/docs/**:rest`); the function gets them, decoded. It
- * answers markup or a `redirect`, and may throw `NotFound` or an `RPCError`.
+ * The path may have parameters (`/users/:id`, `/docs/**:rest`); the function receives them decoded. It returns markup
+ * or a `redirect`, and may throw `NotFound` or an `RPCError`.
  *
- * @throws Error when the module was not compiled, the path is not one, an option is none, or a header cannot be said
+ * @throws Error if the module was not compiled, or if the path, an option or a header is invalid
+ * @see docs/protocol.md 11.1 to 11.3
  * @example export const home = page("/", { title: "Home" }, () => <h1>Hello</h1>);
  */
 export function page<const Path extends string>(path: Path, fn: PageFunction<Path>): Page<Path>;
@@ -74,13 +75,15 @@ export function page(path: string, ...rest: readonly unknown[]): Page {
     );
   }
   if (!path.startsWith("/") || path.startsWith("//")) {
-    throw new Error(`page(): the path ${JSON.stringify(path)} must start with one slash.`);
+    throw new Error(
+      `page(): Invalid path ${JSON.stringify(path)}. It must start with one slash, for example "/users".`,
+    );
   }
-  const where = `page(${JSON.stringify(path)})`;
-  checkKnown(options, OPTIONS, where);
-  checkSecurity(options as PageOptions, where);
+  const location = `page(${JSON.stringify(path)})`;
+  rejectUnknownOptions(options, OPTIONS, location);
+  checkSecurityOptions(options as PageOptions, location);
   const exported: Page = Object.freeze({ path });
-  // The overloads and the compile step say what the rest is.
+  // The overloads check the types of the options and the function; the compiler adds the source.
   definitions.set(exported, {
     kind: "page",
     path,

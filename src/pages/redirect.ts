@@ -1,10 +1,10 @@
 import { RPCError } from "../errors.ts";
 
-/** A page's answer that sends the visitor elsewhere. Made by {@link redirect}. */
+/** The result of a page function that redirects. Created by {@link redirect}. */
 export class Redirect {
-  /** The `Location`, ready for a header. */
+  /** The value of the `Location` header. */
   readonly location: string;
-  /** Whether the location is a path of this site, below the application's base. */
+  /** Whether the location is a path of this site; the application's base is then prepended. */
   readonly internal: boolean;
 
   constructor(location: string, internal: boolean) {
@@ -14,14 +14,16 @@ export class Redirect {
 }
 
 /**
- * Sends the visitor to another path of this site (HTTP 303).
+ * Returns a redirect to another path of this site (status 303).
  *
- * A path that came from a visitor is safe to pass: what would leave the site is refused.
+ * A URL outside the site throws (500), which prevents open redirects. For a path from user input, pass a fallback:
+ * `redirect(next, { or: "/" })`.
  *
- * @param options `{ or: "/" }`: where to instead, when the path is not one of this site;
- *   `{ external: true }` for another site, with the whole `https://…` or `http://…`
- * @throws TypeError for a path that is not one of this site (`//host`, `/\host`, a line break), where `or` says
- *   nothing better, or an external address that is not http or https
+ * @param options `or`: the path to use if `path` is not a path of this site. `external: true`: `path` is an absolute
+ *   URL of another site, `https://…` or `http://…`
+ * @throws TypeError if the path is not a path of this site (`//host`, `/\host`, a line break) and there is no `or`, or
+ *   if an external URL is not http or https
+ * @see docs/protocol.md 11.2
  * @example if (!session.user()) return redirect("/");
  * @example if (session.user()) return redirect(request.query.next ?? "/", { or: "/" });
  */
@@ -29,15 +31,15 @@ export function redirect(path: string, options: { readonly external?: boolean; r
   if (options.external) {
     const url = URL.canParse(path) ? new URL(path) : null;
     if (url?.protocol !== "https:" && url?.protocol !== "http:") {
-      throw new TypeError(`redirect: ${JSON.stringify(path)} is not an http or https address.`);
+      throw new TypeError(`redirect(): ${JSON.stringify(path)} is not an absolute http or https URL.`);
     }
     return new Redirect(url.href, false);
   }
   if (!isSitePath(path)) {
     if (options.or !== undefined) return redirect(options.or);
     throw new TypeError(
-      `redirect: ${JSON.stringify(path)} is not a path of this site. It must start with one slash; ` +
-        'for one that a visitor chose say where to instead, { or: "/" }, and for another site { external: true }.',
+      `redirect(): ${JSON.stringify(path)} is not a path of this site. It must start with one slash. ` +
+        'For a path from user input, pass a fallback: { or: "/" }. For another site, pass { external: true }.',
     );
   }
   const url = new URL(path, "http://site.invalid");
@@ -45,22 +47,22 @@ export function redirect(path: string, options: { readonly external?: boolean; r
 }
 
 /**
- * Answers whether a browser would stay on this site with a path.
+ * Returns whether a browser stays on this site when it follows a path. `false` when unsure.
  *
- * Browsers drop tabs and line breaks from addresses and take a backslash for a slash, so `/\host`
- * and `/<tab>/host` name another host; and `/..//host` does once it is normalised.
+ * Browsers remove tabs and line breaks from URLs and treat a backslash as a slash, so `/\host` and `/<tab>/host` are
+ * URLs of another host. `/..//host` is one after normalisation.
  */
 export function isSitePath(path: unknown): path is string {
   if (typeof path !== "string" || !/^\/(?![/\\])/.test(path)) return false;
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is to match control characters
   if (/[\u0000-\u001f\u007f\\]/.test(path) || !URL.canParse(path, "http://site.invalid")) return false;
   const url = new URL(path, "http://site.invalid");
   return url.origin === "http://site.invalid" && !url.pathname.startsWith("//");
 }
 
 /**
- * Says that there is nothing here: thrown in a page it answers 404, in a server function it is the
- * `RPCError` `not_found`.
+ * Thrown when the requested thing does not exist. A page is then answered with 404, a server function with the `RPCError`
+ * `not_found`.
  */
 export class NotFound extends RPCError {
   constructor(message = "There is nothing here.") {

@@ -2,176 +2,182 @@ import { type ComponentChildren, type ComponentType, Fragment, h, isValidElement
 import { renderToString } from "preact-render-to-string";
 import type { ViewSource } from "../protocol/index.ts";
 
-/** An outermost view of a page: what the browser brings to life. */
+/** An island: an outermost view of a page, which the browser hydrates. */
 export interface Island {
   readonly source: ViewSource;
-  /** Its props, as JSON. */
+  /** The props, as JSON. */
   readonly props: string;
 }
 
-/** One page being rendered. Rendering is synchronous, so there is one at a time. */
-export interface Render {
-  /** Whether mistakes that only cost clarity in production are looked for. */
+/** The state of one rendering. Rendering is synchronous, so at most one is active. */
+export interface RenderState {
+  /** Whether to check for mistakes that only have a wrong appearance in production. */
   readonly development: boolean;
-  /** Marks the islands' places: another for each answer, so that no HTML in a page can pose as one. */
+  /** A random string in the comments around islands, new for every response: HTML in a page cannot imitate them. */
   readonly mark: string;
   readonly islands: Island[];
-  /** What `Head` was given, in order. */
+  /** The children of all `Head` elements, in order. */
   readonly head: ComponentChildren[];
-  /** How many views we are inside of. */
+  /** The number of views around the current node. */
   viewDepth: number;
-  /** Whether it is what `Head` was given that is rendered, after the page itself. */
+  /** Whether the children of `Head` are being rendered, after the page itself. */
   readonly inHead: boolean;
-  /** In development: where the element stands that is being rendered. */
-  at?: ElementPlace | undefined;
+  /** In development: the location of the element that is being rendered. */
+  location?: ElementLocation | undefined;
 }
 
-/** Where an element stands in the text, as JSX says it in development: lines and columns from 1. */
-export interface ElementPlace {
+/** The location of an element in the source, as JSX has it in development. Lines and columns start at 1. */
+export interface ElementLocation {
   readonly fileName: string;
   readonly lineNumber: number;
   readonly columnNumber: number;
 }
 
 /**
- * A mistake in markup. In development it brings its place, which its stack has not: the renderer calls
- * components long after their elements were made.
+ * Thrown when markup cannot be rendered. In development it has the location of the element. The stack does not have it,
+ * because the renderer calls components after their elements were created.
  */
 export class MarkupError extends TypeError {
-  /** As the build tool's errors have it: columns from 0. */
+  /** The location in Vite's format: columns start at 0. */
   declare readonly loc?: { readonly file: string; readonly line: number; readonly column: number };
 
-  constructor(message: string, at = active?.at) {
+  constructor(message: string, location = active?.location) {
     super(message);
-    if (at) this.loc = { file: at.fileName, line: at.lineNumber, column: at.columnNumber - 1 };
+    if (location) {
+      this.loc = { file: location.fileName, line: location.lineNumber, column: location.columnNumber - 1 };
+    }
   }
 }
 
-let active: Render | undefined;
+let active: RenderState | undefined;
 
-/** Gives the page being rendered, or nothing where none is (a view rendered in a test, say). */
-export function activeRender(): Render | undefined {
+/** Returns the active rendering, or `undefined` outside a page, for example in a test that renders a view. */
+export function getActiveRender(): RenderState | undefined {
   return active;
 }
 
-/** Renders markup to HTML, with `render` to note what is met on the way. */
-export function renderMarkup(markup: ComponentChildren, render: Render): string {
-  const before = active;
-  active = render;
+/** Returns the HTML of markup. Islands and the children of `Head` are collected in `state`. */
+export function renderMarkup(markup: ComponentChildren, state: RenderState): string {
+  const previous = active;
+  active = state;
   try {
     return renderToString(h(Fragment, null, markup));
   } finally {
-    active = before;
+    active = previous;
   }
 }
 
-/** A component that is the body of a view: what is inside of it is alive in the browser. */
+/** The components that are bodies of views: their markup is hydrated in the browser. */
 const viewBodies = new WeakSet<object>();
 
-/** Notes that a component is the body of a view. */
+/** Registers a component as the body of a view. */
 export function markViewBody(component: object): void {
   viewBodies.add(component);
 }
 
 const checked = new WeakMap<object, ComponentType>();
 
-/** Gives a component that fails, with its name, when the one it stands for returns a promise. */
-function synchronous(type: ComponentType): ComponentType {
-  const known = checked.get(type);
-  if (known) return known;
-  // A class renders through its own method; a function is called with the component as `this`.
+/** Returns a component with the same result, which throws an error with its name if the result is a promise. */
+function synchronousComponent(type: ComponentType): ComponentType {
+  const existing = checked.get(type);
+  if (existing) return existing;
+  // A class component is called by its `render` method, a function component with the component as `this`.
   const isClass = typeof type.prototype?.render === "function";
   const call = type as (this: unknown, props: unknown, context: unknown) => unknown;
   const component = isClass
     ? type
     : Object.assign(function (this: unknown, props: unknown, context: unknown) {
         const markup = call.call(this, props, context);
-        refuseAsync(type.displayName || type.name || "A component", markup);
+        checkSynchronous(type.displayName || type.name || "A component", markup);
         return markup;
       }, type);
-  checked.set(type, component as ComponentType); // it takes and gives what `type` does
+  checked.set(type, component as ComponentType); // same parameters and result as `type`
   checked.set(component, component as ComponentType);
   if (viewBodies.has(type)) viewBodies.add(component);
   return component as ComponentType;
 }
 
-/** @throws MarkupError when a component or a view returned a promise */
-export function refuseAsync(name: string, markup: unknown): void {
+/** @throws MarkupError if the result of a component or a view is a promise */
+export function checkSynchronous(name: string, markup: unknown): void {
   if (!isThenable(markup)) return;
   throw new MarkupError(
-    `${name} returned a promise. Markup is synchronous: load what it shows in the page function, which may be ` +
-      "async, and pass it down.",
+    `${name} returned a promise. Components are synchronous: load the data in the page function, which may be async, ` +
+      "and pass it down.",
   );
 }
 
+/** Returns whether a value is a promise or another thenable. */
 export function isThenable(value: unknown): boolean {
   return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
-function refuseDeadHandlers({ type, props }: VNode): void {
+/** @throws MarkupError if an element outside a view has an event handler, because nothing would call it */
+function checkHandlers({ type, props }: VNode): void {
   for (const [name, value] of Object.entries(props)) {
     if (typeof value !== "function" || name === "ref" || name === "children") continue;
     throw new MarkupError(
-      `<${String(type)}> was given a function (${name}) outside a view: nothing would ever call it. ` +
-        "Put the element into a view().",
+      `The prop ${name} of <${String(type)}> is a function, which is never called outside a view. ` +
+        "Move the element into a view().",
     );
   }
 }
 
-/** The renderer passes over what it cannot show without a word. */
-function refuseUnshowable({ type, props: { children } }: VNode): void {
+/** @throws MarkupError if a child of an element cannot be rendered, because the renderer ignores it silently */
+function checkChildren({ type, props: { children } }: VNode): void {
   for (const child of Array.isArray(children) ? children : [children]) {
-    const kind = unshowable(child);
-    if (kind === "promise") {
-      throw new MarkupError(
-        `<${String(type)}> was given a promise. Markup is synchronous: await it in the page function, which may be ` +
-          "async, and pass down what it gives.",
-      );
-    }
-    if (kind) throw new MarkupError(`<${String(type)}> was given ${kind}, which is no markup: show a text made of it.`);
+    const description = describeUnrenderable(child);
+    if (description === undefined) continue;
+    const fix = isThenable(child)
+      ? "Await it in the page function, which may be async, and pass the result down."
+      : "Render one of its fields, for example `{user.name}`.";
+    throw new MarkupError(`${capitalize(description)} cannot be rendered in <${String(type)}>. ${fix}`);
   }
 }
 
-/** Says what kind of object a child is that cannot be shown; nothing for markup. */
-export function unshowable(child: unknown): string | undefined {
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Returns a description of a value that cannot be rendered, or `undefined` for markup. */
+export function describeUnrenderable(child: unknown): string | undefined {
   if (typeof child !== "object" || child === null || Array.isArray(child) || isValidElement(child)) return undefined;
-  if (isThenable(child)) return "promise";
+  if (isThenable(child)) return "a promise";
   return `an object (${child.constructor?.name ?? "Object"})`;
 }
 
 /**
- * A form that a view handles is sent by nothing else. Before the view is alive a browser would put what was
- * typed, a password too, into the address; of this method, outside a dialog, it does nothing.
+ * Sets `method="dialog"` on a form with `onSubmit`. Before hydration, a browser would submit the form with GET and put
+ * its fields, passwords included, into the URL. With this method, outside a `<dialog>`, it does nothing.
  */
-function keepFromSending(form: VNode<{ onSubmit?: unknown; method?: unknown; action?: unknown }>): void {
+function preventSubmit(form: VNode<{ onSubmit?: unknown; method?: unknown; action?: unknown }>): void {
   const { onSubmit, method, action } = form.props;
   if (typeof onSubmit !== "function" || method !== undefined || action !== undefined) return;
   form.props = { ...form.props, method: "dialog" };
 }
 
-// The renderer asks these hooks about every node, before and after it. They do nothing when the
-// renderer is used by others, outside a page.
+// The renderer calls these hooks before and after every node. They do nothing outside the rendering of a page. The module
+// state `active` lives as long as one synchronous rendering.
 const hooks = options as typeof options & { __b?: (vnode: VNode) => void };
-const { __b: earlierBefore, diffed: earlierAfter } = hooks;
+const { __b: previousBefore, diffed: previousAfter } = hooks;
 
 hooks.__b = (vnode) => {
   if (active) {
-    if (active.development) active.at = (vnode as { __source?: ElementPlace }).__source ?? active.at;
+    if (active.development) active.location = (vnode as { __source?: ElementLocation }).__source ?? active.location;
     if (typeof vnode.type === "string") {
-      if (vnode.type === "form" && active.viewDepth > 0) keepFromSending(vnode);
+      if (vnode.type === "form" && active.viewDepth > 0) preventSubmit(vnode);
       if (active.development) {
-        refuseUnshowable(vnode);
-        if (active.viewDepth === 0) refuseDeadHandlers(vnode);
+        checkChildren(vnode);
+        if (active.viewDepth === 0) checkHandlers(vnode);
       }
     } else if (vnode.type !== Fragment) {
       if (viewBodies.has(vnode.type)) active.viewDepth++;
-      vnode.type = synchronous(vnode.type as ComponentType);
+      vnode.type = synchronousComponent(vnode.type as ComponentType);
     }
   }
-  earlierBefore?.(vnode);
+  previousBefore?.(vnode);
 };
 
 hooks.diffed = (vnode) => {
   if (active && typeof vnode.type === "function" && viewBodies.has(vnode.type)) active.viewDepth--;
-  earlierAfter?.(vnode);
+  previousAfter?.(vnode);
 };

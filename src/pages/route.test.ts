@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { appOf, compiledRoute, get } from "#test/compiled";
+import { compiledRoute, createTestApp, getPage } from "#test/compiled-app";
 import { RPCError } from "../errors.ts";
 import { request } from "../http/index.ts";
 import { session } from "../session/index.ts";
@@ -17,7 +17,7 @@ afterEach(() => log.mockRestore());
 /** Asks the one route of an application. */
 function ask<const P extends RoutePattern>(pattern: P, fn: RouteFunction<P>, path: string, init: RequestInit = {}) {
   const [method = "GET"] = pattern.split(" ");
-  return get(appOf({ only: compiledRoute(pattern, fn) }), path, { method, ...init });
+  return getPage(createTestApp({ only: compiledRoute(pattern, fn) }), path, { method, ...init });
 }
 
 describe("route()", () => {
@@ -26,7 +26,7 @@ describe("route()", () => {
   });
 
   it.each(["/a", "GET", "GET a", "GET //a", "get /a", "BREW /a", "HEAD /a", "GET  /a"])("refuses %j", (pattern) => {
-    expect(() => compiledRoute(pattern as RoutePattern, () => new Response())).toThrow("is no pattern");
+    expect(() => compiledRoute(pattern as RoutePattern, () => new Response())).toThrow("Invalid pattern");
   });
 });
 
@@ -69,14 +69,14 @@ describe("a route", () => {
 
   it("may give one answer again and again: no visitor gets what was set for another", async () => {
     const done = new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
-    const app = appOf({
+    const app = createTestApp({
       only: compiledRoute("POST /in", () => {
         if (request.query.user) session.login(request.query.user);
         return done;
       }),
     });
-    const first = await get(app, "/in?user=ada", { method: "POST" });
-    const second = await get(app, "/in", { method: "POST" });
+    const first = await getPage(app, "/in?user=ada", { method: "POST" });
+    const second = await getPage(app, "/in", { method: "POST" });
     expect(first.headers.getSetCookie()).toEqual([expect.stringMatching(/^web_session=/)]);
     expect(second.headers.getSetCookie()).toEqual([]);
     expect(second.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
@@ -110,7 +110,7 @@ describe("a route", () => {
     async (answer) => {
       const response = await ask("GET /a", () => answer as unknown as Response, "/a");
       expect(response.status).toBe(500);
-      expect(String(log.mock.calls)).toContain("must answer a Response");
+      expect(String(log.mock.calls)).toContain("Return a Response.");
     },
   );
 

@@ -3,27 +3,27 @@ import type { PageSource } from "../protocol/index.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** The methods that a route can answer. A HEAD is answered by the route of GET, without the body. */
+/** The methods of routes. HEAD is answered by the route of GET, without the body. */
 export type RouteMethod = (typeof METHODS)[number];
 
-/** What a route is declared with: `POST /hooks/stripe`, `GET /files/:name`. */
+/** The pattern of a route: `POST /hooks/stripe`, `GET /files/:name`. */
 export type RoutePattern = `${RouteMethod} /${string}`;
 
-/** The path of a route's pattern. */
+/** The path in a pattern. */
 type PathOf<Pattern extends string> = Pattern extends `${string} ${infer Path}` ? Path : never;
 
-/** A route's function: it gets the request as it came, and the parameters of its path. */
+/** The function of a route. It receives the request, unchanged, and the parameters of the path. */
 export type RouteFunction<Pattern extends RoutePattern> = (
   request: Request,
   params: InferRouteParams<PathOf<Pattern>>,
 ) => Response | Promise<Response>;
 
-/** A route, as its module exports it and the application serves it. */
+/** A route, as a module exports it. */
 export interface Route<Pattern extends string = string> {
   readonly pattern: Pattern;
 }
 
-/** What is behind a route. */
+/** The definition of a route. */
 export interface RouteDefinition {
   readonly kind: "route";
   readonly method: RouteMethod;
@@ -34,20 +34,20 @@ export interface RouteDefinition {
 
 const definitions = new WeakMap<object, RouteDefinition>();
 
-/** Gives what is behind a `route()` export, or nothing for any other value. */
+/** Returns the definition of a route, or `undefined` if the value is not a route. */
 export function routeOf(value: unknown): RouteDefinition | undefined {
   return typeof value === "object" && value !== null ? definitions.get(value) : undefined;
 }
 
 /**
- * Marks a raw route, for what is neither a page nor a server function: a webhook, a download.
+ * Declares a route: a handler for requests that are neither a page nor a call, for example a webhook or a download.
  *
- * It gets the `Request` as it came and answers a `Response`; `session` and `request` work inside.
- * Every rule of requests holds (ids, security headers, a body of 1 MiB at most) but one: its origin
- * is not checked, since a webhook comes from elsewhere. So let it change nothing on the word of a
- * cookie; check the sender's signature.
+ * It receives the `Request` unchanged and returns a `Response`. `session` and `request` are available in it. All rules
+ * of requests apply (ids, security headers, a body of at most 1 MiB), except the origin check, because webhooks come
+ * from other sites. So a route must not change anything because of a cookie: verify the sender's signature.
  *
- * @throws Error when the module was not compiled, or the pattern is not one
+ * @throws Error if the module was not compiled or the pattern is invalid
+ * @see docs/protocol.md 11.4
  * @example export const hook = route("POST /hooks/stripe", async (request) => new Response(await handle(request)));
  */
 export function route<const Pattern extends RoutePattern>(pattern: Pattern, fn: RouteFunction<Pattern>): Route<Pattern>;
@@ -62,8 +62,8 @@ export function route(pattern: string, ...rest: readonly unknown[]): Route {
   const [, method, path] = /^([A-Z]+) (\/(?!\/).*)$/.exec(pattern) ?? [];
   if (!METHODS.includes(method as RouteMethod) || path === undefined) {
     throw new Error(
-      `route(): ${JSON.stringify(pattern)} is no pattern. It is a method and a path, as "POST /hooks/stripe"; ` +
-        `the methods are ${METHODS.join(", ")}.`,
+      `route(): Invalid pattern ${JSON.stringify(pattern)}. A pattern is a method and a path, for example ` +
+        `"POST /hooks/stripe". Methods: ${METHODS.join(", ")}.`,
     );
   }
   const exported: Route = Object.freeze({ pattern });
@@ -71,8 +71,8 @@ export function route(pattern: string, ...rest: readonly unknown[]): Route {
     kind: "route",
     method: method as RouteMethod, // checked above
     path,
-    run: run as RouteDefinition["run"], // the overload says what it takes
-    source: source as PageSource, // the compile step wrote it
+    run: run as RouteDefinition["run"], // checked by the type of the overload
+    source: source as PageSource, // added by the compiler
   });
   return exported;
 }

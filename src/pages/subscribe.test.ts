@@ -1,7 +1,7 @@
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { expect, test } from "vitest";
-import { appOf, compiledPage, compiledView, get } from "#test/compiled";
+import { compiledPage, compiledView, createTestApp, getPage } from "#test/compiled-app";
 import { feedOf } from "#test/live-feed";
 import type { subscribe as inBrowser } from "../browser/index.ts";
 import { on_mount, subscribe } from "./browser.ts";
@@ -15,7 +15,7 @@ test("a view that subscribes in on_mount is rendered on the server, and its feed
     on_mount(() => listen(props.feed, () => {}));
     return h("p", null, "Nothing yet");
   });
-  const response = await get(appOf({ room: compiledPage("/", () => h(Room, { feed })) }), "/");
+  const response = await getPage(createTestApp({ room: compiledPage("/", () => h(Room, { feed })) }), "/");
   expect(response.status).toBe(200);
   expect(await response.text()).toContain("<p>Nothing yet</p>");
 });
@@ -26,6 +26,6 @@ test("a view that subscribes while it is rendered is a mistake that is seen at o
     return h("p", null, "Nothing yet");
   });
   expect(() => renderToString(h(Room, {}))).toThrow(
-    "subscribe() belongs inside on_mount(): it is the browser that listens",
+    "subscribe() was called on the server. Call it inside on_mount(), which runs in the browser only.",
   );
 });

@@ -1,9 +1,9 @@
 /**
- * The server's twin of the browser's `subscribe`: it is the browser that listens. Where it is used
- * as it should be, nothing here is called: `on_mount` does not run on the server.
+ * The server's version of `subscribe`. It is called only if a view subscribes while it renders, because `on_mount` does
+ * not run on the server.
  *
- * @throws Error always, so that the mistake is seen with the first rendering
+ * @throws Error always
  */
 export function subscribe(): never {
-  throw new Error("subscribe() belongs inside on_mount(): it is the browser that listens");
+  throw new Error("subscribe() was called on the server. Call it inside on_mount(), which runs in the browser only.");
 }

@@ -8,85 +8,93 @@ import {
   type VNode,
 } from "preact";
 import { useContext } from "preact/hooks";
-import { SerializeError, toJson, type ViewSource } from "../protocol/index.ts";
+import { islandComment, SerializeError, toJson, type ViewSource } from "../protocol/index.ts";
+import { checkSynchronous, getActiveRender, MarkupError, markViewBody } from "./rendering.ts";
 
-import { activeRender, MarkupError, markViewBody, refuseAsync } from "./rendering.ts";
-
-/** Whether we are inside a view: an inner one is part of the outer one's island. */
-const Inside = createContext(false);
+/** Whether the current node is inside a view: an inner view is part of the outer view's island. */
+const InsideView = createContext(false);
 
 /**
- * The server's twin of the browser's `view`: renders the view, and notes the outermost ones for the
- * page so that the browser can bring them to life.
+ * The server's version of `view`: returns a component that renders the view and, if it is outermost, registers it as an
+ * island of the page.
+ *
+ * @param source where the view was declared, added by the compiler
+ * @see docs/protocol.md 11.7
  */
 export function view<P extends object>(fn: (props: P) => ComponentChildren, source?: ViewSource): FunctionComponent<P> {
   const name = source?.name ?? (fn.name || "view");
 
   const Body = (props: P) => {
     const markup = fn(props);
-    refuseAsync(name, markup);
+    checkSynchronous(name, markup);
     return markup;
   };
   markViewBody(Body);
 
   const View: FunctionComponent<P> = (props) => {
-    const render = activeRender();
-    if (useContext(Inside) || !render) return h(Body as FunctionComponent<P>, props);
-    if (!source) throw new Error(notCompiled(name));
-    if (render.inHead) throw new MarkupError(`The view ${name} stands in <Head>, where nothing can come alive.`);
-    refuseChildren(name, props);
-    const json = propsJson(name, props);
+    const render = getActiveRender();
+    if (useContext(InsideView) || !render) return h(Body as FunctionComponent<P>, props);
+    if (!source) throw new Error(notCompiledMessage(name));
+    if (render.inHead)
+      throw new MarkupError(
+        `The view ${name} is used inside <Head>, where it cannot be hydrated. Move it into the page.`,
+      );
+    checkNoChildren(name, props);
+    const json = serializeProps(name, props);
     const index = render.islands.push({ source, props: json }) - 1;
-    // Rendered with what the browser will have, so that both render the same.
+    // Rendered with the props that the browser will have, so that both render the same.
     const body = h(Body as FunctionComponent<P>, JSON.parse(json));
-    maskIds(body as object, index);
+    numberIds(body as object, index);
+    const text = islandComment(render.mark, index);
     return h(Fragment, null, [
-      comment(`${render.mark}:${index}`),
-      h(Inside.Provider, { value: true, children: body }),
-      comment(`/${render.mark}:${index}`),
+      comment(text),
+      h(InsideView.Provider, { value: true, children: body }),
+      comment(`/${text}`),
     ]);
   };
   View.displayName = name;
   return View;
 }
 
-function notCompiled(name: string): string {
+function notCompiledMessage(name: string): string {
   return (
-    `The view ${name} is in a module that tsweb has not compiled, so the browser could not find it. Run the ` +
+    `The view ${name} is in a module that tsweb has not compiled, so the browser cannot load it. Run the ` +
     'application with `tsweb dev` or `tsweb build`, and tests with the plugin of "tsweb/vite".'
   );
 }
 
-function refuseChildren(name: string, props: object): void {
+function checkNoChildren(name: string, props: object): void {
   if (!("children" in props) || props.children === undefined) return;
   throw new MarkupError(
-    `The view ${name} was given children in a page. Only its props travel to the browser, as JSON: ` +
-      "let the view make its own children, or wrap both in a view.",
+    `The view ${name} has children in a page. Only its props are sent to the browser, as JSON. ` +
+      "Render the children inside the view, or wrap both in another view.",
   );
 }
 
-function propsJson(name: string, props: object): string {
+function serializeProps(name: string, props: object): string {
   for (const [prop, value] of Object.entries(props)) {
-    if (isValidElement(value))
-      throw new MarkupError(`The view ${name} was given markup (${prop}): props travel as JSON.`);
+    if (!isValidElement(value)) continue;
+    throw new MarkupError(
+      `The view ${name} has markup as the prop ${prop}. Props are sent as JSON: pass data, and render it in the view.`,
+    );
   }
   try {
     return toJson(props, { strict: true });
   } catch (error) {
     if (!(error instanceof SerializeError)) throw error;
-    throw new MarkupError(`The view ${name} was given a prop that does not travel to the browser. ${error.message}`);
+    throw new MarkupError(`The view ${name} has a prop that cannot be sent to the browser. ${error.message}`);
   }
 }
 
 /**
- * Gives the ids of `useId` below a root a number of their own: else those of two islands would be
- * the same. 0 is the page's own. The browser's script does the same to the roots it hydrates.
+ * Prefixes the ids of `useId` in an island with its number, so that they are unique in the page. 0 is the page outside
+ * islands. `hydrateIsland` in src/browser/islands.ts sets the same field.
  */
-function maskIds(root: { __m?: [number, number] }, index: number): void {
-  root.__m = [index + 1, 0]; // Preact's own field, under its published name
+function numberIds(root: { __m?: [number, number] }, index: number): void {
+  root.__m = [index + 1, 0]; // Preact's internal field, under its minified name
 }
 
 function comment(text: string): VNode {
-  // The renderer's way to write a comment; it has no type for it.
+  // The renderer writes this prop as a comment. Preact's types omit it.
   return h(Fragment, { UNSTABLE_comment: text } as object);
 }

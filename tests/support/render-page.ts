@@ -3,9 +3,11 @@
  */
 import { h } from "preact";
 import { runInContext } from "../../src/http/index.ts";
-import { handlePage, DefaultError, type PageSettings } from "../../src/pages/handle-page.ts";
 import type { Assets } from "../../src/pages/assets.ts";
+import { DefaultError } from "../../src/pages/error-page.ts";
+import { handlePage } from "../../src/pages/handle-page.ts";
 import { type PageOptions, type PageResult, pageOf } from "../../src/pages/page.ts";
+import type { PageSettings } from "../../src/pages/render-document.ts";
 import { compiledPage, compiledView } from "./compiled-app.ts";
 import { requestContext } from "./request-context.ts";
 

@@ -47,16 +47,16 @@ async function shown(element: string, path: string): Promise<{ text: string; pla
 }
 
 it.each([
-  ["a promise for a prop", "<Echo text={soon() as never} />", "The view Echo was given a prop that does not travel"],
-  ["children of a view", '<Echo {...{ text: "x", children: "y" }} />', "The view Echo was given children"],
-  ["a promise for a child", "<b>{soon() as never}</b>", "<b> was given a promise"],
+  ["a promise for a prop", "<Echo text={soon() as never} />", "The view Echo has a prop that cannot be sent"],
+  ["children of a view", '<Echo {...{ text: "x", children: "y" }} />', "The view Echo has children"],
+  ["a promise for a child", "<b>{soon() as never}</b>", "A promise cannot be rendered in <b>"],
   ["an async component", "<Slow {...({} as never)} />", "Slow returned a promise"],
   [
     "a handler that nothing calls",
     "<button {...{ onClick: () => 1 }}>press</button>",
-    "was given a function (onClick)",
+    "The prop onClick of <button> is a function",
   ],
-  ["a head in a head", "<Head><Head /></Head>", "<Head> stands in another <Head>"],
+  ["a head in a head", "<Head><Head /></Head>", "<Head> is used inside another <Head>"],
   ["a component that is undefined", "<words.Missing />", "The component of this element is undefined."],
 ])("%s is shown where it stands", async (title, element, sentence) => {
   const { text, place } = await shown(element, `/${title.replaceAll(" ", "_")}`);
@@ -74,6 +74,6 @@ it("a page of nothing is shown where it stands", async () => {
   site.edit("src/app.ts", "export default", 'import * as nothing from "./nothing.server.tsx";\nexport default');
   site.edit("src/app.ts", "modules: [", "modules: [nothing, ");
   const answer = async () => (await fetch(`${dev.address}/nothing`)).text();
-  await expect.poll(answer).toContain("The page gave nothing.");
+  await expect.poll(answer).toContain("The page returned undefined.");
   expect(await answer()).toContain("src/nothing.server.tsx:3:1");
 });

@@ -1,20 +1,22 @@
 import { type ComponentChildren, h } from "preact";
 import { describe, expect, it } from "vitest";
-import { answered, Hello, settingsWith, unmarked } from "#test/answered";
-import { compiledView } from "#test/compiled";
-import { contextWith } from "#test/visit";
+import { compiledView } from "#test/compiled-app";
+import { Hello, pageSettings, renderPage, withoutIslandMarkers } from "#test/render-page";
+import { requestContext } from "#test/request-context";
 import { RPCError } from "../errors.ts";
 import { runInContext } from "../http/index.ts";
 import type { Markup } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
-import { answerNotFound, type ErrorPageProps, type PageSettings } from "./answer.ts";
+import type { ErrorPageProps } from "./error-page.ts";
+import { handleNotFound } from "./handle-page.ts";
 import { Head } from "./head.ts";
 import type { PageResult } from "./page.ts";
 import { NotFound, redirect } from "./redirect.ts";
+import type { PageSettings } from "./render-document.ts";
 
 describe("what a page answers", () => {
   it("is its markup in a document, for this visitor only", async () => {
-    const { status, headers, html, body } = await answered(() => h("p", null, "<", 1, null, false, ["a"]), {
+    const { status, headers, html, body } = await renderPage(() => h("p", null, "<", 1, null, false, ["a"]), {
       title: "A",
     });
     expect(status).toBe(200);
@@ -30,25 +32,31 @@ describe("what a page answers", () => {
     ["nothing", null, ""],
     ["a list", [h("p", { key: 1 }), "x"], "<p></p>x"],
   ])("may be %s", async (_, markup, body) => {
-    expect((await answered(async () => markup)).body).toBe(body);
+    expect((await renderPage(async () => markup)).body).toBe(body);
   });
 
   it("is in the application's language and title unless the page says its own", async () => {
-    expect((await answered(() => null)).html).toContain('<html lang="en"');
-    expect((await answered(() => null)).html).toContain("<title>Shop</title>");
-    expect((await answered(() => null, { lang: "de", title: "Ä" }, { title: "" })).html).toContain("<title>Ä</title>");
-    expect((await answered(() => null, { lang: "de" })).html).toContain('<html lang="de"');
+    expect((await renderPage(() => null)).html).toContain('<html lang="en"');
+    expect((await renderPage(() => null)).html).toContain("<title>Shop</title>");
+    expect((await renderPage(() => null, { lang: "de", title: "Ä" }, { title: "" })).html).toContain(
+      "<title>Ä</title>",
+    );
+    expect((await renderPage(() => null, { lang: "de" })).html).toContain('<html lang="de"');
   });
 
   it("may be a redirect, below the application's base", async () => {
-    expect(await answered(() => redirect("/a?b=c"))).toMatchObject({
+    expect(await renderPage(() => redirect("/a?b=c"))).toMatchObject({
       status: 303,
       headers: { location: "/a?b=c", "cache-control": "private, no-store" },
       html: "",
     });
-    const based = await answered(() => redirect("/a"), {}, { base: "/shop" });
+    const based = await renderPage(() => redirect("/a"), {}, { base: "/shop" });
     expect(based.headers.location).toBe("/shop/a");
-    const external = await answered(() => redirect("https://id.example/x", { external: true }), {}, { base: "/shop" });
+    const external = await renderPage(
+      () => redirect("https://id.example/x", { external: true }),
+      {},
+      { base: "/shop" },
+    );
     expect(external.headers.location).toBe("https://id.example/x");
   });
 });
@@ -57,22 +65,22 @@ describe("the layout", () => {
   const layout = ({ children }: { readonly children: Markup }) => h("main", null, children, h(Hello, {}));
 
   it("stands around the page, and may hold views", async () => {
-    const { body, views } = await answered(() => [h("p", null), h(Hello, { name: "ada" })], {}, { layout });
-    expect(unmarked(body)).toBe("<main><p></p>[0]<b>Hello ada</b>[/0][1]<b>Hello you</b>[/1]</main>");
+    const { body, views } = await renderPage(() => [h("p", null), h(Hello, { name: "ada" })], {}, { layout });
+    expect(withoutIslandMarkers(body)).toBe("<main><p></p>[0]<b>Hello ada</b>[/0][1]<b>Hello you</b>[/1]</main>");
     expect(views.map(({ props }) => props)).toEqual([{ name: "ada" }, {}]);
   });
 
   it("is the page's own where it has one, or none with false", async () => {
     const own = ({ children }: { readonly children: Markup }) => h("article", null, children);
-    expect((await answered(() => "x", { layout: own }, { layout })).body).toBe("<article>x</article>");
-    expect((await answered(() => "x", { layout: false }, { layout })).body).toBe("x");
+    expect((await renderPage(() => "x", { layout: own }, { layout })).body).toBe("<article>x</article>");
+    expect((await renderPage(() => "x", { layout: false }, { layout })).body).toBe("x");
   });
 });
 
 describe("Head", () => {
   it("puts its children into the head, in order, from anywhere in the page", async () => {
     const Meta = () => h(Head, null, h("meta", { name: "b" }));
-    const { html, body } = await answered(() => [
+    const { html, body } = await renderPage(() => [
       h(Head, null, h("meta", { name: "a", content: '"' })),
       h("div", null, h(Meta, null)),
     ]);
@@ -82,19 +90,19 @@ describe("Head", () => {
 
   it("has the title, as it is written; of several the last", async () => {
     const title = (text: ComponentChildren) => h(Head, null, [h("title", null, text), h("meta", { name: "m" })]);
-    const { html } = await answered(() => [title("First"), title(["<Se", 2, "nd>"])], { title: "Page" });
+    const { html } = await renderPage(() => [title("First"), title(["<Se", 2, "nd>"])], { title: "Page" });
     expect(html.match(/<title>.*?<\/title>/g)).toEqual(["<title>&lt;Se2nd&gt;</title>"]);
   });
 
   it("is refused in a view, in another Head, and cannot hold a view", async () => {
     const Wrong = compiledView("Wrong", () => h(Head, null, h("title", null, "x")));
-    const inView = await answered(() => h(Wrong, {}));
-    expect(inView).toMatchObject({ status: 500, logged: [expect.stringContaining("<Head> stands in a view")] });
+    const inView = await renderPage(() => h(Wrong, {}));
+    expect(inView).toMatchObject({ status: 500, logged: [expect.stringContaining("<Head> is used inside a view")] });
     const Nested = () => h(Head, null, h("meta", {}));
-    const nested = await answered(() => h(Head, null, h(Nested, null)));
-    expect(nested.logged).toEqual([expect.stringContaining("<Head> stands in another <Head>")]);
-    const holding = await answered(() => [h(Head, null, h(Hello, {})), h(Hello, {})]);
-    expect(holding.logged).toEqual([expect.stringContaining("The view Hello stands in <Head>")]);
+    const nested = await renderPage(() => h(Head, null, h(Nested, null)));
+    expect(nested.logged).toEqual([expect.stringContaining("<Head> is used inside another <Head>")]);
+    const holding = await renderPage(() => [h(Head, null, h(Hello, {})), h(Hello, {})]);
+    expect(holding.logged).toEqual([expect.stringContaining("The view Hello is used inside <Head>")]);
   });
 
   it("does nothing outside a page", () => {
@@ -110,7 +118,7 @@ describe("what a page throws", () => {
     [new RPCError("forbidden", "Not you."), 403, "Not you."],
     [new RPCError("unauthenticated", "Sign in."), 401, "Sign in."],
   ])("%s is told", async (error, status, words) => {
-    const answer = await answered(async () => {
+    const answer = await renderPage(async () => {
       throw error;
     });
     expect(answer).toMatchObject({ status, logged: [] });
@@ -125,7 +133,7 @@ describe("what a page throws", () => {
     "the password is hunter2",
     null,
   ])("anything else (%s) is 500: the visitor gets the id, the log the rest", async (error) => {
-    const answer = await answered(() => {
+    const answer = await renderPage(() => {
       throw error;
     });
     expect(answer.status).toBe(500);
@@ -135,14 +143,14 @@ describe("what a page throws", () => {
   });
 
   it("session.require is one of these", async () => {
-    expect((await answered(() => session.require().sub)).status).toBe(401);
+    expect((await renderPage(() => session.require().sub)).status).toBe(401);
   });
 
   it("in its markup is the same as in its function", async () => {
     const Missing = (): null => {
       throw new NotFound();
     };
-    expect((await answered(() => h(Missing, {}))).status).toBe(404);
+    expect((await renderPage(() => h(Missing, {}))).status).toBe(404);
   });
 
   it("is shown to the developer where there is one", async () => {
@@ -150,15 +158,18 @@ describe("what a page throws", () => {
     const fail = () => {
       throw new Error("broken");
     };
-    expect(await answered(fail, {}, { showError })).toMatchObject({ status: 500, html: "<pre>Error: broken 1</pre>" });
+    expect(await renderPage(fail, {}, { showError })).toMatchObject({
+      status: 500,
+      html: "<pre>Error: broken 1</pre>",
+    });
     const gone = () => {
       throw new NotFound();
     };
-    expect((await answered(gone, {}, { showError })).status).toBe(404);
-    const { settings } = settingsWith({ showError });
-    const context = contextWith();
-    const unlisted = await runInContext(context, () => answerNotFound(context, settings));
-    expect(unlisted.body).toContain("A page is served once its module is in modules of new App.");
+    expect((await renderPage(gone, {}, { showError })).status).toBe(404);
+    const { settings } = pageSettings({ showError });
+    const context = requestContext();
+    const unlisted = await runInContext(context, () => handleNotFound(context, settings));
+    expect(unlisted.body).toContain("To add one, list its module in `modules` of new App.");
   });
 });
 
@@ -170,12 +181,12 @@ describe("the application's error page", () => {
 
   it("is what is shown, in the layout", async () => {
     const layout = ({ children }: { readonly children: Markup }) => h("main", null, children);
-    const answer = await answered(fail, { layout: false }, { error, layout });
+    const answer = await renderPage(fail, { layout: false }, { error, layout });
     expect(answer.body).toBe("<main><h1>500 Something went wrong on the server. 1</h1></main>");
     expect(answer.html).toContain("<title>Something went wrong · Shop</title>");
-    const { settings } = settingsWith({ error, layout });
-    const context = contextWith();
-    const missing = await runInContext(context, () => answerNotFound(context, settings));
+    const { settings } = pageSettings({ error, layout });
+    const context = requestContext();
+    const missing = await runInContext(context, () => handleNotFound(context, settings));
     expect(missing.status).toBe(404);
     expect(missing.body).toContain("<main><h1>404 There is no page at this address. 1</h1></main>");
   });
@@ -188,7 +199,7 @@ describe("the application's error page", () => {
     const gone = () => {
       throw new NotFound();
     };
-    const answer = await answered(gone, { layout: false }, more);
+    const answer = await renderPage(gone, { layout: false }, more);
     expect(answer.status).toBe(404);
     expect(answer.body).toBe("<main><h1>Not found</h1><p>There is nothing here.</p></main>");
     expect(answer.logged).toEqual([expect.stringContaining("The error page failed")]);

@@ -1,18 +1,18 @@
 import { type ComponentChildren, createContext, h } from "preact";
 import { useContext, useId } from "preact/hooks";
 import { describe, expect, it } from "vitest";
-import { answered, Hello, unmarked } from "#test/answered";
-import { compiledView } from "#test/compiled";
+import { compiledView } from "#test/compiled-app";
+import { Hello, renderPage, withoutIslandMarkers } from "#test/render-page";
 import { Head } from "./head.ts";
 import { view } from "./view.ts";
 
 describe("views", () => {
   it("are islands where they are outermost, as often as they stand there", async () => {
-    const { body, views, html } = await answered(() => [
+    const { body, views, html } = await renderPage(() => [
       h(Hello, { name: "a" }),
       h("i", null, h(Hello, { name: "b" })),
     ]);
-    expect(unmarked(body)).toBe("[0]<b>Hello a</b>[/0]<i>[1]<b>Hello b</b>[/1]</i>");
+    expect(withoutIslandMarkers(body)).toBe("[0]<b>Hello a</b>[/0]<i>[1]<b>Hello b</b>[/1]</i>");
     expect(views).toEqual([
       { src: "/assets/Hello.js", name: "Hello", props: { name: "a" } },
       { src: "/assets/Hello.js", name: "Hello", props: { name: "b" } },
@@ -23,13 +23,13 @@ describe("views", () => {
   it("are a part of the outer one inside of another", async () => {
     const Through = ({ children }: { children?: ComponentChildren }) => h("p", null, children);
     const Outer = compiledView("Outer", () => h(Through, null, h(Hello, { name: "in" }), "x"));
-    const { body, views } = await answered(() => [h(Outer, {}), h(Hello, {})]);
-    expect(unmarked(body)).toBe("[0]<p><b>Hello in</b>x</p>[/0][1]<b>Hello you</b>[/1]");
+    const { body, views } = await renderPage(() => [h(Outer, {}), h(Hello, {})]);
+    expect(withoutIslandMarkers(body)).toBe("[0]<p><b>Hello in</b>x</p>[/0][1]<b>Hello you</b>[/1]");
     expect(views.map(({ name }) => name)).toEqual(["Outer", "Hello"]);
   });
 
   it("are marked anew for each answer, in a way no page can know before", async () => {
-    const markOf = async () => /<!--([\w-]+):0-->/.exec((await answered(() => h(Hello, {}))).body)?.[1];
+    const markOf = async () => /<!--([\w-]+):0-->/.exec((await renderPage(() => h(Hello, {}))).body)?.[1];
     const marks = new Set(await Promise.all(Array.from({ length: 200 }, markOf)));
     expect(marks.size).toBe(200);
     for (const mark of marks) expect(mark).toMatch(/^\w{8}$/);
@@ -44,22 +44,22 @@ describe("views", () => {
       ),
     );
     const given = { at: new Date(0), none: undefined, big: 1n, map: new Map([["a", 1]]), ok: true };
-    const { body, views } = await answered(() => h(Typed, given));
+    const { body, views } = await renderPage(() => h(Typed, given));
     expect(views[0]?.props).toEqual({ at: "1970-01-01T00:00:00.000Z", big: "1", map: { a: 1 }, ok: true });
     expect(body).toContain("at:string:");
     expect(body).not.toContain("none");
   });
 
   it.each<[string, object, string]>([
-    ["children", { children: "x" }, "The view Hello was given children"],
-    ["a function", { onPick: () => 1 }, "onPick cannot be sent: a function does not travel"],
+    ["children", { children: "x" }, "The view Hello has children"],
+    ["a function", { onPick: () => 1 }, "onPick cannot be sent: a function cannot be sent as JSON"],
     ["a function inside", { on: { pick: [() => 1] } }, "on.pick[0] cannot be sent"],
-    ["markup", { icon: h("i", null) }, "The view Hello was given markup (icon)"],
+    ["markup", { icon: h("i", null) }, "The view Hello has markup as the prop icon"],
     ["markup inside", { icons: [h("i", null)] }, "icons[0] cannot be sent: markup"],
     ["a promise", { user: Promise.resolve(1) }, "user cannot be sent: it is a promise"],
     ["a symbol", { mark: Symbol("s") }, "mark cannot be sent"],
   ])("given %s are refused by the prop's name", async (_, props, message) => {
-    const { status, logged } = await answered(() => h(Hello, props));
+    const { status, logged } = await renderPage(() => h(Hello, props));
     expect(status).toBe(500);
     expect(logged).toEqual([expect.stringContaining(message)]);
     expect(logged[0]).toContain("The view Hello");
@@ -68,21 +68,21 @@ describe("views", () => {
   it("may have children inside of another view", async () => {
     const Box = compiledView("Box", ({ children }: { children?: ComponentChildren }) => h("p", null, children));
     const Outer = compiledView("Outer", () => h(Box, null, h("b", { onClick: () => 1 })));
-    expect(unmarked((await answered(() => h(Outer, {}))).body)).toBe("[0]<p><b></b></p>[/0]");
+    expect(withoutIslandMarkers((await renderPage(() => h(Outer, {}))).body)).toBe("[0]<p><b></b></p>[/0]");
   });
 
   it("that were not compiled are refused on a page, and rendered outside of one", async () => {
     const Raw = view(function Raw() {
       return h("b", null);
     });
-    const { logged } = await answered(() => h(Raw, {}));
+    const { logged } = await renderPage(() => h(Raw, {}));
     expect(logged).toEqual([expect.stringContaining("The view Raw is in a module that tsweb has not compiled")]);
   });
 
   it("have ids of their own for useId", async () => {
     const Labelled = compiledView("Labelled", () => h("b", { id: useId() }, h(Inner, {})));
     const Inner = () => h("i", { id: useId() });
-    const { body } = await answered(() => [h(Labelled, {}), h(Inner, {}), h(Labelled, {}), h(Inner, {})]);
+    const { body } = await renderPage(() => [h(Labelled, {}), h(Inner, {}), h(Labelled, {}), h(Inner, {})]);
     const ids = [...body.matchAll(/id="([^"]+)"/g)].map(([, id]) => id);
     expect(ids).toHaveLength(6);
     expect(new Set(ids).size).toBe(6);
@@ -91,7 +91,7 @@ describe("views", () => {
   it("know the page's context inside, but for what travels", async () => {
     const Theme = createContext("light");
     const Themed = () => h("i", null, useContext(Theme));
-    const { body } = await answered(() => h(Theme.Provider, { value: "dark", children: h(Themed, null) }));
+    const { body } = await renderPage(() => h(Theme.Provider, { value: "dark", children: h(Themed, null) }));
     expect(body).toBe("<i>dark</i>");
   });
 });
@@ -100,8 +100,8 @@ describe("a form that a view handles", () => {
   const submit = () => undefined;
   const html = async (props: object, placed: "view" | "page" = "view") => {
     const form = () => h("form", props, "…");
-    const answer = await answered(() => h(placed === "view" ? compiledView("Form", form) : form, {}));
-    return unmarked(answer.body);
+    const answer = await renderPage(() => h(placed === "view" ? compiledView("Form", form) : form, {}));
+    return withoutIslandMarkers(answer.body);
   };
 
   it("is not sent by the browser before the view is alive", async () => {
@@ -122,10 +122,10 @@ describe("markup that is no markup", () => {
 
   it("is named when a component or a view returns a promise", async () => {
     for (const development of [true, false]) {
-      const component = await answered(() => h("div", null, h(Later, {})), {}, { development });
+      const component = await renderPage(() => h("div", null, h(Later, {})), {}, { development });
       expect(component.logged).toEqual([expect.stringContaining("Later returned a promise")]);
       const LaterView = compiledView("LaterView", Later);
-      const island = await answered(() => h(LaterView, {}), {}, { development });
+      const island = await renderPage(() => h(LaterView, {}), {}, { development });
       expect(island.logged).toEqual([expect.stringContaining("LaterView returned a promise")]);
     }
   });
@@ -133,24 +133,32 @@ describe("markup that is no markup", () => {
   it("is told in development when an element is given a promise or a function", async () => {
     const development = { development: true };
     const promised = () => h("p", null, "a", Promise.resolve("b") as unknown as string);
-    expect((await answered(promised, {}, development)).logged).toEqual([
-      expect.stringContaining("<p> was given a promise"),
+    expect((await renderPage(promised, {}, development)).logged).toEqual([
+      expect.stringContaining("A promise cannot be rendered in <p>"),
     ]);
     const dead = () => h("button", { onClick: () => 1 });
-    expect((await answered(dead, {}, development)).logged).toEqual([
-      expect.stringContaining("<button> was given a function (onClick) outside a view"),
+    expect((await renderPage(dead, {}, development)).logged).toEqual([
+      expect.stringContaining("The prop onClick of <button> is a function"),
     ]);
     const Alive = compiledView("Alive", () => h("button", { onClick: () => 1 }));
-    expect(await answered(() => h(Alive, {}), {}, development)).toMatchObject({ status: 200, logged: [] });
+    expect(await renderPage(() => h(Alive, {}), {}, development)).toMatchObject({ status: 200, logged: [] });
   });
 
   it.each([
-    ["an object", () => ({ a: 1 }), "The page gave an object (Object)"],
-    ["a date", () => new Date(0), "The page gave an object (Date)"],
-    ["an element with an object in it", () => h("p", null, { a: 1 } as never), "<p> was given an object (Object)"],
-    ["an element with a date in it", () => h("p", null, "on ", new Date(0) as never), "<p> was given an object (Date)"],
+    ["an object", () => ({ a: 1 }), "The page returned an object (Object)"],
+    ["a date", () => new Date(0), "The page returned an object (Date)"],
+    [
+      "an element with an object in it",
+      () => h("p", null, { a: 1 } as never),
+      "An object (Object) cannot be rendered in <p>",
+    ],
+    [
+      "an element with a date in it",
+      () => h("p", null, "on ", new Date(0) as never),
+      "An object (Date) cannot be rendered in <p>",
+    ],
   ])("is told in development: %s", async (_, run, sentence) => {
-    const answer = await answered(run as never, {}, { development: true });
+    const answer = await renderPage(run as never, {}, { development: true });
     expect(answer.logged).toEqual([expect.stringContaining(sentence)]);
   });
 
@@ -158,9 +166,9 @@ describe("markup that is no markup", () => {
     const Broken = compiledView("Broken", () => {
       throw new Error("broken");
     });
-    expect((await answered(() => h(Broken, {}))).status).toBe(500);
-    expect(unmarked((await answered(() => h(Hello, {}))).body)).toBe("[0]<b>Hello you</b>[/0]");
+    expect((await renderPage(() => h(Broken, {}))).status).toBe(500);
+    expect(withoutIslandMarkers((await renderPage(() => h(Hello, {}))).body)).toBe("[0]<b>Hello you</b>[/0]");
     const head = () => h(Head, null, h("meta", {}));
-    expect((await answered(head)).status).toBe(200);
+    expect((await renderPage(head)).status).toBe(200);
   });
 });

@@ -1,0 +1,32 @@
+import { h } from "preact";
+import type { Markup } from "../protocol/index.ts";
+
+/** The props of an application's error page. */
+export interface ErrorPageProps {
+  readonly status: number;
+  /** A description for the user. It never contains the message of an unexpected error. */
+  readonly message: string;
+  /** The request id, which the user can quote to the operator. */
+  readonly id: string;
+}
+
+/** Returns the title of an error page by its status. */
+export function errorTitle(status: number): string {
+  return TITLES[status] ?? "Error";
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  401: "Not signed in",
+  403: "Not allowed",
+  404: "Not found",
+  500: "Something went wrong",
+};
+
+/** The error page of an application that does not define one. */
+export function DefaultError({ status, message, id }: ErrorPageProps): Markup {
+  return h("main", null, [
+    h("h1", null, errorTitle(status)),
+    h("p", null, message),
+    status === 500 ? h("p", null, ["Request ", h("code", null, id)]) : null,
+  ]);
+}
