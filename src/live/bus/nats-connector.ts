@@ -2,166 +2,175 @@ import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/j
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
 import { ConfigError } from "../../config/index.ts";
 import type { Logger } from "../../logging/index.ts";
+import { backoffMs, ReachabilityLog } from "../../reconnect/index.ts";
+import { errorMessage } from "./error-message.ts";
 import { loadNatsPackages } from "./load-nats.ts";
 import { epochFromCreated } from "./nats-position.ts";
-import { errorMessage } from "./retry-policy.ts";
 
-/** How long a connection may take to be made, and a request to be answered. */
-const CONNECT_MS = 5_000;
-const REQUEST_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
 
-/** How often a server on a quiet connection is asked whether it lives, and how often in vain. */
-const PING_MS = 3_000;
-const PINGS_OUT = 2;
+/** How often an idle connection is checked with PING, and after how many unanswered PINGs it is closed. */
+const PING_INTERVAL_MS = 3_000;
+const MAX_UNANSWERED_PINGS = 2;
 
-/** How long a connection that was lost is waited for: each time another time, so that not all come at once. */
-const FIRST_MS = 50;
-const LONGEST_MS = 2_000;
-
-/** What is needed to talk to a stream that is there. */
+/** What is needed to use the stream. It is valid until the connection is lost. */
 export interface JetStreamContext {
   readonly connection: NatsConnection;
   readonly jetStream: JetStreamClient;
   readonly manager: JetStreamManager;
-  /** The stream's history, for positions. */
+  /** The epoch of the stream, for positions. */
   readonly epoch: string;
-  /** Makes a subject that is this process's alone. */
+  /** Returns a subject that only this process uses. */
   createInbox(): string;
   /**
-   * Waits for an answer, which is not to come any more once the connection is lost: the client would
-   * wait for it on the next one.
+   * Settles like the promise, but rejects as soon as the connection is lost. The client itself would wait
+   * for a response that the next connection does not deliver.
    */
-  answer<T>(asked: Promise<T>): Promise<T>;
+  untilDisconnect<T>(response: Promise<T>): Promise<T>;
 }
 
-/** What a connection gives, before the stream is known. */
-type Connected = Omit<JetStreamContext, "epoch" | "answer">;
+/** The parts of a {@link JetStreamContext} that do not depend on the stream. */
+type ConnectionContext = Omit<JetStreamContext, "epoch" | "untilDisconnect">;
 
-type Stream = Pick<StreamConfig, "name"> & Partial<StreamConfig>;
+type NamedStreamConfig = Pick<StreamConfig, "name"> & Partial<StreamConfig>;
 
-/** One connection to a NATS server, made at its first use and made again whenever it is lost. */
+/** The options of a {@link NatsConnector}. */
+export interface NatsConnectorOptions {
+  /** The configuration with which the stream is created if it does not exist. */
+  readonly stream: NamedStreamConfig;
+  readonly log: Logger;
+  /** Called when a lost connection has been established again. */
+  readonly onReconnect: () => void;
+}
+
+/** One connection to a NATS server. It connects at its first use and reconnects whenever it is lost. */
 export class NatsConnector {
-  /** Where it leads, without the name and password: this goes into logs. */
+  /** The host and port, without user name and password: safe to log. */
   readonly address: string;
-  readonly #options: ConnectionOptions;
-  readonly #stream: Stream;
-  readonly #log: Logger;
-  readonly #back: () => void;
-  #connecting: Promise<Connected> | undefined;
+  readonly #connectionOptions: ConnectionOptions;
+  readonly #stream: NamedStreamConfig;
+  readonly #reachability: ReachabilityLog;
+  readonly #onReconnect: () => void;
+  #connecting: Promise<ConnectionContext> | undefined;
   #connection: NatsConnection | undefined;
   #epoch: Promise<string> | undefined;
-  readonly #asked = new Set<(error: Error) => void>();
-  #isAway = false;
-  #isLost = false;
+  /** How to reject each response that is pending. */
+  readonly #pendingRejects = new Set<(error: Error) => void>();
+  #reconnectAttempts = 0;
+  #isDisconnected = false;
   #isClosed = false;
 
-  /**
-   * @param url `nats://…`, or `tls://…`
-   * @param back is called when a connection that was lost is there again
-   */
-  constructor(url: string, options: { stream: Stream; log: Logger; back: () => void }) {
+  /** @param url `nats://…` or `tls://…` */
+  constructor(url: string, { stream, log, onReconnect }: NatsConnectorOptions) {
     const { host, hostname, port, protocol, username, password } = new URL(url);
     this.address = host;
-    this.#options = {
-      ...{ servers: `${hostname}:${port || 4222}`, name: "tsweb", timeout: CONNECT_MS, noAsyncTraces: true },
-      ...{ pingInterval: PING_MS, maxPingOut: PINGS_OUT },
-      ...{ maxReconnectAttempts: -1, ignoreAuthErrorAbort: true, reconnectDelayHandler: delayMs },
+    this.#connectionOptions = {
+      ...{ servers: `${hostname}:${port || 4222}`, name: "tsweb", timeout: CONNECT_TIMEOUT_MS, noAsyncTraces: true },
+      ...{ pingInterval: PING_INTERVAL_MS, maxPingOut: MAX_UNANSWERED_PINGS },
+      ...{ maxReconnectAttempts: -1, ignoreAuthErrorAbort: true },
+      reconnectDelayHandler: () => backoffMs(Math.max(1, this.#reconnectAttempts)),
       ...(protocol === "tls:" ? { tls: {} } : {}),
       ...credentials(decodeURIComponent(username), decodeURIComponent(password)),
     };
-    this.#stream = options.stream;
-    this.#log = options.log;
-    this.#back = options.back;
+    this.#stream = stream;
+    this.#reachability = new ReachabilityLog({ service: "NATS", fields: { nats: this.address }, log });
+    this.#onReconnect = onReconnect;
   }
 
   /**
-   * Gives what is needed to talk to the stream, which is made where there is none.
+   * Returns what is needed to use the stream. Connects, and creates the stream, if necessary.
    *
-   * @throws Error when the server is away; ConfigError when its client is not installed
+   * @throws Error if the server is unreachable; ConfigError if the client packages are not installed
    */
-  async session(): Promise<JetStreamContext> {
+  async context(): Promise<JetStreamContext> {
     if (this.#isClosed) throw new Error("The bus is closed.");
     this.#connecting ??= this.#connect();
     const connected = await this.#connecting;
-    // The client would keep what is asked meanwhile, without a bound.
-    if (this.#isLost) throw this.#away();
-    this.#epoch ??= this.#find(connected.manager);
-    return { ...connected, epoch: await this.#epoch, answer: (asked) => this.#answer(asked) };
+    // While it is disconnected, the client would queue requests without a bound.
+    if (this.#isDisconnected) throw this.#unreachableError();
+    this.#epoch ??= this.#findEpoch(connected.manager);
+    const epoch = await this.#epoch;
+    return { ...connected, epoch, untilDisconnect: (response) => this.#untilDisconnect(response) };
   }
 
-  #answer<T>(asked: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#asked.add(reject);
-      asked.finally(() => this.#asked.delete(reject)).then(resolve, reject);
-    });
-  }
-
-  #away(): Error {
-    return new Error(`NATS at ${this.address} is away.`);
-  }
-
-  /** Looks for the stream anew, next time: it may have been deleted. */
-  forget(): void {
+  /** Makes the next {@link context} look for the stream again: it may have been deleted. */
+  invalidateStream(): void {
     this.#epoch = undefined;
   }
 
-  /** Ends the connection. */
+  /** Closes the connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#reachability.close();
     await this.#connection?.close();
   }
 
-  async #connect(): Promise<Connected> {
+  #untilDisconnect<T>(response: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#pendingRejects.add(reject);
+      response.finally(() => this.#pendingRejects.delete(reject)).then(resolve, reject);
+    });
+  }
+
+  #unreachableError(): Error {
+    return new Error(`NATS at ${this.address} is unreachable.`);
+  }
+
+  async #connect(): Promise<ConnectionContext> {
     try {
       const { connect, createInbox, jetstream, jetstreamManager } = await loadNatsPackages();
-      const connection = await connect(this.#options);
+      const connection = await connect(this.#connectionOptions);
       if (this.#isClosed) {
         await connection.close();
         throw new Error("The bus is closed.");
       }
       this.#connection = connection;
-      void this.#follow(connection);
-      this.#tellReturn();
-      const options = { checkAPI: false, timeout: REQUEST_MS };
+      void this.#handleStatus(connection);
+      this.#reachability.reachable();
+      const options = { checkAPI: false, timeout: REQUEST_TIMEOUT_MS };
       const manager = await jetstreamManager(connection, options);
       return { connection, manager, jetStream: jetstream(connection, options), createInbox: () => createInbox() };
     } catch (error) {
       this.#connecting = undefined;
-      if (!(error instanceof ConfigError)) this.#tellLoss(errorMessage(error));
+      if (!(error instanceof ConfigError)) this.#reachability.unreachable(errorMessage(error));
       throw error;
     }
   }
 
-  /** Follows what becomes of the connection, until its end. Never rejects. */
-  async #follow(connection: NatsConnection): Promise<void> {
+  /** Handles the status events of a connection until it is closed. Never rejects. */
+  async #handleStatus(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
       if (type === "disconnect") {
-        this.#isLost = true;
+        this.#isDisconnected = true;
+        this.#reconnectAttempts = 0;
         this.#epoch = undefined;
-        for (const refuse of this.#asked) refuse(this.#away());
-        this.#tellLoss("The connection was closed.");
+        for (const reject of this.#pendingRejects) reject(this.#unreachableError());
+        this.#reachability.unreachable("The connection was closed.");
+      } else if (type === "reconnecting") {
+        this.#reconnectAttempts++;
       } else if (type === "reconnect") {
-        this.#isLost = false;
-        this.#tellReturn();
-        this.#back();
+        this.#isDisconnected = false;
+        this.#reachability.reachable();
+        this.#onReconnect();
       }
     }
-    // The client has given up: the next one who asks begins anew.
-    this.#isLost = false;
+    // The client has stopped reconnecting: the next operation connects anew.
+    this.#isDisconnected = false;
     this.#connecting = undefined;
     this.#epoch = undefined;
   }
 
-  async #find(manager: JetStreamManager): Promise<string> {
+  async #findEpoch(manager: JetStreamManager): Promise<string> {
     try {
-      return epochFromCreated((await this.#answer(this.#findOrMake(manager))).created);
+      return epochFromCreated((await this.#untilDisconnect(this.#findOrCreateStream(manager))).created);
     } catch (error) {
       this.#epoch = undefined;
       throw error;
     }
   }
 
-  async #findOrMake({ streams }: JetStreamManager): Promise<{ readonly created: string }> {
+  async #findOrCreateStream({ streams }: JetStreamManager): Promise<{ readonly created: string }> {
     try {
       return await streams.info(this.#stream.name);
     } catch (error) {
@@ -170,36 +179,20 @@ export class NatsConnector {
     try {
       return await streams.add(this.#stream);
     } catch (error) {
-      // Another process may have been faster, with other settings: then those are.
+      // Another process may have created it in the meantime, with another configuration, which then counts.
       return streams.info(this.#stream.name).catch(() => {
         throw error;
       });
     }
   }
-
-  #tellLoss(reason: string): void {
-    if (this.#isAway || this.#isClosed) return;
-    this.#isAway = true;
-    this.#log.warn({ nats: this.address, reason }, "NATS is away; it is tried until it is back");
-  }
-
-  #tellReturn(): void {
-    if (!this.#isAway) return;
-    this.#isAway = false;
-    this.#log.info({ nats: this.address }, "NATS is back");
-  }
 }
 
-/** Answers whether an error says that there is no such stream. */
+/** Returns whether an error is the server's response that the stream does not exist. */
 export function isStreamNotFound(error: unknown): boolean {
   return error instanceof Error && error.name === "StreamNotFoundError";
 }
 
-function delayMs(): number {
-  return FIRST_MS + Math.random() * (LONGEST_MS - FIRST_MS) * 0.25;
-}
-
-/** In an address, a name without a password is a token. */
+/** Returns the credentials of a URL. A user name without a password is a token. */
 function credentials(user: string, pass: string): ConnectionOptions {
   if (user === "") return {};
   return pass === "" ? { token: user } : { user, pass };

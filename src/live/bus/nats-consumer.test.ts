@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { JetStreamContext } from "./nats-connector.ts";
 import { NatsConsumer } from "./nats-consumer.ts";
 
-/** What the server delivers, in the client's form: as much of it as is looked at. */
-interface Delivered {
+/** A delivered message: the parts of the client's `Msg` that the consumer reads. */
+interface FakeMessage {
   readonly subject?: string;
   readonly reply?: string;
   readonly code?: number;
@@ -18,138 +18,144 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A tail, and a server that delivers to it by hand. */
+/** Opens a consumer, and a fake server whose deliveries the test controls. */
 function open() {
-  const heard: string[] = [];
-  const answers: string[] = [];
-  const runs: { deliver(message: Delivered): void; isOver: boolean }[] = [];
+  const events: string[] = [];
+  const responses: string[] = [];
+  const subscriptions: { deliver(message: FakeMessage): void; isEnded: boolean }[] = [];
   let onAdd: () => Promise<void> = async () => undefined;
 
   const subscribe = (_inbox: string, { callback }: { callback: (error: null, message: unknown) => void }) => {
-    const run = {
-      isOver: false,
-      deliver({ subject = "s.live.a", reply, code, headers = {} }: Delivered) {
-        if (run.isOver) return;
+    const subscription = {
+      isEnded: false,
+      deliver({ subject = "s.live.a", reply, code, headers = {} }: FakeMessage) {
+        if (subscription.isEnded) return;
         const get = (name: string) => headers[name] ?? "";
-        const respond = () => answers.push(String(reply));
+        const respond = () => responses.push(String(reply));
         callback(null, { subject, reply, headers: { code, get }, string: () => '"text"', respond });
       },
     };
-    runs.push(run);
+    subscriptions.push(subscription);
     return {
       unsubscribe: () => {
-        run.isOver = true;
+        subscription.isEnded = true;
       },
     };
   };
-  const connection = { subscribe, publish: (subject: string) => answers.push(subject) };
+  const connection = { subscribe, publish: (subject: string) => responses.push(subject) };
   const manager = { consumers: { add: () => onAdd() } };
-  const session = {
+  const context = {
     connection,
     manager,
     epoch: "e",
     createInbox: () => "inbox",
-    answer: <T>(asked: Promise<T>) => asked,
+    untilDisconnect: <T>(response: Promise<T>) => response,
   };
-  const tail = new NatsConsumer("s", {
-    session: async () => session as unknown as JetStreamContext, // as much of it as is used
-    lost: () => heard.push("lost"),
-    back: () => heard.push("back"),
-    message: ({ seq }) => heard.push(String(seq)),
+  const consumer = new NatsConsumer("s", {
+    context: async () => context as unknown as JetStreamContext, // the parts that the consumer uses
+    onInterrupted: () => events.push("interrupted"),
+    onResumed: () => events.push("resumed"),
+    onMessage: ({ seq }) => events.push(String(seq)),
   });
-  const deliver = (seq: number, count: number, run = runs.length - 1) =>
-    runs[run]?.deliver({ reply: `$JS.ACK.s.c.1.${seq}.${count}.1.0` });
-  const signal = (headers: Record<string, string>, reply?: string) =>
-    runs.at(-1)?.deliver({ code: 100, headers, ...(reply === undefined ? {} : { reply }) });
+  const deliver = (seq: number, count: number, index = subscriptions.length - 1) =>
+    subscriptions[index]?.deliver({ reply: `$JS.ACK.s.c.1.${seq}.${count}.1.0` });
+  const control = (headers: Record<string, string>, reply?: string) =>
+    subscriptions.at(-1)?.deliver({ code: 100, headers, ...(reply === undefined ? {} : { reply }) });
   return {
-    ...{ tail, heard, answers, runs, deliver, signal },
-    whenAdded: (action: () => Promise<void>) => {
+    ...{ consumer, events, responses, subscriptions, deliver, control },
+    onConsumerAdd: (action: () => Promise<void>) => {
       onAdd = action;
     },
   };
 }
 
-it("hears what is delivered, in order, from when it is ready", async () => {
-  const { tail, heard, deliver, runs } = open();
-  await Promise.all([tail.ready(), tail.ready()]);
-  await tail.ready();
+it("passes on deliveries in order, after it was started once, and none after it was closed", async () => {
+  const { consumer, events, deliver, subscriptions } = open();
+  await Promise.all([consumer.start(), consumer.start()]);
+  await consumer.start();
   deliver(7, 1);
   deliver(8, 2);
-  expect(heard).toEqual(["lost", "back", "7", "8"]);
-  expect(runs).toHaveLength(1);
-  tail.close();
+  expect(events).toEqual(["interrupted", "resumed", "7", "8"]);
+  expect(subscriptions).toHaveLength(1);
+  consumer.close();
   deliver(9, 3);
-  expect(heard).toHaveLength(4);
+  expect(events).toHaveLength(4);
 });
 
-it("says that it lost the thread before anything is heard on the next one", async () => {
-  const { tail, heard, deliver, whenAdded } = open();
-  await tail.ready();
+it("reports an interruption before it passes on the first message of a new consumer", async () => {
+  const { consumer, events, deliver, onConsumerAdd } = open();
+  await consumer.start();
   deliver(7, 1);
-  // What the server delivers may come before its answer that it will.
-  whenAdded(async () => deliver(12, 1));
-  tail.restart();
+  // The first delivery may arrive before the response to the request that created the consumer.
+  onConsumerAdd(async () => deliver(12, 1));
+  consumer.restart();
   await vi.advanceTimersByTimeAsync(0);
-  expect(heard).toEqual(["lost", "back", "7", "lost", "12", "back"]);
-  tail.close();
+  expect(events).toEqual(["interrupted", "resumed", "7", "interrupted", "12", "resumed"]);
+  consumer.close();
 });
 
 it.each([
-  ["a delivery that is not the next", ({ deliver }: ReturnType<typeof open>) => deliver(9, 3)],
-  ["a delivery whose place is not the next", ({ deliver }: ReturnType<typeof open>) => deliver(9, 2)],
-  ["a heartbeat that counts more", ({ signal }: ReturnType<typeof open>) => signal({ "Nats-Last-Consumer": "2" })],
-  ["what is no delivery", ({ runs }: ReturnType<typeof open>) => runs[0]?.deliver({ reply: "elsewhere" })],
-  ["silence", () => vi.advanceTimersByTimeAsync(4_100)],
-])("begins anew after %s, and hears nothing on the old one", async (_, act) => {
-  const bench = open();
-  await bench.tail.ready();
-  bench.deliver(7, 1);
-  await act(bench);
+  ["a delivery whose consumer sequence is not the next", ({ deliver }: ReturnType<typeof open>) => deliver(9, 3)],
+  ["a delivery whose stream sequence is not the next", ({ deliver }: ReturnType<typeof open>) => deliver(9, 2)],
+  [
+    "a heartbeat with a higher consumer sequence",
+    ({ control }: ReturnType<typeof open>) => control({ "Nats-Last-Consumer": "2" }),
+  ],
+  [
+    "a message that is not a delivery",
+    ({ subscriptions }: ReturnType<typeof open>) => subscriptions[0]?.deliver({ reply: "elsewhere" }),
+  ],
+  ["four seconds without a heartbeat", () => vi.advanceTimersByTimeAsync(4_100)],
+])("creates a new consumer after %s, and ignores the old one", async (_, act) => {
+  const fixture = open();
+  await fixture.consumer.start();
+  fixture.deliver(7, 1);
+  await act(fixture);
   await vi.advanceTimersByTimeAsync(0);
-  expect(bench.runs.map(({ isOver }) => isOver)).toEqual([true, false]);
-  bench.deliver(8, 2, 0);
-  bench.deliver(8, 1, 1);
-  expect(bench.heard).toEqual(["lost", "back", "7", "lost", "back", "8"]);
-  bench.tail.close();
+  expect(fixture.subscriptions.map(({ isEnded }) => isEnded)).toEqual([true, false]);
+  fixture.deliver(8, 2, 0);
+  fixture.deliver(8, 1, 1);
+  expect(fixture.events).toEqual(["interrupted", "resumed", "7", "interrupted", "resumed", "8"]);
+  fixture.consumer.close();
 });
 
-it("stays with a server that says that it lives, and tells it that we keep up", async () => {
-  const { tail, heard, deliver, signal, answers, runs } = open();
-  await tail.ready();
+it("keeps a consumer that sends heartbeats, and answers flow control requests", async () => {
+  const { consumer, events, deliver, control, responses, subscriptions } = open();
+  await consumer.start();
   deliver(7, 1);
   for (let second = 0; second < 20; second++) {
     await vi.advanceTimersByTimeAsync(1_000);
-    signal({ "Nats-Last-Consumer": "1" });
+    control({ "Nats-Last-Consumer": "1" });
   }
-  signal({}, "$JS.FC.s.c.1");
-  signal({ "Nats-Last-Consumer": "1", "Nats-Consumer-Stalled": "$JS.FC.s.c.2" });
-  expect(answers).toEqual(["$JS.FC.s.c.1", "$JS.FC.s.c.2"]);
-  expect(runs).toHaveLength(1);
-  expect(heard).toEqual(["lost", "back", "7"]);
-  tail.close();
+  control({}, "$JS.FC.s.c.1");
+  control({ "Nats-Last-Consumer": "1", "Nats-Consumer-Stalled": "$JS.FC.s.c.2" });
+  expect(responses).toEqual(["$JS.FC.s.c.1", "$JS.FC.s.c.2"]);
+  expect(subscriptions).toHaveLength(1);
+  expect(events).toEqual(["interrupted", "resumed", "7"]);
+  consumer.close();
 });
 
-it("tries until the server delivers again, and not when it is closed", async () => {
-  const { tail, heard, whenAdded, runs } = open();
-  await tail.ready();
-  let isAway = true;
-  whenAdded(async () => {
-    if (isAway) throw new Error("away");
+it("retries until the server accepts a new consumer, and stops retrying when it is closed", async () => {
+  const { consumer, events, onConsumerAdd, subscriptions } = open();
+  await consumer.start();
+  let isUnreachable = true;
+  onConsumerAdd(async () => {
+    if (isUnreachable) throw new Error("unreachable");
   });
-  tail.restart();
+  consumer.restart();
   await vi.advanceTimersByTimeAsync(1_000);
-  expect(runs.length).toBeGreaterThan(3);
-  expect(heard.filter((each) => each === "back")).toHaveLength(1);
-  expect(runs.every(({ isOver }) => isOver)).toBe(true);
-  await expect(tail.ready()).rejects.toThrow("away");
-  isAway = false;
+  expect(subscriptions.length).toBeGreaterThan(3);
+  expect(events.filter((each) => each === "resumed")).toHaveLength(1);
+  expect(subscriptions.every(({ isEnded }) => isEnded)).toBe(true);
+  await expect(consumer.start()).rejects.toThrow("unreachable");
+  isUnreachable = false;
   await vi.advanceTimersByTimeAsync(300);
-  expect(heard.at(-1)).toBe("back");
-  const count = runs.length;
-  isAway = true;
-  tail.restart();
-  tail.close();
+  expect(events.at(-1)).toBe("resumed");
+  const count = subscriptions.length;
+  isUnreachable = true;
+  consumer.restart();
+  consumer.close();
   await vi.advanceTimersByTimeAsync(2_000);
-  expect(runs.length).toBeLessThanOrEqual(count + 1);
-  expect(runs.every(({ isOver }) => isOver)).toBe(true);
+  expect(subscriptions.length).toBeLessThanOrEqual(count + 1);
+  expect(subscriptions.every(({ isEnded }) => isEnded)).toBe(true);
 });

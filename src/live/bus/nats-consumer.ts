@@ -3,173 +3,195 @@ import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node"
 import type { JetStreamContext } from "./nats-connector.ts";
 import { type DeliveryInfo, parseDelivery } from "./nats-position.ts";
 
-/** How often the server says that it lives, and how long it may be silent. */
+/** How often an idle server sends a heartbeat, and after which silence the consumer is replaced. */
 const HEARTBEAT_MS = 1_000;
-const SILENCE_MS = 3_000;
+const HEARTBEAT_TIMEOUT_MS = 3_000;
 
-/** How long the server is left alone after it refused to deliver. */
-const REFUSED_MS = 250;
+/** How long to wait before creating a consumer again after the server refused it. */
+const RECREATE_DELAY_MS = 250;
 
-/** After how long the server forgets one to whom it delivers, and who is gone. */
-const FORGET_MS = 30_000;
+/** After how long the server removes a consumer whose subscriber is disconnected. */
+const INACTIVE_THRESHOLD_MS = 30_000;
 
-const MS = 1_000_000; // NATS counts in nanoseconds
+const NANOSECONDS = 1_000_000; // per millisecond
 
-/** Whom a {@link NatsConsumer} follows the stream for. */
-export interface ConsumerHandlers {
-  session(): Promise<JetStreamContext>;
-  /** Hears a message of the stream, in its order, from some point on. */
-  message(message: { subject: string; seq: number; id: string; data: string; epoch: string }): void;
-  /** Is told that what it hears next need not follow on what it heard before. */
-  lost(): void;
-  /** Is told that it hears all from here on: something may have been missed before. */
-  back(): void;
+/** The status of heartbeats and flow control requests. */
+const CONTROL_MESSAGE = 100;
+
+/** A message of the stream, as the server delivered it. */
+export interface DeliveredMessage {
+  readonly subject: string;
+  readonly seq: number;
+  /** The `Nats-Msg-Id`, empty if there is none. */
+  readonly id: string;
+  readonly data: string;
+  readonly epoch: string;
 }
 
-/** One run of deliveries. */
+/** The owner's side of a {@link NatsConsumer}. No function may throw, except `context`, which may reject. */
+export interface ConsumerHandlers {
+  context(): Promise<JetStreamContext>;
+  /** Called with each message of the stream, in order. */
+  onMessage(message: DeliveredMessage): void;
+  /** Called before a new consumer starts: its first message need not follow on the last one before. */
+  onInterrupted(): void;
+  /** Called when all messages published from now on are delivered. Earlier ones may have been missed. */
+  onResumed(): void;
+}
+
+/** A consumer on the server, and the subscription to its deliveries. */
 interface ActiveConsumer {
   readonly connection: NatsConnection;
   readonly subscription: Subscription;
   readonly epoch: string;
-  /** How many messages were delivered in it. */
-  count: number;
-  /** The place of the last one in the stream; 0 before the first. */
-  seq: number;
-  heardAt: number;
+  /** The consumer sequence of the last delivery; NaN if a delivery was missing before it was active. */
+  consumerSequence: number;
+  /** The stream sequence of the last delivery; 0 before the first. */
+  streamSequence: number;
+  lastActivityMs: number;
 }
 
 /**
- * Follows the end of the stream: one consumer for a process, to which the server delivers in order.
- * Where a message is missing, or nothing is heard, it begins anew from the end and says so.
+ * Receives the new messages of the stream, in order: one ordered push consumer for the process. If a message
+ * is missing, or the server sends no heartbeat, the consumer is replaced by a new one that starts at the end
+ * of the stream.
  */
 export class NatsConsumer {
   readonly #stream: string;
-  readonly #ear: ConsumerHandlers;
-  #run: ActiveConsumer | undefined;
+  readonly #handlers: ConsumerHandlers;
+  #active: ActiveConsumer | undefined;
   #starting: Promise<void> | undefined;
-  #watch: NodeJS.Timeout | undefined;
+  #heartbeatTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(stream: string, ear: ConsumerHandlers) {
+  constructor(stream: string, handlers: ConsumerHandlers) {
     this.#stream = stream;
-    this.#ear = ear;
+    this.#handlers = handlers;
   }
 
   /**
-   * Makes sure that what is published from now on is heard.
+   * Starts the consumer if it is not active. When it resolves, every message published from then on is
+   * delivered.
    *
-   * @throws Error when the server is away
+   * @throws Error if the server is unreachable
    */
-  async ready(): Promise<void> {
-    if (this.#run) return;
-    this.#starting ??= this.#start().finally(() => {
+  async start(): Promise<void> {
+    if (this.#active) return;
+    this.#starting ??= this.#create().finally(() => {
       this.#starting = undefined;
     });
     await this.#starting;
   }
 
-  /** Begins anew, if it had begun: what was heard may have ended. */
+  /** Replaces the consumer, if it is active: it may have missed messages. */
   restart(): void {
-    const run = this.#run;
-    if (!run) return;
-    this.#run = undefined;
-    run.subscription.unsubscribe();
-    void this.#insist();
+    const active = this.#active;
+    if (!active) return;
+    this.#active = undefined;
+    active.subscription.unsubscribe();
+    void this.#startUntilActive();
   }
 
-  /** Follows no more. */
+  /** Stops receiving messages. */
   close(): void {
     this.#isClosed = true;
-    clearInterval(this.#watch);
-    this.#run?.subscription.unsubscribe();
-    this.#run = undefined;
+    clearInterval(this.#heartbeatTimer);
+    this.#active?.subscription.unsubscribe();
+    this.#active = undefined;
   }
 
   /** Never rejects. */
-  async #insist(): Promise<void> {
-    while (!this.#isClosed && !this.#run) {
+  async #startUntilActive(): Promise<void> {
+    while (!this.#isClosed && !this.#active) {
       try {
-        await this.ready();
+        await this.start();
       } catch {
-        // The connection has said so in the log.
-        await new Promise((resolve) => setTimeout(resolve, REFUSED_MS).unref());
+        // The connector has logged it.
+        await new Promise((resolve) => setTimeout(resolve, RECREATE_DELAY_MS).unref());
       }
     }
   }
 
-  async #start(): Promise<void> {
-    const session = await this.#ear.session();
-    const { connection, epoch, manager } = session;
-    const inbox = session.createInbox();
-    this.#ear.lost();
+  async #create(): Promise<void> {
+    const context = await this.#handlers.context();
+    const { connection, epoch, manager } = context;
+    const inbox = context.createInbox();
+    this.#handlers.onInterrupted();
     const callback = (error: Error | null, message: Msg) => {
-      // A subscription that the server refuses ends with an error.
-      if (error) this.#end(run);
-      else this.#hear(run, message);
+      // If the server refuses the subscription, the callback gets an error.
+      if (error) this.#discard(consumer);
+      else this.#receive(consumer, message);
     };
     const subscription = connection.subscribe(inbox, { callback });
-    const run: ActiveConsumer = { connection, subscription, epoch, count: 0, seq: 0, heardAt: performance.now() };
+    const consumer: ActiveConsumer = {
+      ...{ connection, subscription, epoch },
+      ...{ consumerSequence: 0, streamSequence: 0, lastActivityMs: performance.now() },
+    };
     try {
-      await session.answer(manager.consumers.add(this.#stream, consumerTo(inbox)));
+      await context.untilDisconnect(manager.consumers.add(this.#stream, consumerConfig(inbox)));
     } catch (error) {
-      run.subscription.unsubscribe();
+      subscription.unsubscribe();
       throw error;
     }
-    if (this.#isClosed) return run.subscription.unsubscribe();
-    run.heardAt = performance.now();
-    this.#run = run;
-    this.#watch ??= setInterval(() => this.#check(), HEARTBEAT_MS).unref();
-    this.#ear.back();
+    if (this.#isClosed) return subscription.unsubscribe();
+    consumer.lastActivityMs = performance.now();
+    this.#active = consumer;
+    this.#heartbeatTimer ??= setInterval(() => this.#checkHeartbeat(), HEARTBEAT_MS).unref();
+    this.#handlers.onResumed();
   }
 
-  #hear(run: ActiveConsumer, message: Msg): void {
-    run.heardAt = performance.now();
-    if (message.headers?.code === 100) {
-      this.#hearSignal(run, message);
+  #receive(consumer: ActiveConsumer, message: Msg): void {
+    consumer.lastActivityMs = performance.now();
+    if (message.headers?.code === CONTROL_MESSAGE) {
+      this.#receiveControlMessage(consumer, message);
       return;
     }
     const delivery = parseDelivery(message.reply);
-    if (!delivery || !follows(delivery, run)) {
-      this.#end(run);
+    if (!delivery || !isNextDelivery(delivery, consumer)) {
+      this.#discard(consumer);
       return;
     }
-    run.count = delivery.count;
-    run.seq = delivery.seq;
+    const { consumerSequence, streamSequence: seq } = delivery;
+    consumer.consumerSequence = consumerSequence;
+    consumer.streamSequence = seq;
     const id = message.headers?.get("Nats-Msg-Id") ?? "";
-    this.#ear.message({ subject: message.subject, seq: delivery.seq, id, data: message.string(), epoch: run.epoch });
+    this.#handlers.onMessage({ subject: message.subject, seq, id, data: message.string(), epoch: consumer.epoch });
   }
 
-  /** The server lives, or asks whether we keep up. */
-  #hearSignal(run: ActiveConsumer, message: Msg): void {
+  /** Answers a flow control request, and compares the sequence in a heartbeat with that of the last delivery. */
+  #receiveControlMessage(consumer: ActiveConsumer, message: Msg): void {
     const stalled = message.headers?.get("Nats-Consumer-Stalled");
     if (message.reply) message.respond();
-    else if (stalled) run.connection.publish(stalled);
-    const delivered = message.headers?.get("Nats-Last-Consumer");
-    if (delivered && Number(delivered) !== run.count) this.#end(run);
+    else if (stalled) consumer.connection.publish(stalled);
+    const lastSequence = message.headers?.get("Nats-Last-Consumer");
+    if (lastSequence && Number(lastSequence) !== consumer.consumerSequence) this.#discard(consumer);
   }
 
-  #check(): void {
-    if (this.#run && performance.now() - this.#run.heardAt > SILENCE_MS) this.restart();
+  #checkHeartbeat(): void {
+    if (this.#active && performance.now() - this.#active.lastActivityMs > HEARTBEAT_TIMEOUT_MS) this.restart();
   }
 
-  #end(run: ActiveConsumer): void {
-    if (this.#run === run) this.restart();
-    else run.count = Number.NaN; // It has not begun yet: the first heartbeat ends it.
+  #discard(consumer: ActiveConsumer): void {
+    if (this.#active === consumer) this.restart();
+    else consumer.consumerSequence = Number.NaN; // not active yet: its first heartbeat discards it
   }
 }
 
 /**
- * Answers whether nothing lies between a delivery and the last one. The server counts what it delivers,
- * and passes over what it gave up before we took it: where we are slow and the stream is full.
+ * Returns whether a delivery follows directly on the last one. The consumer sequence reveals deliveries that
+ * were lost on the way. The stream sequence reveals messages that were removed from a full stream before a
+ * slow consumer got them.
  */
-function follows({ count, seq }: DeliveryInfo, run: ActiveConsumer): boolean {
-  return count === run.count + 1 && (run.seq === 0 || seq === run.seq + 1);
+function isNextDelivery(delivery: DeliveryInfo, { consumerSequence, streamSequence }: ActiveConsumer): boolean {
+  const isNextInStream = streamSequence === 0 || delivery.streamSequence === streamSequence + 1;
+  return delivery.consumerSequence === consumerSequence + 1 && isNextInStream;
 }
 
-function consumerTo(inbox: string): Parameters<JetStreamManager["consumers"]["add"]>[1] {
+function consumerConfig(inbox: string): Parameters<JetStreamManager["consumers"]["add"]>[1] {
   return {
     ...{ deliver_subject: inbox, deliver_policy: "new", ack_policy: "none", max_deliver: 1 },
-    ...{ flow_control: true, idle_heartbeat: HEARTBEAT_MS * MS, inactive_threshold: FORGET_MS * MS },
+    ...{ flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOSECONDS },
+    ...{ inactive_threshold: INACTIVE_THRESHOLD_MS * NANOSECONDS },
     ...{ mem_storage: true, num_replicas: 1 },
   };
 }

@@ -13,36 +13,39 @@ import {
 } from "./nats-position.ts";
 
 describe("a position in NATS", () => {
-  it("is read as it was written, and is what positions may be", () => {
-    const position = formatPosition("0mwqcnczo5bbq", { seq: 12, mark: hashMessageId("a-1") });
+  it("is parsed to the offset that it was formatted from, and matches the pattern of positions", () => {
+    const position = formatPosition("0mwqcnczo5bbq", { seq: 12, messageHash: hashMessageId("a-1") });
     expect(position).toMatch(POSITION_PATTERN);
     expect(position).toHaveLength(31);
-    expect(parsePosition(position)).toEqual({ epoch: "0mwqcnczo5bbq", place: { seq: 12, mark: hashMessageId("a-1") } });
+    expect(parsePosition(position)).toEqual({
+      epoch: "0mwqcnczo5bbq",
+      offset: { seq: 12, messageHash: hashMessageId("a-1") },
+    });
     expect(parsePosition(`${position}0`)).toBeUndefined();
     expect(parsePosition("")).toBeUndefined();
   });
 
-  it("tells messages apart by their ids", () => {
+  it("contains a hash that differs for different message ids", () => {
     expect(hashMessageId("a-1")).toMatch(/^[0-9a-z]{7}$/);
     expect(hashMessageId("a-1")).not.toBe(hashMessageId("a-2"));
     expect([hashMessageId(undefined), hashMessageId("")]).toEqual([NO_MESSAGE_HASH, NO_MESSAGE_HASH]);
   });
 
-  it("names a stream by when it was made, to the nanosecond, the later the greater", () => {
-    const made = [
+  it("starts with an epoch that is greater for a stream created a nanosecond later", () => {
+    const created = [
       "2026-11-21T11:43:55Z",
       "2026-11-21T11:43:55.7Z",
       "2026-11-21T11:43:55.721977242Z",
       "2026-11-21T11:43:55.721977243Z",
     ];
-    const epochs = made.map(epochFromCreated);
+    const epochs = created.map(epochFromCreated);
     expect([...epochs].sort()).toEqual(epochs);
     expect(new Set(epochs).size).toBe(4);
     for (const epoch of epochs) expect(epoch).toMatch(/^[0-9a-z]{13}$/);
   });
 });
 
-it("writes every name as one token that has no meaning in a subject, and reads it again", () => {
+it("encodes every channel name as one subject token without special characters, and decodes it again", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(..."aA-_.*> /+é房🚪"), minLength: 1 }), (name) => {
       expect(encodeSubjectToken(name)).toMatch(/^[\w-]+$/);
@@ -52,14 +55,17 @@ it("writes every name as one token that has no meaning in a subject, and reads i
 });
 
 it.each([
-  ["$JS.ACK.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0", { seq: 1001, count: 7 }],
-  ["$JS.ACK.hub.Hash.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0", { seq: 1001, count: 7 }],
-  ["$JS.ACK.hub.Hash.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0.token", { seq: 1001, count: 7 }],
+  ["$JS.ACK.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0", { streamSequence: 1001, consumerSequence: 7 }],
+  ["$JS.ACK.hub.Hash.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0", { streamSequence: 1001, consumerSequence: 7 }],
+  [
+    "$JS.ACK.hub.Hash.tsweb.vXyoYslU.1.1001.7.1795261436334301182.0.token",
+    { streamSequence: 1001, consumerSequence: 7 },
+  ],
   ["$JS.ACK.tsweb.vXyoYslU.1.x.7.1795261436334301182.0", undefined],
   ["$JS.FC.tsweb.vXyoYslU.1", undefined],
   ["_INBOX.a", undefined],
   ["", undefined],
   [undefined, undefined],
-])("reads the delivery of %s", (reply, delivery) => {
-  expect(parseDelivery(reply)).toEqual(delivery);
+])("parses the delivery metadata of the reply subject %s", (reply, info) => {
+  expect(parseDelivery(reply)).toEqual(info);
 });

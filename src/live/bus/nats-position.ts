@@ -2,72 +2,81 @@ import { createHash } from "node:crypto";
 import { formatBase36, parseBase36 } from "./base36.ts";
 import type { Position } from "./bus.ts";
 
-/** A place in the stream, which all channels share. */
+/** A point in the stream, which all channels share. */
 export interface StreamOffset {
+  /** The stream sequence of a message. */
   readonly seq: number;
-  /** Tells the message there from another one that got its number: see {@link hashMessageId}. */
-  readonly mark: string;
+  /** The hash of that message's id: see {@link hashMessageId}. */
+  readonly messageHash: string;
 }
 
-/** Marks a place at which no message was seen. */
+/** The hash of an offset at which there is no message, or whose message has no id. */
 export const NO_MESSAGE_HASH = "0000000";
 
 /**
- * Marks a message by the id that its publisher gave it. A server that lost its last messages numbers
- * the next ones from there: the number alone would then mean another message.
- *
- * @returns 7 characters
+ * Returns a hash of a message's `Nats-Msg-Id`: seven base-36 digits. A server that lost its last messages
+ * in a crash assigns their sequences to new messages; the hash distinguishes those from the lost ones.
  */
 export function hashMessageId(id: string | undefined): string {
   if (!id) return NO_MESSAGE_HASH;
   return createHash("sha1").update(id).digest().readUInt32BE().toString(36).padStart(NO_MESSAGE_HASH.length, "0");
 }
 
-/** Writes a position: 31 characters. */
-export function formatPosition(epoch: string, { seq, mark }: StreamOffset): Position {
-  return `${epoch}.${formatBase36(seq)}-${mark}`;
+/** Returns the position of an offset: 31 characters, `<epoch>.<sequence>-<hash>`. */
+export function formatPosition(epoch: string, { seq, messageHash }: StreamOffset): Position {
+  return `${epoch}.${formatBase36(seq)}-${messageHash}`;
 }
 
-/** Reads a position; undefined for what is none of this bus. */
+/** Parses a position. Returns undefined if it is not a position of this bus. */
 export function parsePosition(
   position: Position,
-): { readonly epoch: string; readonly place: StreamOffset } | undefined {
-  const [, epoch, number, mark] = /^([0-9a-z]{13})\.([0-9a-z]{9})-([0-9a-z]{7})$/.exec(position) ?? [];
-  const seq = parseBase36(number);
-  return epoch === undefined || seq === undefined || mark === undefined ? undefined : { epoch, place: { seq, mark } };
+): { readonly epoch: string; readonly offset: StreamOffset } | undefined {
+  const [, epoch, sequence, messageHash] = /^([0-9a-z]{13})\.([0-9a-z]{9})-([0-9a-z]{7})$/.exec(position) ?? [];
+  const seq = parseBase36(sequence);
+  return epoch === undefined || seq === undefined || messageHash === undefined
+    ? undefined
+    : { epoch, offset: { seq, messageHash } };
 }
 
-/** Names a stream's history by when it was made, to the nanosecond: 13 characters, the later the greater. */
+/**
+ * Returns the epoch of a stream: the time of its creation to the nanosecond, in 13 base-36 digits. The
+ * epoch of a stream that was created later is greater.
+ *
+ * @param created the stream's `created` time, in the format of RFC 3339
+ */
 export function epochFromCreated(created: string): string {
-  const nanoseconds = /\.(\d+)Z$/.exec(created)?.[1] ?? "";
-  const below = Number(nanoseconds.padEnd(9, "0").slice(3));
-  return formatBase36(Date.parse(created)) + below.toString(36).padStart(4, "0");
+  const fraction = /\.(\d+)Z$/.exec(created)?.[1] ?? "";
+  const belowMillisecond = Number(fraction.padEnd(9, "0").slice(3));
+  return formatBase36(Date.parse(created)) + belowMillisecond.toString(36).padStart(4, "0");
 }
 
-/** Writes a channel's name as one token of a subject: whatever it holds, it has no meaning there. */
+/** Encodes a channel name as one token of a subject, without the special characters `.`, `*` and `>`. */
 export function encodeSubjectToken(channel: string): string {
   return Buffer.from(channel).toString("base64url");
 }
 
-/** Reads what {@link encodeSubjectToken} wrote. */
+/** Decodes a token written by {@link encodeSubjectToken}. */
 export function decodeSubjectToken(token: string): string {
   return Buffer.from(token, "base64url").toString();
 }
 
-/** What the server says of a message that it delivers, in the subject for answers to it. */
+/** The metadata of a delivery, which the server puts into the reply subject of the message. */
 export interface DeliveryInfo {
-  /** Its place in the stream. */
-  readonly seq: number;
-  /** How many were delivered to this consumer, with this one. */
-  readonly count: number;
+  /** The stream sequence of the message. */
+  readonly streamSequence: number;
+  /** The consumer sequence: how many messages this consumer has been sent, this one included. */
+  readonly consumerSequence: number;
 }
 
-/** Reads it; undefined for what is no delivery. Between domains it has two words more. */
+/**
+ * Parses the reply subject of a delivery. Returns undefined for any other subject. The subject has nine
+ * tokens, or at least eleven with a domain and an account hash before the name of the stream.
+ */
 export function parseDelivery(reply: string | undefined): DeliveryInfo | undefined {
-  const words = reply?.split(".") ?? [];
-  if (words[0] !== "$JS" || words[1] !== "ACK" || words.length < 9) return undefined;
-  const [seq, count] = words.slice(words.length > 9 ? 7 : 5).map(Number);
-  return Number.isSafeInteger(seq) && Number.isSafeInteger(count)
-    ? { seq: Number(seq), count: Number(count) }
+  const tokens = reply?.split(".") ?? [];
+  if (tokens[0] !== "$JS" || tokens[1] !== "ACK" || tokens.length < 9) return undefined;
+  const [streamSequence, consumerSequence] = tokens.slice(tokens.length > 9 ? 7 : 5).map(Number);
+  return Number.isSafeInteger(streamSequence) && Number.isSafeInteger(consumerSequence)
+    ? { streamSequence: Number(streamSequence), consumerSequence: Number(consumerSequence) }
     : undefined;
 }
