@@ -26,20 +26,20 @@ function documentOf(parts: Partial<DocumentParts> = {}): string {
   });
 }
 
-/** The text of the page's data as an HTML parser finds it: up to whatever ends a script. */
+/** Returns the text of the page data as an HTML parser finds it: up to the first end of the script. */
 function dataOf(html: string): string {
   const opening = '<script type="application/json" id="tsweb">';
   const start = html.indexOf(opening) + opening.length;
   const text = html.slice(start, start + html.slice(start).search(/<\/script/i));
-  // A parser that meets this inside a script no longer ends it at the next </script>.
+  // After this text in a script, a parser does not end the script at the next </script>.
   expect(text).not.toContain("<!--");
   return text;
 }
 
 const island = (props: unknown, name = "V") => ({ source: { file: "src/v.tsx", name }, props: JSON.stringify(props) });
 
-describe("the document", () => {
-  it("begins with what a browser must know first", () => {
+describe("writeDocument", () => {
+  it("writes the character set and the viewport before the title", () => {
     expect(documentOf()).toBe(
       '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
         '<meta name="viewport" content="width=device-width, initial-scale=1">' +
@@ -53,7 +53,7 @@ describe("the document", () => {
     expect(html).toContain('<html lang="&quot;&gt;&lt;script&gt;">');
   });
 
-  it("links style sheets and nothing else without a view", () => {
+  it("links style sheets and no script on a page without a view", () => {
     const html = documentOf({ styles: ["/a.css", '/b".css'], base: "/shop" });
     expect(html).toContain(
       '<link rel="stylesheet" href="/shop/a.css"><link rel="stylesheet" href="/shop/b&quot;.css">',
@@ -61,7 +61,7 @@ describe("the document", () => {
     expect(html).not.toContain("script");
   });
 
-  it("with a view has its data first, and fetches each script once", () => {
+  it("writes the page data first and each script once on a page with views", () => {
     const html = documentOf({
       base: "/shop",
       islands: [island({ a: 1 }), island({ a: 2 }), island({}, "W")],
@@ -87,14 +87,14 @@ describe("the document", () => {
     ]);
   });
 
-  it("has the scripts of development on every page", () => {
-    const developing = { ...assets, scripts: ["/@vite/client"] };
-    expect(documentOf({ assets: developing })).toContain('<script type="module" src="/@vite/client"></script>');
+  it("adds the scripts of the development server to every page", () => {
+    const developmentAssets = { ...assets, scripts: ["/@vite/client"] };
+    expect(documentOf({ assets: developmentAssets })).toContain('<script type="module" src="/@vite/client"></script>');
   });
 });
 
 describe("the CSRF token", () => {
-  it("stands before anything of the page's own, and only where a script will read it", () => {
+  it("precedes the application's elements, and is present only with a view and CSRF tokens", () => {
     const views = { islands: [island({})], csrfToken: "a-_1", head: "<x>" };
     const html = documentOf(views);
     expect(html).toContain('<meta name="csrf-token" content="a-_1">');
@@ -104,9 +104,9 @@ describe("the CSRF token", () => {
   });
 });
 
-describe("what a page's data can hold", () => {
+describe("page data", () => {
   it.each(["</script>", "</SCRIPT >", "<!--", "<script>", "<!-- <script>", "\u2028\u2029", "]]>", "&quot;", "\u0000"])(
-    "%j",
+    "round-trips the text %j",
     (text) => {
       const html = documentOf({ islands: [island({ text, [text]: text })] });
       expect(JSON.parse(dataOf(html)).views[0].props).toEqual({ text, [text]: text });
@@ -115,26 +115,38 @@ describe("what a page's data can hold", () => {
     },
   );
 
-  it("is any JSON at all", () => {
-    const nasty = fc.constantFrom("</script", "<!--", "<script", "-->", "\u2028", "\\", '"', "\\u003c", "<", ">", "/");
+  it("round-trips any JSON: no prop can end the script element", () => {
+    const dangerous = fc.constantFrom(
+      "</script",
+      "<!--",
+      "<script",
+      "-->",
+      "\u2028",
+      "\\",
+      '"',
+      "\\u003c",
+      "<",
+      ">",
+      "/",
+    );
     const string = fc.oneof(
       fc.string({ unit: "binary" }),
-      fc.array(nasty).map((pieces) => pieces.join("")),
+      fc.array(dangerous).map((pieces) => pieces.join("")),
     );
     const json = fc.object({ key: string, values: [string, fc.double(), fc.boolean(), fc.constant(null)] });
     fc.assert(
       fc.property(json, string, (props, name) => {
-        const given = JSON.parse(JSON.stringify(props));
-        const data = JSON.parse(dataOf(documentOf({ islands: [island(given, name)] })));
-        expect(data.views[0].props).toEqual(given);
+        const expected = JSON.parse(JSON.stringify(props));
+        const data = JSON.parse(dataOf(documentOf({ islands: [island(expected, name)] })));
+        expect(data.views[0].props).toEqual(expected);
         expect(data.views[0].name).toBe(JSON.parse(JSON.stringify(name)));
       }),
     );
   });
 });
 
-describe("escaping", () => {
-  it("leaves no character that could end a text or a quoted attribute", () => {
+describe("escapeHtml and escapeScript", () => {
+  it("leaves no character that could end a text, a quoted attribute or a script", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         expect(escapeHtml(text)).not.toMatch(/[<>"']|&(?!amp;|lt;|gt;|quot;|#39;)/);

@@ -14,8 +14,8 @@ import type { PageResult } from "./page.ts";
 import { NotFound, redirect } from "./redirect.ts";
 import type { PageSettings } from "./render-document.ts";
 
-describe("what a page answers", () => {
-  it("is its markup in a document, for this visitor only", async () => {
+describe("the response of a page", () => {
+  it("is a document with the markup of the page, and is not stored by caches", async () => {
     const { status, headers, html, body } = await renderPage(() => h("p", null, "<", 1, null, false, ["a"]), {
       title: "A",
     });
@@ -31,11 +31,11 @@ describe("what a page answers", () => {
     ["text", "a & b", "a &amp; b"],
     ["nothing", null, ""],
     ["a list", [h("p", { key: 1 }), "x"], "<p></p>x"],
-  ])("may be %s", async (_, markup, body) => {
+  ])("can be %s", async (_, markup, body) => {
     expect((await renderPage(async () => markup)).body).toBe(body);
   });
 
-  it("is in the application's language and title unless the page says its own", async () => {
+  it("has the application's language and title unless the page has its own", async () => {
     expect((await renderPage(() => null)).html).toContain('<html lang="en"');
     expect((await renderPage(() => null)).html).toContain("<title>Shop</title>");
     expect((await renderPage(() => null, { lang: "de", title: "Ä" }, { title: "" })).html).toContain(
@@ -44,7 +44,7 @@ describe("what a page answers", () => {
     expect((await renderPage(() => null, { lang: "de" })).html).toContain('<html lang="de"');
   });
 
-  it("may be a redirect, below the application's base", async () => {
+  it("can be a redirect, to which the application's base is prepended", async () => {
     expect(await renderPage(() => redirect("/a?b=c"))).toMatchObject({
       status: 303,
       headers: { location: "/a?b=c", "cache-control": "private, no-store" },
@@ -64,21 +64,21 @@ describe("what a page answers", () => {
 describe("the layout", () => {
   const layout = ({ children }: { readonly children: Markup }) => h("main", null, children, h(Hello, {}));
 
-  it("stands around the page, and may hold views", async () => {
+  it("surrounds the page and can contain views", async () => {
     const { body, views } = await renderPage(() => [h("p", null), h(Hello, { name: "ada" })], {}, { layout });
     expect(withoutIslandMarkers(body)).toBe("<main><p></p>[0]<b>Hello ada</b>[/0][1]<b>Hello you</b>[/1]</main>");
     expect(views.map(({ props }) => props)).toEqual([{ name: "ada" }, {}]);
   });
 
-  it("is the page's own where it has one, or none with false", async () => {
-    const own = ({ children }: { readonly children: Markup }) => h("article", null, children);
-    expect((await renderPage(() => "x", { layout: own }, { layout })).body).toBe("<article>x</article>");
+  it("is replaced by the page's layout, and removed by false", async () => {
+    const pageLayout = ({ children }: { readonly children: Markup }) => h("article", null, children);
+    expect((await renderPage(() => "x", { layout: pageLayout }, { layout })).body).toBe("<article>x</article>");
     expect((await renderPage(() => "x", { layout: false }, { layout })).body).toBe("x");
   });
 });
 
 describe("Head", () => {
-  it("puts its children into the head, in order, from anywhere in the page", async () => {
+  it("adds its children to the head, in order, from anywhere in the page", async () => {
     const Meta = () => h(Head, null, h("meta", { name: "b" }));
     const { html, body } = await renderPage(() => [
       h(Head, null, h("meta", { name: "a", content: '"' })),
@@ -88,42 +88,42 @@ describe("Head", () => {
     expect(html).toContain('<meta name="a" content="&quot;"/><meta name="b"/></head>');
   });
 
-  it("has the title, as it is written; of several the last", async () => {
+  it("replaces the title by its last title element, without the application's title", async () => {
     const title = (text: ComponentChildren) => h(Head, null, [h("title", null, text), h("meta", { name: "m" })]);
     const { html } = await renderPage(() => [title("First"), title(["<Se", 2, "nd>"])], { title: "Page" });
     expect(html.match(/<title>.*?<\/title>/g)).toEqual(["<title>&lt;Se2nd&gt;</title>"]);
   });
 
-  it("is refused in a view, in another Head, and cannot hold a view", async () => {
+  it("is rejected in a view and in another Head, and cannot contain a view", async () => {
     const Wrong = compiledView("Wrong", () => h(Head, null, h("title", null, "x")));
     const inView = await renderPage(() => h(Wrong, {}));
     expect(inView).toMatchObject({ status: 500, logged: [expect.stringContaining("<Head> is used inside a view")] });
     const Nested = () => h(Head, null, h("meta", {}));
     const nested = await renderPage(() => h(Head, null, h(Nested, null)));
     expect(nested.logged).toEqual([expect.stringContaining("<Head> is used inside another <Head>")]);
-    const holding = await renderPage(() => [h(Head, null, h(Hello, {})), h(Hello, {})]);
-    expect(holding.logged).toEqual([expect.stringContaining("The view Hello is used inside <Head>")]);
+    const containing = await renderPage(() => [h(Head, null, h(Hello, {})), h(Hello, {})]);
+    expect(containing.logged).toEqual([expect.stringContaining("The view Hello is used inside <Head>")]);
   });
 
-  it("does nothing outside a page", () => {
+  it("renders nothing outside a page", () => {
     expect(Head({ children: "x" })).toBeNull();
   });
 });
 
-describe("what a page throws", () => {
+describe("an error of a page", () => {
   it.each([
     [new NotFound(), 404, "There is nothing here."],
     [new NotFound("No <such> user."), 404, "No &lt;such> user."],
     [new RPCError("not_found", "Gone."), 404, "Gone."],
     [new RPCError("forbidden", "Not you."), 403, "Not you."],
     [new RPCError("unauthenticated", "Sign in."), 401, "Sign in."],
-  ])("%s is told", async (error, status, words) => {
-    const answer = await renderPage(async () => {
+  ])("is shown with its message: %s", async (error, status, message) => {
+    const response = await renderPage(async () => {
       throw error;
     });
-    expect(answer).toMatchObject({ status, logged: [] });
-    expect(answer.headers["cache-control"]).toBe("private, no-store");
-    expect(answer.body.replaceAll("&gt;", ">")).toContain(`<p>${words}</p>`);
+    expect(response).toMatchObject({ status, logged: [] });
+    expect(response.headers["cache-control"]).toBe("private, no-store");
+    expect(response.body.replaceAll("&gt;", ">")).toContain(`<p>${message}</p>`);
   });
 
   it.each([
@@ -132,28 +132,28 @@ describe("what a page throws", () => {
     new TypeError("the password is hunter2"),
     "the password is hunter2",
     null,
-  ])("anything else (%s) is 500: the visitor gets the id, the log the rest", async (error) => {
-    const answer = await renderPage(() => {
+  ])("is a 500 that shows the request id only, and is logged: %s", async (error) => {
+    const response = await renderPage(() => {
       throw error;
     });
-    expect(answer.status).toBe(500);
-    expect(answer.html).not.toContain("hunter2");
-    expect(answer.body).toContain("<code>1</code>");
-    expect(answer.logged).toEqual([`The page / failed ${error}`]);
+    expect(response.status).toBe(500);
+    expect(response.html).not.toContain("hunter2");
+    expect(response.body).toContain("<code>1</code>");
+    expect(response.logged).toEqual([`The page / failed ${error}`]);
   });
 
-  it("session.require is one of these", async () => {
+  it("is a 401 if session.require() throws it", async () => {
     expect((await renderPage(() => session.require().sub)).status).toBe(401);
   });
 
-  it("in its markup is the same as in its function", async () => {
+  it("is handled alike if a component throws it", async () => {
     const Missing = (): null => {
       throw new NotFound();
     };
     expect((await renderPage(() => h(Missing, {}))).status).toBe(404);
   });
 
-  it("is shown to the developer where there is one", async () => {
+  it("is shown to the developer in development, if it is unexpected", async () => {
     const showError = async (error: unknown, id: string) => `<pre>${String(error)} ${id}</pre>`;
     const fail = () => {
       throw new Error("broken");
@@ -162,14 +162,14 @@ describe("what a page throws", () => {
       status: 500,
       html: "<pre>Error: broken 1</pre>",
     });
-    const gone = () => {
+    const throwNotFound = () => {
       throw new NotFound();
     };
-    expect((await renderPage(gone, {}, { showError })).status).toBe(404);
+    expect((await renderPage(throwNotFound, {}, { showError })).status).toBe(404);
     const { settings } = pageSettings({ showError });
     const context = requestContext();
-    const unlisted = await runInContext(context, () => handleNotFound(context, settings));
-    expect(unlisted.body).toContain("To add one, list its module in `modules` of new App.");
+    const missing = await runInContext(context, () => handleNotFound(context, settings));
+    expect(missing.body).toContain("To add one, list its module in `modules` of new App.");
   });
 });
 
@@ -179,11 +179,11 @@ describe("the application's error page", () => {
     throw new Error("broken");
   };
 
-  it("is what is shown, in the layout", async () => {
+  it("is rendered in the application's layout", async () => {
     const layout = ({ children }: { readonly children: Markup }) => h("main", null, children);
-    const answer = await renderPage(fail, { layout: false }, { error, layout });
-    expect(answer.body).toBe("<main><h1>500 Something went wrong on the server. 1</h1></main>");
-    expect(answer.html).toContain("<title>Something went wrong · Shop</title>");
+    const response = await renderPage(fail, { layout: false }, { error, layout });
+    expect(response.body).toBe("<main><h1>500 Something went wrong on the server. 1</h1></main>");
+    expect(response.html).toContain("<title>Something went wrong · Shop</title>");
     const { settings } = pageSettings({ error, layout });
     const context = requestContext();
     const missing = await runInContext(context, () => handleNotFound(context, settings));
@@ -195,13 +195,13 @@ describe("the application's error page", () => {
     ["the layout throws", { layout: fail }],
     ["it throws itself", { error: fail }],
     ["it is async", { error: (async () => "x") as unknown as PageSettings["error"] }],
-  ])("gives way to a plain one when %s", async (_, more) => {
-    const gone = () => {
+  ])("is replaced by the default error page if %s", async (_, more) => {
+    const throwNotFound = () => {
       throw new NotFound();
     };
-    const answer = await renderPage(gone, { layout: false }, more);
-    expect(answer.status).toBe(404);
-    expect(answer.body).toBe("<main><h1>Not found</h1><p>There is nothing here.</p></main>");
-    expect(answer.logged).toEqual([expect.stringContaining("The error page failed")]);
+    const response = await renderPage(throwNotFound, { layout: false }, more);
+    expect(response.status).toBe(404);
+    expect(response.body).toBe("<main><h1>Not found</h1><p>There is nothing here.</p></main>");
+    expect(response.logged).toEqual([expect.stringContaining("The error page failed")]);
   });
 });

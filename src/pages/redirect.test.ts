@@ -10,7 +10,7 @@ describe("redirect", () => {
     ["/é ü", "/%C3%A9%20%C3%BC"],
     ["/a/../b", "/b"],
     ["/a//b", "/a//b"],
-  ])("takes %s", (path, location) => {
+  ])("accepts %s", (path, location) => {
     expect(redirect(path)).toMatchObject({ location, internal: true });
   });
 
@@ -31,11 +31,11 @@ describe("redirect", () => {
     "\\\\evil.example",
     "/a\\b",
     "/\u0000",
-  ])("refuses %j", (path) => {
+  ])("rejects %j", (path) => {
     expect(() => redirect(path)).toThrow(TypeError);
   });
 
-  it("goes elsewhere on the site, when told where, for a path that is none of it", () => {
+  it("uses the fallback for a path outside the site, if the fallback is a path of the site", () => {
     expect(redirect("/a", { or: "/b" })).toMatchObject({ location: "/a", internal: true });
     for (const path of ["//evil.example", "https://evil.example", "/\\evil.example", "", "evil"]) {
       expect(redirect(path, { or: "/b?c=d" })).toMatchObject({ location: "/b?c=d", internal: true });
@@ -43,7 +43,7 @@ describe("redirect", () => {
     }
   });
 
-  it("stays on the site wherever a browser would resolve what it takes", () => {
+  it("stays on the site for every path that isSitePath accepts, as a browser resolves it", () => {
     const piece = fc.constantFrom("/", "\\", "..", ".", "%2e", "\t", "\n", "a", "@", ":", "?", "#", "evil.example");
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
@@ -56,7 +56,7 @@ describe("redirect", () => {
     );
   });
 
-  it("takes another site when told so, http and https only", () => {
+  it("accepts an http or https URL of another site with external, and no other scheme", () => {
     expect(redirect("https://id.example/login?a=b", { external: true })).toMatchObject({
       location: "https://id.example/login?a=b",
       internal: false,

@@ -14,25 +14,33 @@ beforeEach(() => {
 });
 afterEach(() => log.mockRestore());
 
-/** Asks the one route of an application. */
-function ask<const P extends RoutePattern>(pattern: P, fn: RouteFunction<P>, path: string, init: RequestInit = {}) {
+/** Sends a request to the only route of an application. */
+function sendRequest<const P extends RoutePattern>(
+  pattern: P,
+  fn: RouteFunction<P>,
+  path: string,
+  init: RequestInit = {},
+) {
   const [method = "GET"] = pattern.split(" ");
   return getPage(createTestApp({ only: compiledRoute(pattern, fn) }), path, { method, ...init });
 }
 
 describe("route()", () => {
-  it("that was not compiled throws, and says how to compile", () => {
+  it("throws in a module that was not compiled, and says how to compile it", () => {
     expect(() => route("GET /a", () => new Response())).toThrow("has not compiled");
   });
 
-  it.each(["/a", "GET", "GET a", "GET //a", "get /a", "BREW /a", "HEAD /a", "GET  /a"])("refuses %j", (pattern) => {
-    expect(() => compiledRoute(pattern as RoutePattern, () => new Response())).toThrow("Invalid pattern");
-  });
+  it.each(["/a", "GET", "GET a", "GET //a", "get /a", "BREW /a", "HEAD /a", "GET  /a"])(
+    "rejects the pattern %j",
+    (pattern) => {
+      expect(() => compiledRoute(pattern as RoutePattern, () => new Response())).toThrow("Invalid pattern");
+    },
+  );
 });
 
 describe("a route", () => {
-  it("gets the request and the parameters of its path, and answers a Response", async () => {
-    const response = await ask(
+  it("receives the request and the parameters of its path, and returns a Response", async () => {
+    const response = await sendRequest(
       "POST /hooks/:kind",
       async (raw, { kind }) => Response.json({ kind, body: await raw.text(), id: request.id, user: session.user() }),
       "/hooks/a%20b",
@@ -44,8 +52,8 @@ describe("a route", () => {
     expect(response.headers.get("cache-control")).toBe("private, no-store");
   });
 
-  it("may set its own headers, beside the cookies of the request", async () => {
-    const response = await ask(
+  it("can set headers of its own, also cookies beside those of the request context", async () => {
+    const response = await sendRequest(
       "GET /a",
       () => {
         request.set_cookie("one", "1");
@@ -61,18 +69,18 @@ describe("a route", () => {
     expect(response.headers.getSetCookie()).toEqual(["two=2", "three=3", "one=1; Path=/; HttpOnly; SameSite=Lax"]);
   });
 
-  it("may answer what takes no more headers", async () => {
-    const response = await ask("GET /a", () => Response.redirect("http://other.example/", 302), "/a");
+  it("can return a response with immutable headers", async () => {
+    const response = await sendRequest("GET /a", () => Response.redirect("http://other.example/", 302), "/a");
     expect([response.status, response.headers.get("location")]).toEqual([302, "http://other.example/"]);
     expect(response.headers.has("x-request-id")).toBe(true);
   });
 
-  it("may give one answer again and again: no visitor gets what was set for another", async () => {
-    const done = new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
+  it("can return the same response twice: no user gets the cookies of another", async () => {
+    const shared = new Response(null, { status: 204, headers: { "cache-control": "no-store" } });
     const app = createTestApp({
       only: compiledRoute("POST /in", () => {
         if (request.query.user) session.login(request.query.user);
-        return done;
+        return shared;
       }),
     });
     const first = await getPage(app, "/in?user=ada", { method: "POST" });
@@ -83,13 +91,13 @@ describe("a route", () => {
   });
 
   it("answers HEAD without the body", async () => {
-    const response = await ask("GET /a", () => new Response("body"), "/a", { method: "HEAD" });
+    const response = await sendRequest("GET /a", () => new Response("body"), "/a", { method: "HEAD" });
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
 
-  it("lets go of the body that HEAD is not sent", async () => {
+  it("cancels the body of a response to HEAD", async () => {
     const cancel = vi.fn();
-    await ask("GET /a", () => new Response(new ReadableStream({ cancel })), "/a", { method: "HEAD" });
+    await sendRequest("GET /a", () => new Response(new ReadableStream({ cancel })), "/a", { method: "HEAD" });
     expect(cancel).toHaveBeenCalledOnce();
   });
 
@@ -97,8 +105,8 @@ describe("a route", () => {
     [new RPCError("conflict", "Taken."), 409, "conflict"],
     [new TypeError("No."), 422, "validation_error"],
     [new Error("the password is hunter2"), 500, "internal"],
-  ] as const)("that throws %s answers in JSON", async (error, status, code) => {
-    const response = await ask("GET /a", () => Promise.reject(error), "/a");
+  ] as const)("answers an error in JSON: %s", async (error, status, code) => {
+    const response = await sendRequest("GET /a", () => Promise.reject(error), "/a");
     const body = await response.text();
     expect(response.status).toBe(status);
     expect(JSON.parse(body)).toMatchObject({ error: { code } });
@@ -106,66 +114,66 @@ describe("a route", () => {
   });
 
   it.each([undefined, null, "text", { status: 200 }])(
-    "that answers %j instead of a Response is at fault",
-    async (answer) => {
-      const response = await ask("GET /a", () => answer as unknown as Response, "/a");
+    "answers 500 if it returns %j instead of a Response",
+    async (result) => {
+      const response = await sendRequest("GET /a", () => result as unknown as Response, "/a");
       expect(response.status).toBe(500);
       expect(String(log.mock.calls)).toContain("Return a Response.");
     },
   );
 
-  it("that answers what no server can send is answered for", async () => {
-    const other = createServer(({ url }, answer) => {
-      if (url === "/public") answer.setHeader("cache-control", "public");
-      answer.end("x");
+  it("answers 500 if it returns a response that cannot be sent", async () => {
+    const upstream = createServer(({ url }, response) => {
+      if (url === "/public") response.setHeader("cache-control", "public");
+      response.end("x");
     }).listen(0, "127.0.0.1");
-    await once(other, "listening");
-    const { port } = other.address() as AddressInfo; // it listens on a port
-    const spent = (path: string) => async () => {
-      const answer = await fetch(`http://127.0.0.1:${port}${path}`);
-      await answer.text();
-      return answer; // of another server, and read already
+    await once(upstream, "listening");
+    const { port } = upstream.address() as AddressInfo; // it listens on a port
+    const consumed = (path: string) => async () => {
+      const response = await fetch(`http://127.0.0.1:${port}${path}`);
+      await response.text();
+      return response; // fetched, with a body that was consumed
     };
-    for (const answer of [spent("/"), spent("/public"), () => Response.error()]) {
-      const response = await ask("GET /a", answer, "/a");
+    for (const run of [consumed("/"), consumed("/public"), () => Response.error()]) {
+      const response = await sendRequest("GET /a", run, "/a");
       expect(response.status).toBe(500);
       expect(response.headers.has("x-request-id")).toBe(true);
     }
     expect(String(log.mock.calls)).toContain("A request failed");
-    other.closeAllConnections();
-    other.close();
+    upstream.closeAllConnections();
+    upstream.close();
   });
 
   it.each<Record<string, string>>([{}, { "content-length": "5, 5" }])(
-    "reads no more than 1 MiB, whatever the request says of its length (%j)",
+    "reads at most 1 MiB of a body, regardless of the request's headers %j",
     async (headers) => {
-      const piece = new Uint8Array(65_536);
-      let left = 17;
+      const chunk = new Uint8Array(65_536);
+      let chunksLeft = 17;
       const body = new ReadableStream({
-        pull: (controller) => (left-- > 0 ? controller.enqueue(piece) : controller.close()),
+        pull: (controller) => (chunksLeft-- > 0 ? controller.enqueue(chunk) : controller.close()),
       });
       const init = { body, headers, duplex: "half" } as RequestInit;
-      const response = await ask("POST /a", async (raw) => new Response(await raw.text()), "/a", init);
+      const response = await sendRequest("POST /a", async (raw) => new Response(await raw.text()), "/a", init);
       expect(response.status).toBe(413);
       expect(response.headers.get("connection")).toBe("close");
     },
   );
 });
 
-describe("a route whose caller has gone", () => {
-  it("has not failed with what it waited for; what it throws by itself is told", async () => {
-    const gone = new AbortController();
-    gone.abort();
+describe("a route whose client has disconnected", () => {
+  it("answers 400 without a log line for an abort, and answers errors of its own as usual", async () => {
+    const disconnected = new AbortController();
+    disconnected.abort();
     const waiting = async ({ signal }: Request) => {
       signal.throwIfAborted(); // as reading the rest of a body does
       return new Response();
     };
-    expect((await ask("POST /hook", waiting, "/hook", { signal: gone.signal })).status).toBe(400);
+    expect((await sendRequest("POST /hook", waiting, "/hook", { signal: disconnected.signal })).status).toBe(400);
     expect(log).not.toHaveBeenCalled();
-    const refusing = () => {
+    const conflicting = () => {
       throw new RPCError("conflict", "Seen before.");
     };
-    expect((await ask("POST /hook", refusing, "/hook", { signal: gone.signal })).status).toBe(409);
-    expect((await ask("POST /hook", () => Promise.reject(new Error("a slip")), "/hook")).status).toBe(500);
+    expect((await sendRequest("POST /hook", conflicting, "/hook", { signal: disconnected.signal })).status).toBe(409);
+    expect((await sendRequest("POST /hook", () => Promise.reject(new Error("a bug")), "/hook")).status).toBe(500);
   });
 });

@@ -3,13 +3,13 @@ import { renderToString } from "preact-render-to-string";
 import { expect, test } from "vitest";
 import { compiledPage, compiledView, createTestApp, getPage } from "#test/compiled-app";
 import { feedOf } from "#test/live-feed";
-import type { subscribe as inBrowser } from "../browser/index.ts";
+import type { subscribe as browserSubscribe } from "../browser/index.ts";
 import { on_mount, subscribe } from "./browser.ts";
 
-// Views are typed by the browser's side, and run with the server's.
-const listen: typeof inBrowser = subscribe;
+// Applications compile against the types of the browser and run the server's version.
+const listen: typeof browserSubscribe = subscribe;
 
-test("a view that subscribes in on_mount is rendered on the server, and its feed goes to the browser", async () => {
+test("a view that subscribes in on_mount can be rendered on the server with a feed as its prop", async () => {
   const feed = feedOf("room:1");
   const Room = compiledView("Room", (props: { feed: typeof feed }) => {
     on_mount(() => listen(props.feed, () => {}));
@@ -20,7 +20,7 @@ test("a view that subscribes in on_mount is rendered on the server, and its feed
   expect(await response.text()).toContain("<p>Nothing yet</p>");
 });
 
-test("a view that subscribes while it is rendered is a mistake that is seen at once", () => {
+test("a view that subscribes while it renders throws on the server", () => {
   const Room = compiledView("Room", () => {
     listen(feedOf("room:1"), () => {});
     return h("p", null, "Nothing yet");

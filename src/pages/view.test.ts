@@ -6,8 +6,8 @@ import { Hello, renderPage, withoutIslandMarkers } from "#test/render-page";
 import { Head } from "./head.ts";
 import { view } from "./view.ts";
 
-describe("views", () => {
-  it("are islands where they are outermost, as often as they stand there", async () => {
+describe("a view on a page", () => {
+  it("is an island at each place where it is outermost", async () => {
     const { body, views, html } = await renderPage(() => [
       h(Hello, { name: "a" }),
       h("i", null, h(Hello, { name: "b" })),
@@ -20,7 +20,7 @@ describe("views", () => {
     expect(html).toContain('<script type="module" src="/assets/islands.js">');
   });
 
-  it("are a part of the outer one inside of another", async () => {
+  it("is part of the outer view's island inside another view", async () => {
     const Through = ({ children }: { children?: ComponentChildren }) => h("p", null, children);
     const Outer = compiledView("Outer", () => h(Through, null, h(Hello, { name: "in" }), "x"));
     const { body, views } = await renderPage(() => [h(Outer, {}), h(Hello, {})]);
@@ -28,14 +28,14 @@ describe("views", () => {
     expect(views.map(({ name }) => name)).toEqual(["Outer", "Hello"]);
   });
 
-  it("are marked anew for each answer, in a way no page can know before", async () => {
+  it("has comments with a new random mark in every response", async () => {
     const markOf = async () => /<!--([\w-]+):0-->/.exec((await renderPage(() => h(Hello, {}))).body)?.[1];
     const marks = new Set(await Promise.all(Array.from({ length: 200 }, markOf)));
     expect(marks.size).toBe(200);
     for (const mark of marks) expect(mark).toMatch(/^\w{8}$/);
   });
 
-  it("are rendered with what the browser will have", async () => {
+  it("is rendered with the props as the browser receives them", async () => {
     const Typed = compiledView("Typed", (props: Record<string, unknown>) =>
       h(
         "b",
@@ -43,8 +43,8 @@ describe("views", () => {
         Object.entries(props).map(([name, value]) => `${name}:${typeof value}:${JSON.stringify(value)} `),
       ),
     );
-    const given = { at: new Date(0), none: undefined, big: 1n, map: new Map([["a", 1]]), ok: true };
-    const { body, views } = await renderPage(() => h(Typed, given));
+    const props = { at: new Date(0), none: undefined, big: 1n, map: new Map([["a", 1]]), ok: true };
+    const { body, views } = await renderPage(() => h(Typed, props));
     expect(views[0]?.props).toEqual({ at: "1970-01-01T00:00:00.000Z", big: "1", map: { a: 1 }, ok: true });
     expect(body).toContain("at:string:");
     expect(body).not.toContain("none");
@@ -58,20 +58,20 @@ describe("views", () => {
     ["markup inside", { icons: [h("i", null)] }, "icons[0] cannot be sent: markup"],
     ["a promise", { user: Promise.resolve(1) }, "user cannot be sent: it is a promise"],
     ["a symbol", { mark: Symbol("s") }, "mark cannot be sent"],
-  ])("given %s are refused by the prop's name", async (_, props, message) => {
+  ])("is rejected with %s, and the error names the prop", async (_, props, message) => {
     const { status, logged } = await renderPage(() => h(Hello, props));
     expect(status).toBe(500);
     expect(logged).toEqual([expect.stringContaining(message)]);
     expect(logged[0]).toContain("The view Hello");
   });
 
-  it("may have children inside of another view", async () => {
+  it("can have children inside another view", async () => {
     const Box = compiledView("Box", ({ children }: { children?: ComponentChildren }) => h("p", null, children));
     const Outer = compiledView("Outer", () => h(Box, null, h("b", { onClick: () => 1 })));
     expect(withoutIslandMarkers((await renderPage(() => h(Outer, {}))).body)).toBe("[0]<p><b></b></p>[/0]");
   });
 
-  it("that were not compiled are refused on a page, and rendered outside of one", async () => {
+  it("is rejected if its module was not compiled", async () => {
     const Raw = view(function Raw() {
       return h("b", null);
     });
@@ -79,7 +79,7 @@ describe("views", () => {
     expect(logged).toEqual([expect.stringContaining("The view Raw is in a module that tsweb has not compiled")]);
   });
 
-  it("have ids of their own for useId", async () => {
+  it("has ids from useId that are unique in the page", async () => {
     const Labelled = compiledView("Labelled", () => h("b", { id: useId() }, h(Inner, {})));
     const Inner = () => h("i", { id: useId() });
     const { body } = await renderPage(() => [h(Labelled, {}), h(Inner, {}), h(Labelled, {}), h(Inner, {})]);
@@ -88,7 +88,7 @@ describe("views", () => {
     expect(new Set(ids).size).toBe(6);
   });
 
-  it("know the page's context inside, but for what travels", async () => {
+  it("leaves contexts intact for components outside views", async () => {
     const Theme = createContext("light");
     const Themed = () => h("i", null, useContext(Theme));
     const { body } = await renderPage(() => h(Theme.Provider, { value: "dark", children: h(Themed, null) }));
@@ -96,20 +96,20 @@ describe("views", () => {
   });
 });
 
-describe("a form that a view handles", () => {
+describe("a form in a view", () => {
   const submit = () => undefined;
-  const html = async (props: object, placed: "view" | "page" = "view") => {
+  const html = async (props: object, location: "view" | "page" = "view") => {
     const form = () => h("form", props, "…");
-    const answer = await renderPage(() => h(placed === "view" ? compiledView("Form", form) : form, {}));
-    return withoutIslandMarkers(answer.body);
+    const response = await renderPage(() => h(location === "view" ? compiledView("Form", form) : form, {}));
+    return withoutIslandMarkers(response.body);
   };
 
-  it("is not sent by the browser before the view is alive", async () => {
+  it("is not submitted by the browser before hydration if it has onSubmit", async () => {
     expect(await html({ onSubmit: submit })).toBe('[0]<form method="dialog">…</form>[/0]');
     expect(await html({ onSubmit: submit, class: "wide" })).toBe('[0]<form class="wide" method="dialog">…</form>[/0]');
   });
 
-  it("is sent as it says where it says how, or has no handler, or is no view's", async () => {
+  it("is left unchanged with a method or an action, without onSubmit, or outside a view", async () => {
     expect(await html({ onSubmit: submit, method: "post" })).toBe('[0]<form method="post">…</form>[/0]');
     expect(await html({ onSubmit: submit, action: "/find" })).toBe('[0]<form action="/find">…</form>[/0]');
     expect(await html({})).toBe("[0]<form>…</form>[/0]");
@@ -117,10 +117,10 @@ describe("a form that a view handles", () => {
   });
 });
 
-describe("markup that is no markup", () => {
+describe("invalid markup", () => {
   const Later = (async () => h("p", null)) as unknown as () => null;
 
-  it("is named when a component or a view returns a promise", async () => {
+  it("names the component or view that returned a promise", async () => {
     for (const development of [true, false]) {
       const component = await renderPage(() => h("div", null, h(Later, {})), {}, { development });
       expect(component.logged).toEqual([expect.stringContaining("Later returned a promise")]);
@@ -130,18 +130,18 @@ describe("markup that is no markup", () => {
     }
   });
 
-  it("is told in development when an element is given a promise or a function", async () => {
+  it("is rejected in development: a promise, and a function outside a view", async () => {
     const development = { development: true };
     const promised = () => h("p", null, "a", Promise.resolve("b") as unknown as string);
     expect((await renderPage(promised, {}, development)).logged).toEqual([
       expect.stringContaining("A promise cannot be rendered in <p>"),
     ]);
-    const dead = () => h("button", { onClick: () => 1 });
-    expect((await renderPage(dead, {}, development)).logged).toEqual([
+    const inPage = () => h("button", { onClick: () => 1 });
+    expect((await renderPage(inPage, {}, development)).logged).toEqual([
       expect.stringContaining("The prop onClick of <button> is a function"),
     ]);
-    const Alive = compiledView("Alive", () => h("button", { onClick: () => 1 }));
-    expect(await renderPage(() => h(Alive, {}), {}, development)).toMatchObject({ status: 200, logged: [] });
+    const InView = compiledView("InView", () => h("button", { onClick: () => 1 }));
+    expect(await renderPage(() => h(InView, {}), {}, development)).toMatchObject({ status: 200, logged: [] });
   });
 
   it.each([
@@ -157,12 +157,12 @@ describe("markup that is no markup", () => {
       () => h("p", null, "on ", new Date(0) as never),
       "An object (Date) cannot be rendered in <p>",
     ],
-  ])("is told in development: %s", async (_, run, sentence) => {
-    const answer = await renderPage(run as never, {}, { development: true });
-    expect(answer.logged).toEqual([expect.stringContaining(sentence)]);
+  ])("is rejected in development: %s", async (_, run, message) => {
+    const response = await renderPage(run as never, {}, { development: true });
+    expect(response.logged).toEqual([expect.stringContaining(message)]);
   });
 
-  it("of one page leaves no trace in the next", async () => {
+  it("does not affect the next rendering", async () => {
     const Broken = compiledView("Broken", () => {
       throw new Error("broken");
     });
