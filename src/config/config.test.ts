@@ -10,10 +10,11 @@ import {
   SECRET_2,
   SECRET_3,
 } from "#test/environment";
-import { ConfigError, loadConfig } from "./config.ts";
+import { loadConfig } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
 
 describe("loadConfig", () => {
-  it("needs nothing in development", () => {
+  it("requires no variable in development", () => {
     expect(loadDevelopment()).toEqual({
       production: false,
       secret: expect.any(Uint8Array),
@@ -28,7 +29,7 @@ describe("loadConfig", () => {
     });
   });
 
-  it("needs a secret in production, and listens for everyone there", () => {
+  it("requires a secret in production, and listens on all interfaces there", () => {
     expect(loadConfig({ WEB_AUTH_SECRET: SECRET }, BUILT)).toEqual({
       ...loadDevelopment(),
       production: true,
@@ -37,7 +38,7 @@ describe("loadConfig", () => {
     });
   });
 
-  it("reads everything", () => {
+  it("reads every variable", () => {
     const env = {
       WEB_ENV: "production",
       WEB_AUTH_SECRET: SECRET,
@@ -70,23 +71,23 @@ describe("loadConfig", () => {
     });
   });
 
-  it("takes a variable that is set to nothing for one that is not set", () => {
+  it("treats an empty variable as not set", () => {
     const names = ["WEB_ENV", "WEB_AUTH_SECRET", "WEB_AUTH_SECRET_PREVIOUS", "WEB_COOKIE_SECURE", "WEB_CSRF_SECRET"];
     names.push("WEB_ORIGIN", "WEB_TRUST_PROXY", "WEB_BUS_URL", "WEB_MAX_STREAMS_PER_CLIENT", "WEB_METRICS_PATH");
     names.push("HOST", "PORT", "WEB_WORKERS");
     expect(loadDevelopment(Object.fromEntries(names.map((name) => [name, ""])))).toEqual(loadDevelopment());
   });
 
-  it("leaves what is absent out, rather than set to undefined", () => {
+  it("omits absent values instead of setting them to undefined", () => {
     expect(Object.keys(loadDevelopment())).not.toEqual(expect.arrayContaining(["csrfSecret"]));
     expect(Object.values(loadDevelopment())).not.toContain(undefined);
   });
 
-  it("cannot be changed afterwards", () => {
+  it("returns a frozen configuration", () => {
     expect(Object.isFrozen(loadDevelopment())).toBe(true);
   });
 
-  it("names everything that is wrong at once, each with its mend", () => {
+  it("lists all invalid variables at once, each with its fix", () => {
     const error = configErrorOf({ WEB_COOKIE_SECURE: "yes", PORT: "http", WEB_WORKERS: "2" }, BUILT);
     expect(error).toBeInstanceOf(Error);
     expect(error.name).toBe("ConfigError");
@@ -96,16 +97,16 @@ describe("loadConfig", () => {
       "WEB_COOKIE_SECURE",
       "WEB_WORKERS",
     ]);
-    for (const { variable, problem, fix: mend } of error.problems) {
-      expect(error.message).toContain(`${variable} ${problem}\n  ${mend}`);
-      expect(mend).not.toBe("");
+    for (const { variable, problem, fix } of error.problems) {
+      expect(error.message).toContain(`${variable} ${problem}\n  ${fix}`);
+      expect(fix).not.toBe("");
     }
   });
 });
 
-describe("production", () => {
+describe("the mode", () => {
   it.each([
-    // WEB_ENV, built, production
+    // WEB_ENV, whether the application is built, whether the mode is production
     [undefined, false, false],
     [undefined, true, true],
     ["", false, false],
@@ -114,12 +115,12 @@ describe("production", () => {
     ["development", true, false],
     ["production", false, true],
     ["production", true, true],
-  ])("WEB_ENV %j, built %s: %s", (WEB_ENV, built, production) => {
+  ])("with WEB_ENV %j in an application with built %s is production: %s", (WEB_ENV, built, production) => {
     expect(loadConfig({ WEB_ENV, WEB_AUTH_SECRET: SECRET }, { ...DEV, built }).production).toBe(production);
   });
 
   it.each(["Production", "PRODUCTION", "prod", "production ", " production", "dev", "test", "staging", "1", "0"])(
-    "WEB_ENV=%j is refused",
+    "refuses WEB_ENV=%j",
     (WEB_ENV) => {
       for (const options of [DEV, BUILT]) {
         expect(invalidVariables({ WEB_ENV, WEB_AUTH_SECRET: SECRET }, options)).toEqual(["WEB_ENV"]);
@@ -127,7 +128,7 @@ describe("production", () => {
     },
   );
 
-  it("does not start without a secret, and says how to make one", () => {
+  it("refuses production without a secret, and says how to create one", () => {
     for (const [env, options] of [
       [{ WEB_ENV: "production" }, DEV],
       [{ WEB_ENV: "production", WEB_AUTH_SECRET: "" }, DEV],
@@ -139,12 +140,12 @@ describe("production", () => {
     }
   });
 
-  it("says why it is production when nobody said so", () => {
+  it("explains why the mode is production if WEB_ENV is not set", () => {
     expect(configErrorOf({}, BUILT).message).toContain("unless WEB_ENV=development");
     expect(configErrorOf({ WEB_ENV: "production" }, BUILT).message).not.toContain("unless WEB_ENV=development");
   });
 
-  it("when nobody can say which it is, the strict side is taken", () => {
+  it("applies the rules of production if WEB_ENV is invalid", () => {
     expect(invalidVariables({ WEB_ENV: "prod" }, DEV)).toEqual(["WEB_ENV", "WEB_AUTH_SECRET"]);
     expect(invalidVariables({ WEB_ENV: "prod", WEB_AUTH_SECRET: "00".repeat(32) }, DEV)).toEqual([
       "WEB_ENV",
@@ -159,19 +160,16 @@ describe("WEB_COOKIE_SECURE", () => {
     ["0", false],
     ["", false],
     [undefined, false],
-  ])("%j is %s", (WEB_COOKIE_SECURE, secure) => {
+  ])("accepts %j as %s", (WEB_COOKIE_SECURE, secure) => {
     expect(loadDevelopment({ WEB_COOKIE_SECURE }).cookieSecure).toBe(secure);
   });
 
-  it.each(["true", "false", "yes", "no", "on", "off", "2", "-1", "01", " 1", "1 ", "TRUE"])(
-    "%j is refused",
-    (value) => {
-      expect(invalidVariables({ WEB_COOKIE_SECURE: value })).toEqual(["WEB_COOKIE_SECURE"]);
-    },
-  );
+  it.each(["true", "false", "yes", "no", "on", "off", "2", "-1", "01", " 1", "1 ", "TRUE"])("refuses %j", (value) => {
+    expect(invalidVariables({ WEB_COOKIE_SECURE: value })).toEqual(["WEB_COOKIE_SECURE"]);
+  });
 });
 
-describe("whole numbers", () => {
+describe("a whole number", () => {
   it.each([
     ["PORT", "0", "port", 0],
     ["PORT", "1", "port", 1],
@@ -182,7 +180,7 @@ describe("whole numbers", () => {
     ["WEB_MAX_STREAMS_PER_CLIENT", "1000000", "maxStreamsPerClient", 1_000_000],
     ["WEB_WORKERS", "1", "workers", 1],
     ["WEB_WORKERS", "256", "workers", 256],
-  ] as const)("%s=%s is taken", (variable, text, field, value) => {
+  ] as const)("is accepted: %s=%s", (variable, text, field, value) => {
     expect(loadDevelopment({ WEB_BUS_URL: "redis://bus", [variable]: text })[field]).toBe(value);
   });
 
@@ -202,25 +200,25 @@ describe("whole numbers", () => {
         (text) => [variable, text],
       ),
     ),
-  ])("%s=%j is refused", (variable = "", text) => {
+  ])("is refused: %s=%j", (variable = "", text) => {
     expect(invalidVariables({ WEB_BUS_URL: "redis://bus", [variable]: text })).toEqual([variable]);
   });
 });
 
 describe("WEB_WORKERS", () => {
-  it("is refused beyond one without a shared bus", () => {
+  it("refuses more than one process without a shared bus", () => {
     expect(invalidVariables({ WEB_WORKERS: "2" })).toEqual(["WEB_WORKERS"]);
     expect(configErrorOf({ WEB_WORKERS: "2" }).message).toContain("Set WEB_BUS_URL");
     expect(loadDevelopment({ WEB_WORKERS: "1" }).workers).toBe(1);
     expect(loadDevelopment({ WEB_WORKERS: "2", WEB_BUS_URL: "nats://bus" }).workers).toBe(2);
   });
 
-  it("does not complain of a bus that is there and wrong", () => {
+  it("reports only WEB_BUS_URL if that is invalid", () => {
     expect(invalidVariables({ WEB_WORKERS: "2", WEB_BUS_URL: "bus" })).toEqual(["WEB_BUS_URL"]);
   });
 });
 
-describe("whatever the environment holds", () => {
+describe("an arbitrary environment", () => {
   const names = fc.constantFrom(
     ...["WEB_ENV", "WEB_AUTH_SECRET", "WEB_AUTH_SECRET_PREVIOUS", "WEB_COOKIE_SECURE", "WEB_CSRF_SECRET", "WEB_ORIGIN"],
     ...[
@@ -235,7 +233,7 @@ describe("whatever the environment holds", () => {
   );
   const text = fc.oneof(fc.string({ unit: "binary" }), fc.webUrl(), fc.integer().map(String), fc.ipV6(), fc.domain());
 
-  it("it is read, or refused with a ConfigError that names what was set", () => {
+  it("is read, or refused with a ConfigError that names a variable that was set", () => {
     fc.assert(
       fc.property(fc.dictionary(names, text), fc.boolean(), (env, built) => {
         try {
@@ -250,12 +248,12 @@ describe("whatever the environment holds", () => {
     );
   });
 
-  it("a message is one that a terminal can show", () => {
-    const all = ["WEB_ENV", "WEB_COOKIE_SECURE", "WEB_ORIGIN", "WEB_METRICS_PATH", "HOST", "PORT"];
-    for (const variable of all) {
+  it("leads to messages without control characters, of limited length", () => {
+    const variables = ["WEB_ENV", "WEB_COOKIE_SECURE", "WEB_ORIGIN", "WEB_METRICS_PATH", "HOST", "PORT"];
+    for (const variable of variables) {
       const { message } = configErrorOf({ [variable]: `\u001b[2J\r\n\0${"x".repeat(10_000)}` });
       expect(message.length).toBeLessThan(600);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must be absent
       expect(message).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
     }
   });

@@ -1,2 +1,3 @@
-export { type Config, ConfigError, type ConfigProblem, type Environment, loadConfig } from "./config.ts";
+export { type Config, type ConfigOptions, type Environment, loadConfig } from "./config.ts";
+export { ConfigError, type ConfigProblem } from "./config-error.ts";
 export { rejectUnknownOptions } from "./unknown-options.ts";

@@ -5,29 +5,32 @@ import { rejectUnknownOptions } from "./unknown-options.ts";
 
 const known = { title: true, lang: true } as const;
 
-describe("options", () => {
-  it.each([{}, { title: "x" }, { lang: undefined, title: 1 }, Object.create(null)])("may be %j", (options) => {
-    expect(() => rejectUnknownOptions(options, known, "page")).not.toThrow();
+describe("options that are checked for unknown names", () => {
+  it.each([{}, { title: "x" }, { lang: undefined, title: 1 }, Object.create(null)])(
+    "are accepted if they are %j",
+    (options) => {
+      expect(() => rejectUnknownOptions(options, known, "page")).not.toThrow();
+    },
+  );
+
+  it.each(["tittle", "toString", "constructor", "", "Title"])("are refused if they contain %j", (name) => {
+    const check = () => rejectUnknownOptions({ title: "x", [name]: 1 }, known, "page");
+    expect(check).toThrow(new TypeError(`Unknown option ${name} in page. Valid options: title, lang.`));
   });
 
-  it.each(["tittle", "toString", "constructor", "", "Title"])("are refused with %j among them", (name) => {
-    const refused = () => rejectUnknownOptions({ title: "x", [name]: 1 }, known, "page");
-    expect(refused).toThrow(new TypeError(`page: ${name} is no option; there are title, lang.`));
-  });
-
-  it.each([null, undefined, "title", 1, () => ({})])("are an object, and not %j", (options) => {
+  it.each([null, undefined, "title", 1, () => ({})])("are refused if they are not an object but %j", (options) => {
     expect(() => rejectUnknownOptions(options, known, "page")).toThrow(
-      new TypeError("page: the options are an object."),
+      /^The options of page must be an object, for example \{\}\. Received: (null|undefined|string|number|function)\.$/,
     );
   });
 
-  it("that are misspelt are refused by applications and pages", () => {
+  it("are checked by new App and page", () => {
     const source = { file: "src/a.server.tsx", line: 1 };
     const declare = (options: object) => () => Reflect.apply(page, null, ["/", options, () => null, source]);
     expect(declare({ title: "x" })).not.toThrow();
-    expect(declare({ tittle: "x" })).toThrow('page("/"): tittle is no option; there are title, lang, layout');
+    expect(declare({ tittle: "x" })).toThrow('Unknown option tittle in page("/"). Valid options: title, lang, layout');
     expect(() => new App({ modules: [{ home: declare({})() }], strct: true } as never)).toThrow(
-      "new App: strct is no option; there are modules, title",
+      "Unknown option strct in new App. Valid options: modules, title",
     );
   });
 });

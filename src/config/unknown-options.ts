@@ -1,17 +1,26 @@
 /**
- * Refuses what is no option: a misspelt `auth_requird` would leave a function open, and `strct` its arguments unchecked.
+ * Refuses options that do not exist. A misspelled `auth_requird` would otherwise leave a function open to everybody, and
+ * a misspelled `strct` its arguments unchecked.
  *
- * @param known every option that there is, as `Record<keyof Options, true>`, so that the compiler finds a missing one
- * @param where what they are options of, for the message
- * @throws TypeError that names what is no option, and those there are
+ * @param known all valid options. Type it as `Record<keyof Options, true>`, so that the compiler reports a missing one.
+ * @param location where the options are, for the message: `new App`
+ * @throws TypeError that names the unknown option and lists the valid ones
  */
 export function rejectUnknownOptions(
   options: unknown,
   known: Readonly<Record<string, true>>,
-  where: string,
+  location: string,
 ): asserts options is object {
-  if (typeof options !== "object" || options === null) throw new TypeError(`${where}: the options are an object.`);
-  const stranger = Object.keys(options).find((option) => !Object.hasOwn(known, option));
-  if (stranger === undefined) return;
-  throw new TypeError(`${where}: ${stranger} is no option; there are ${Object.keys(known).join(", ")}.`);
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(
+      `The options of ${location} must be an object, for example {}. Received: ${typeName(options)}.`,
+    );
+  }
+  const unknown = Object.keys(options).find((option) => !Object.hasOwn(known, option));
+  if (unknown === undefined) return;
+  throw new TypeError(`Unknown option ${unknown} in ${location}. Valid options: ${Object.keys(known).join(", ")}.`);
+}
+
+function typeName(value: unknown): string {
+  return value === null ? "null" : typeof value;
 }

@@ -132,8 +132,8 @@ describe("a server that cannot start", () => {
   it.each([{}, { WEB_ENV: "production" }])("says which secret it needs, and how to make one: %j", async (more) => {
     const { code, output } = await runTsweb(site.dir, ["serve"], { WEB_AUTH_SECRET: "", ...more });
     expect(code).toBe(1);
-    expect(output).toMatch(/^WEB_AUTH_SECRET is not set, and production needs it/);
-    expect(output).toContain("Make one with: node -e");
+    expect(output).toMatch(/^WEB_AUTH_SECRET is not set, but production requires it/);
+    expect(output).toContain("Create one with: node -e");
     expect(output).not.toMatch(/\n {4}at /);
   });
 

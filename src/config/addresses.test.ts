@@ -16,7 +16,7 @@ describe("WEB_ORIGIN", () => {
     ["https://a.example,https://b.example", ["https://a.example", "https://b.example"]],
     [" https://a.example , https://b.example ", ["https://a.example", "https://b.example"]],
     ["https://a.example,https://A.example:443/", ["https://a.example"]],
-  ])("%s is %j", (WEB_ORIGIN, origins) => {
+  ])("accepts %s as %j", (WEB_ORIGIN, origins) => {
     expect(loadDevelopment({ WEB_ORIGIN }).origins).toEqual(origins);
   });
 
@@ -53,13 +53,13 @@ describe("WEB_ORIGIN", () => {
     "https://a.example,,https://b.example",
     "https://a.example;https://b.example",
     "https://a.example https://b.example",
-  ])("%j is refused", (WEB_ORIGIN) => {
+  ])("refuses %j", (WEB_ORIGIN) => {
     expect(invalidVariables({ WEB_ORIGIN })).toEqual(["WEB_ORIGIN"]);
   });
 
-  it("with a name or password is refused and not shown", () => {
+  it("refuses an origin with a user name or password, and does not show it", () => {
     const error = configErrorOf({ WEB_ORIGIN: "https://ada:hunter2@shop.example" });
-    expect(error.message).toContain("WEB_ORIGIN holds a name or password");
+    expect(error.message).toContain("WEB_ORIGIN contains a user name or password");
     expect(error.message).not.toMatch(/ada|hunter2/);
   });
 });
@@ -74,7 +74,7 @@ describe("WEB_BUS_URL", () => {
     "nats://token@localhost:4222",
     "tls://bus.example:4222",
     "redis://[::1]:6379",
-  ])("%s is taken as it is", (WEB_BUS_URL) => {
+  ])("accepts %s unchanged", (WEB_BUS_URL) => {
     expect(loadDevelopment({ WEB_BUS_URL }).busUrl).toBe(WEB_BUS_URL);
   });
 
@@ -96,14 +96,14 @@ describe("WEB_BUS_URL", () => {
     "redis://:hunter2@bus\n",
     "nats://hunter2@a:4222,nats://b:4222",
     "unix:///hunter2.sock",
-  ])("%j is refused and not shown", (WEB_BUS_URL) => {
+  ])("refuses %j, and does not show it", (WEB_BUS_URL) => {
     expect(invalidVariables({ WEB_BUS_URL })).toEqual(["WEB_BUS_URL"]);
     expect(JSON.stringify(configErrorOf({ WEB_BUS_URL }).problems)).not.toContain("hunter2");
   });
 });
 
 describe("WEB_METRICS_PATH", () => {
-  it.each(["/metrics", "/internal/metrics", "/a-b_c~d.e/f", "/healthz2", "/__webs"])("%s is taken", (path) => {
+  it.each(["/metrics", "/internal/metrics", "/a-b_c~d.e/f", "/healthz2", "/__webs"])("accepts the path %s", (path) => {
     expect(loadDevelopment({ WEB_METRICS_PATH: path }).metricsPath).toBe(path);
   });
 
@@ -129,14 +129,14 @@ describe("WEB_METRICS_PATH", () => {
     "/readyz",
     "/__web",
     "/__web/metrics",
-  ])("%j is refused", (path) => {
+  ])("refuses the path %j", (path) => {
     expect(invalidVariables({ WEB_METRICS_PATH: path })).toEqual(["WEB_METRICS_PATH"]);
   });
 });
 
 describe("HOST", () => {
   it.each(["0.0.0.0", "127.0.0.1", "::", "::1", "fe80::1", "localhost", "web-1", "a.b.example", "a1"])(
-    "%s is taken",
+    "accepts the host %s",
     (HOST) => {
       expect(loadDevelopment({ HOST }).host).toBe(HOST);
     },
@@ -163,7 +163,7 @@ describe("HOST", () => {
     "é",
     "x".repeat(64),
     Array(64).fill("abcd").join("."),
-  ])("%j is refused", (HOST) => {
+  ])("refuses the host %j", (HOST) => {
     expect(invalidVariables({ HOST })).toEqual(["HOST"]);
   });
 });

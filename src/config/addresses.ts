@@ -1,0 +1,58 @@
+import { isIP } from "node:net";
+import { InvalidVariable, quoteValue } from "./config-error.ts";
+
+/** Returns the origins of `WEB_ORIGIN`, without duplicates. @see docs/protocol.md 8.2 */
+export function parseOrigins(text: string): readonly string[] {
+  return [...new Set(text.split(",").map((item) => parseOrigin(item.trim())))];
+}
+
+/**
+ * Returns an origin as browsers send it in `Origin`. A URL with a path, a query or a wildcard is refused: it could never
+ * match. A URL with a user name or password is not shown in the message.
+ */
+function parseOrigin(text: string): string {
+  const url = /^https?:\/\/[^\s\\*]+$/i.test(text) && URL.canParse(text) ? new URL(text) : null;
+  // The href contains all parts that an origin does not have: credentials, a path, a query, even an empty one.
+  if (url && url.href === `${url.origin}/`) return url.origin;
+  const problem = text.includes("@")
+    ? "contains a user name or password."
+    : `contains ${quoteValue(text)}, which is not an origin.`;
+  throw new InvalidVariable(
+    problem,
+    "List origins without a path, separated by commas: https://shop.example,https://www.shop.example",
+  );
+}
+
+/** Returns the URL of a bus as it is. It may contain a password, so the message never shows it. */
+export function parseBusUrl(text: string): string {
+  const url = /^(redis|rediss|nats|tls):\/\/[^\s]+$/.test(text) && URL.canParse(text) ? new URL(text) : null;
+  if (url && url.hostname !== "") return text;
+  throw new InvalidVariable(
+    "is not the URL of a bus. Its value is not shown, since it may contain a password.",
+    "Set it to redis://host:6379, rediss://…, nats://host:4222 or tls://….",
+  );
+}
+
+/** Returns a path that no reserved path of tsweb overlaps. */
+export function parseMetricsPath(text: string): string {
+  const isPlain = text.length <= 200 && /^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text);
+  const isReserved = /^\/(__web|healthz|readyz)(\/|$)/.test(text);
+  if (isPlain && !isReserved) return text;
+  throw new InvalidVariable(
+    `is ${quoteValue(text)}, ${isReserved ? "which is reserved" : "which is not a plain path"}.`,
+    "Set it to another path, for example /metrics.",
+  );
+}
+
+/** Returns an IP address or a host name as it is. */
+export function parseHost(text: string): string {
+  if (isIP(text) !== 0) return text;
+  const label = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
+  // A name of digits and dots only is a mistyped IPv4 address.
+  const isName = new RegExp(`^(?=.{1,253}$)${label}(\\.${label})*$`).test(text) && !/^[0-9.]+$/.test(text);
+  if (isName) return text;
+  throw new InvalidVariable(
+    `is ${quoteValue(text)}, which is neither an IP address nor a host name.`,
+    "Set it without scheme, port and brackets, for example 0.0.0.0, 127.0.0.1, ::1 or localhost.",
+  );
+}
