@@ -10,24 +10,22 @@ import { busFaultTests } from "./bus.ts";
 busFaultTests("in Redis", {
   start: (password) => RedisServer.start({ appendOnly: true, ...(password === undefined ? {} : { password }) }),
   open: (url, log) => redis({ url, log }),
-  async deafen(url) {
+  async disconnectListeners(url) {
     const client = new Redis(url);
     await client.client("KILL", "TYPE", "pubsub");
     client.disconnect();
   },
-  away: "Redis is away; it is tried until it is back",
-  back: "Redis is back",
+  service: "Redis",
 });
 
 busFaultTests("in NATS", {
   start: (password) => NatsServer.start(password === undefined ? {} : { password }),
   open: (url, log) => nats({ url, log }),
-  async deafen(url) {
+  async disconnectListeners(url) {
     const connection = await connect({ servers: url });
     const { consumers } = await jetstreamManager(connection);
     for await (const { name } of consumers.list("tsweb")) await consumers.delete("tsweb", name);
     await connection.close();
   },
-  away: "NATS is away; it is tried until it is back",
-  back: "NATS is back",
+  service: "NATS",
 });

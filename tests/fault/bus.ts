@@ -1,14 +1,14 @@
 /**
- * What a bus that others keep does when its server crashes, hangs, is not there, or has forgotten: run
- * over each of them, with a real server.
+ * The tests of a bus whose server crashes, hangs, is not running, or was restored from a backup. They run with
+ * each bus that has a server, against a real one.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { recordedLog, type LogLine } from "#test/recorded-log";
+import { type LogLine, recordedLog } from "#test/recorded-log";
 import type { Bus, Position } from "../../src/live/bus/index.ts";
 import type { Logger } from "../../src/logging/logger.ts";
-import { endOf, TestSubscriber, readAll } from "../conformance/bus.ts";
+import { endOf, readAll, TestSubscriber } from "../conformance/bus.ts";
 
-/** A server, as tests of faults need it. */
+/** A server that a test can kill, pause, and restore to an earlier state. */
 export interface ControllableServer {
   readonly url: string;
   restart(): Promise<void>;
@@ -20,35 +20,35 @@ export interface ControllableServer {
   stop(): Promise<void>;
 }
 
-/** How one bus is tested. */
+/** One bus to be tested. */
 export interface BusFaultFixture {
-  /** Starts a server that keeps what it acknowledges; with a password if one is given. */
+  /** Starts a server that stores what it acknowledges on disk, with this password if there is one. */
   start(password?: string): Promise<ControllableServer>;
   open(url: string, log: Logger): Bus;
-  /** Cuts off those who listen, and nobody else. */
-  deafen(url: string): Promise<void>;
-  /** What the log says when the server is away, and when it is back. */
-  readonly away: string;
-  readonly back: string;
+  /** Ends the subscriptions of all listeners, without ending any other connection. */
+  disconnectListeners(url: string): Promise<void>;
+  /** The name of the server in log lines. */
+  readonly service: string;
 }
 
+/** The outcome of one `publish`. The text of its message is `[publisher,number]`. */
 interface Outcome {
-  readonly by: number;
-  readonly at: number;
-  readonly isTaken: boolean;
+  readonly publisher: number;
+  readonly number: number;
+  readonly isStored: boolean;
 }
 
-/** Publishes one message after the other until told to stop, each once, whatever becomes of it. */
-function publishOn(bus: Bus, channel: string, by: number) {
+/** Publishes one message after another until it is stopped, each once, also if the one before failed. */
+function publishContinuously(bus: Bus, channel: string, publisher: number) {
   const outcomes: Outcome[] = [];
   let isStopping = false;
   const ended = (async () => {
-    for (let at = 0; !isStopping; at++) {
-      const isTaken = await bus.publish(channel, JSON.stringify([by, at])).then(
+    for (let number = 0; !isStopping; number++) {
+      const isStored = await bus.publish(channel, JSON.stringify([publisher, number])).then(
         () => true,
         () => false,
       );
-      outcomes.push({ by, at, isTaken });
+      outcomes.push({ publisher, number, isStored });
     }
   })();
   const stop = () => {
@@ -58,92 +58,94 @@ function publishOn(bus: Bus, channel: string, by: number) {
   return { outcomes, stop };
 }
 
-const countTaken = (outcomes: readonly Outcome[]) => outcomes.filter(({ isTaken }) => isTaken).length;
+const countStored = (outcomes: readonly Outcome[]) => outcomes.filter(({ isStored }) => isStored).length;
 
 /** Defines the tests of one bus. */
-export function busFaultTests(name: string, bench: BusFaultFixture): void {
+export function busFaultTests(name: string, fixture: BusFaultFixture): void {
   describe(`the bus ${name}`, () => {
-    const ends: (() => unknown)[] = [];
+    const unreachable = `${fixture.service} is unreachable; retrying`;
+    const reachable = `${fixture.service} is reachable again`;
+    const cleanups: (() => unknown)[] = [];
     afterEach(async () => {
       vi.useRealTimers();
-      for (const end of ends.splice(0).reverse()) await end();
+      for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
     });
 
     async function start(password?: string): Promise<ControllableServer> {
-      const server = await bench.start(password);
-      ends.push(() => server.stop());
+      const server = await fixture.start(password);
+      cleanups.push(() => server.stop());
       return server;
     }
 
     function open(url: string): { bus: Bus; lines: LogLine[] } {
       const { log, lines } = recordedLog();
-      const bus = bench.open(url, log);
-      ends.push(() => bus.close());
+      const bus = fixture.open(url, log);
+      cleanups.push(() => bus.close());
       return { bus, lines };
     }
 
-    async function follow(bus: Bus, channel: string): Promise<TestSubscriber> {
-      const follower = await TestSubscriber.start(bus, channel);
-      ends.push(() => follower.stop());
-      return follower;
+    async function subscribe(bus: Bus, channel: string): Promise<TestSubscriber> {
+      const subscriber = await TestSubscriber.start(bus, channel);
+      cleanups.push(() => subscriber.stop());
+      return subscriber;
     }
 
-    it("loses nothing that it took, and gives nothing twice, while its server is killed again and again", async () => {
+    it("delivers every stored message once and in order while its server is killed four times", async () => {
       const server = await start();
       const buses = [open(server.url).bus, open(server.url).bus, open(server.url).bus];
       const [first = open(server.url).bus] = buses;
       const channels = ["a", "b", "c"];
-      const froms = await first.position(channels);
-      const followers = await Promise.all(channels.flatMap((channel) => buses.map((bus) => follow(bus, channel))));
+      const starts = await first.position(channels);
+      const subscribers = await Promise.all(channels.flatMap((channel) => buses.map((bus) => subscribe(bus, channel))));
       const publishers = channels.flatMap((channel) =>
-        buses.map((bus, by) => ({ channel, ...publishOn(bus, channel, by) })),
+        buses.map((bus, publisher) => ({ channel, ...publishContinuously(bus, channel, publisher) })),
       );
 
-      const taken = () => Math.min(...publishers.map(({ outcomes }) => countTaken(outcomes)));
+      const leastStored = () => Math.min(...publishers.map(({ outcomes }) => countStored(outcomes)));
       for (let kill = 1; kill <= 4; kill++) {
-        const before = taken();
-        await expect.poll(taken, { timeout: 20_000, interval: 5 }).toBeGreaterThan(before + 25);
+        const before = leastStored();
+        await expect.poll(leastStored, { timeout: 20_000, interval: 5 }).toBeGreaterThan(before + 25);
         await server.kill();
         await server.restart();
       }
-      const before = taken();
-      await expect.poll(taken, { timeout: 20_000 }).toBeGreaterThan(before + 10);
+      const before = leastStored();
+      await expect.poll(leastStored, { timeout: 20_000 }).toBeGreaterThan(before + 10);
       await Promise.all(publishers.map(({ stop }) => stop()));
 
-      for (const [at, channel] of channels.entries()) {
-        const held = await readAll(first, channel, String(froms[at]));
+      for (const [index, channel] of channels.entries()) {
+        const stored = await readAll(first, channel, String(starts[index]));
         const outcomes = publishers.filter((each) => each.channel === channel).flatMap((each) => each.outcomes);
-        const texts = held.map(({ data }) => data);
-        expect(new Set(texts).size, "nothing is there twice").toBe(texts.length);
+        const texts = stored.map(({ data }) => data);
+        expect(new Set(texts).size, "no message is stored twice").toBe(texts.length);
         const lost = outcomes.filter(
-          ({ by, at: number, isTaken }) => isTaken && !texts.includes(JSON.stringify([by, number])),
+          ({ publisher, number, isStored }) => isStored && !texts.includes(JSON.stringify([publisher, number])),
         );
-        expect(lost, "what was taken and is not there").toEqual([]);
-        const pairs = texts.map((text) => JSON.parse(text) as [number, number]); // as they were written above
-        for (const by of buses.keys()) {
-          const own = pairs.filter(([publisher]) => publisher === by).map(([, number]) => number);
-          expect(own, "each one's own order").toEqual([...own].sort((one, two) => one - two));
+        expect(lost, "messages that were stored and are missing").toEqual([]);
+        const pairs = texts.map((text) => JSON.parse(text) as [number, number]); // the format of Outcome
+        for (const publisher of buses.keys()) {
+          const numbers = pairs.filter(([by]) => by === publisher).map(([, number]) => number);
+          expect(numbers, "the order of each publisher").toEqual([...numbers].sort((one, two) => one - two));
         }
-        for (const follower of followers.slice(at * buses.length, (at + 1) * buses.length)) {
-          await expect.poll(() => follower.received.length, { timeout: 10_000 }).toBe(held.length);
-          expect(follower.received).toEqual(held);
-          expect(follower.gaps).toBe(0);
+        for (const subscriber of subscribers.slice(index * buses.length, (index + 1) * buses.length)) {
+          await expect.poll(() => subscriber.received.length, { timeout: 10_000 }).toBe(stored.length);
+          expect(subscriber.received).toEqual(stored);
+          expect(subscriber.gaps).toBe(0);
         }
       }
-      // The crashes came in the middle of it, and nothing failed for them.
-      expect(publishers.flatMap(({ outcomes }) => outcomes).filter(({ isTaken }) => !isTaken)).toEqual([]);
+      // No call of `publish` failed because of the crashes.
+      expect(publishers.flatMap(({ outcomes }) => outcomes).filter(({ isStored }) => !isStored)).toEqual([]);
     });
 
-    it("waits for a server that hangs a while, keeps each one's order, and says nothing twice", async () => {
+    it("waits for a server that hangs for some seconds, keeps the order, and stores no message twice", async () => {
       const server = await start();
       const { bus } = open(server.url);
       const { bus: other } = open(server.url);
-      const follower = await follow(other, "a");
+      const subscriber = await subscribe(other, "a");
       const from = await endOf(bus, "a");
       await bus.publish("a", "0");
       await server.pause();
       const pending = [1, 2, 3].map((at) => bus.publish("a", String(at)));
-      // It hangs for so long that what is under way is given up and sent again.
+      // Long enough that requests under way time out and are sent again.
       for (let wait = 0; wait < 3; wait++) {
         await expect(other.position(["a"])).rejects.toThrow("did not answer within 2 s");
       }
@@ -152,73 +154,73 @@ export function busFaultTests(name: string, bench: BusFaultFixture): void {
       await bus.publish("a", "4");
       expect((await readAll(bus, "a", from)).map(({ data }) => data)).toEqual(["0", "1", "2", "3", "4"]);
       await expect
-        .poll(() => follower.received.map(({ data }) => data), { timeout: 10_000 })
+        .poll(() => subscriber.received.map(({ data }) => data), { timeout: 10_000 })
         .toEqual(["0", "1", "2", "3", "4"]);
     });
 
-    it("says in time that a server hangs, and what it was given last arrives once or never", async () => {
+    it("rejects in time when its server hangs, and delivers the pending message once or never", async () => {
       const server = await start();
       const { bus, lines } = open(server.url);
       const { bus: other } = open(server.url);
-      const follower = await follow(other, "a");
+      const subscriber = await subscribe(other, "a");
       const from = await endOf(bus, "a");
       await bus.publish("a", '"before"');
       await server.pause();
-      const begun = performance.now();
-      const answers = [
+      const startedAt = performance.now();
+      const rejections = [
         expect(bus.position(["a"])).rejects.toThrow("did not answer within 2 s"),
         expect(bus.read("a", from, 10)).rejects.toThrow("did not answer within 2 s"),
         expect(open(server.url).bus.watch("a", () => undefined)).rejects.toThrow("did not answer within 2 s"),
       ];
       const lost = expect(bus.publish("a", '"during"')).rejects.toThrow(
-        "did not take the message within 10 s; whether it will arrive is not known",
+        "did not store the message within 10 s; it may or may not be delivered",
       );
-      await Promise.all(answers);
-      expect(performance.now() - begun).toBeLessThan(4_000);
+      await Promise.all(rejections);
+      expect(performance.now() - startedAt).toBeLessThan(4_000);
       await lost;
-      expect(performance.now() - begun).toBeLessThan(13_000);
+      expect(performance.now() - startedAt).toBeLessThan(13_000);
       server.resume();
       await bus.publish("a", '"after"');
       await bus.publish("a", '"last"');
       const texts = (await readAll(bus, "a", from)).map(({ data }) => data);
       expect(texts.filter((text) => text !== '"during"')).toEqual(['"before"', '"after"', '"last"']);
       const arrived = texts.flatMap((text, at) => (text === '"during"' ? [at] : []));
-      expect([[], [1]], "in its place, or never").toContainEqual(arrived);
-      await expect.poll(() => follower.received.map(({ data }) => data), { timeout: 15_000 }).toEqual(texts);
-      expect(lines.map(({ message }) => message)).toEqual([bench.away, bench.back]);
+      expect([[], [1]], "in its order, or never").toContainEqual(arrived);
+      await expect.poll(() => subscriber.received.map(({ data }) => data), { timeout: 15_000 }).toEqual(texts);
+      expect(lines.map(({ message }) => message)).toEqual([unreachable, reachable]);
     });
 
-    it("waits for a server that is not there yet, and says so in time", async () => {
+    it("waits for a server that is not running yet, and rejects in time until it is", async () => {
       const server = await start();
       await server.kill();
       const { bus, lines } = open(server.url);
       await expect(bus.position(["a"])).rejects.toThrow("did not answer within 2 s");
       await expect(bus.watch("a", () => undefined)).rejects.toThrow("did not answer within 2 s");
-      expect(lines.map(({ message }) => message)).toEqual([bench.away]);
+      expect(lines.map(({ message }) => message)).toEqual([unreachable]);
       const early = bus.publish("a", "1");
       await server.restart();
       await early;
-      const follower = await follow(bus, "a");
+      const subscriber = await subscribe(bus, "a");
       await bus.publish("a", "2");
-      await expect.poll(() => follower.received.map(({ data }) => data), { timeout: 5_000 }).toEqual(["2"]);
-      expect(lines.map(({ message }) => message)).toEqual([bench.away, bench.back]);
+      await expect.poll(() => subscriber.received.map(({ data }) => data), { timeout: 5_000 }).toEqual(["2"]);
+      expect(lines.map(({ message }) => message)).toEqual([unreachable, reachable]);
     });
 
-    it("rejects what waits when it is closed", async () => {
+    it("rejects pending operations when it is closed", async () => {
       const server = await start();
       const { bus } = open(server.url);
       const from = await endOf(bus, "a");
       await server.pause();
-      const asked = [bus.publish("a", "1"), bus.position(["a"]), bus.read("a", from, 1)];
-      const refused = asked.map((each) => expect(each).rejects.toThrow("closed"));
-      const begun = performance.now();
+      const operations = [bus.publish("a", "1"), bus.position(["a"]), bus.read("a", from, 1)];
+      const rejections = operations.map((each) => expect(each).rejects.toThrow("closed"));
+      const startedAt = performance.now();
       await bus.close();
-      await Promise.all(refused);
-      expect(performance.now() - begun).toBeLessThan(1_500);
+      await Promise.all(rejections);
+      expect(performance.now() - startedAt).toBeLessThan(1_500);
       server.resume();
     });
 
-    it("tells of a gap when its server was set back, however much was published since", async () => {
+    it("reports a gap for lost positions when its server was restored to an earlier state, also after new messages", async () => {
       const server = await start();
       let { bus } = open(server.url);
       for (let at = 0; at < 5; at++) await bus.publish("a", String(at));
@@ -236,7 +238,7 @@ export function busFaultTests(name: string, bench: BusFaultFixture): void {
       server.restore();
       await server.restart();
       bus = open(server.url).bus;
-      // Behind them at first, then as long, then longer.
+      // The history is first shorter than the lost one, then equally long, then longer.
       for (let at = 0; at < 8; at++) {
         for (const position of lost) {
           expect(await bus.read("a", position, 10), `${at}`).toMatchObject({ gap: true, messages: [] });
@@ -246,22 +248,22 @@ export function busFaultTests(name: string, bench: BusFaultFixture): void {
       }
     });
 
-    it("listens again when only those who listen were cut off", async () => {
+    it("subscribes again when only the connections of listeners were lost", async () => {
       const server = await start();
       const { bus } = open(server.url);
-      const follower = await follow(bus, "a");
+      const subscriber = await subscribe(bus, "a");
       await bus.publish("a", "0");
-      await expect.poll(() => follower.received.length).toBe(1);
+      await expect.poll(() => subscriber.received.length).toBe(1);
       for (let at = 1; at <= 3; at++) {
-        await bench.deafen(server.url);
+        await fixture.disconnectListeners(server.url);
         await bus.publish("a", String(at));
-        await expect.poll(() => follower.received.length, { timeout: 15_000 }).toBe(at + 1);
+        await expect.poll(() => subscriber.received.length, { timeout: 15_000 }).toBe(at + 1);
       }
-      expect(follower.received.map(({ data }) => data)).toEqual(["0", "1", "2", "3"]);
-      expect(follower.gaps).toBe(0);
+      expect(subscriber.received.map(({ data }) => data)).toEqual(["0", "1", "2", "3"]);
+      expect(subscriber.gaps).toBe(0);
     });
 
-    it("goes in by its password, which is in no line and no error", async () => {
+    it("authenticates by the password, which is in no log line and no error message", async () => {
       const server = await start("mellon-0");
       const { bus, lines } = open(server.url);
       await bus.publish("a", "1");
@@ -273,11 +275,11 @@ export function busFaultTests(name: string, bench: BusFaultFixture): void {
       const refusal = await wrong.bus.position(["a"]).catch(String);
       expect(refusal).toMatch(/Error/);
       expect(JSON.stringify([error, refusal, lines, wrong.lines])).not.toContain("mellon");
-      // Once for each time it goes, and once for each time it is back; a busy machine may lose it once more.
-      const told = lines.map(({ message }) => message);
-      expect(told.length).toBeGreaterThan(0);
-      expect(told.length % 2).toBe(0);
-      expect(told).toEqual(told.map((_, at) => (at % 2 === 0 ? bench.away : bench.back)));
+      // One line for each loss and one for each return. On a busy machine the connection may be lost once more.
+      const messages = lines.map(({ message }) => message);
+      expect(messages.length).toBeGreaterThan(0);
+      expect(messages.length % 2).toBe(0);
+      expect(messages).toEqual(messages.map((_, index) => (index % 2 === 0 ? unreachable : reachable)));
     });
   });
 }

@@ -18,18 +18,18 @@ function open(url: string | undefined) {
   return { bus, lines };
 }
 
-it("is in memory without an address", async () => {
+it("opens a bus in memory without a URL", async () => {
   const { bus } = open(undefined);
   const position = await bus.publish("a", "1");
   expect((await bus.read("a", position, 1)).gap).toBe(false);
 });
 
 it.each([
-  ["redis://:mellon@127.0.0.1:1/1", "Redis is away; it is tried until it is back", { redis: "127.0.0.1:1/1" }],
-  ["rediss://:mellon@127.0.0.1:1", "Redis is away; it is tried until it is back", { redis: "127.0.0.1:1" }],
-  ["nats://u:mellon@127.0.0.1:1", "NATS is away; it is tried until it is back", { nats: "127.0.0.1:1" }],
-  ["tls://mellon@127.0.0.1:1", "NATS is away; it is tried until it is back", { nats: "127.0.0.1:1" }],
-])("is where %s leads", async (url, message, fields) => {
+  ["redis://:mellon@127.0.0.1:1/1", "Redis is unreachable; retrying", { redis: "127.0.0.1:1/1" }],
+  ["rediss://:mellon@127.0.0.1:1", "Redis is unreachable; retrying", { redis: "127.0.0.1:1" }],
+  ["nats://u:mellon@127.0.0.1:1", "NATS is unreachable; retrying", { nats: "127.0.0.1:1" }],
+  ["tls://mellon@127.0.0.1:1", "NATS is unreachable; retrying", { nats: "127.0.0.1:1" }],
+])("opens the bus of %s, which logs the address without the password", async (url, message, fields) => {
   const { bus, lines } = open(url);
   const error = await bus.position([]).catch(String);
   expect(error).toContain("did not answer within 2 s");
@@ -40,14 +40,14 @@ it.each([
 it.each([
   ["redis://127.0.0.1:1", "ioredis", "npm install ioredis"],
   ["nats://127.0.0.1:1", "@nats-io/jetstream", "npm install @nats-io/transport-node @nats-io/jetstream"],
-])("of %s says at once what to install, where that is missing", async (url, missing, mend) => {
+])("rejects at once with the install command if the client package of %s is missing", async (url, missing, command) => {
   vi.doMock(missing, () => {
     throw new Error(`Cannot find package '${missing}'`);
   });
   const { bus } = open(url);
-  for (const asked of [bus.position([]), bus.publish("a", "1"), bus.watch("a", () => undefined)]) {
-    const error = await asked.catch((caught: unknown) => caught);
+  for (const operation of [bus.position([]), bus.publish("a", "1"), bus.watch("a", () => undefined)]) {
+    const error = await operation.catch((caught: unknown) => caught);
     expect(error).toMatchObject({ name: "ConfigError" });
-    expect(String(error)).toContain(mend);
+    expect(String(error)).toContain(command);
   }
 });

@@ -5,12 +5,13 @@ import { nats } from "./nats.ts";
 import { redis } from "./redis.ts";
 
 /**
- * Opens the bus that an address names: `redis://` and `rediss://` one in Redis, `nats://` and `tls://`
- * one in NATS, none that of this process. Nothing is connected before its first use;
- * `position([])` asks whether it is there.
+ * Opens the bus of a URL: `redis://` and `rediss://` in Redis, `nats://` and `tls://` in NATS, and without a
+ * URL in the memory of this process. It connects at its first use; `position([])` checks whether the server
+ * is reachable.
  *
- * @throws ConfigError for an address that cannot be used; at first use, when what talks to the bus is
- *   not installed
+ * @param url `WEB_BUS_URL`, whose scheme `config` has checked
+ * @throws ConfigError if the path of a Redis URL is not a database number; at the first use, ConfigError if
+ *   the client package is not installed
  */
 export function openBus(url: string | undefined, log: Logger): Bus {
   if (url === undefined) return memory();

@@ -1,51 +1,61 @@
 import { type EntryId, parseEntryId, type StreamEntry, type StreamRange, type StreamState } from "./redis-stream.ts";
 
-/** Reads what `APPEND` returned: the epoch, and the place of the first message. */
-export function parseAppendReply(reply: unknown): { readonly epoch: string; readonly first: EntryId } {
-  if (!Array.isArray(reply)) throw new Error("Redis has taken later messages of this process already.");
-  const [epoch, ms, n] = reply;
-  return { epoch: text(epoch), first: { ms: Number(text(ms)), n: Number(text(n)) } };
+/** Parses the reply of `APPEND`: the epoch, and the id of the first message. */
+export function parseAppendReply(reply: unknown): { readonly epoch: string; readonly firstId: EntryId } {
+  if (!Array.isArray(reply)) throw new Error("Redis has already stored a later batch of this process.");
+  const [epoch, ms, seq] = reply;
+  return { epoch: expectText(epoch), firstId: { ms: Number(expectText(ms)), seq: Number(expectText(seq)) } };
 }
 
-/** Reads what `ENDS` returned. */
+/** Parses the reply of `LAST_IDS`: the state of each stream. */
 export function parseLastIdsReply(reply: unknown): StreamState[] {
-  const [epoch, nowMs, ends] = list(reply);
-  return list(ends).map((last) => snapshot(epoch, nowMs, last));
+  const [epoch, nowMs, lastIds] = expectList(reply);
+  return expectList(lastIds).map((lastId) => parseState(epoch, nowMs, lastId));
 }
 
-/** Reads what `AFTER` returned. */
+/** Parses the reply of `RANGE`. */
 export function parseRangeReply(reply: unknown): StreamRange {
-  const [epoch, nowMs, last, entries] = list(reply);
-  return { ...snapshot(epoch, nowMs, last), entries: list(entries).map(readEntry) };
+  const [epoch, nowMs, lastId, entries] = expectList(reply);
+  return { ...parseState(epoch, nowMs, lastId), entries: expectList(entries).map(parseEntry) };
 }
 
-/** Reads a wake-up: the epoch, what was before, the id, the message. */
-export function parsePubSubMessage(line: string): { readonly epoch: string; readonly entry: StreamEntry } {
-  const [, epoch, before, id, data] = /^(\w+) ([\d-]+) ([\d-]+) (.*)$/s.exec(line) ?? [];
-  return { epoch: text(epoch), entry: { place: parseEntryId(text(id)), before: text(before), data: text(data) } };
+/** Parses a pub/sub message of `APPEND`: the epoch, the previous id, the id, and the text of the message. */
+export function parsePubSubMessage(text: string): { readonly epoch: string; readonly entry: StreamEntry } {
+  const [, epoch, previousId, id, data] = /^(\w+) ([\d-]+) ([\d-]+) (.*)$/s.exec(text) ?? [];
+  return {
+    epoch: expectText(epoch),
+    entry: { id: parseEntryId(expectText(id)), previousId: expectText(previousId), data: expectText(data) },
+  };
 }
 
-function snapshot(epoch: unknown, nowMs: unknown, last: unknown): StreamState {
-  const id = text(last);
-  return { epoch: text(epoch), nowMs: Number(text(nowMs)), last: id === "" ? undefined : parseEntryId(id) };
+function parseState(epoch: unknown, nowMs: unknown, lastId: unknown): StreamState {
+  const id = expectText(lastId);
+  return {
+    epoch: expectText(epoch),
+    nowMs: Number(expectText(nowMs)),
+    lastId: id === "" ? undefined : parseEntryId(id),
+  };
 }
 
-function readEntry(reply: unknown): StreamEntry {
-  const [id, fields] = list(reply);
-  const [, before, , data] = list(fields);
-  return { place: parseEntryId(text(id)), before: text(before), data: text(data) };
+function parseEntry(reply: unknown): StreamEntry {
+  const [id, fields] = expectList(reply);
+  const [, previousId, , data] = expectList(fields);
+  return { id: parseEntryId(expectText(id)), previousId: expectText(previousId), data: expectText(data) };
 }
 
-function list(value: unknown): readonly unknown[] {
+function expectList(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
-  throw foreign();
+  throw unexpectedReply(value, "array");
 }
 
-function text(value: unknown): string {
+function expectText(value: unknown): string {
   if (typeof value === "string") return value;
-  throw foreign();
+  throw unexpectedReply(value, "string");
 }
 
-function foreign(): Error {
-  return new Error("Redis answered with what is not of this bus.");
+/** Names the type of a reply only: its value may be the text of a message. */
+function unexpectedReply(value: unknown, expected: string): Error {
+  return new Error(
+    `Unexpected reply of Redis: ${typeof value} instead of ${expected}. Does another program write to the bus's keys?`,
+  );
 }

@@ -1,123 +1,139 @@
 import { formatBase36, parseBase36 } from "./base36.ts";
 import type { Message, Position, ReadResult } from "./bus.ts";
 
-/** A place in a channel's stream: an entry's id. Of number 0, a time at which there was no stream. */
+/**
+ * The id of an entry in a channel's stream. With `seq` 0, a time at which the channel had no stream.
+ *
+ * `seq` increases by one with each entry of a channel, and `ms` never decreases.
+ */
 export interface EntryId {
   readonly ms: number;
-  readonly n: number;
+  readonly seq: number;
 }
 
-/** An entry of a stream: its place, the id of the one before it or "0", and the message. */
+/** An entry of a stream. */
 export interface StreamEntry {
-  readonly place: EntryId;
-  readonly before: string;
+  readonly id: EntryId;
+  /** The id of the entry before it, as Redis formats it, or "0" for the first entry of a stream. */
+  readonly previousId: string;
   readonly data: string;
 }
 
-/** What Redis tells of a channel, all of it at one moment. */
+/** The state of a channel's stream at one moment. */
 export interface StreamState {
   readonly epoch: string;
+  /** The clock of Redis. */
   readonly nowMs: number;
-  /** The last place of the stream; undefined where there is none. */
-  readonly last: EntryId | undefined;
+  /** The last id of the stream, also if that entry was trimmed; undefined if there is no stream. */
+  readonly lastId: EntryId | undefined;
 }
 
-/** What of a channel comes after a place. */
+/** The entries of a channel after an id, and the state of its stream at the same moment. */
 export interface StreamRange extends StreamState {
   readonly entries: readonly StreamEntry[];
 }
 
-/** Writes a position: 33 characters. */
-export function formatPosition(epoch: string, { ms, n }: EntryId): Position {
-  return `${epoch}.${formatBase36(ms)}-${formatBase36(n)}`;
+/** Returns the position of an entry id: 33 characters, `<epoch>.<ms>-<seq>`. */
+export function formatPosition(epoch: string, { ms, seq }: EntryId): Position {
+  return `${epoch}.${formatBase36(ms)}-${formatBase36(seq)}`;
 }
 
-/** Reads a position; undefined for what is none of this bus. */
-export function parsePosition(position: Position): { readonly epoch: string; readonly place: EntryId } | undefined {
-  const [, epoch, time, number] = /^([0-9a-z]{13})\.([0-9a-z]{9})-([0-9a-z]{9})$/.exec(position) ?? [];
+/** Parses a position. Returns undefined if it is not a position of this bus. */
+export function parsePosition(position: Position): { readonly epoch: string; readonly id: EntryId } | undefined {
+  const [, epoch, time, sequence] = /^([0-9a-z]{13})\.([0-9a-z]{9})-([0-9a-z]{9})$/.exec(position) ?? [];
   const ms = parseBase36(time);
-  const n = parseBase36(number);
-  return epoch === undefined || ms === undefined || n === undefined ? undefined : { epoch, place: { ms, n } };
+  const seq = parseBase36(sequence);
+  return epoch === undefined || ms === undefined || seq === undefined ? undefined : { epoch, id: { ms, seq } };
 }
 
-/** Writes an entry's id, as Redis has it. */
-export function formatEntryId({ ms, n }: EntryId): string {
-  return `${ms}-${n}`;
-}
-
-/** Reads an entry's id. */
-export function parseEntryId(id: string): EntryId {
-  const [ms = Number.NaN, n = Number.NaN] = /^\d+-\d+$/.test(id) ? id.split("-").map(Number) : [];
-  if (Number.isSafeInteger(ms) && Number.isSafeInteger(n)) return { ms, n };
-  throw new Error("Redis holds an entry whose id is not of this bus.");
-}
-
-/** Gives the end of a channel: where there is no stream, that there is none now. */
-export function endPosition({ epoch, nowMs, last }: StreamState): Position {
-  return formatPosition(epoch, last ?? { ms: nowMs, n: 0 });
+/** Formats an entry id as Redis does: `<ms>-<seq>`. */
+export function formatEntryId({ ms, seq }: EntryId): string {
+  return `${ms}-${seq}`;
 }
 
 /**
- * Decides what a reader gets.
+ * Parses an entry id.
  *
- * @param limit how many messages at most
- * @param keepMs how long a stream lives on after its last entry, at least
+ * @throws Error if it does not have the format that the bus writes
+ */
+export function parseEntryId(text: string): EntryId {
+  const [ms = Number.NaN, seq = Number.NaN] = /^\d+-\d+$/.test(text) ? text.split("-").map(Number) : [];
+  if (Number.isSafeInteger(ms) && Number.isSafeInteger(seq)) return { ms, seq };
+  throw new Error(
+    `Unexpected entry id in Redis: ${JSON.stringify(text)}. Does another program write to the bus's keys?`,
+  );
+}
+
+/** Returns the end of a channel: its last id, or the current time if there is no stream. */
+export function endPosition({ epoch, nowMs, lastId }: StreamState): Position {
+  return formatPosition(epoch, lastId ?? { ms: nowMs, seq: 0 });
+}
+
+/**
+ * Decides what a read returns: the messages, or a gap.
+ *
+ * @param after the requested position, from whose id `range` was read
+ * @param limit the maximal number of messages
+ * @param maxAgeMs how long a stream exists after its last entry, at least
  */
 export function buildReadResult(
   after: Position,
   range: StreamRange,
-  { limit, keepMs }: { limit: number; keepMs: number },
+  { limit, maxAgeMs }: { limit: number; maxAgeMs: number },
 ): ReadResult {
   const from = parsePosition(after);
   const gap: ReadResult = { messages: [], gap: true, end: endPosition(range), more: false };
-  if (from?.epoch !== range.epoch || isAhead(from.place, range)) return { ...gap, reset: true };
-  if (!follows(from.place, range, keepMs)) return wasSetBack(from.place, range) ? { ...gap, reset: true } : gap;
+  if (from?.epoch !== range.epoch || isAheadOf(from.id, range)) return { ...gap, reset: true };
+  if (!isContinuous(from.id, range, maxAgeMs)) return isReplaced(from.id, range) ? { ...gap, reset: true } : gap;
   const messages = range.entries.slice(0, limit).map((entry) => toMessage(range.epoch, entry));
-  const end = messages.at(-1)?.position ?? laterEnd(from.place, range);
-  return { messages, gap: false, end, more: range.last !== undefined && end < formatPosition(range.epoch, range.last) };
+  const end = messages.at(-1)?.position ?? emptyReadEnd(from.id, range);
+  const more = range.lastId !== undefined && end < formatPosition(range.epoch, range.lastId);
+  return { messages, gap: false, end, more };
 }
 
 /**
- * Gives the place from which on an entry is the first.
+ * Returns an id after which an entry is the first one.
  *
- * The first of a stream follows on every moment in which there was none, as far back as a stream
- * before it would have lived.
+ * For the first entry of a stream, it is the earliest time without a stream after which the entry certainly
+ * is the first one: an earlier stream with a later entry would still exist.
  */
-export function previousEntryId({ place, before }: StreamEntry, keepMs: number): EntryId {
-  return before === "0" ? { ms: place.ms - keepMs + 1, n: 0 } : parseEntryId(before);
+export function previousEntryId({ id, previousId }: StreamEntry, maxAgeMs: number): EntryId {
+  return previousId === "0" ? { ms: id.ms - maxAgeMs + 1, seq: 0 } : parseEntryId(previousId);
 }
 
-/** Gives an entry as readers get it. */
-export function toMessage(epoch: string, { place, data }: StreamEntry): Message {
-  return { position: formatPosition(epoch, place), data };
+/** Returns an entry as a message of the bus. */
+export function toMessage(epoch: string, { id, data }: StreamEntry): Message {
+  return { position: formatPosition(epoch, id), data };
 }
 
-/** Answers whether a place is one that this history has not come to: it was set back, or the stream is gone. */
-function isAhead({ n }: EntryId, { last }: StreamRange): boolean {
-  return n > (last?.n ?? 0);
+/** Returns whether the stream has not reached an id: it was restored to an earlier state, or deleted. */
+function isAheadOf({ seq }: EntryId, { lastId }: StreamRange): boolean {
+  return seq > (lastId?.seq ?? 0);
 }
 
-/** Answers whether nothing lies between a place and what was found after it. */
-function follows(place: EntryId, { entries, last, nowMs }: StreamRange, keepMs: number): boolean {
+/** Returns whether the entries of a range follow on an id without omission. */
+function isContinuous(id: EntryId, { entries, lastId, nowMs }: StreamRange, maxAgeMs: number): boolean {
   const [next] = entries;
-  if (place.n > 0)
-    return next
-      ? next.before === formatEntryId(place)
-      : last !== undefined && formatEntryId(last) === formatEntryId(place);
-  // There was no stream then. There is the first since, or still none, unless one could have come and gone.
-  if (next) return next.before === "0" && next.place.ms - place.ms < keepMs;
-  return last === undefined && Math.abs(nowMs - place.ms) < keepMs;
+  if (id.seq > 0) {
+    if (next) return next.previousId === formatEntryId(id);
+    return lastId !== undefined && formatEntryId(lastId) === formatEntryId(id);
+  }
+  // There was no stream at that time. Now there is the first one since, or still none, unless so much time
+  // has passed that a stream may have been created and have expired.
+  if (next) return next.previousId === "0" && next.id.ms - id.ms < maxAgeMs;
+  return lastId === undefined && Math.abs(nowMs - id.ms) < maxAgeMs;
 }
 
-/** Answers, of a place that nothing follows on, whether another history has come to stand where it was. */
-function wasSetBack({ ms, n }: EntryId, { entries, last }: StreamRange): boolean {
-  if (n === 0) return false;
+/** Returns whether an id without continuation belongs to another history than the stream of now. */
+function isReplaced({ ms, seq }: EntryId, { entries, lastId }: StreamRange): boolean {
+  if (seq === 0) return false;
   const [next] = entries;
-  // Numbers go up by one, and times never go back. More entries between them were trimmed.
-  return next ? next.place.n <= n + 1 : last !== undefined && (last.ms < ms || last.n === n);
+  // In one history the sequence increases by one, and the time never decreases. If more entries lie between
+  // the id and the next entry, they were trimmed.
+  return next ? next.id.seq <= seq + 1 : lastId !== undefined && (lastId.ms < ms || lastId.seq === seq);
 }
 
-/** With nothing to read: the place itself, or that there is still no stream. */
-function laterEnd(place: EntryId, { epoch, nowMs, last }: StreamRange): Position {
-  return formatPosition(epoch, last ?? { ms: Math.max(nowMs, place.ms), n: 0 });
+/** Returns the end of a read without messages: the last id, or a time at which there is no stream. */
+function emptyReadEnd(id: EntryId, { epoch, nowMs, lastId }: StreamRange): Position {
+  return formatPosition(epoch, lastId ?? { ms: Math.max(nowMs, id.ms), seq: 0 });
 }

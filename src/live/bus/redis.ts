@@ -25,38 +25,41 @@ import {
 } from "./redis-stream.ts";
 import { RetryPolicy } from "./retry-policy.ts";
 
-/** What {@link redis} can be told. */
+/** The options of {@link redis}. */
 export interface RedisOptions {
-  /** `redis://…` or `rediss://…`, with `user:password@` before the host and `/1` for a database after it. */
+  /** `redis://…` or `rediss://…`, with `user:password@` before the host and `/1` for database 1 after it. */
   readonly url: string;
-  /** How long messages are kept. Default: 24.5, half an hour longer than a feed lives. */
+  /** How long messages are stored, in hours. Default: 24.5, half an hour longer than a feed is valid. */
   readonly hours?: number;
-  /** How many messages a channel keeps. Default: 10,000. */
+  /** The maximal number of messages per channel. Default: 10,000. */
   readonly messages?: number;
-  /** What the names of all keys begin with; applications that share a database need one each. Default: `tsweb`. */
+  /** The prefix of all keys. Each application that uses a database needs its own. Default: `tsweb`. */
   readonly prefix?: string;
-  /** Where it is written that Redis is away, and back. Default: standard error. */
+  /** Receives a line when Redis becomes unreachable or reachable. Default: standard error. */
   readonly log?: Logger;
 }
 
-/** How long a message may take to be taken. */
-const PUBLISH_MS = 10_000;
+/** How long `publish` waits for Redis. */
+const PUBLISH_TIMEOUT_MS = 10_000;
 
-/** How long a producer's last parcel is remembered: far longer than it may be sent again. */
-const REMEMBER_MS = 600_000;
+/** The maximal number of messages in a batch. */
+const MAX_BATCH_MESSAGES = 100;
 
-/** How many channels are asked about in one step: Redis does nothing else meanwhile. */
-const ENDS_AT_ONCE = 200;
+/** How long the last batch of a process is remembered: far longer than a batch is sent again. */
+const REMEMBER_BATCH_MS = 600_000;
+
+/** How many channels one run of `LAST_IDS` covers. Redis runs nothing else during a script. */
+const CHANNELS_PER_SCRIPT = 200;
 
 /**
- * Makes a bus of a Redis 7, for any number of processes. Nothing is connected before its first use.
+ * Creates a bus for any number of processes on a Redis 7. It connects at its first use.
  *
- * A channel is a stream of entries numbered through, so that a reader knows exactly whether something
- * is missing. Messages survive what Redis survives: with `appendonly yes`, a crash. Redis has to keep
- * what it is given: `maxmemory-policy noeviction`.
+ * A channel is a Redis stream whose entries are numbered consecutively, so that a reader detects every
+ * missing entry. Messages survive what Redis survives: with `appendonly yes`, a crash. Set
+ * `maxmemory-policy noeviction`, so that Redis does not delete messages when it is full.
  *
- * @throws ConfigError for an address that cannot be used, at once; at first use, when ioredis is not
- *   installed
+ * @throws ConfigError if the path of the URL is not a database number; at the first use, ConfigError if
+ *   ioredis is not installed or Redis refuses the database
  * @example realtime.use_bus(redis("redis://localhost:6379"));
  */
 export function redis(options: string | RedisOptions): Bus {
@@ -65,48 +68,48 @@ export function redis(options: string | RedisOptions): Bus {
 
 class RedisBus implements Bus {
   readonly #connection: RedisConnection;
-  readonly #listener: RedisSubscriber;
-  readonly #outbox: PublishQueue;
-  readonly #wakes = new ChannelNotifier();
-  readonly #keepMs: number;
-  readonly #messages: number;
+  readonly #subscriber: RedisSubscriber;
+  readonly #publishQueue: PublishQueue;
+  readonly #notifier = new ChannelNotifier();
+  readonly #maxAgeMs: number;
+  readonly #maxMessages: number;
   readonly #keys: Keys;
-  /** No other process has it: what this one sends is told from what others do. */
-  readonly #producer = createEpoch();
-  readonly #patience = new RetryPolicy(isPassing);
+  /** Distinguishes the batches of this bus from those of all others. */
+  readonly #producerId = createEpoch();
+  readonly #retryPolicy = new RetryPolicy(isTransientError);
   readonly #log: Logger;
-  #warned: Promise<void> | undefined;
+  #evictionCheck: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   constructor({ url, hours = 24.5, messages = 10_000, prefix = "tsweb", log = createConsoleLogger() }: RedisOptions) {
     this.#log = log;
     this.#connection = openRedisConnection(url, log);
-    this.#keepMs = Math.round(hours * 3_600_000);
-    this.#messages = messages;
+    this.#maxAgeMs = Math.round(hours * 3_600_000);
+    this.#maxMessages = messages;
     this.#keys = new Keys(prefix, databaseOf(url));
-    this.#listener = new RedisSubscriber(this.#connection, {
-      channels: () => [...this.#wakes.channels].map((channel) => this.#keys.wakeUp(channel)),
-      message: (name, text) => this.#hear(name, text),
-      back: () => this.#wakes.notifyAll(),
+    this.#subscriber = new RedisSubscriber(this.#connection, {
+      channels: () => [...this.#notifier.channels].map((channel) => this.#keys.pubSubChannel(channel)),
+      onMessage: (pubSubChannel, text) => this.#receive(pubSubChannel, text),
+      onReconnect: () => this.#notifier.notifyAll(),
     });
-    this.#outbox = new PublishQueue({
-      send: (parcel) => this.#append(parcel),
-      isPassing,
-      perParcel: 100,
-      waitMs: PUBLISH_MS,
+    this.#publishQueue = new PublishQueue({
+      send: (batch) => this.#append(batch),
+      isTransient: isTransientError,
+      maxBatchMessages: MAX_BATCH_MESSAGES,
+      timeoutMs: PUBLISH_TIMEOUT_MS,
     });
   }
 
   publish(channel: string, data: string): Promise<Position> {
-    return this.#outbox.publish(channel, data);
+    return this.#publishQueue.publish(channel, data);
   }
 
   position(channels: readonly string[]): Promise<Position[]> {
-    return this.#patience.run(async () => {
+    return this.#retryPolicy.run(async () => {
       const ends: Position[] = [];
-      // Once at least: also of no channel it is an answer whether Redis is there.
-      for (let at = 0; at === 0 || at < channels.length; at += ENDS_AT_ONCE) {
-        const keys = channels.slice(at, at + ENDS_AT_ONCE).map((channel) => this.#keys.stream(channel));
+      // The script runs at least once: `position([])` checks whether Redis is reachable.
+      for (let start = 0; start === 0 || start < channels.length; start += CHANNELS_PER_SCRIPT) {
+        const keys = channels.slice(start, start + CHANNELS_PER_SCRIPT).map((channel) => this.#keys.stream(channel));
         const input = { keys: [this.#keys.epoch, ...keys], args: [createEpoch()] };
         ends.push(...parseLastIdsReply(await this.#run(LAST_IDS, input)).map(endPosition));
       }
@@ -115,30 +118,30 @@ class RedisBus implements Bus {
   }
 
   read(channel: string, after: Position, limit: number): Promise<ReadResult> {
-    const { epoch = "-", place = { ms: 0, n: 0 } } = parsePosition(after) ?? {};
+    const { epoch = "-", id = { ms: 0, seq: 0 } } = parsePosition(after) ?? {};
     const input = {
       keys: [this.#keys.epoch, this.#keys.stream(channel)],
-      args: [createEpoch(), epoch, formatEntryId(place), String(limit)],
+      args: [createEpoch(), epoch, formatEntryId(id), String(limit)],
     };
-    return this.#patience.run(async () => {
+    return this.#retryPolicy.run(async () => {
       const range = parseRangeReply(await this.#run(RANGE, input));
-      return buildReadResult(after, range, { limit, keepMs: this.#keepMs });
+      return buildReadResult(after, range, { limit, maxAgeMs: this.#maxAgeMs });
     });
   }
 
-  async watch(channel: string, wake: ChannelListener): Promise<() => void> {
-    const name = this.#keys.wakeUp(channel);
-    const stop = this.#wakes.add(channel, wake);
-    const end = () => {
-      if (stop() && !this.#wakes.has(channel)) this.#listener.unsubscribe(name);
+  async watch(channel: string, listener: ChannelListener): Promise<() => void> {
+    const pubSubChannel = this.#keys.pubSubChannel(channel);
+    const removeListener = this.#notifier.add(channel, listener);
+    const stop = () => {
+      if (removeListener() && !this.#notifier.has(channel)) this.#subscriber.unsubscribe(pubSubChannel);
     };
     try {
-      await this.#patience.run(() => this.#listener.subscribe(name));
+      await this.#retryPolicy.run(() => this.#subscriber.subscribe(pubSubChannel));
     } catch (error) {
-      end();
+      stop();
       throw error;
     }
-    return end;
+    return stop;
   }
 
   close(): Promise<void> {
@@ -147,65 +150,65 @@ class RedisBus implements Bus {
   }
 
   async #close(): Promise<void> {
-    this.#outbox.close();
-    this.#patience.close();
-    this.#wakes.clear();
-    this.#listener.close();
+    this.#publishQueue.close();
+    this.#retryPolicy.close();
+    this.#notifier.clear();
+    this.#subscriber.close();
     await this.#connection.close();
   }
 
   async #append({ channel, number, data }: PublishBatch): Promise<Position[]> {
     const reply = await this.#run(APPEND, {
-      keys: [this.#keys.epoch, this.#keys.stream(channel), this.#keys.sent(this.#producer, channel)],
+      keys: [this.#keys.epoch, this.#keys.stream(channel), this.#keys.lastBatch(this.#producerId, channel)],
       args: [
-        ...[createEpoch(), String(number), String(this.#keepMs), String(this.#messages), String(REMEMBER_MS)],
-        ...[this.#keys.wakeUp(channel), ...data],
+        ...[createEpoch(), String(number), String(this.#maxAgeMs), String(this.#maxMessages)],
+        ...[String(REMEMBER_BATCH_MS), this.#keys.pubSubChannel(channel), ...data],
       ],
     });
-    const { epoch, first } = parseAppendReply(reply);
-    return data.map((_, at) => formatPosition(epoch, { ms: first.ms, n: first.n + at }));
+    const { epoch, firstId } = parseAppendReply(reply);
+    return data.map((_, index) => formatPosition(epoch, { ms: firstId.ms, seq: firstId.seq + index }));
   }
 
-  #hear(name: string, text: string): void {
+  #receive(pubSubChannel: string, text: string): void {
     const { epoch, entry } = parsePubSubMessage(text);
-    const after = formatPosition(epoch, previousEntryId(entry, this.#keepMs));
-    this.#wakes.notify(this.#keys.channelOf(name), { after, message: toMessage(epoch, entry) });
+    const after = formatPosition(epoch, previousEntryId(entry, this.#maxAgeMs));
+    this.#notifier.notify(this.#keys.channelOf(pubSubChannel), { after, message: toMessage(epoch, entry) });
   }
 
   async #run(script: Script, input: ScriptInput): Promise<unknown> {
     const reply = await runScript(this.#connection, script, input);
-    this.#warned ??= warnOfEviction(this.#connection, this.#log);
+    this.#evictionCheck ??= warnOfEviction(this.#connection, this.#log);
     return reply;
   }
 }
 
-/** The names of what is kept in Redis. */
+/** The names of the keys and pub/sub channels. Processes of different versions share them: keep them stable. */
 class Keys {
   readonly epoch: string;
   readonly #prefix: string;
-  readonly #wakeUp: string;
+  readonly #pubSubPrefix: string;
 
   constructor(prefix: string, database: string) {
     this.#prefix = `${prefix}:bus`;
     this.epoch = `${this.#prefix}:epoch`;
-    // Messages to listeners pass through all databases of a Redis.
-    this.#wakeUp = `${this.#prefix}:${database}:wake:`;
+    // Pub/sub ignores databases: a message reaches the subscribers of all databases of a Redis.
+    this.#pubSubPrefix = `${this.#prefix}:${database}:wake:`;
   }
 
   stream(channel: string): string {
     return `${this.#prefix}:channel:${channel}`;
   }
 
-  sent(producer: string, channel: string): string {
-    return `${this.#prefix}:sent:${producer}:${channel}`;
+  lastBatch(producerId: string, channel: string): string {
+    return `${this.#prefix}:sent:${producerId}:${channel}`;
   }
 
-  wakeUp(channel: string): string {
-    return this.#wakeUp + channel;
+  pubSubChannel(channel: string): string {
+    return this.#pubSubPrefix + channel;
   }
 
-  channelOf(wakeUp: string): string {
-    return wakeUp.slice(this.#wakeUp.length);
+  channelOf(pubSubChannel: string): string {
+    return pubSubChannel.slice(this.#pubSubPrefix.length);
   }
 }
 
@@ -214,17 +217,17 @@ function databaseOf(url: string): string {
 }
 
 /**
- * Answers whether an error passes: Redis is away, or about to be there. What it refuses for another
- * reason, it will refuse again.
+ * Returns whether an error is transient: Redis is unreachable, or about to be ready. If it refused a command
+ * for another reason, it would refuse it again.
  */
-function isPassing(error: unknown): boolean {
+function isTransientError(error: unknown): boolean {
   if (error instanceof ConfigError) return false;
   const isReply = error instanceof Error && error.name === "ReplyError";
-  // The first word of an error that Redis replies is its code.
+  // The message of a reply's error starts with the error code.
   return !isReply || /^(LOADING|BUSY|READONLY|MASTERDOWN|TRYAGAIN) /.test(error.message);
 }
 
-/** Says in the log when Redis is set to throw away what it has no room for, rather than refuse it. */
+/** Logs a warning if Redis is configured to delete keys, rather than to refuse writes, when it is full. */
 async function warnOfEviction(connection: RedisConnection, log: Logger): Promise<void> {
   try {
     const redis = await connection.client();
@@ -232,8 +235,8 @@ async function warnOfEviction(connection: RedisConnection, log: Logger): Promise
     const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
     if (policy === undefined || policy === "noeviction" || /^maxmemory:0\r?$/m.test(info)) return;
     const fields = { redis: connection.address, policy };
-    log.warn(fields, "Redis may throw live updates away when it is full; set maxmemory-policy noeviction");
+    log.warn(fields, "Redis may delete live updates when it is full; set maxmemory-policy noeviction");
   } catch {
-    // Not everybody may ask; without an answer there is nothing to warn of.
+    // The user may lack the permission for INFO. The check is only a hint, so it is skipped then.
   }
 }
