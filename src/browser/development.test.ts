@@ -6,15 +6,15 @@ import "./development.ts";
 import { on_mount, on_unmount } from "./lifecycle.ts";
 import { state } from "./state.ts";
 
-describe("a promise where markup should be", () => {
-  test("is an error that names the component", () => {
-    const Later = async () => "late"; // a promise is an object, and Preact's types take those for markup
+describe("an error of a component in development", () => {
+  test("names the component that returned a promise", () => {
+    const Later = async () => "late"; // Preact's types accept a promise, since it is an object
     expect(() => new TextRoot().show(() => h(Later, {}))).toThrow(
       "Later returned a promise. Components are synchronous",
     );
   });
 
-  test("other errors stay what they are", () => {
+  test("leaves other errors unchanged", () => {
     const broken = new Error("broken");
     const Broken = () => {
       throw broken;
@@ -23,26 +23,26 @@ describe("a promise where markup should be", () => {
   });
 });
 
-describe("an edit", () => {
-  let living: Component | undefined;
+describe("a hot reload", () => {
+  let component: Component | undefined;
   let log: string[];
 
   beforeEach(() => {
     log = [];
   });
 
-  /** What hot reload does: another function, the same component. */
-  async function edit(component: ComponentType): Promise<void> {
-    if (!living) throw new Error("nothing was rendered");
-    living.constructor = component;
-    living.forceUpdate();
+  /** Replaces the function of the rendered component, as hot reload does. */
+  async function edit(replacement: ComponentType): Promise<void> {
+    if (!component) throw new Error("No component was rendered.");
+    component.constructor = replacement;
+    component.forceUpdate();
     await rendered();
   }
 
-  test("keeps the state, and begins anew what on_mount began", async () => {
+  test("keeps the state, runs the cleanups and runs the new on_mount", async () => {
     const root = new TextRoot();
     root.show(function Before(this: Component) {
-      living = this;
+      component = this;
       const s = state({ n: 1 });
       on_mount(() => {
         log.push("old in");
@@ -68,10 +68,10 @@ describe("an edit", () => {
     expect(log).toEqual(["old in", "old left", "old out", "new in", "new left", "new out"]);
   });
 
-  test("of its states gives it new ones", async () => {
+  test("resets the state if the component's calls have changed", async () => {
     const root = new TextRoot();
     root.show(function Before(this: Component) {
-      living = this;
+      component = this;
       return `${state({ a: 1 }).a}`;
     });
     await edit(function After() {
@@ -82,12 +82,12 @@ describe("an edit", () => {
     expect(log).toEqual(["in"]);
   });
 
-  test("leaves it with the contexts that it reads", async () => {
+  test("keeps the component subscribed to its contexts", async () => {
     const Name = createContext("");
     const root = new TextRoot();
     let outer = { name: "Ada" };
     const inner = h(function Before(this: Component) {
-      living = this;
+      component = this;
       return useContext(Name);
     }, {});
     root.show(() => {

@@ -10,12 +10,12 @@ const reported: unknown[] = [];
 
 beforeEach(() => {
   reported.length = 0;
-  vi.stubGlobal("reportError", (error: unknown) => reported.push(error)); // Node has none
+  vi.stubGlobal("reportError", (error: unknown) => reported.push(error)); // missing in Node
 });
 
 afterEach(() => vi.unstubAllGlobals());
 
-test("on_mount runs once, when the component is in the page; on_unmount when it leaves", async () => {
+test("on_mount runs once, after the component is in the page, and on_unmount when it is removed", async () => {
   const root = new TextRoot();
   const log: string[] = [];
   let s = { n: 0 };
@@ -38,7 +38,7 @@ test("on_mount runs once, when the component is in the page; on_unmount when it 
   expect(log.length).toBe(3);
 });
 
-test("a component that comes back is mounted anew", async () => {
+test("on_mount runs again for a component that is removed and rendered again", async () => {
   const root = new TextRoot();
   const log: string[] = [];
   let s = { isOpen: true };
@@ -60,7 +60,7 @@ test("a component that comes back is mounted anew", async () => {
   expect(log).toEqual(["in", "out", "in"]);
 });
 
-test("both see the variables of the first rendering", async () => {
+test("on_mount and on_unmount run the functions of the first rendering", async () => {
   const root = new TextRoot();
   const closed: string[] = [];
   let s = { n: 0 };
@@ -79,7 +79,7 @@ test("both see the variables of the first rendering", async () => {
   expect(closed).toEqual(["opened"]);
 });
 
-test("the promise of an async on_mount is no cleanup, and its rejection is not swallowed", async () => {
+test("the promise of an async on_mount is not a cleanup, and its rejection is an unhandled rejection", async () => {
   const rejected = new Promise((resolve) => process.once("unhandledRejection", resolve));
   const root = new TextRoot();
   root.show(() => {
@@ -93,8 +93,8 @@ test("the promise of an async on_mount is no cleanup, and its rejection is not s
   expect(await rejected).toEqual(new Error("late"));
 });
 
-describe("an error", () => {
-  test("in on_mount is reported, and keeps no other from running", () => {
+describe("an error in a lifecycle function", () => {
+  test("is reported and does not affect other components, in on_mount", () => {
     const root = new TextRoot();
     const log: string[] = [];
     const Broken = () => {
@@ -112,7 +112,7 @@ describe("an error", () => {
     expect(reported).toEqual([new Error("mount")]);
   });
 
-  test("in a cleanup or on_unmount is reported, and keeps no other from running", () => {
+  test("is reported and does not affect other cleanups, in a cleanup and in on_unmount", () => {
     const root = new TextRoot();
     const log: string[] = [];
     root.show(() => {
@@ -132,7 +132,7 @@ describe("an error", () => {
   });
 });
 
-test("a rendering that Preact begins again mounts once", () => {
+test("on_mount runs once for a rendering that Preact restarts", () => {
   const root = new TextRoot();
   const log: string[] = [];
   root.show(() => {
@@ -145,7 +145,7 @@ test("a rendering that Preact begins again mounts once", () => {
   expect(root.text).toBe("2");
 });
 
-test("on the server neither runs", () => {
+test("on_mount and on_unmount do not run on the server", () => {
   const log: string[] = [];
   const View = () => {
     on_mount(() => log.push("mount"));
@@ -156,6 +156,6 @@ test("on the server neither runs", () => {
   expect(log).toEqual([]);
 });
 
-test.each([on_mount, on_unmount])("%o outside of rendering throws and says where it belongs", (call) => {
+test.each([on_mount, on_unmount])("%o throws outside rendering", (call) => {
   expect(() => call(() => {})).toThrow(`Call ${call.name}() inside a view`);
 });

@@ -1,7 +1,7 @@
 /**
- * Complete, once and in order, whatever happens: a model of the server that cuts, delays, refuses and
- * says things twice, and a page that comes and goes. What each listener got is compared with what the
- * model holds.
+ * Delivery is complete, once and in order (docs/protocol.md 10.8), under random failures: a model of the server cuts,
+ * delays, rejects and repeats, and a page is hidden and shown. The messages of each listener are compared with the
+ * model's.
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -11,13 +11,13 @@ import { LivePage, type LiveRequest, say } from "#test/live-page";
 const CHANNELS = ["a", "b", "c"] as const;
 type Channel = (typeof CHANNELS)[number];
 
-/** What may happen next. */
-type Step =
+/** An event of a run. */
+type Action =
   | { readonly type: "publish" | "subscribe" | "stop"; readonly channel: Channel }
   | { readonly type: "cut" | "end" | "refuse" | "silence" | "online" | "hide" | "show" | "answer" }
   | { readonly type: "half"; readonly bytes: number };
 
-const steps = fc.array(
+const actionLists = fc.array(
   fc.oneof(
     {
       weight: 6,
@@ -35,7 +35,15 @@ const steps = fc.array(
       weight: 3,
       arbitrary: fc.record({
         type: fc.constantFrom(
-          ...(["cut", "end", "refuse", "silence", "online", "hide", "show"] as const satisfies readonly Step["type"][]),
+          ...([
+            "cut",
+            "end",
+            "refuse",
+            "silence",
+            "online",
+            "hide",
+            "show",
+          ] as const satisfies readonly Action["type"][]),
         ),
       }),
     },
@@ -44,48 +52,48 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-/** A listener of the page, and what it got. */
-interface Heard {
+/** A listener of the page, with the messages that it received. */
+interface ModelListener {
   readonly channel: Channel;
-  /** How many messages there were when its feed was issued. */
+  /** The number of messages when its feed was issued. */
   readonly from: number;
-  readonly got: number[];
+  readonly received: number[];
   readonly stop: () => void;
   isStopped: boolean;
 }
 
-/** The server: how many messages each channel has, the nth of them being `n`; and how far it went on each request. */
+/** A model of the server: the number of messages of each channel, where message n is `n`, and the cursor of each request. */
 class Model {
   readonly #page: LivePage;
   readonly #counts: Record<Channel, number> = { a: 0, b: 0, c: 0 };
   readonly #sent = new Map<LiveRequest, number[]>();
-  readonly heard: Heard[] = [];
+  readonly listeners: ModelListener[] = [];
 
   constructor(page: LivePage) {
     this.#page = page;
   }
 
-  async take(step: Step): Promise<void> {
+  async perform(action: Action): Promise<void> {
     const request = this.#page.requests.at(-1);
     const isDone = !request || request.aborted.aborted;
-    switch (step.type) {
+    switch (action.type) {
       case "publish":
-        this.#counts[step.channel] += 1;
+        this.#counts[action.channel] += 1;
         break;
       case "subscribe":
-        this.#subscribe(step.channel);
+        this.#subscribe(action.channel);
         break;
       case "stop": {
-        const heard = this.heard.find(({ channel, isStopped }) => channel === step.channel && !isStopped);
-        if (heard) heard.isStopped = true;
-        heard?.stop();
+        const listener = this.listeners.find(({ channel, isStopped }) => channel === action.channel && !isStopped);
+        if (listener) listener.isStopped = true;
+        listener?.stop();
         break;
       }
       case "answer":
         if (!isDone) this.#answer(request);
         break;
       case "half":
-        if (!isDone && this.#isStream(request)) this.#half(request, step.bytes);
+        if (!isDone && this.#isStream(request)) this.#half(request, action.bytes);
         break;
       case "cut":
         if (!isDone) this.#isOpen(request) ? request.cut() : request.fail();
@@ -110,30 +118,30 @@ class Model {
         this.#page.show();
         break;
       default:
-        step satisfies never;
+        action satisfies never;
     }
     await this.#page.pass(10);
   }
 
-  /** Lets all come that is to come. */
+  /** Delivers all messages. */
   async settle(): Promise<void> {
     this.#page.show();
     for (let n = 0; n < 12; n++) {
       await this.#page.pass(31_000);
-      await this.take({ type: "answer" });
+      await this.perform({ type: "answer" });
     }
   }
 
-  expected({ channel, from }: Heard): number[] {
+  expected({ channel, from }: ModelListener): number[] {
     return Array.from({ length: this.#counts[channel] - from }, (_, n) => from + n + 1);
   }
 
   #subscribe(channel: Channel): void {
     const from = this.#counts[channel];
-    const got: number[] = [];
+    const received: number[] = [];
     const feed = feedOf<number>(channel, { position: `e.${from}` });
-    const stop = this.#page.subscribe(feed, (n) => got.push(n));
-    this.heard.push({ channel, from, got, stop, isStopped: false });
+    const stop = this.#page.subscribe(feed, (n) => received.push(n));
+    this.listeners.push({ channel, from, received, stop, isStopped: false });
   }
 
   #isStream(request: LiveRequest): boolean {
@@ -149,7 +157,7 @@ class Model {
     else if (!this.#sent.has(request)) this.#poll(request);
   }
 
-  /** Sends a part of what there is, and is cut. */
+  /** Sends a part of the messages, then cuts the connection. */
   #half(request: LiveRequest, bytes: number): void {
     const text = this.#frames(request);
     request.push(text.slice(0, bytes));
@@ -203,20 +211,24 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("every listener gets all since its feed was issued, once and in order", { timeout: 60_000 }, async () => {
+test("every listener receives every message since its feed was issued, once and in order", {
+  timeout: 60_000,
+}, async () => {
   await fc.assert(
-    fc.asyncProperty(steps, fc.constantFrom("h2", "http/1.1"), async (happenings, protocol) => {
+    fc.asyncProperty(actionLists, fc.constantFrom("h2", "http/1.1"), async (actions, protocol) => {
       const page = await LivePage.open({ protocol });
       const model = new Model(page);
-      await model.take({ type: "subscribe", channel: "a" });
-      for (const step of happenings) {
-        await model.take(step);
-        for (const heard of model.heard) expect(heard.got).toEqual(model.expected(heard).slice(0, heard.got.length));
+      await model.perform({ type: "subscribe", channel: "a" });
+      for (const action of actions) {
+        await model.perform(action);
+        for (const listener of model.listeners)
+          expect(listener.received).toEqual(model.expected(listener).slice(0, listener.received.length));
       }
       await model.settle();
-      for (const heard of model.heard) if (!heard.isStopped) expect(heard.got).toEqual(model.expected(heard));
+      for (const listener of model.listeners)
+        if (!listener.isStopped) expect(listener.received).toEqual(model.expected(listener));
       expect(page.said).toEqual([]);
-      for (const { stop } of model.heard) stop();
+      for (const { stop } of model.listeners) stop();
       await page.pass(100);
     }),
     { numRuns: 200 },

@@ -20,7 +20,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** Opens a page whose stream is open, and has had a message. */
+/** Opens a page with an open event stream that has received a message. */
 async function streaming(options: PageOptions): Promise<LiveRequest> {
   page = await LivePage.open(options);
   page.subscribe(room, (message) => seen.push(message));
@@ -30,20 +30,23 @@ async function streaming(options: PageOptions): Promise<LiveRequest> {
   return request;
 }
 
-const nothing = { events: [], gaps: [], cursor: "p.4" };
+const emptyResponse = { events: [], gaps: [], cursor: "p.4" };
 
-describe("on HTTP/1.1", () => {
-  test.each(["http/1.1", "http/1.0"])("a page hidden for 2 seconds gives its stream back (%s)", async (protocol) => {
-    const request = await streaming({ protocol });
-    page.hide();
-    await page.pass(1_999);
-    expect(request.aborted.aborted).toBe(false);
-    await page.pass(10);
-    expect(request.aborted.aborted).toBe(true);
-    expect([page.last.kind, page.last.after, page.last.wait]).toEqual(["/__web/poll", "p.4", "0"]);
-  });
+describe("a page on HTTP/1.x", () => {
+  test.each(["http/1.1", "http/1.0"])(
+    "ends its event stream after it was hidden for 2 seconds (%s)",
+    async (protocol) => {
+      const request = await streaming({ protocol });
+      page.hide();
+      await page.pass(1_999);
+      expect(request.aborted.aborted).toBe(false);
+      await page.pass(10);
+      expect(request.aborted.aborted).toBe(true);
+      expect([page.last.kind, page.last.after, page.last.wait]).toEqual(["/__web/poll", "p.4", "0"]);
+    },
+  );
 
-  test("it asks every 30 seconds then, also when that fails", async () => {
+  test("polls every 30 seconds while it is hidden, also if a poll fails", async () => {
     await streaming({ protocol: "http/1.1" });
     page.hide();
     await page.pass(2_010);
@@ -58,7 +61,7 @@ describe("on HTTP/1.1", () => {
     expect(seen).toEqual([4, 5]);
   });
 
-  test("it asks on at once while answers are full, so that a busy channel does not run away from it", async () => {
+  test("polls without the long delay while responses are full, to catch up with a busy channel", async () => {
     await streaming({ protocol: "http/1.1" });
     page.hide();
     await page.pass(2_010);
@@ -72,13 +75,13 @@ describe("on HTTP/1.1", () => {
     expect(seen).toEqual([4, 5, 6, 7]);
   });
 
-  test("looked at again it streams at once, and has missed nothing", async () => {
+  test("opens the event stream at once when it is visible again, and misses no message", async () => {
     await streaming({ protocol: "http/1.1" });
     page.hide();
     await page.pass(2_010);
-    page.last.json(nothing);
+    page.last.json(emptyResponse);
     await page.pass(100_000);
-    page.last.json(nothing);
+    page.last.json(emptyResponse);
     await page.pass(1000);
     page.show();
     await page.pass();
@@ -88,7 +91,7 @@ describe("on HTTP/1.1", () => {
     expect(seen).toEqual([4, 5]);
   });
 
-  test("looked at again while a poll is under way, it streams at once too", async () => {
+  test("aborts a pending poll and opens the event stream when it is visible again", async () => {
     await streaming({ protocol: "http/1.1" });
     page.hide();
     await page.pass(2_010);
@@ -99,7 +102,7 @@ describe("on HTTP/1.1", () => {
     expect(page.last.kind).toBe("/__web/live");
   });
 
-  test("hidden for less, it keeps its stream", async () => {
+  test("keeps its event stream if it was hidden for less than 2 seconds", async () => {
     const request = await streaming({ protocol: "http/1.1" });
     for (let n = 0; n < 5; n++) {
       page.hide();
@@ -111,7 +114,7 @@ describe("on HTTP/1.1", () => {
     expect(page.requests).toEqual([request]);
   });
 
-  test("opened out of sight, it takes no stream before it is looked at", async () => {
+  test("opens no event stream before it is visible, if it was opened in the background", async () => {
     page = await LivePage.open({ protocol: "http/1.1", hidden: true });
     page.subscribe(room, (message) => seen.push(message));
     await page.pass(10);
@@ -124,7 +127,7 @@ describe("on HTTP/1.1", () => {
     expect(seen).toEqual([4]);
   });
 
-  test("back online while hidden, it does not take the stream again", async () => {
+  test("keeps polling when the network returns while it is hidden", async () => {
     await streaming({ protocol: "http/1.1" });
     page.hide();
     await page.pass(2_010);
@@ -136,7 +139,7 @@ describe("on HTTP/1.1", () => {
   });
 });
 
-test.each(["h2", "h3", ""])("on %s a hidden page keeps its stream", async (protocol) => {
+test.each(["h2", "h3", ""])("a hidden page keeps its event stream on the protocol %j", async (protocol) => {
   const request = await streaming({ protocol });
   page.hide();
   for (let n = 0; n < 10; n++) {
@@ -148,8 +151,8 @@ test.each(["h2", "h3", ""])("on %s a hidden page keeps its stream", async (proto
   expect(page.requests).toEqual([request]);
 });
 
-describe("a page that is back", () => {
-  test("from sleep opens its stream again, though no timer has noticed", async () => {
+describe("a page that becomes active again", () => {
+  test("opens its event stream again after the device slept, before any timer fires", async () => {
     const request = await streaming({ protocol: "h2" });
     vi.setSystemTime(Date.now() + 3_600_000);
     page.hide();
@@ -159,7 +162,7 @@ describe("a page that is back", () => {
     expect([page.last.kind, page.last.after]).toEqual(["/__web/live", "p.4"]);
   });
 
-  test("online tries at once, by a stream, however long it would have waited", async () => {
+  test("opens an event stream at once when the network returns, regardless of the retry delay", async () => {
     await streaming({ protocol: "h2" });
     page.last.cut();
     for (let n = 0; n < 8; n++) {
@@ -167,14 +170,14 @@ describe("a page that is back", () => {
       page.last.fail();
     }
     await page.pass(100);
-    const asked = page.requests.length;
+    const requestCount = page.requests.length;
     page.emit("online");
     await page.pass();
-    expect(page.requests.length).toBe(asked + 1);
+    expect(page.requests.length).toBe(requestCount + 1);
     expect([page.last.kind, page.last.after]).toEqual(["/__web/live", "p.4"]);
   });
 
-  test("from where the browser keeps pages has let its connection go, and streams again", async () => {
+  test("has closed its connection in the back/forward cache, and opens it again when it is restored", async () => {
     const request = await streaming({ protocol: "h2" });
     page.emit("pagehide", { persisted: true });
     await page.pass(300_000);
@@ -186,7 +189,7 @@ describe("a page that is back", () => {
   });
 });
 
-test("a page that is shown for the first time asks once", async () => {
+test("a page sends one request when it is first shown", async () => {
   page = await LivePage.open();
   page.subscribe(room, () => {});
   await page.pass();

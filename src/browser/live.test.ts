@@ -27,7 +27,7 @@ async function listen(options: Parameters<typeof LivePage.open>[0] = {}): Promis
   return page.last;
 }
 
-/** Fails until the page polls. */
+/** Opens a page whose event streams fail, and returns its first poll. */
 async function untilPoll(options: Parameters<typeof LivePage.open>[0] = {}): Promise<LiveRequest> {
   (await listen(options)).fail();
   await page.untilAsked();
@@ -42,13 +42,13 @@ const html = (status = 200) =>
 
 const STREAMING_503 = { status: 503, headers: { "content-type": "text/event-stream" } };
 
-/** What a stream may be answered with and be no stream. */
-const NO_STREAM: readonly (readonly [string, (request: LiveRequest) => void])[] = [
-  ["a network that fails", (request) => request.fail()],
-  ["a page of a proxy", (request) => request.answer(html())],
-  ["a stream of another type", (request) => request.open({ type: "text/plain" })],
-  ["no type at all", (request) => request.answer(new Response(new Uint8Array()))],
-  ["204", (request) => request.answer(new Response(null, { status: 204 }))],
+/** Responses to a request for an event stream that are not one. */
+const NOT_A_STREAM: readonly (readonly [string, (request: LiveRequest) => void])[] = [
+  ["a network error", (request) => request.fail()],
+  ["an HTML page of a proxy", (request) => request.answer(html())],
+  ["another content type", (request) => request.open({ type: "text/plain" })],
+  ["no content type", (request) => request.answer(new Response(new Uint8Array()))],
+  ["status 204", (request) => request.answer(new Response(null, { status: 204 }))],
   ["400", (request) => request.json({ error: {} }, 400)],
   ["403 of a proxy", (request) => request.answer(html(403))],
   ["404", (request) => request.json({ error: {} }, 404)],
@@ -56,17 +56,17 @@ const NO_STREAM: readonly (readonly [string, (request: LiveRequest) => void])[] 
   ["500", (request) => request.answer(html(500))],
   ["502", (request) => request.answer(html(502))],
   [
-    "503 that says it streams",
+    "503 with the content type of an event stream",
     (request) => request.answer(new Response("id: p.4\ndata: room:1\ndata: 1\n\n", STREAMING_503)),
   ],
   ["a stream that is cut at once", (request) => request.open().cut()],
   ["a stream that ends at once", (request) => request.open().end()],
-  ["a stream that says what is no JSON", (request) => request.open().push("id: p.4\ndata: room:1\ndata: {\n\n")],
+  ["a stream with a message that is not JSON", (request) => request.open().push("id: p.4\ndata: room:1\ndata: {\n\n")],
 ];
 
-describe("a stream that cannot be opened", () => {
-  // The last one says something: that proves that the server is there.
-  test.each(NO_STREAM.slice(0, -1))("is tried once more, then polled instead: %s", async (_, fault) => {
+describe("an event stream that cannot be opened", () => {
+  // Without the last one, which sends an event: that counts as a working connection.
+  test.each(NOT_A_STREAM.slice(0, -1))("is tried once more, then the page polls: %s", async (_, fault) => {
     fault(await listen());
     const waited = await page.untilAsked();
     expect(waited).toBeGreaterThanOrEqual(2000 - 100);
@@ -80,14 +80,14 @@ describe("a stream that cannot be opened", () => {
     expect(page.said).toEqual([]);
   });
 
-  test.each(NO_STREAM)("leaves nothing open: %s", async (_, fault) => {
+  test.each(NOT_A_STREAM)("is aborted before the next attempt: %s", async (_, fault) => {
     const first = await listen();
     fault(first);
     await page.untilAsked();
     expect(first.aborted.aborted).toBe(true);
   });
 
-  test("that never says anything is given 10 seconds, then polled instead", async () => {
+  test("is aborted after 10 seconds without data, then the page polls", async () => {
     const first = await listen();
     await page.pass(9_999);
     expect(page.requests.length).toBe(1);
@@ -97,11 +97,11 @@ describe("a stream that cannot be opened", () => {
   });
 });
 
-describe("a stream that was open", () => {
+describe("an event stream that was open", () => {
   test.each([
     ["ends", (request: LiveRequest) => request.end()],
     ["is cut", (request: LiveRequest) => request.cut()],
-  ])("and %s is opened again after the server's delay, from the last message", async (_, fault) => {
+  ])("and %s is opened again after the server's retry delay, from the last message", async (_, fault) => {
     for (let round = 4; round < 8; round++) {
       const request = round === 4 ? await listen() : page.last;
       request.open({ retry: 3000 }).push(say.message(`p.${round}`, "room:1", round));
@@ -115,7 +115,7 @@ describe("a stream that was open", () => {
     expect(seen).toEqual([4, 5, 6, 7]);
   });
 
-  test("is not waited for equally long by all", async () => {
+  test("is opened again after a random delay", async () => {
     (await listen()).open({ retry: 3000 }).push(say.ping);
     await page.pass();
     vi.spyOn(Math, "random").mockReturnValue(0.999);
@@ -123,7 +123,7 @@ describe("a stream that was open", () => {
     expect(await page.untilAsked()).toBeLessThan(1700);
   });
 
-  test("keeps what was said of a message only when all of it was there", async () => {
+  test("is resumed before a message that was received in part", async () => {
     (await listen()).open().push(say.message("p.4", "room:1", "whole"));
     page.last.push(say.message("p.5", "room:1", "half").slice(0, -1));
     await page.pass();
@@ -133,7 +133,7 @@ describe("a stream that was open", () => {
     expect(seen).toEqual(["whole"]);
   });
 
-  test("lives for as long as it says something", async () => {
+  test("stays open while the server sends pings", async () => {
     const request = (await listen()).open();
     for (let n = 0; n < 30; n++) {
       await page.pass(20_000);
@@ -143,7 +143,7 @@ describe("a stream that was open", () => {
     expect(page.requests.length).toBe(1);
   });
 
-  test("is dead after 45 seconds of silence: the page polls, and streams again after a minute", async () => {
+  test("is aborted after 45 seconds without data; the page polls and tries again after a minute", async () => {
     const request = (await listen()).open().push(say.message("p.4", "room:1", 4));
     await page.pass(44_999);
     expect(request.aborted.aborted).toBe(false);
@@ -161,7 +161,7 @@ describe("a stream that was open", () => {
     expect(seen).toEqual([4, 5]);
   });
 
-  test("with a cursor for other channels is opened again from before it, and loses nothing", async () => {
+  test("with a cursor for another number of channels is resumed from the cursor before, without loss", async () => {
     page = await LivePage.open();
     page.subscribe(room, (message) => seen.push(message));
     page.subscribe(news, (message) => seen.push(message));
@@ -174,7 +174,7 @@ describe("a stream that was open", () => {
     expect(seen).toEqual([4]);
   });
 
-  test("with a message that is no JSON is opened again from before it, and not in haste", async () => {
+  test("with a message that is not JSON is resumed before it, after a delay", async () => {
     (await listen()).open().push("id: p.4\ndata: room:1\ndata: {\n\n");
     expect(await page.untilAsked()).toBeGreaterThan(900);
     expect(page.last.after).toBe("p.3");
@@ -182,7 +182,7 @@ describe("a stream that was open", () => {
 });
 
 describe("a poll", () => {
-  test("gives its messages in their order, and asks on from its cursor", async () => {
+  test("delivers its messages in order and is followed by a poll from its cursor", async () => {
     const poll = await untilPoll();
     poll.json({
       events: [
@@ -200,7 +200,7 @@ describe("a poll", () => {
     expect(seen).toEqual([4, { five: 5 }]);
   });
 
-  test("never asks in haste, though a proxy answers at once", async () => {
+  test("is repeated after a delay even if every response is immediate", async () => {
     await untilPoll();
     const start = Date.now();
     for (let n = 0; n < 20; n++) {
@@ -211,7 +211,7 @@ describe("a poll", () => {
     expect(Date.now() - start).toBeGreaterThan(20 * 900);
   });
 
-  test("goes on for a minute; then one stream that fails is enough to poll again", async () => {
+  test("is repeated for a minute; then one failed event stream is enough to poll again", async () => {
     await untilPoll();
     const start = Date.now();
     while (page.last.kind === "/__web/poll") {
@@ -225,7 +225,7 @@ describe("a poll", () => {
     expect(page.last.kind).toBe("/__web/poll");
   });
 
-  test("gives way to a stream after a minute, also when the clock is set back meanwhile", async () => {
+  test("is replaced by an event stream after a minute, even if the clock is set back", async () => {
     await untilPoll();
     vi.setSystemTime(Date.now() - 3_600_000);
     for (let polls = 0; page.last.kind === "/__web/poll"; polls++) {
@@ -236,7 +236,7 @@ describe("a poll", () => {
     }
   });
 
-  test("gives way to a stream that opens", async () => {
+  test("is no longer used once an event stream has opened", async () => {
     await untilPoll();
     while (page.last.kind === "/__web/poll") {
       page.last.json(empty());
@@ -252,9 +252,9 @@ describe("a poll", () => {
   });
 
   test.each([
-    ["a network that fails", (request: LiveRequest) => request.fail()],
-    ["a page of a proxy", (request: LiveRequest) => request.answer(html())],
-    ["204", (request: LiveRequest) => request.answer(new Response(null, { status: 204 }))],
+    ["a network error", (request: LiveRequest) => request.fail()],
+    ["an HTML page of a proxy", (request: LiveRequest) => request.answer(html())],
+    ["status 204", (request: LiveRequest) => request.answer(new Response(null, { status: 204 }))],
     ["404", (request: LiveRequest) => request.json({ error: {} }, 404)],
     ["429", (request: LiveRequest) => request.json({ error: {} }, 429)],
     ["500", (request: LiveRequest) => request.answer(html(500))],
@@ -263,7 +263,7 @@ describe("a poll", () => {
     ["other JSON", (request: LiveRequest) => request.json({ ok: true })],
     ["null", (request: LiveRequest) => request.json(null)],
     ["a cursor of fewer channels", (request: LiveRequest) => request.json({ ...empty("p.5"), cursor: "" })],
-  ])("that fails is tried again, ever less often: %s", async (_, fault) => {
+  ])("that fails is repeated with growing delays: %s", async (_, fault) => {
     await untilPoll();
     const waits: number[] = [];
     for (let n = 0; n < 12; n++) {
@@ -283,7 +283,7 @@ describe("a poll", () => {
     expect(seen).toEqual(["back"]);
   });
 
-  test("that is never answered is given up after 45 seconds", async () => {
+  test("without a response is aborted after 45 seconds", async () => {
     const poll = await untilPoll();
     await page.pass(44_900);
     expect(poll.aborted.aborted).toBe(false);
@@ -292,112 +292,12 @@ describe("a poll", () => {
     await page.untilAsked();
   });
 
-  test("that was replaced says nothing", async () => {
+  test("that was replaced delivers nothing", async () => {
     const poll = await untilPoll();
     page.subscribe(news, () => {});
     poll.json({ events: [["room:1", 4]], gaps: [], cursor: "p.4" });
     await page.pass();
     expect(seen).toEqual([]);
     expect([page.last.feeds, page.last.after]).toEqual([[room, news], "p.3,p.7"]);
-  });
-});
-
-describe("feeds that are refused", () => {
-  test.each([400, 403, 414])("by a poll with %i are told as over, once, and asked for no more", async (status) => {
-    const poll = await untilPoll();
-    page.subscribe(news, () => {}, { gap: (reason) => seen.push(`news gap: ${reason}`) });
-    await page.pass();
-    expect(poll.aborted.aborted).toBe(true);
-    page.last.json({ error: { code: "forbidden" } }, status);
-    const asked = page.requests.length;
-    await page.pass(300_000);
-    expect(seen).toEqual(["gap: expired", "news gap: expired"]);
-    expect(page.requests.length).toBe(asked);
-    expect(page.said).toEqual([`Feeds refused (${status})`]);
-  });
-});
-
-describe("a gap", () => {
-  test("on a stream is told; the others go on, and it is not asked for again", async () => {
-    page = await LivePage.open();
-    page.subscribe(room, (message) => seen.push(message), { gap: (reason) => seen.push(`gap: ${reason}`) });
-    page.subscribe(news, (message) => seen.push(`news: ${message}`));
-    await page.pass();
-    page.last.open().push(say.gap("-,p.7", "room:1", "trimmed") + say.message("-,p.8", "news", 8));
-    page.last.push(say.message("p.9,p.8", "room:1", "never"));
-    await page.pass();
-    expect(seen).toEqual(["gap: trimmed", "news: 8"]);
-    expect(page.requests.length).toBe(1);
-    page.last.cut();
-    await page.untilAsked();
-    expect([page.last.feeds, page.last.after]).toEqual([[news], "p.8"]);
-  });
-
-  test("of all there is ends the connection", async () => {
-    const request = (await listen()).open().push(say.gap("-", "room:1", "reset"));
-    await page.pass();
-    expect(request.aborted.aborted).toBe(true);
-    await page.pass(300_000);
-    expect(seen).toEqual(["gap: reset"]);
-    expect(page.requests.length).toBe(1);
-  });
-
-  test("in a poll is told after the messages that came with it", async () => {
-    const poll = await untilPoll();
-    page.subscribe(news, (message) => seen.push(`news: ${message}`));
-    await page.pass();
-    poll.json(empty());
-    page.last.json({ events: [["news", 8]], gaps: [["room:1", "expired"]], cursor: "-,p.8" });
-    await page.untilAsked();
-    expect(seen).toEqual(["news: 8", "gap: expired"]);
-    expect([page.last.feeds, page.last.after]).toEqual([[news], "p.8"]);
-  });
-
-  test("whose handler throws is told to the others too", async () => {
-    const mistake = new Error("a mistake of the page");
-    page = await LivePage.open();
-    page.subscribe(room, () => {}, {
-      gap: () => {
-        throw mistake;
-      },
-    });
-    page.subscribe(room, () => {}, { gap: (reason) => seen.push(reason) });
-    await page.pass();
-    page.last.open().push(say.gap("-", "room:1", "trimmed"));
-    await page.pass();
-    expect(seen).toEqual(["trimmed"]);
-    expect(page.reported).toEqual([mistake]);
-  });
-
-  test("is told to those alone who are behind it: who has had what is lost goes on", async () => {
-    const request = (await listen()).open().push(say.message("p.4", "room:1", 4) + say.message("p.5", "room:1", 5));
-    await page.pass();
-    for (const name of ["late", "also late"]) {
-      page.subscribe(room, (message) => seen.push(`${name}: ${message}`), {
-        gap: (reason) => seen.push(`${name}: ${reason}`),
-      });
-    }
-    await page.pass();
-    expect([request.aborted.aborted, page.last.after]).toEqual([true, "p.3"]);
-    page.last.open().push(say.gap("-", "room:1", "trimmed"));
-    await page.pass();
-    expect(seen).toEqual([4, 5, "late: trimmed", "also late: trimmed"]);
-    expect([page.last.feeds, page.last.after]).toEqual([[room], "p.5"]);
-    page.last.open().push(say.message("p.6", "room:1", 6));
-    await page.pass();
-    expect(seen.slice(4)).toEqual([6]);
-  });
-
-  test("may be answered with a new feed", async () => {
-    page = await LivePage.open();
-    const fresh = feedOf("room:1", { position: "q.1" });
-    page.subscribe(room, () => {}, { gap: () => page.subscribe(fresh, (message) => seen.push(message)) });
-    await page.pass();
-    page.last.open().push(say.gap("-", "room:1", "reset"));
-    await page.pass();
-    expect([page.last.feeds, page.last.after]).toEqual([[fresh], "q.1"]);
-    page.last.open().push(say.message("q.2", "room:1", "new"));
-    await page.pass();
-    expect(seen).toEqual(["new"]);
   });
 });

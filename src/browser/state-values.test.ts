@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { mount } from "#test/mounted-state";
 import { rendered } from "#test/text-root";
 
-test("what is read is the same object each time, over renderings too", async () => {
+test("reading returns the same proxy each time, also after renderings", async () => {
   const page = mount(() => ({ inner: { deep: [{ a: 1 }] } }));
   const { state: first } = page;
   const item = first.inner.deep[0];
@@ -14,8 +14,8 @@ test("what is read is the same object each time, over renderings too", async () 
   expect(page.state.inner.deep[0]).toBe(item);
 });
 
-describe("a wrapped object that is put back", () => {
-  test("is stored as what it wraps", () => {
+describe("a proxy that is assigned to a state", () => {
+  test("is stored as its original object", () => {
     const plain = { a: 1 };
     const page = mount(() => ({
       one: plain as { a: number } | null,
@@ -27,16 +27,16 @@ describe("a wrapped object that is put back", () => {
     expect(page.state.other).toBe(page.state.one);
     expect(page.state.list[0]).toBe(page.state.one);
     const before = Object.getOwnPropertyDescriptor(page.state, "other");
-    expect(before?.value).toBe(plain); // a descriptor shows the object behind
+    expect(before?.value).toBe(plain); // a descriptor has the original object
   });
 
-  test("inside of another object is not wrapped twice", () => {
+  test("is not wrapped twice inside another object", () => {
     const page = mount(() => ({ one: { a: 1 }, box: {} as { one?: { a: number } } }));
     page.state.box = { one: page.state.one };
     expect(page.state.box.one).toBe(page.state.one);
   });
 
-  test("of another component's state updates both", async () => {
+  test("re-renders both components if it belongs to another state", async () => {
     const owner = mount(() => ({ item: { n: 1 } }));
     const borrower = mount(() => ({ item: null as { n: number } | null }));
     borrower.state.item = owner.state.item;
@@ -48,21 +48,21 @@ describe("a wrapped object that is put back", () => {
   });
 });
 
-describe("items are found by what they are", () => {
+describe("an array search finds an item as an original or as a proxy", () => {
   test.each(["includes", "indexOf", "lastIndexOf"] as const)("%s", (search) => {
     const a = { id: "a" };
     const b = { id: "b" };
     const page = mount(() => ({ list: [] as { id: string }[] }));
     page.state.list.push(a, b);
     const found = search === "includes" ? true : 1;
-    expect(page.state.list[search](b)).toBe(found); // the object that was put in
-    expect(page.state.list[search](page.state.list[1] as object as { id: string })).toBe(found); // the one that is read
-    page.state.list = page.state.list.filter(() => true); // an array of wrapped ones
+    expect(page.state.list[search](b)).toBe(found); // the original
+    expect(page.state.list[search](page.state.list[1] as object as { id: string })).toBe(found); // the proxy
+    page.state.list = page.state.list.filter(() => true); // an array of proxies
     expect(page.state.list[search](b)).toBe(found);
     expect(page.state.list[search]({ id: "b" })).toBe(search === "includes" ? false : -1);
   });
 
-  test("from a place on", () => {
+  test("starts at the given index", () => {
     const page = mount(() => ({ list: [1, 2, 1] }));
     expect(page.state.list.indexOf(1, 1)).toBe(2);
     expect(page.state.list.lastIndexOf(1, 1)).toBe(0);
@@ -70,7 +70,7 @@ describe("items are found by what they are", () => {
   });
 });
 
-test("spread, JSON, iteration and array methods see plain values", () => {
+test("spread, JSON, iteration and array methods work on proxies", () => {
   const page = mount(() => ({ list: [{ n: 1 }, { n: 2 }], map: { a: 1 } }));
   expect({ ...page.state.map }).toEqual({ a: 1 });
   expect(JSON.stringify(page.state)).toBe('{"list":[{"n":1},{"n":2}],"map":{"a":1}}');
@@ -81,7 +81,7 @@ test("spread, JSON, iteration and array methods see plain values", () => {
   expect(Object.entries(page.state.map)).toEqual([["a", 1]]);
 });
 
-describe("what is no plain object is kept as it is", () => {
+describe("a value that is not a plain object or array is stored as it is", () => {
   class Account {
     balance = 1;
   }
@@ -105,7 +105,7 @@ describe("what is no plain object is kept as it is", () => {
     expect(page.state[key as keyof typeof kept]).toBe(value);
   });
 
-  test("and can be used", () => {
+  test("can be used", () => {
     const page = mount(
       () => ({ ...kept }),
       () => "",
@@ -115,7 +115,7 @@ describe("what is no plain object is kept as it is", () => {
     expect(isValidElement(page.state.markup)).toBe(true);
   });
 
-  test("objects without a prototype are plain, and a key named constructor is a key", async () => {
+  test("is observed if it has no prototype, or a property named constructor", async () => {
     const page = mount(() => ({ bare: Object.create(null) as { a?: number }, car: { constructor: "Lotus" } }));
     page.state.bare.a = 1;
     await rendered();

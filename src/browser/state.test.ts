@@ -6,14 +6,14 @@ import { mount } from "#test/mounted-state";
 import { rendered, TextRoot } from "#test/text-root";
 import { state } from "./state.ts";
 
-describe("an assignment updates the page", () => {
+describe("a change of a state re-renders the component with the new value", () => {
   const cases: [string, (value: ReturnType<typeof sample>) => unknown][] = [
-    ["a variable", (s) => (s.name = "Grace")],
-    ["a nested one", (s) => (s.address.city = "Paris")],
-    ["a new one", (s) => (s.address.zip = "75001")],
-    ["a deleted one", (s) => delete s.address.zip2],
+    ["a property", (s) => (s.name = "Grace")],
+    ["a nested property", (s) => (s.address.city = "Paris")],
+    ["a new property", (s) => (s.address.zip = "75001")],
+    ["a deleted property", (s) => delete s.address.zip2],
     ["an item", (s) => (s.tags[0] = "z")],
-    ["a variable of an item", (s) => ((s.items[1] as { done: boolean }).done = true)],
+    ["a property of an item", (s) => ((s.items[1] as { done: boolean }).done = true)],
     ["push", (s) => s.tags.push("d")],
     ["pop", (s) => s.tags.pop()],
     ["shift", (s) => s.tags.shift()],
@@ -29,7 +29,7 @@ describe("an assignment updates the page", () => {
     ["Object.defineProperty", (s) => Object.defineProperty(s.address, "city", { value: "Oslo" })],
     ["a method that uses this", (s) => s.rename("Joan")],
     ["a setter", (s) => (s.nick = "Al")],
-    ["an array in place of another", (s) => (s.items = s.items.filter((item) => item.done))],
+    ["a new array", (s) => (s.items = s.items.filter((item) => item.done))],
   ];
 
   function sample() {
@@ -61,7 +61,7 @@ describe("an assignment updates the page", () => {
   });
 });
 
-test("several assignments in one go are one rendering", async () => {
+test("several assignments in one task cause one rendering", async () => {
   const page = mount(() => ({ a: 0, list: [3, 1, 2] }));
   page.state.a = 1;
   page.state.a = 2;
@@ -72,7 +72,7 @@ test("several assignments in one go are one rendering", async () => {
   expect(page.text()).toBe('{"a":2,"list":[1,2,3,4]}');
 });
 
-test("an assignment after an await, or in a timer, updates the page too", async () => {
+test("an assignment after an await or in a timer re-renders the component", async () => {
   const page = mount(() => ({ a: 0 }));
   await new Promise<void>((resolve) => {
     setTimeout(() => {
@@ -88,7 +88,7 @@ test("an assignment after an await, or in a timer, updates the page too", async 
   expect(page.text()).toBe('{"a":2}');
 });
 
-test("writing what is there already does not render", async () => {
+test("assigning an equal value does not re-render the component", async () => {
   const page = mount(() => ({ a: 1, nan: Number.NaN, inner: { b: 1 }, list: [1] }));
   page.state.a = 1;
   page.state.nan = Number.NaN;
@@ -100,7 +100,7 @@ test("writing what is there already does not render", async () => {
   expect(page.renders).toBe(1);
 });
 
-test("-0 and 0 are two values", async () => {
+test("-0 and 0 are different values", async () => {
   const page = mount(
     () => ({ a: 0 }),
     (s) => Object.is(s.a, -0),
@@ -110,7 +110,7 @@ test("-0 and 0 are two values", async () => {
   expect(page.text()).toBe("true");
 });
 
-test("undefined and absent are two values", async () => {
+test("assigning undefined to an absent property is a change", async () => {
   const page = mount<{ b?: undefined }>(
     () => ({}),
     (s) => "b" in s,
@@ -120,7 +120,7 @@ test("undefined and absent are two values", async () => {
   expect(page.text()).toBe("true");
 });
 
-test("what a getter gives is followed too", async () => {
+test("an object from a getter is observed", async () => {
   const page = mount(() => ({
     items: [{ n: 1 }],
     get first() {
@@ -133,7 +133,7 @@ test("what a getter gives is followed too", async () => {
   expect(page.renders).toBe(2);
 });
 
-test("a getter writes to what is followed", async () => {
+test("this is the proxy in a function from a getter", async () => {
   const page = mount(() => ({
     n: 5,
     get reset() {
@@ -147,7 +147,7 @@ test("a getter writes to what is followed", async () => {
   expect(page.text()).toBe('{"n":0}');
 });
 
-test("initial counts once; two states of a component are apart", async () => {
+test("the initial value is used once, and two states of a component are independent", async () => {
   const root = new TextRoot();
   let made: { first: { n: number }; second: { n: number } } | undefined;
   let start = 1;
@@ -161,7 +161,7 @@ test("initial counts once; two states of a component are apart", async () => {
   expect(root.text).toBe('{"first":{"n":2},"second":{"n":10}}');
 });
 
-test("two of one component have a state each", async () => {
+test("two instances of a component have independent states", async () => {
   const made: { n: number }[] = [];
   const Counter = ({ at }: { at: number }) => {
     made[at] = state({ n: 0 });
@@ -174,7 +174,7 @@ test("two of one component have a state each", async () => {
   expect(root.text).toBe("0 7 ");
 });
 
-test("an assignment while rendering settles", async () => {
+test("an assignment during rendering does not cause an endless loop", async () => {
   const page = mount(
     () => ({ n: 0, double: 0 }),
     (s) => {
@@ -188,24 +188,24 @@ test("an assignment while rendering settles", async () => {
   expect(page.text()).toBe("8");
 });
 
-test("beside Preact's hooks, a change is not lost when theirs comes to nothing", async () => {
+test("a change is rendered even if a change of useState in the same task is undone", async () => {
   const root = new TextRoot();
-  let mine = { n: 0 };
+  let own = { n: 0 };
   let set: (value: number) => void = () => {};
   root.show(() => {
     const [count, setCount] = useState(0);
     set = setCount;
-    mine = state({ n: 0 });
-    return `${count} ${mine.n}`;
+    own = state({ n: 0 });
+    return `${count} ${own.n}`;
   });
   set(1);
   set(0);
-  mine.n = 1;
+  own.n = 1;
   await rendered();
   expect(root.text).toBe("0 1");
 });
 
-test("an assignment after the component left does nothing", async () => {
+test("an assignment after the component was removed does nothing", async () => {
   const page = mount(() => ({ n: 0 }));
   const root = new TextRoot();
   let last = page.state;
@@ -219,21 +219,21 @@ test("an assignment after the component left does nothing", async () => {
   expect(root.text).toBe("");
 });
 
-describe("outside of rendering", () => {
+describe("state() outside rendering", () => {
   const message = "Call state() inside a view";
 
-  test("it throws and says where it belongs", () => {
+  test("throws", () => {
     expect(() => state({ n: 0 })).toThrow(message);
   });
 
-  test("also after a rendering, in a browser and on the server", () => {
+  test("throws after a rendering, in the browser and on the server", () => {
     mount(() => ({ n: 0 }));
     expect(() => state({ n: 0 })).toThrow(message);
     renderToString(h(() => h("p", null, String(state({ n: 1 }).n)), {}));
     expect(() => state({ n: 0 })).toThrow(message);
   });
 
-  test("also in a timer or an event of a component", async () => {
+  test("throws in a callback of a component", async () => {
     const page = mount(
       () => ({ late: () => state({ n: 0 }) }),
       () => "",
@@ -242,8 +242,8 @@ describe("outside of rendering", () => {
   });
 });
 
-describe("on the server", () => {
-  test("it renders, with what was assigned while rendering", () => {
+describe("state() on the server", () => {
+  test("renders with values that were assigned during rendering", () => {
     const View = () => {
       const s = state({ n: 1, list: [] as number[] });
       if (s.list.length === 0) s.list.push(s.n, 2);
@@ -252,7 +252,7 @@ describe("on the server", () => {
     expect(renderToString(h(View, {}))).toBe("<p>1+2</p>");
   });
 
-  test("each rendering has a state of its own", () => {
+  test("creates a new state for each rendering", () => {
     const View = () => {
       const s = state({ n: 0 });
       s.n++;
@@ -261,7 +261,7 @@ describe("on the server", () => {
     expect(renderToString(h(View, {}))).toBe(renderToString(h(View, {})));
   });
 
-  test("an error of one rendering leaves none of it to the next", () => {
+  test("does not keep a state after a failed rendering", () => {
     const Broken = (): ComponentChildren => {
       state({ n: 0 });
       throw new Error("broken");

@@ -15,14 +15,14 @@ beforeEach(() => {
 afterAll(() => server.close());
 
 describe("a stream", () => {
-  test("gives its values and ends", async () => {
+  test("yields its values and ends", async () => {
     const { stream } = await server.load();
     server.respond = respondWithLines({ chunk: 3 }, { chunk: null }, { chunk: { a: 1 } }, { done: true });
     expect(await collect(stream("countdown", ["from"])(3))).toEqual([3, null, { a: 1 }]);
     expect(server.calls[0]).toMatchObject({ url: "/app/__web/rpc/countdown", body: { args: { from: 3 } } });
   });
 
-  test("by names, and keyed", async () => {
+  test("sends named arguments, by named() and for a function with named parameters", async () => {
     const { stream } = await server.load();
     server.respond = respondWithLines({ done: true });
     await collect(stream("f", ["a"]).named({ a: 1 }));
@@ -30,7 +30,7 @@ describe("a stream", () => {
     expect(server.calls.map((call) => call.body)).toEqual([{ args: { a: 1 } }, { args: { b: 2 } }]);
   });
 
-  test("leaves the connection alone after the last line: other calls may use it", async () => {
+  test("does not abort the request after the last line", async () => {
     const { stream, stub } = await server.load();
     server.respond = ({ response }) => response.writeHead(200).write('{"chunk":1}\n{"done":true}\n');
     expect(await collect(stream("f", [])())).toEqual([1]);
@@ -51,7 +51,7 @@ describe("a stream", () => {
     expect(server.calls.map((call) => call.url)).toEqual(["/app/__web/rpc/other"]);
   });
 
-  test("gives each value as it comes", async () => {
+  test("yields each value as it arrives", async () => {
     const { stream } = await server.load();
     const opened = new Promise<ReceivedCall>((resolve) => {
       server.respond = resolve;
@@ -69,36 +69,36 @@ describe("a stream", () => {
     expect(await values.next()).toEqual({ done: true, value: undefined });
   });
 
-  test("raises an error after the values that came before it", async () => {
+  test("throws an error after the values before it", async () => {
     const { stream } = await server.load();
     server.respond = respondWithLines(
       { chunk: 1 },
       { error: { code: "conflict", message: "No more.", details: { left: 2 } } },
     );
-    const got: unknown[] = [];
-    expect(await rejectionOf(collect(stream("f", [])(), got))).toMatchObject({
+    const received: unknown[] = [];
+    expect(await rejectionOf(collect(stream("f", [])(), received))).toMatchObject({
       code: "conflict",
       message: "No more.",
       details: { left: 2 },
     });
-    expect(got).toEqual([1]);
+    expect(received).toEqual([1]);
   });
 
   test.each([
     ["without a last line", '{"chunk":1}\n'],
     ["in the middle of a line", '{"chunk":1}\n{"chu'],
     ["with something else", '{"chunk":1}\n<h1>proxy</h1>\n'],
-  ])("that ends %s is an error", async (_, text) => {
+  ])("that ends %s throws an error", async (_, text) => {
     const { stream } = await server.load();
     server.respond = ({ response }) => response.writeHead(200).end(text);
-    const got: unknown[] = [];
-    const failure = await rejectionOf(collect(stream("f", [])(), got));
+    const received: unknown[] = [];
+    const failure = await rejectionOf(collect(stream("f", [])(), received));
     expect(failure).toMatchObject({ name: "RPCError", code: "internal", message: "f: the stream ended early" });
     expect(failure.cause).toBeInstanceOf(Error);
-    expect(got).toEqual([1]);
+    expect(received).toEqual([1]);
   });
 
-  test("whose connection breaks is an error", async () => {
+  test("whose connection breaks throws an error", async () => {
     const { stream } = await server.load();
     server.respond = ({ response }) => response.writeHead(200).write('{"chunk":1}\n', () => response.destroy());
     expect(await rejectionOf(collect(stream("f", [])()))).toMatchObject({
@@ -108,7 +108,7 @@ describe("a stream", () => {
     });
   });
 
-  test("refused before it began is the function's error", async () => {
+  test("that is rejected throws the function's error", async () => {
     const { stream } = await server.load();
     server.respond = respondWithJson(401, { error: { code: "unauthenticated", message: "Sign in.", details: {} } });
     expect(await rejectionOf(collect(stream("f", [])()))).toMatchObject({
@@ -117,13 +117,13 @@ describe("a stream", () => {
     });
   });
 
-  test("that a proxy answered is an error by its status", async () => {
+  test("that a proxy answers throws an error by its status", async () => {
     const { stream } = await server.load();
     server.respond = ({ response }) => response.writeHead(504).end("<h1>proxy</h1>");
     expect(await rejectionOf(collect(stream("f", [])()))).toMatchObject({ code: "timeout" });
   });
 
-  test("is read once", async () => {
+  test("can be read once", async () => {
     const { stream } = await server.load();
     server.respond = respondWithLines({ done: true });
     const values = stream("f", [])();
@@ -131,7 +131,7 @@ describe("a stream", () => {
     await expect(collect(values)).rejects.toThrow("A stream can be read once");
   });
 
-  test("with too many arguments throws at once", async () => {
+  test("with too many arguments throws at the call", async () => {
     const { stream, RPCError } = await server.load();
     expect(() => stream("f", [])(1)).toThrow(RPCError);
   });
@@ -144,13 +144,13 @@ describe("leaving a stream", () => {
   test("by break aborts the request", async () => {
     const { stream } = await server.load();
     server.respond = endless;
-    const got: unknown[] = [];
+    const received: unknown[] = [];
     for await (const value of stream("f", [])()) {
-      got.push(value);
+      received.push(value);
       if (value === 2) break;
     }
     await server.calls[0]?.aborted;
-    expect(got).toEqual([1, 2]);
+    expect(received).toEqual([1, 2]);
   });
 
   test("by a throw in the loop aborts the request and throws what was thrown", async () => {
@@ -164,7 +164,7 @@ describe("leaving a stream", () => {
     await server.calls[0]?.aborted;
   });
 
-  test("by cancel() while a read waits ends the loop without an error", async () => {
+  test("by cancel() while a read is pending ends the loop without an error", async () => {
     const { stream } = await server.load();
     server.respond = endless;
     const values = stream("f", [])();
@@ -176,20 +176,20 @@ describe("leaving a stream", () => {
     await server.calls[0]?.aborted;
   });
 
-  test("by cancel() between reads gives nothing more, not even what has come already", async () => {
+  test("by cancel() between reads yields nothing more, not even values that have arrived", async () => {
     const { stream } = await server.load();
     server.respond = endless;
     const values = stream("f", [])();
-    const got: unknown[] = [];
+    const received: unknown[] = [];
     for await (const value of values) {
-      got.push(value);
+      received.push(value);
       values.cancel();
     }
-    expect(got).toEqual([1]);
+    expect(received).toEqual([1]);
     await server.calls[0]?.aborted;
   });
 
-  test("by cancel() before the answer ends the loop without an error", async () => {
+  test("by cancel() before the response ends the loop without an error", async () => {
     const { stream } = await server.load();
     const opened = new Promise<ReceivedCall>((resolve) => {
       server.respond = resolve;
@@ -202,7 +202,7 @@ describe("leaving a stream", () => {
     await call.aborted;
   });
 
-  test("by cancel() before the first read sends nothing at all", async () => {
+  test("by cancel() before the first read sends no request", async () => {
     const { stream } = await server.load();
     const values = stream("f", [])();
     values.cancel();
@@ -210,7 +210,7 @@ describe("leaving a stream", () => {
     expect(server.calls).toEqual([]);
   });
 
-  test("after its end, or twice, does nothing", async () => {
+  test("by cancel() after its end does nothing", async () => {
     const { stream } = await server.load();
     server.respond = respondWithLines({ chunk: 1 }, { done: true });
     const values = stream("f", [])();

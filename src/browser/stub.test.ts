@@ -15,7 +15,7 @@ beforeEach(() => {
 afterAll(() => server.close());
 
 describe("a call", () => {
-  test("names its arguments and gives the result", async () => {
+  test("sends named arguments and returns the result", async () => {
     const { stub } = await server.load();
     server.respond = respondWithJson(200, { result: { ok: [1, null] } });
     expect(await stub("login", ["email", "password"])("a@b.c", "secret")).toEqual({ ok: [1, null] });
@@ -32,14 +32,14 @@ describe("a call", () => {
     [[1], { a: 1 }],
     [[], {}],
     [[null], { a: null }],
-  ])("with %j sends %j", async (values, args) => {
+  ])("with the arguments %j sends %j", async (values, args) => {
     const { stub } = await server.load();
     server.respond = respondWithJson(200, { result: null });
     expect(await stub("f", ["a", "b", "c"])(...values)).toBeNull();
     expect(server.calls[0]?.body).toEqual({ args });
   });
 
-  test("by names", async () => {
+  test("by named() sends the arguments as they are", async () => {
     const { stub } = await server.load();
     server.respond = respondWithJson(200, { result: 1 });
     await stub("buy", ["item", "quantity"]).named({ quantity: 2, item: "apple" });
@@ -49,14 +49,14 @@ describe("a call", () => {
   test.each([
     [[{ item: "apple" }], { item: "apple" }],
     [[], {}],
-  ])("of a keyed function with %j sends %j", async (values, args) => {
+  ])("of a function with named parameters sends, for %j, %j", async (values, args) => {
     const { stub } = await server.load();
     server.respond = respondWithJson(200, { result: 1 });
     await stub("buy")(...values);
     expect(server.calls[0]?.body).toEqual({ args });
   });
 
-  test("a parameter named __proto__ is a name like any other", async () => {
+  test("can have a parameter named __proto__", async () => {
     const { stub } = await server.load();
     server.respond = respondWithJson(200, { result: 1 });
     await stub("f", ["__proto__"])(1);
@@ -73,7 +73,7 @@ describe("a call", () => {
     expect(server.calls).toEqual([]);
   });
 
-  test.each([false, 0, "", null, []])("the result %j is a result", async (result) => {
+  test.each([false, 0, "", null, []])("returns the result %j", async (result) => {
     const { stub } = await server.load();
     server.respond = respondWithJson(200, { result });
     expect(await stub("f", [])()).toEqual(result);
@@ -81,7 +81,7 @@ describe("a call", () => {
 });
 
 describe("an error of the function", () => {
-  test("is an RPCError with its code, message and details", async () => {
+  test("is an RPCError with the same code, message and details", async () => {
     const { stub, RPCError } = await server.load();
     server.respond = respondWithJson(409, {
       error: { code: "conflict", message: "Taken.", details: { field: "email" } },
@@ -91,14 +91,14 @@ describe("an error of the function", () => {
     expect(await rejectionOf(call)).toMatchObject({ code: "conflict", message: "Taken.", details: { field: "email" } });
   });
 
-  test("with a code that this page does not know is internal", async () => {
+  test("with an unknown code is internal", async () => {
     const { stub } = await server.load();
     server.respond = respondWithJson(418, { error: { code: "teapot", message: "Short and stout.", details: {} } });
     expect(await rejectionOf(stub("f", [])())).toMatchObject({ code: "internal", message: "Short and stout." });
   });
 });
 
-describe("an answer that is not the application's", () => {
+describe("a response that is not the application's", () => {
   test.each([
     [502, "internal"],
     [503, "internal"],
@@ -109,7 +109,7 @@ describe("an answer that is not the application's", () => {
     [403, "forbidden"],
     [404, "not_found"],
     [200, "internal"],
-  ])("%i is %s", async (status, code) => {
+  ])("with the status %i is the error %s", async (status, code) => {
     const { stub } = await server.load();
     server.respond = ({ response }) =>
       response.writeHead(status, { "content-type": "text/html" }).end("<h1>proxy</h1>");
@@ -122,7 +122,7 @@ describe("an answer that is not the application's", () => {
     });
   });
 
-  test.each([null, 1, "text", [], {}, { results: 1 }])("JSON of another kind: %j", async (body) => {
+  test.each([null, 1, "text", [], {}, { results: 1 }])("with the JSON %j is an internal error", async (body) => {
     const { stub } = await server.load();
     server.respond = respondWithJson(200, body);
     expect(await rejectionOf(stub("f", [])())).toMatchObject({
@@ -131,13 +131,13 @@ describe("an answer that is not the application's", () => {
     });
   });
 
-  test("a result with the status of an error is none", async () => {
+  test("with a result and an error status is an internal error", async () => {
     const { stub } = await server.load();
     server.respond = respondWithJson(500, { result: 1 });
     expect(await rejectionOf(stub("f", [])())).toMatchObject({ code: "internal" });
   });
 
-  test("none at all says that the server could not be reached, and keeps the cause", async () => {
+  test("is missing if the server is unreachable: an error with the cause", async () => {
     const { stub } = await server.load({ at: "http://127.0.0.1:1" });
     expect(await rejectionOf(stub("f", [])())).toEqual({
       name: "RPCError",
@@ -150,40 +150,41 @@ describe("an answer that is not the application's", () => {
 });
 
 describe("the CSRF token", () => {
-  const refused = { error: { code: "forbidden", message: "Reload the page.", details: {} } };
-  const sent = () => server.calls.map((call) => call.headers["x-csrf-token"]);
+  const forbiddenBody = { error: { code: "forbidden", message: "Reload the page.", details: {} } };
+  const sentTokens = () => server.calls.map((call) => call.headers["x-csrf-token"]);
 
-  test("of the page goes with each call, and a fresh one takes its place", async () => {
+  test("is sent with each call, and replaced by a fresh one from a response", async () => {
     const { stub } = await server.load({ token: "t1" });
     server.respond = respondWithJson(200, { result: 1 }, { "x-csrf-token": "t2" });
     await stub("f", [])();
     server.respond = respondWithJson(200, { result: 1 });
     await stub("f", [])();
     await stub("f", [])();
-    expect(sent()).toEqual(["t1", "t2", "t2"]);
+    expect(sentTokens()).toEqual(["t1", "t2", "t2"]);
   });
 
-  test("that is stale is tried once more with the fresh one", async () => {
+  test("that is stale is replaced, and the call is sent once more", async () => {
     const { stub } = await server.load({ token: "old" });
     server.respond = (call) =>
       call.headers["x-csrf-token"] === "new"
         ? respondWithJson(200, { result: "done" })(call)
-        : respondWithJson(403, refused, { "x-csrf-token": "new" })(call);
+        : respondWithJson(403, forbiddenBody, { "x-csrf-token": "new" })(call);
     expect(await stub("f", ["a"])(1)).toBe("done");
-    expect(sent()).toEqual(["old", "new"]);
+    expect(sentTokens()).toEqual(["old", "new"]);
     expect(server.calls[1]?.body).toEqual({ args: { a: 1 } });
   });
 
-  test("that is refused again is an error, not a loop", async () => {
+  test("that is rejected again is an error, not a loop", async () => {
     const { stub } = await server.load({ token: "old" });
-    server.respond = (call) => respondWithJson(403, refused, { "x-csrf-token": `new${server.calls.length}` })(call);
+    server.respond = (call) =>
+      respondWithJson(403, forbiddenBody, { "x-csrf-token": `new${server.calls.length}` })(call);
     expect(await rejectionOf(stub("f", [])())).toMatchObject({ code: "forbidden", message: "Reload the page." });
     expect(server.calls.length).toBe(2);
   });
 
-  test("a 403 without a fresh one is final; so is another status with one", async () => {
+  test("is the reason for a retry only with 403 and a fresh token", async () => {
     const { stub } = await server.load({ token: "old" });
-    server.respond = respondWithJson(403, refused);
+    server.respond = respondWithJson(403, forbiddenBody);
     await rejectionOf(stub("f", [])());
     server.respond = respondWithJson(
       409,
@@ -194,13 +195,13 @@ describe("the CSRF token", () => {
     expect(server.calls.length).toBe(2);
   });
 
-  test("goes with streams too", async () => {
+  test("is sent with streams", async () => {
     const { stream } = await server.load({ token: "old" });
     server.respond = (call) =>
       call.headers["x-csrf-token"] === "new"
         ? respondWithLines({ chunk: 1 }, { done: true })(call)
-        : respondWithJson(403, refused, { "x-csrf-token": "new" })(call);
+        : respondWithJson(403, forbiddenBody, { "x-csrf-token": "new" })(call);
     expect(await collect(stream("f", [])())).toEqual([1]);
-    expect(sent()).toEqual(["old", "new"]);
+    expect(sentTokens()).toEqual(["old", "new"]);
   });
 });

@@ -7,7 +7,7 @@ function same<A, B>(_: Equal<A, B>): void {}
 declare const messages: Feed<{ id: number; at: Date; big: bigint }>;
 declare const anything: Feed;
 
-// A message is what travelled: JSON.
+// A message has the type of its JSON.
 const stop = subscribe(messages, (message) => {
   same<typeof message, { id: number; at: string; big: string }>(true);
 });
@@ -17,17 +17,17 @@ subscribe(messages, async ({ id }) => id);
 subscribe(messages, () => {}, { gap: (reason) => same<typeof reason, "trimmed" | "reset" | "expired">(true) });
 on_mount(() => subscribe(messages, () => {}));
 
-// A feed is a string, so it travels as a prop.
+// A feed is a string, so it can be a prop.
 view(({ feed }: { feed: Feed<{ id: number }> }) => {
   on_mount(() => subscribe(feed, ({ id }) => same<typeof id, number>(true)));
   return feed;
 });
 
-// @ts-expect-error a name is not a feed: channel() gives one
+// @ts-expect-error a channel name is not a feed
 subscribe("room:1", () => {});
-// @ts-expect-error a handler of other messages
+// @ts-expect-error a handler for another message type
 subscribe(messages, (message: { id: string }) => message.id);
-// @ts-expect-error a feed of other messages
+// @ts-expect-error a feed of another message type
 const other: Feed<string> = messages;
-// @ts-expect-error no other option
+// @ts-expect-error an unknown option
 subscribe(messages, () => other, { retry: 3 });

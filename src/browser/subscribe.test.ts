@@ -24,13 +24,13 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const note = (name: string) => (message: unknown) => seen.push(`${name}: ${message}`);
+const record = (name: string) => (message: unknown) => seen.push(`${name}: ${message}`);
 
-describe("what is asked for", () => {
-  test("is one stream, whatever was subscribed to in one go", async () => {
-    page.subscribe(room, note("a"));
-    page.subscribe(news, note("b"));
-    page.subscribe(room, note("c"));
+describe("the request of a page", () => {
+  test("is one event stream for all subscriptions of one task", async () => {
+    page.subscribe(room, record("a"));
+    page.subscribe(news, record("b"));
+    page.subscribe(room, record("c"));
     expect(page.requests).toEqual([]);
     await page.pass();
     expect(page.requests.length).toBe(1);
@@ -39,12 +39,12 @@ describe("what is asked for", () => {
     expect(page.last.after).toBe("p.3,p.7");
   });
 
-  test("is everything anew, from where each has come, when one more is subscribed to", async () => {
-    page.subscribe(room, note("room"));
+  test("is replaced by a new one, from the current positions, when a subscription is added", async () => {
+    page.subscribe(room, record("room"));
     await page.pass();
     const first = page.last.open().push(say.message("p.4", "room:1", "one"));
     await page.pass();
-    page.subscribe(news, note("news"));
+    page.subscribe(news, record("news"));
     await page.pass();
     expect(first.aborted.aborted).toBe(true);
     expect(page.requests.length).toBe(2);
@@ -55,9 +55,9 @@ describe("what is asked for", () => {
     expect(seen).toEqual(["room: one", "room: two", "news: three"]);
   });
 
-  test("is less when one is stopped, and nothing once all are", async () => {
-    const stopRoom = page.subscribe(room, note("room"));
-    const stopNews = page.subscribe(news, note("news"));
+  test("has fewer feeds when a subscription is stopped, and ends with the last one", async () => {
+    const stopRoom = page.subscribe(room, record("room"));
+    const stopNews = page.subscribe(news, record("news"));
     await page.pass();
     stopRoom();
     stopRoom();
@@ -69,20 +69,20 @@ describe("what is asked for", () => {
     expect(page.requests.map((request) => request.aborted.aborted)).toEqual([true, true]);
   });
 
-  test("is nothing at all when what was started is stopped in the same go", async () => {
-    page.subscribe(room, note("room"))();
+  test("is not sent if the subscription is stopped in the same task", async () => {
+    page.subscribe(room, record("room"))();
     await page.pass(300_000);
     expect(page.requests).toEqual([]);
   });
 
-  test("is 32 channels at most; the 33rd changes nothing", async () => {
-    for (let n = 0; n < 31; n++) page.subscribe(feedOf(`room:${n}`), note(`${n}`));
-    page.subscribe(feedOf("room:31"), note("31"));
-    page.subscribe(feedOf("room:31"), note("the same channel"));
+  test("has 32 channels at most; the 33rd subscription throws and changes nothing", async () => {
+    for (let n = 0; n < 31; n++) page.subscribe(feedOf(`room:${n}`), record(`${n}`));
+    page.subscribe(feedOf("room:31"), record("31"));
+    page.subscribe(feedOf("room:31"), record("the same channel"));
     await page.pass();
     page.last.open();
-    const refusal = new RangeError("At most 32 channels per page");
-    expect(() => page.subscribe(feedOf("room:32"), note("32"))).toThrow(refusal);
+    const rangeError = new RangeError("At most 32 channels per page");
+    expect(() => page.subscribe(feedOf("room:32"), record("32"))).toThrow(rangeError);
     await page.pass(1000);
     expect(page.requests.length).toBe(1);
     page.last.cut();
@@ -91,36 +91,36 @@ describe("what is asked for", () => {
     expect(page.last.feeds).not.toContain(feedOf("room:32"));
   });
 
-  test("is never what is no feed", () => {
+  test("is not sent for a string that is not a feed", () => {
     const text = "room:1" as typeof room;
-    expect(() => page.subscribe(text, note("a"))).toThrow("subscribe() needs a feed of channel()");
+    expect(() => page.subscribe(text, record("a"))).toThrow("subscribe() needs a feed of channel()");
   });
 });
 
 describe("a message", () => {
-  test("goes to all who listen to its channel, and to nobody else", async () => {
-    page.subscribe(room, note("a"));
-    page.subscribe(news, note("b"));
-    page.subscribe(room, note("c"));
+  test("is delivered to all listeners of its channel and to no other", async () => {
+    page.subscribe(room, record("a"));
+    page.subscribe(news, record("b"));
+    page.subscribe(room, record("c"));
     await page.pass();
     page.last.open().push(say.message("p.4,p.7", "room:1", "hello"));
     await page.pass();
     expect(seen).toEqual(["a: hello", "c: hello"]);
   });
 
-  test("is any JSON, cut anywhere", async () => {
+  test("can be any JSON, in chunks that are cut anywhere", async () => {
     page.subscribe(room, (message) => seen.push(message));
     await page.pass();
     page.last.open();
-    const data = [{ a: "é\u2028\n" }, null, "", 0, [1]];
-    for (const character of data.map((one, n) => say.message(`p.${n + 4}`, "room:1", one)).join("")) {
+    const messages = [{ a: "é\u2028\n" }, null, "", 0, [1]];
+    for (const character of messages.map((message, n) => say.message(`p.${n + 4}`, "room:1", message)).join("")) {
       page.last.push(character);
     }
     await page.pass();
-    expect(seen).toEqual(data);
+    expect(seen).toEqual(messages);
   });
 
-  test("is handled in one go with all that came in the same chunk, and rendered once", async () => {
+  test("is rendered together with the other messages of the same chunk", async () => {
     const { state } = await import("./state.ts");
     const root = new TextRoot();
     let renderings = 0;
@@ -139,27 +139,27 @@ describe("a message", () => {
     expect(renderings).toBe(2);
   });
 
-  test("whose handler throws reaches the others, and so does the next", async () => {
-    const mistake = new Error("a mistake of the page");
+  test("is delivered to the other listeners if a handler throws, and so is the next", async () => {
+    const error = new Error("an error of the page");
     page.subscribe(room, (message) => {
       seen.push(`bad: ${message}`);
-      throw mistake;
+      throw error;
     });
-    page.subscribe(room, note("good"));
+    page.subscribe(room, record("good"));
     await page.pass();
     page.last.open().push(say.message("p.4", "room:1", 1) + say.message("p.5", "room:1", 2));
     await page.pass();
     expect(seen).toEqual(["bad: 1", "good: 1", "bad: 2", "good: 2"]);
-    expect(page.reported).toEqual([mistake, mistake]);
+    expect(page.reported).toEqual([error, error]);
     expect(page.requests.length).toBe(1);
   });
 
-  test("has moved the cursor before it is handled", async () => {
+  test("is delivered after the position of the listener has moved", async () => {
     const stop = page.subscribe(room, (message) => {
       seen.push(message);
-      page.subscribe(news, note("news"));
+      page.subscribe(news, record("news"));
       stop();
-      page.subscribe(feedOf("room:1", { position: "p.4" }), note("again"));
+      page.subscribe(feedOf("room:1", { position: "p.4" }), record("again"));
     });
     await page.pass();
     page.last.open().push(say.message("p.4", "room:1", "once"));
@@ -168,20 +168,20 @@ describe("a message", () => {
     expect(page.last.after).toBe("p.7,p.4");
   });
 
-  test("is not for a handler that was stopped by one before it, in the same go", async () => {
+  test("is not delivered to a listener that an earlier handler has stopped", async () => {
     page.subscribe(room, () => stop());
-    const stop = page.subscribe(room, note("stopped"));
+    const stop = page.subscribe(room, record("stopped"));
     await page.pass();
     page.last.open().push(say.message("p.4", "room:1", 1) + say.message("p.5", "room:1", 2));
     await page.pass();
     expect(seen).toEqual([]);
   });
 
-  test("of a connection that was replaced is left to the one that replaces it", async () => {
-    page.subscribe(room, note("room"));
+  test("from a connection that was replaced is delivered by the new connection", async () => {
+    page.subscribe(room, record("room"));
     await page.pass();
     const old = page.last.open();
-    page.subscribe(news, note("news"));
+    page.subscribe(news, record("news"));
     old.push(say.message("p.4", "room:1", "one"));
     await page.pass();
     expect(page.last.after).toBe("p.3,p.7");
@@ -190,8 +190,8 @@ describe("a message", () => {
     expect(seen).toEqual(["room: one"]);
   });
 
-  test("that was had already is not handled again", async () => {
-    page.subscribe(room, note("room"));
+  test("that was delivered already is not delivered again", async () => {
+    page.subscribe(room, record("room"));
     await page.pass();
     page.last.open().push(say.message("p.9", "room:1", "nine") + say.message("p.10", "room:1", "ten"));
     page.last.push(say.message("p.9", "room:1", "nine") + say.message("p.11", "room:1", "eleven"));
@@ -200,16 +200,16 @@ describe("a message", () => {
   });
 });
 
-describe("one who comes later to the same feed", () => {
+describe("a later listener of the same channel", () => {
   const messages = (from: number, to: number) =>
     Array.from({ length: to - from + 1 }, (_, n) => say.message(`p.${from + n}`, "room:1", from + n)).join("");
 
-  test("gets all since it was issued, on a stream, and the others nothing twice", async () => {
-    page.subscribe(room, note("early"));
+  test("receives every message since the feed was issued from an event stream, and the others none twice", async () => {
+    page.subscribe(room, record("early"));
     await page.pass();
     page.last.open().push(messages(4, 5));
     await page.pass();
-    page.subscribe(room, note("late"));
+    page.subscribe(room, record("late"));
     await page.pass();
     expect(page.last.feeds).toEqual([room]);
     expect(page.last.after).toBe("p.3");
@@ -218,11 +218,11 @@ describe("one who comes later to the same feed", () => {
     expect(seen).toEqual([...["early: 4", "early: 5"], ...["late: 4", "late: 5"], ...["early: 6", "late: 6"]]);
   });
 
-  test("gets no part of what was in the same chunk as the message that made it come", async () => {
+  test("does not receive the rest of the chunk in which it subscribed before the earlier messages", async () => {
     let isFirst = true;
     page.subscribe(room, (message) => {
       seen.push(`early: ${message}`);
-      if (isFirst) page.subscribe(room, note("late"));
+      if (isFirst) page.subscribe(room, record("late"));
       isFirst = false;
     });
     await page.pass();
@@ -234,8 +234,8 @@ describe("one who comes later to the same feed", () => {
     expect(seen).toEqual(["early: 4", "early: 5", "late: 4", "late: 5"]);
   });
 
-  test("gets all since it was issued, by polls too", async () => {
-    page.subscribe(room, note("early"));
+  test("receives every message since the feed was issued from polls", async () => {
+    page.subscribe(room, record("early"));
     await page.pass();
     page.last.fail();
     await page.untilAsked();
@@ -244,7 +244,7 @@ describe("one who comes later to the same feed", () => {
     expect(page.last.kind).toBe("/app/__web/poll");
     page.last.json({ events: [["room:1", 4]], gaps: [], cursor: "p.4" });
     await page.pass();
-    page.subscribe(room, note("late"));
+    page.subscribe(room, record("late"));
     await page.pass();
     expect(page.last.after).toBe("p.3");
     const both = {
@@ -267,9 +267,9 @@ describe("one who comes later to the same feed", () => {
     expect(seen.slice(3)).toEqual(["early: 5", "early: 6", "late: 6"]);
   });
 
-  test("with a feed of its own that is newer waits in it for what is new to it", async () => {
-    page.subscribe(room, note("early"));
-    page.subscribe(feedOf("room:1", { position: "p.5" }), note("late"));
+  test("with a newer feed receives only the messages after that feed", async () => {
+    page.subscribe(room, record("early"));
+    page.subscribe(feedOf("room:1", { position: "p.5" }), record("late"));
     await page.pass();
     expect(page.last.feeds).toEqual([room]);
     page.last.open().push(messages(4, 6));
@@ -278,17 +278,17 @@ describe("one who comes later to the same feed", () => {
   });
 });
 
-describe("what on_mount starts", () => {
-  test("ends with the component, returned or not", async () => {
+describe("a subscription in on_mount", () => {
+  test("ends with the component, whether on_mount returns it or not", async () => {
     const { on_mount } = await import("./lifecycle.ts");
     const root = new TextRoot();
     const Inner = () => {
-      on_mount(() => page.subscribe(news, note("returned")));
+      on_mount(() => page.subscribe(news, record("returned")));
       return "inner";
     };
     root.show(() => {
       on_mount(() => {
-        page.subscribe(room, note("not returned"));
+        page.subscribe(room, record("not returned"));
       });
       return [h(Inner, {})];
     });
@@ -300,14 +300,14 @@ describe("what on_mount starts", () => {
     expect(page.requests.length).toBe(1);
   });
 
-  test("does not end with it when it was started elsewhere", async () => {
+  test("does not end with a component if it was started elsewhere", async () => {
     const { on_mount } = await import("./lifecycle.ts");
     const root = new TextRoot();
     root.show(() => {
       on_mount(() => seen.push("mounted"));
       return "shown";
     });
-    page.subscribe(room, note("room"));
+    page.subscribe(room, record("room"));
     await page.pass();
     root.show(null);
     await page.pass();

@@ -13,7 +13,7 @@ interface User {
   readonly manager?: User;
 }
 
-// What travels as JSON is taken, and the type is the component's own.
+// Props that are the same after JSON are accepted, and the view has the type of the component.
 const Plain = view(({ n, user }: { n: number; user: User | null; tags?: string[] }) => h("p", null, n, user?.name));
 same<typeof Plain, View<{ n: number; user: User | null; tags?: string[] }>>(true);
 Plain({ n: 1, user: { name: "Ada", roles: [], manager: { name: "Grace", roles: ["admin"] } } });
@@ -29,7 +29,7 @@ function Generic<T extends string>({ value }: { value: T }): Markup {
 }
 view(Generic<"a">);
 
-// What is shown may be anything that Preact shows.
+// A view may return anything that Preact renders.
 view(() => ["text", 1, null, undefined, false, h("p", null), [h("i", null)]]);
 
 // @ts-expect-error a missing prop
@@ -38,15 +38,15 @@ Plain({ n: 1 });
 Plain({ n: "1", user: null });
 // @ts-expect-error a view that returns a promise
 view(async () => h("p", null));
-// @ts-expect-error a function does not travel
+// @ts-expect-error a function cannot be sent as JSON
 view(({ onPick }: { onPick: () => void }) => h("button", { onClick: onPick }));
-// @ts-expect-error a Date arrives as a string
+// @ts-expect-error a Date is received as a string
 view(({ at }: { at: Date }) => String(at));
-// @ts-expect-error nor does one inside of an object
+// @ts-expect-error a Date in an object
 view(({ user }: { user: { born: Date } }) => String(user.born));
-// @ts-expect-error nor in a list
+// @ts-expect-error a Date in an array
 view(({ dates }: { dates: Date[] }) => dates.length);
-// @ts-expect-error a Map arrives as an object
+// @ts-expect-error a Map is received as an object
 view(({ map }: { map: Map<string, number> }) => map.size);
-// @ts-expect-error a bigint arrives as a string
+// @ts-expect-error a bigint is received as a string
 view(({ big }: { big: bigint }) => big);
