@@ -22,7 +22,7 @@ describe("RPCError", () => {
     });
   });
 
-  it("is an Error that shows its message alone", () => {
+  it("is an Error whose text is its message", () => {
     const error = new RPCError("conflict", "Taken.", { by: "ada" });
     expect(error).toBeInstanceOf(Error);
     expect(String(error)).toBe("Taken.");
@@ -32,11 +32,11 @@ describe("RPCError", () => {
   });
 
   it.each(["", "Conflict", "toString", "__proto__", "constructor", 404, null, undefined, ["conflict"]])(
-    "with the code %j throws where it is made",
+    "throws for the unknown code %j",
     (code) => {
       expect(isErrorCode(code)).toBe(false);
       // What the types refuse comes from JavaScript all the same.
-      expect(() => Reflect.construct(RPCError, [code, "…"])).toThrow(/is none of validation_error,/);
+      expect(() => Reflect.construct(RPCError, [code, "…"])).toThrow(/^Unknown code .*; use validation_error,/s);
     },
   );
 });

@@ -1,7 +1,7 @@
 /**
- * The errors that may cross the wire. One table; the browser and the server share it.
+ * The error codes that a call can fail with, and their HTTP statuses. Used by the server, the browser and the client.
  *
- * @see the interface, "Errors"
+ * @see docs/protocol.md 5.3
  */
 const STATUS = {
   validation_error: 422,
@@ -14,35 +14,36 @@ const STATUS = {
   internal: 500,
 } as const;
 
-/** The codes of the interface; every {@link RPCError} carries one of them. */
+/** The code of an {@link RPCError}. */
 export type ErrorCode = keyof typeof STATUS;
 
-const CODES = Object.keys(STATUS) as ErrorCode[]; // the table's own keys
+const CODES = Object.keys(STATUS) as ErrorCode[]; // Object.keys returns string[]; these are the keys of STATUS
 
-/** Answers whether a value is one of the interface's error codes. */
+/** Returns whether a value is an error code. */
 export function isErrorCode(value: unknown): value is ErrorCode {
-  return CODES.includes(value as ErrorCode); // whatever it is, it is looked for
+  return CODES.includes(value as ErrorCode); // includes() accepts only members of the array
 }
 
-/** Gives the HTTP status of an error code. */
+/** Returns the HTTP status of an error code. */
 export function statusOf(code: ErrorCode): (typeof STATUS)[ErrorCode] {
   return STATUS[code];
 }
 
-/** Gives the code that a status stands for; `undefined` for a status of none. */
+/** Returns the error code of an HTTP status; `undefined` if no code has it. */
 export function codeOf(status: number): ErrorCode | undefined {
   return CODES.find((code) => STATUS[code] === status);
 }
 
 /**
- * An error for the caller to handle: thrown on the server, caught in the browser with the same
- * `code`, `message` and `details`.
+ * An error for the caller to handle: thrown on the server, caught in the browser with the same `code`, `message` and
+ * `details`.
  *
- * @param code one of the interface's codes; it decides the HTTP status
- * @param message shown to the caller as it is: put no secret in it
- * @param details a plain object of anything else the caller can use
- * @throws TypeError for a code that is not in the table, where the error is made
- * @example throw new RPCError("conflict", "That address is registered already.")
+ * @param code determines the HTTP status
+ * @param message sent to the caller as it is: never put a secret in it
+ * @param details a plain object with further data for the caller
+ * @throws TypeError if the code is not in the table
+ * @see docs/protocol.md 5.3
+ * @example throw new RPCError("conflict", "This address is registered already.")
  */
 export class RPCError extends Error {
   declare readonly code: ErrorCode;
@@ -50,7 +51,7 @@ export class RPCError extends Error {
 
   constructor(code: ErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
     if (!isErrorCode(code)) {
-      throw new TypeError(`${String(code)} is none of ${CODES}`);
+      throw new TypeError(`Unknown code ${String(code)}; use ${CODES}`);
     }
     super(message);
     this.code = code;
@@ -61,17 +62,17 @@ export class RPCError extends Error {
     return "RPCError";
   }
 
-  /** Gives the message alone, so that `String(error)` can be shown. */
+  /** Returns the message without the name, so that `String(error)` can be shown to a user. */
   override toString(): string {
     return this.message;
   }
 }
 
 /**
- * Says that a value is not one the function can work with: the caller gets it as
- * `validation_error` with this message, and the log gets its stack.
+ * Thrown by a function that rejects a value. The caller receives `validation_error` with this message, and the log
+ * receives the stack.
  *
- * @see the interface, "Errors", rule 1
+ * @see docs/protocol.md 5.4
  */
 export class ValueError extends Error {
   override get name(): string {

@@ -1,38 +1,39 @@
 import type { Stream } from "../protocol/index.ts";
-import { type Arguments, abortable, callError, openStream, readResult } from "../protocol/index.ts";
+import { type Arguments, abortable, callError, NDJSON_TYPE, openStream, readResult } from "../protocol/index.ts";
 import type { Connection } from "./connection.ts";
 
-/** Gives a call's arguments their names. */
+/** Resolves with the arguments of a call by name. Positional arguments need a request for the names first. */
 export type ResolveArguments = () => Promise<Arguments>;
 
 /**
- * A call of a function that may give one result or many: at run time nothing tells until it is
- * asked. It is what its types say it is: awaited, a promise of the result; read with `for await`,
- * a stream of which nothing is sent before the first read.
+ * A call whose function returns either one result or a stream: at run time this is not known before the server is
+ * asked. The caller uses it as its type says: with `await`, as a promise of the result; with `for await`, as a stream,
+ * for which nothing is sent before the first read.
  *
- * A call that is left alone is sent all the same, as any function's would: `void api.log("x")`.
- * One that turns out to be a stream is left for its reader. A stream that is awaited, as
- * when an async function returns it, is sent then, and is what the promise resolves with.
+ * A call that is neither awaited nor read is sent too, like any other function call: `void api.log("x")`. A stream that
+ * is neither awaited nor read is not. A stream that is awaited, as when an async function returns it, is sent, and the
+ * promise resolves with it.
  */
 export class Call implements PromiseLike<unknown>, Stream<unknown> {
   readonly #connection: Connection;
   readonly #name: string;
-  readonly #naming: ResolveArguments;
+  readonly #resolveArguments: ResolveArguments;
   readonly #abort = new AbortController();
   readonly #stream: Stream<unknown>;
-  #isAsked = false;
+  /** Whether it was awaited, read or cancelled. */
+  #isUsed = false;
   #response: Promise<Response> | undefined;
   #result: Promise<unknown> | undefined;
 
-  constructor(connection: Connection, name: string, naming: ResolveArguments) {
+  constructor(connection: Connection, name: string, resolveArguments: ResolveArguments) {
     this.#connection = connection;
     this.#name = name;
-    this.#naming = naming;
+    this.#resolveArguments = resolveArguments;
     this.#stream = openStream(name, {}, () => this.#sendForStream(), this.#abort);
-    void this.#sendUnasked();
+    void this.#sendIfUnused();
   }
 
-  // biome-ignore lint/suspicious/noThenProperty: it is a promise to whoever awaits it
+  // biome-ignore lint/suspicious/noThenProperty: a call can be awaited
   then<T = unknown, E = never>(
     onResult?: ((result: unknown) => T | PromiseLike<T>) | null,
     onError?: ((error: unknown) => E | PromiseLike<E>) | null,
@@ -49,29 +50,29 @@ export class Call implements PromiseLike<unknown>, Stream<unknown> {
   }
 
   cancel(): void {
-    this.#isAsked = true;
+    this.#isUsed = true;
     this.#stream.cancel();
   }
 
   [Symbol.asyncIterator](): AsyncIterator<unknown> {
-    this.#isAsked = true;
+    this.#isUsed = true;
     return this.#stream[Symbol.asyncIterator]();
   }
 
-  async #sendUnasked(): Promise<void> {
-    // Whoever awaits it has asked by the second turn: an await asks in the turn after its own.
+  async #sendIfUnused(): Promise<void> {
+    // `await call` calls then() in a microtask of its own, so two microtasks must pass before the call counts as unused.
     await null;
     await null;
-    if (this.#isAsked) return;
-    const kind = await this.#connection.signatureOf(this.#name).catch((error: unknown) => ({ error }));
-    if (this.#isAsked) return;
-    // Nobody may be there to hear of it: then it is as any promise's, and the platform tells.
-    if ("error" in kind) this.#result = Promise.reject(kind.error);
-    else if (!kind.stream) void this.#settle();
+    if (this.#isUsed) return;
+    const outcome = await this.#connection.signatureOf(this.#name).catch((error: unknown) => ({ error }));
+    if (this.#isUsed) return;
+    // Without a handler, this rejection is reported like that of any other promise.
+    if ("error" in outcome) this.#result = Promise.reject(outcome.error);
+    else if (!outcome.stream) void this.#settle();
   }
 
   #settle(): Promise<unknown> {
-    this.#isAsked = true;
+    this.#isUsed = true;
     this.#result ??= this.#finish();
     return this.#result;
   }
@@ -84,14 +85,16 @@ export class Call implements PromiseLike<unknown>, Stream<unknown> {
       const response = await this.#send();
       return isStream(response) ? this.#stream : await readResult(name, response);
     } catch (error) {
-      if (this.#abort.signal.reason === TIMEOUT) throw callError(`${name}: no answer in time`, error, "timeout");
-      throw this.#connection.isStopped ? callError(`${name}: stopped by the client's signal`, error) : error;
+      if (this.#abort.signal.reason === TIMEOUT) {
+        throw callError(`${name}: no response within ${timeout} s`, error, "timeout");
+      }
+      throw this.#connection.isStopped ? callError(`${name}: aborted by the client's signal`, error) : error;
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** Sends it once, whoever asks. */
+  /** Sends the call, once. */
   #send(): Promise<Response> {
     this.#response ??= this.#post();
     return this.#response;
@@ -99,19 +102,21 @@ export class Call implements PromiseLike<unknown>, Stream<unknown> {
 
   async #post(): Promise<Response> {
     const { signal } = this.#abort;
-    const args = await abortable(this.#naming(), signal);
+    const args = await abortable(this.#resolveArguments(), signal);
     return this.#connection.post(this.#name, args, signal);
   }
 
   async #sendForStream(): Promise<Response> {
     const response = await this.#send();
     if (!response.ok || isStream(response)) return response;
-    throw callError(`${this.#name}: gives one result, and no stream: await it`, undefined);
+    throw callError(`${this.#name}: returns one result, not a stream. Use await instead of for await`, undefined);
   }
 }
 
 const TIMEOUT = new DOMException("The client's timeout is over.", "TimeoutError");
 
+const IS_NDJSON = new RegExp(`^${NDJSON_TYPE}\\s*(;|$)`, "i");
+
 function isStream({ headers }: Response): boolean {
-  return /^application\/x-ndjson\s*(;|$)/i.test(headers.get("content-type") ?? "");
+  return IS_NDJSON.test(headers.get("content-type") ?? "");
 }

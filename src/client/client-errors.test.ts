@@ -12,19 +12,19 @@ beforeAll(async () => {
 beforeEach(() => shop.reset());
 afterAll(() => shop.close());
 
-describe("an error", () => {
-  it("is the function's own: code, message and details", async () => {
+describe("an error of a client's call", () => {
+  it("has the code, message and details of the function's error", async () => {
     const error = await rejectionOf(client<Functions>(shop.address).fail());
     expect(error).toBeInstanceOf(RPCError);
     expect(error).toMatchObject({ code: "conflict", message: "Taken.", details: { parameter: "email" } });
   });
 
-  it("names the parameter that was refused", async () => {
+  it("names the invalid parameter", async () => {
     const error = await rejectionOf(client<Functions>(shop.address).add.named({ a: "one" }));
     expect(error).toMatchObject({ code: "validation_error", details: { parameter: "a", expected: "int" } });
   });
 
-  it("is internal, with its cause, when the server cannot be reached", async () => {
+  it("is internal with a cause, if the server is unreachable", async () => {
     const gone = await listen(() => undefined);
     await gone.close();
     const api = client<Functions>(gone.address);
@@ -35,14 +35,14 @@ describe("an error", () => {
     }
   });
 
-  it("of learning is asked again at the next call", async () => {
+  it("of the request for parameter names is not cached for the next call", async () => {
     const down = vi.fn<typeof fetch>().mockRejectedValueOnce(new TypeError("down")).mockImplementation(fetch);
     const api = client<Functions>(shop.address, { fetch: down });
     expect(await rejectionOf(api.add(1))).toMatchObject({ code: "internal" });
     expect(await api.add(1)).toBe(11);
   });
 
-  describe("that was not the application's", () => {
+  describe("from a proxy or another server", () => {
     let proxy: LocalServer;
     let answer: (request: IncomingMessage, response: ServerResponse) => void;
     beforeAll(async () => {
@@ -59,7 +59,7 @@ describe("an error", () => {
       [502, "internal"],
       [504, "timeout"],
       [200, "internal"],
-    ])("is told by its status, %i", async (status, code) => {
+    ])("has the code of its status %i", async (status, code) => {
       answer = (_, response) => response.writeHead(status, { "content-type": "text/html" }).end("<h1>No</h1>");
       const api = client<Functions>(proxy.address);
       for (const call of [() => api.whoami(), () => api.add(1)]) {
@@ -70,7 +70,7 @@ describe("an error", () => {
       expect(await rejectionOf(collect(api.countdown.named({ from: 1 })))).toMatchObject({ code });
     });
 
-    it("is a redirect, which is not followed: arguments go nowhere else", async () => {
+    it("is thrown for a redirect, which is not followed, because it could send arguments to another site", async () => {
       const bodies: string[] = [];
       answer = (request, response) => {
         bodies.push(request.url ?? "");
@@ -81,7 +81,7 @@ describe("an error", () => {
       expect(bodies).toEqual(["/__web/rpc/login"]);
     });
 
-    it("is a 405 that says nothing of parameters: there is no such function", async () => {
+    it("is not_found for a 405 response without parameter names", async () => {
       answer = (_, response) => response.writeHead(405).end("No");
       expect(await rejectionOf(client<Functions>(proxy.address).add(1))).toMatchObject({ code: "not_found" });
     });

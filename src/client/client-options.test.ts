@@ -20,8 +20,8 @@ async function cookieOf(name: string): Promise<string> {
   return headers.getSetCookie()[0]?.split(";")[0] ?? "";
 }
 
-describe("the visitor that a client is", () => {
-  it("stays signed in, until it signs out", async () => {
+describe("the session of a client", () => {
+  it("stays signed in until it signs out", async () => {
     const api = client<Functions>(shop.address);
     await api.login("ada");
     expect(await api.whoami()).toBe("ada");
@@ -30,28 +30,28 @@ describe("the visitor that a client is", () => {
     expect(await api.whoami()).toBeNull();
   });
 
-  it("may begin with a cookie", async () => {
+  it("can start with a cookie from the options", async () => {
     const api = client<Functions>(shop.address, { headers: { Cookie: await cookieOf("grace") } });
     expect(await api.whoami()).toBe("grace");
     await api.login("ada");
     expect(await api.whoami()).toBe("ada");
   });
 
-  it("takes the CSRF token that comes with a sign-in", async () => {
+  it("uses the CSRF token of the response that signed in", async () => {
     const api = client<Functions>(shop.address);
     await api.login.named({ name: "ada" });
     expect(await api.secret()).toBe("for members");
     expect(shop.requests).toEqual(["POST login", "POST secret"]);
   });
 
-  it("takes it from a refusal, tries once more, and keeps it", async () => {
+  it("repeats a call once with the CSRF token of its 403 response, and keeps the token", async () => {
     const api = client<Functions>(shop.address, { headers: { cookie: await cookieOf("ada") } });
     expect(await api.secret()).toBe("for members");
     expect(await api.secret()).toBe("for members");
     expect(shop.requests).toEqual(["POST login", "POST secret", "POST secret", "POST secret"]);
   });
 
-  it("is refused for good when no token helps", async () => {
+  it("does not repeat a call twice if no token is accepted", async () => {
     const asked: unknown[] = [];
     const fake = await listen(({ method }, response) => {
       asked.push(method);
@@ -64,8 +64,8 @@ describe("the visitor that a client is", () => {
   });
 });
 
-describe("options", () => {
-  it("headers go with every request", async () => {
+describe("the options of a client", () => {
+  it("send the headers with every request", async () => {
     const seen: unknown[] = [];
     const fake = await listen((request, response) => {
       seen.push([request.method, request.headers["x-service"], request.headers["content-type"]]);
@@ -84,12 +84,12 @@ describe("options", () => {
     await fake.close();
   });
 
-  it("timeout ends a call that takes longer", async () => {
+  it("end a call after the timeout", async () => {
     const error = await rejectionOf(client<Functions>(shop.address, { timeout: 0.05 }).hang());
     expect(error).toMatchObject({ code: "timeout", cause: expect.anything() });
   });
 
-  it("timeout bounds the asking for names, too", async () => {
+  it("apply the timeout to the request for parameter names too", async () => {
     const fake = await listen(() => undefined);
     expect(await rejectionOf(client<Functions>(fake.address, { timeout: 0.05 }).add(1))).toMatchObject({
       code: "timeout",
@@ -97,7 +97,7 @@ describe("options", () => {
     await fake.close();
   });
 
-  it("timeout does not bound streams", async () => {
+  it("do not apply the timeout to streams", async () => {
     const api = client<Functions>(shop.address, { timeout: 0.02 });
     const stream = api.slow();
     const reading = stream[Symbol.asyncIterator]();
@@ -109,7 +109,7 @@ describe("options", () => {
     expect(await second).toEqual({ done: true, value: undefined });
   });
 
-  it("signal ends what is under way, and all that follows", async () => {
+  it("end current and later calls when the signal aborts", async () => {
     const stop = new AbortController();
     const api = client<Functions>(shop.address, { signal: stop.signal });
     const waiting = rejectionOf(api.hang());
@@ -129,11 +129,11 @@ describe("options", () => {
     "http://a:b@shop.example",
     "http://shop.example/?q",
     "http://x/#y",
-  ])("an address such as %j is refused", (address) => {
+  ])("reject the invalid address %j", (address) => {
     expect(() => client(address)).toThrow(TypeError);
   });
 
-  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])("a timeout of %d is refused", (timeout) => {
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])("reject the invalid timeout %d", (timeout) => {
     expect(() => client(shop.address, { timeout })).toThrow("timeout");
   });
 });

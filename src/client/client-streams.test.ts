@@ -11,15 +11,15 @@ beforeAll(async () => {
 beforeEach(() => shop.reset());
 afterAll(() => shop.close());
 
-describe("a stream", () => {
-  it("gives its values, by position and by name", async () => {
+describe("a stream of a client", () => {
+  it("yields the function's values, called by position and by name", async () => {
     const api = client<Functions>(shop.address);
     expect(await collect(api.countdown(3))).toEqual([3, 2, 1]);
     expect(await collect(api.countdown.named({ from: "2" }))).toEqual([2, 1]);
     expect(shop.requests).toEqual(["GET countdown", "POST countdown", "POST countdown"]);
   });
 
-  it("sends nothing before its first read, and runs nothing", async () => {
+  it("sends nothing before its first read", async () => {
     const api = client<Functions>(shop.address);
     const [byPosition, byName] = [api.countdown(2), api.countdown.named({ from: 1 })];
     // The server has answered something else meanwhile.
@@ -30,7 +30,7 @@ describe("a stream", () => {
     expect(await collect(byName)).toEqual([1]);
   });
 
-  it("throws what the function threw, after the values before", async () => {
+  it("throws the function's error after the values before it", async () => {
     const values: number[] = [];
     const error = await rejectionOf(
       (async () => {
@@ -41,12 +41,12 @@ describe("a stream", () => {
     expect(error).toMatchObject({ code: "conflict", message: "Not thirteen.", details: { n: 13 } });
   });
 
-  it("that is refused throws at its first read", async () => {
+  it("throws at its first read if the call is rejected", async () => {
     const error = await rejectionOf(collect(client<Functions>(shop.address).countdown.named({ from: "three" })));
     expect(error).toMatchObject({ code: "validation_error", details: { parameter: "from" } });
   });
 
-  it("that is left early ends on the server", async () => {
+  it("ends on the server when the loop is left", async () => {
     for await (const n of client<Functions>(shop.address).slow()) {
       expect(n).toBe(1);
       break;
@@ -54,7 +54,7 @@ describe("a stream", () => {
     await vi.waitFor(() => expect(shop.endedStreams).toBe(1));
   });
 
-  it("that is cancelled ends without an error, here and there", async () => {
+  it("ends without an error when it is cancelled, and ends on the server", async () => {
     const stream: Stream<number> = client<Functions>(shop.address).slow();
     const values: number[] = [];
     for await (const n of stream) {
@@ -65,14 +65,14 @@ describe("a stream", () => {
     await vi.waitFor(() => expect(shop.endedStreams).toBe(1));
   });
 
-  it("that is cancelled before it is read is not sent", async () => {
+  it("is not sent if it is cancelled before it is read", async () => {
     const stream = client<Functions>(shop.address).countdown(3);
     stream.cancel();
     expect(await collect(stream)).toEqual([]);
     expect(shop.requests).toEqual([]);
   });
 
-  it("that is cut off on its way is internal, with its cause", async () => {
+  it("throws internal with a cause if the connection is lost", async () => {
     const cut = await listen((_, response) => {
       response.writeHead(200, { "content-type": "application/x-ndjson" });
       response.write('{"chunk":1}\n', () => response.destroy());
@@ -89,7 +89,7 @@ describe("a stream", () => {
     await cut.close();
   });
 
-  it("ends with an error when the client's signal does, and ends on the server", async () => {
+  it("throws when the client's signal aborts, and ends on the server", async () => {
     const stop = new AbortController();
     const stream = client<Functions>(shop.address, { signal: stop.signal }).slow();
     const reading = stream[Symbol.asyncIterator]();
@@ -105,13 +105,13 @@ describe("a stream", () => {
     await expect(collect(stream)).rejects.toThrow("A stream can be read once");
   });
 
-  it("comes back from an async function", async () => {
+  it("can be returned from an async function", async () => {
     const open = async () => client<Functions>(shop.address).countdown(2);
     expect(await collect(await open())).toEqual([2, 1]);
     expect(shop.calls).toHaveLength(1);
   });
 
-  it("is not what a function of one result gives", async () => {
+  it("throws if the function returns one result", async () => {
     // The types know; a caller in JavaScript may not.
     const call = Reflect.apply(client<Functions>(shop.address).whoami, undefined, []) as unknown as Stream<never>;
     expect(await rejectionOf(collect(call))).toMatchObject({

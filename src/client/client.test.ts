@@ -9,53 +9,53 @@ beforeAll(async () => {
 beforeEach(() => shop.reset());
 afterAll(() => shop.close());
 
-describe("a call", () => {
-  it("gives the result of a function by position", async () => {
+describe("a call of a client", () => {
+  it("resolves with the result, called by position", async () => {
     expect(await client<Functions>(shop.address).add(1, 2)).toBe(3);
     expect(shop.requests).toEqual(["GET add", "POST add"]);
   });
 
-  it("asks for the names of a function once", async () => {
+  it("requests the parameter names of a function once", async () => {
     const api = client<Functions>(`${shop.address}/`);
     expect(await Promise.all([api.add(1), api.add(2, 3), api.add(3)])).toEqual([11, 5, 13]);
     expect(await api.add(4)).toBe(14);
     expect(shop.requests.filter((line) => line.startsWith("GET"))).toEqual(["GET add"]);
   });
 
-  it("by name, or without arguments, asks for nothing", async () => {
+  it("requests no parameter names, called by name or without arguments", async () => {
     const api = client<Functions>(shop.address);
     expect(await api.add.named({ b: 2, a: 1 })).toBe(3);
     expect(await api.whoami()).toBeNull();
     expect(shop.requests).toEqual(["POST add", "POST whoami"]);
   });
 
-  it("of a keyed function takes one object", async () => {
+  it("passes one object to a keyed function", async () => {
     const api = client<Functions>(shop.address);
     expect(await api.order({ item: "tea" })).toEqual({ item: "tea", quantity: 1 });
     expect(await api.order.named({ item: "tea", quantity: 2 })).toEqual({ item: "tea", quantity: 2 });
   });
 
-  it("leaves out what is undefined, so that its default is taken", async () => {
+  it("omits undefined arguments, so that their defaults apply", async () => {
     expect(await client<Functions>(shop.address).add(1, undefined)).toBe(11);
   });
 
-  it("finds a function whose name is beyond ASCII", async () => {
+  it("finds a function whose name has characters beyond ASCII", async () => {
     expect(await client<Functions>(shop.address).größe("a shirt")).toBe("L of a shirt");
   });
 
-  it("of too many arguments is refused without being sent", async () => {
+  it("is rejected without being sent if it has too many arguments", async () => {
     const error = await rejectionOf(Reflect.apply(client<Functions>(shop.address).add, undefined, [1, 2, 3]));
     expect(error).toMatchObject({ code: "validation_error", message: "add: too many arguments: 3, at most 2" });
     expect(shop.requests).toEqual(["GET add"]);
   });
 
-  it("of an unknown function is not_found, by position and by name", async () => {
+  it("rejects with not_found for an unknown function, called by position and by name", async () => {
     const api = client<{ missing: typeof functions.add }>(shop.address);
     expect(await rejectionOf(api.missing(1))).toMatchObject({ code: "not_found" });
     expect(await rejectionOf(api.missing.named({}))).toMatchObject({ code: "not_found" });
   });
 
-  it("is a promise: catch, finally, all", async () => {
+  it("works with catch, finally and Promise.all", async () => {
     const api = client<Functions>(shop.address);
     const caught = await api.fail().catch((error: unknown) => error);
     expect(caught).toBeInstanceOf(RPCError);
@@ -65,13 +65,13 @@ describe("a call", () => {
     expect(await api.add(1).then((sum) => sum * 2)).toBe(22);
   });
 
-  it("is sent once, however often it is awaited", async () => {
+  it("is sent once, even if it is awaited several times", async () => {
     const call = client<Functions>(shop.address).add(1, 1);
     expect([await call, await call]).toEqual([2, 2]);
     expect(shop.calls).toHaveLength(1);
   });
 
-  it("is sent also when nobody waits for it", async () => {
+  it("is sent even if it is not awaited", async () => {
     const api = client<Functions>(shop.address);
     void api.note("by position");
     void api.note.named({ text: "by name" });
@@ -84,7 +84,7 @@ describe("a call", () => {
     );
   });
 
-  it("may be awaited long after it was made, and is sent once", async () => {
+  it("can be awaited later, and is sent once", async () => {
     const call = client<Functions>(shop.address).note("later");
     await vi.waitFor(() => expect(shop.calls).toHaveLength(1));
     expect(await call).toBeNull();
@@ -92,8 +92,8 @@ describe("a call", () => {
   });
 });
 
-describe("a client itself", () => {
-  it("can be awaited, written down and asked for symbols without a call", async () => {
+describe("a client object", () => {
+  it("can be awaited, serialised and asked for symbols without sending a call", async () => {
     const api = client<Functions>(shop.address);
     expect(await api).toBe(api);
     expect(JSON.stringify(api)).toBe("{}");
@@ -101,12 +101,12 @@ describe("a client itself", () => {
     expect(shop.requests).toEqual([]);
   });
 
-  it("gives the same function each time", () => {
+  it("returns the same function for the same name", () => {
     const api = client<Functions>(shop.address);
     expect(api.add).toBe(api.add);
   });
 
-  it("has the functions of its module, typed, and nothing else", () => {
+  it("has the server functions of its module, and nothing else, as its type", () => {
     const api = client<Functions>(shop.address);
     expectTypeOf(api.add).toEqualTypeOf(functions.add);
     expectTypeOf(api.countdown).returns.toEqualTypeOf<Stream<number>>();

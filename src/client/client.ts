@@ -2,25 +2,25 @@ import { type Arguments, toNamedArguments } from "../protocol/index.ts";
 import { Call } from "./call.ts";
 import { type ClientOptions, Connection } from "./connection.ts";
 
-/** What a server function is to the types: something that can be called, also by name. */
+/** A server function as a type: it can be called, also with named arguments. */
 type Callable = ((...args: never[]) => unknown) & { named(args: never): unknown };
 
-/** The server functions of a module, as they are called from elsewhere: with the same arguments and results. */
+/** The server functions of a module, called over HTTP: with the same arguments and results. */
 export type Client<M> = { readonly [K in keyof M as M[K] extends Callable ? K : never]: M[K] };
 
 /**
- * Gives the server functions of a module that another process serves: for scripts, tests and other
- * services. Of the module only its types are used, so nothing of it is loaded.
+ * Returns a client of the server functions of a module that another process serves: for scripts, tests and other
+ * services. Only the types of the module are used, so it is not loaded.
  *
- * It is one visitor: cookies are kept from call to call, so that what follows a sign-in is signed
- * in. Errors are `RPCError`s with the code, message and details that the function gave; what a proxy
- * answered is told by its status, and a server that cannot be reached is `internal`, with its `cause`.
+ * A client keeps the cookies of responses, so that calls after a sign-in are signed in. Calls reject with an `RPCError`
+ * that has the code, message and details of the server's error. A response of a proxy becomes an error by its status;
+ * an unreachable server becomes `internal`, with a `cause`.
  *
- * Types have names for parameters, but at run time they are gone, and on the wire there is nothing
- * else. So the first positional call of a function asks the server for its names; `.named` asks nothing.
+ * Parameter names are part of the types and do not exist at run time, but calls are sent with them. Therefore the first
+ * positional call of a function requests its parameter names from the server. `.named` does not need this request.
  *
- * @param base_url where the application is, its base included: `https://shop.example/base`
- * @throws TypeError for an address, a header or a timeout that cannot be used
+ * @param base_url the address of the application, its base path included: `https://shop.example/base`
+ * @throws TypeError for an invalid address, header or timeout
  * @example
  * const accounts = client<typeof import("./accounts.server.ts")>("http://localhost:3000");
  * await accounts.login("ada@example.com", "correct horse");
@@ -28,18 +28,18 @@ export type Client<M> = { readonly [K in keyof M as M[K] extends Callable ? K : 
  */
 export function client<M>(base_url: string | URL, options: ClientOptions = {}): Client<M> {
   const connection = new Connection(base_url, options);
-  const remotes = new Map<string, RemoteFunction>();
+  const functions = new Map<string, RemoteFunction>();
   const get = (_: object, key: string | symbol): RemoteFunction | undefined => {
     if (typeof key === "symbol" || RESERVED_NAMES.has(key)) return undefined;
-    const remote = remotes.get(key) ?? createRemoteFunction(connection, key);
-    remotes.set(key, remote);
+    const remote = functions.get(key) ?? createRemoteFunction(connection, key);
+    functions.set(key, remote);
     return remote;
   };
-  // Which names there are is known to the types alone.
+  // The names of the functions are known to the types only.
   return new Proxy(Object.freeze(Object.create(null)), { get }) as Client<M>;
 }
 
-/** What the language itself asks objects for: a client that had these would be called by an `await` or a log. */
+/** Names that the language reads: with them, `await` or `JSON.stringify` of a client would send a call. */
 const RESERVED_NAMES: ReadonlySet<string> = new Set(["then", "toJSON"]);
 
 interface RemoteFunction {
@@ -48,12 +48,12 @@ interface RemoteFunction {
 }
 
 function createRemoteFunction(connection: Connection, name: string): RemoteFunction {
-  const naming = async (values: readonly unknown[]): Promise<Arguments> => {
-    if (values.length === 0) return {}; // no values, no names
+  const nameArguments = async (values: readonly unknown[]): Promise<Arguments> => {
+    if (values.length === 0) return {}; // no names needed
     const { params } = await connection.signatureOf(name);
     return toNamedArguments(name, params, values);
   };
-  return Object.assign((...values: unknown[]) => new Call(connection, name, () => naming(values)), {
+  return Object.assign((...values: unknown[]) => new Call(connection, name, () => nameArguments(values)), {
     named: (args: Arguments = {}) => new Call(connection, name, async () => args),
   });
 }

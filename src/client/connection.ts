@@ -1,38 +1,38 @@
 import { CookieJar } from "../cookies/index.ts";
 import { RPCError } from "../errors.ts";
-import { type Arguments, CSRF_HEADER, callError, RPC_PREFIX, readResult } from "../protocol/index.ts";
+import { type Arguments, CSRF_HEADER, callError, JSON_TYPE, RPC_PREFIX, readResult } from "../protocol/index.ts";
 import { type RemoteSignature, readRemoteSignature } from "./remote-signature.ts";
 
-/** What sends a request: the platform's `fetch`, or what stands in for it. */
+/** Sends a request: the platform's `fetch`, or a replacement. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** How an application is called. */
+/** The options of a client. */
 export interface ClientOptions {
-  /** Headers of every request. A `cookie` among them is where the client's own cookies begin. */
+  /** Headers of every request. A `cookie` header sets the initial cookies of the client. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What sends requests; the platform's unless said. */
+  /** Sends the requests; the default is the platform's `fetch`. */
   readonly fetch?: Fetch;
-  /** Ends whatever is under way, and all that follows, once it aborts. */
+  /** Aborts all current and later requests. */
   readonly signal?: AbortSignal;
-  /** How long a call may take, in seconds; for ever unless said. It does not bound streams. */
+  /** The time limit of a call, in seconds; by default there is none. It does not apply to streams. */
   readonly timeout?: number;
 }
 
-/** One visitor's way to an application: the cookies and the CSRF token, and what was learned of its functions. */
+/** Sends the requests of one client and keeps its cookies, its CSRF token and the signatures of functions. */
 export class Connection {
-  /** How long a call may take, in seconds. */
+  /** The time limit of a call, in seconds. */
   readonly timeout: number | undefined;
   readonly #base: string;
   readonly #headers: Headers;
   readonly #fetch: Fetch;
   readonly #signal: AbortSignal | undefined;
   readonly #jar = new CookieJar();
-  readonly #shapes = new Map<string, Promise<RemoteSignature>>();
+  readonly #signatures = new Map<string, Promise<RemoteSignature>>();
   #token: string | undefined;
 
   /**
    * @param base the application's address, its base path included
-   * @throws TypeError for what is no address, a header that cannot be sent, or a timeout that is no time
+   * @throws TypeError for an invalid address, header or timeout
    */
   constructor(base: string | URL, options: ClientOptions = {}) {
     this.#base = checkBase(base);
@@ -45,10 +45,11 @@ export class Connection {
   }
 
   /**
-   * Sends a call and gives the response, whatever its status. A refusal that brings a fresh CSRF
-   * token is tried once more with it: it may be the first that this client hears of tokens.
+   * Sends a call and resolves with its response, whatever the status. If the response is 403 and brings a CSRF token,
+   * the call is sent once more with this token, because this client may not have had one.
    *
-   * @throws RPCError `internal` when the server cannot be reached
+   * @throws RPCError `internal` if the server is unreachable
+   * @see docs/protocol.md 8.5
    */
   readonly post = async (name: string, args: Arguments, signal: AbortSignal): Promise<Response> => {
     const body = JSON.stringify({ args });
@@ -60,42 +61,44 @@ export class Connection {
   };
 
   /**
-   * Asks the server how a function is called, once for each; all that wait for the answer share it.
+   * Resolves with the signature of a function, which is requested from the server once.
    *
-   * @throws RPCError `not_found` when there is no such function
+   * @throws RPCError `not_found` if the function does not exist
    */
   signatureOf(name: string): Promise<RemoteSignature> {
-    const known = this.#shapes.get(name);
-    if (known) return known;
-    const asked = this.#ask(name);
-    this.#shapes.set(name, asked);
-    // What failed is asked again at the next call; whoever waits for this one hears of it.
-    asked.catch(() => this.#shapes.delete(name));
-    return asked;
+    const cached = this.#signatures.get(name);
+    if (cached) return cached;
+    const requested = this.#requestSignature(name);
+    this.#signatures.set(name, requested);
+    // After an error, the next call requests it again. The error itself reaches everyone who awaits this promise.
+    requested.catch(() => this.#signatures.delete(name));
+    return requested;
   }
 
-  /** Answers whether the client as a whole was told to stop. */
+  /** Returns whether the client's own signal has aborted. */
   get isStopped(): boolean {
     return this.#signal?.aborted ?? false;
   }
 
-  async #ask(name: string): Promise<RemoteSignature> {
+  async #requestSignature(name: string): Promise<RemoteSignature> {
     const response = await this.#send(name, { method: "GET" });
     const error = await readResult(name, response).catch((error: unknown) => error);
-    const shape = response.status === 405 && error instanceof RPCError ? readRemoteSignature(error.details) : null;
-    if (shape) return shape;
-    if (response.status === 405) throw new RPCError("not_found", `${name}: there is no server function of that name`);
-    throw error instanceof RPCError ? error : callError(`${name}: the server does not say how it is called`, error);
+    const signature = response.status === 405 && error instanceof RPCError ? readRemoteSignature(error.details) : null;
+    if (signature) return signature;
+    if (response.status === 405) throw new RPCError("not_found", `${name}: there is no server function with this name`);
+    throw error instanceof RPCError
+      ? error
+      : callError(`${name}: the server did not send the function's parameter names`, error);
   }
 
   async #send(name: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(this.#headers);
-    if (init.method === "POST") headers.set("content-type", "application/json");
+    if (init.method === "POST") headers.set("content-type", JSON_TYPE);
     const cookie = this.#jar.cookieHeader();
     if (cookie !== null) headers.set("cookie", cookie);
     if (this.#token !== undefined) headers.set(CSRF_HEADER, this.#token);
     const signals = [init.signal, this.#signal].filter((signal) => signal instanceof AbortSignal);
-    // A redirect is not followed: what leads elsewhere is not to get the arguments.
+    // Redirects are not followed: they could send the arguments to another site.
     const all: RequestInit = { ...init, headers, signal: AbortSignal.any(signals), redirect: "manual" };
     const response = await this.#fetch(`${this.#base}${RPC_PREFIX}${encodeURIComponent(name)}`, all).catch((cause) => {
       throw callError(`${name}: ${this.#base} could not be reached`, cause);
@@ -111,14 +114,18 @@ function checkBase(base: string | URL): string {
   if (url && /^https?:$/.test(url.protocol) && url.href === url.origin + url.pathname) {
     return url.origin + url.pathname.replace(/\/+$/, "");
   }
-  // Not shown: it may hold a password.
-  throw new TypeError("client: the address must be as http://shop.example or http://shop.example/base, and no more.");
+  // The address is not in the message, because it may contain a password.
+  throw new TypeError(
+    "client: the address is invalid. Write http://shop.example or http://shop.example/base, without credentials, query and fragment.",
+  );
 }
 
 function checkTimeout(seconds: number | undefined): number | undefined {
   if (seconds === undefined || (seconds > 0 && seconds <= MAX_SECONDS)) return seconds;
-  throw new TypeError(`client: timeout must be a number of seconds above 0 and at most ${MAX_SECONDS}.`);
+  throw new TypeError(
+    `client: timeout is ${String(seconds)}. It must be a number of seconds above 0 and at most ${MAX_SECONDS}.`,
+  );
 }
 
-/** The longest that timers can wait. */
+/** The maximum delay of a timer, in seconds. */
 const MAX_SECONDS = 2_147_483;

@@ -1,5 +1,5 @@
 /**
- * `tsweb/client`: server functions, called from scripts, tests and other services.
+ * `tsweb/client`: calls server functions from scripts, tests and other services.
  */
 export type { ErrorCode } from "../errors.ts";
 export { RPCError } from "../errors.ts";

@@ -13,6 +13,6 @@ it.each([
   [{}, null],
   [{ parameters: "a" }, null],
   [{ parameters: [1] }, null],
-])("reads %j", (details, shape) => {
+])("readRemoteSignature reads %j", (details, shape) => {
   expect(readRemoteSignature(details)).toEqual(shape);
 });

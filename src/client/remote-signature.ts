@@ -1,14 +1,16 @@
-/** How a server function is called: what types say at compile time, known at run time. */
+/** What a client knows at run time about a server function, whose types exist only at compile time. */
 export interface RemoteSignature {
-  /** The names of its positional parameters, in order; absent when it takes one object of them. */
+  /** The names of its positional parameters, in order; absent if it takes one object of its parameters. */
   readonly params?: readonly string[];
-  /** It gives its values one by one. */
+  /** Whether its values are streamed. */
   readonly stream: boolean;
 }
 
 /**
- * Reads how a function is called from the `details` of the answer 405; `null` when they do not say:
- * there is no such function.
+ * Returns the signature in the `details` of a 405 response; `null` if there is none, because the function does not
+ * exist.
+ *
+ * @see docs/protocol.md 3.4
  */
 export function readRemoteSignature(details: Readonly<Record<string, unknown>>): RemoteSignature | null {
   const { parameters, keyed, stream } = details;

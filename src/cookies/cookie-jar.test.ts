@@ -9,20 +9,20 @@ beforeEach(() => {
   jar = new CookieJar(() => now);
 });
 
-describe("a jar of cookies", () => {
+describe("CookieJar", () => {
   it("sends nothing when it is empty", () => {
     expect(jar.cookieHeader()).toBeNull();
     expect(jar.all()).toEqual({});
   });
 
-  it("keeps what answers set, by name, the last of a name", () => {
+  it("stores the cookies of responses by name, the last one of a name", () => {
     jar.storeSetCookies(["a=1; Path=/; HttpOnly; SameSite=Lax", "b=2; Path=/elsewhere; Secure; Domain=other.example"]);
     jar.storeSetCookies(["a=3"]);
     expect(jar.cookieHeader()).toBe("a=3; b=2");
     expect(jar.all()).toEqual({ a: "3", b: "2" });
   });
 
-  it("gives values back as they came, nothing decoded", () => {
+  it("returns values without decoding them", () => {
     jar.storeSetCookies(["signed=a%3Db.c%2Fd=; Path=/", "empty=", "spaced=a b"]);
     expect(jar.cookieHeader()).toBe("signed=a%3Db.c%2Fd=; empty=; spaced=a b");
   });
@@ -32,13 +32,13 @@ describe("a jar of cookies", () => {
     ["a negative Max-Age", "a=1; Max-Age=-1"],
     ["an Expires in the past", "a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
     ["Max-Age=0, whatever Expires says", "a=1; Max-Age=0; Expires=Thu, 01 Jan 2099 00:00:00 GMT"],
-  ])("drops what is removed by %s", (_, line) => {
+  ])("deletes a cookie that is removed by %s", (_, line) => {
     jar.storeSetCookies(["a=1", "b=2"]);
     jar.storeSetCookies([line]);
     expect(jar.cookieHeader()).toBe("b=2");
   });
 
-  it("keeps what has an Expires or a Max-Age until then", () => {
+  it("stores a cookie with Expires or Max-Age until then", () => {
     jar.storeSetCookies([
       "a=1; Max-Age=60",
       "b=2; Expires=Tue, 01 Jan 2030 00:02:00 GMT",
@@ -53,35 +53,35 @@ describe("a jar of cookies", () => {
     expect(jar.cookieHeader()).toBe("c=3; d=4");
   });
 
-  it("lets a Max-Age count before an Expires", () => {
+  it("gives Max-Age precedence over Expires", () => {
     jar.storeSetCookies(["a=1; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT"]);
     expect(jar.cookieHeader()).toBe("a=1");
   });
 
-  it("takes no cookie without a name", () => {
+  it("ignores a cookie without a name", () => {
     jar.storeSetCookies(["=1", "", "alone"]);
     expect(jar.cookieHeader()).toBeNull();
   });
 
-  it("holds names that objects have of their own", () => {
+  it("stores names like __proto__ and constructor", () => {
     jar.storeSetCookies(["__proto__=1", "constructor=2"]);
     expect(jar.cookieHeader()).toBe("__proto__=1; constructor=2");
     expect(Object.getPrototypeOf(jar.all())).toBeNull();
   });
 
-  it("begins with a header's, and lets answers change them", () => {
+  it("starts with the cookies of a header, which responses can change", () => {
     jar.storeCookieHeader("a=1; b=x%20y");
     jar.storeSetCookies(["a=2"]);
     expect(jar.cookieHeader()).toBe("a=2; b=x%20y");
   });
 
-  it("forgets all when it is told to", () => {
+  it("deletes all cookies with clear()", () => {
     jar.storeSetCookies(["a=1"]);
     jar.clear();
     expect(jar.cookieHeader()).toBeNull();
   });
 
-  it("gives back any value that a cookie can have", () => {
+  it("returns any value that a cookie can have", () => {
     const value = fc.stringMatching(/^[!#-+\--:<-[\]-~]*$/);
     fc.assert(
       fc.property(value, (text) => {

@@ -2,66 +2,67 @@ import { parseCookie, parseSetCookie } from "cookie";
 
 interface StoredCookie {
   readonly value: string;
-  /** When it is over, in milliseconds since the epoch. */
-  readonly end: number;
+  /** In milliseconds since the Unix epoch. */
+  readonly expiresAt: number;
 }
 
-/** Values go back as they came: a signed one that was decoded on the way would no longer verify. */
+/** Disables decoding: values are sent back unchanged, because a decoded signed value would no longer verify. */
 const identity = (value: string) => value;
 
 /**
- * The cookies of one visitor at one site, kept between requests by the names they have.
+ * The cookies of one client of one site, by name.
  *
- * Less than a browser's, on purpose: whoever has a jar asks one site, so `Domain`, `Path` and
- * `Secure` decide nothing. `Max-Age` and `Expires` do.
+ * It is simpler than a browser's on purpose. A jar is used for a single site, so `Domain`, `Path` and `Secure` are
+ * ignored. `Max-Age` and `Expires` apply.
  */
 export class CookieJar {
-  readonly #kept = new Map<string, StoredCookie>();
+  readonly #cookies = new Map<string, StoredCookie>();
   readonly #now: () => number;
 
-  /** @param now the time, in milliseconds since the epoch */
+  /** @param now returns the time, in milliseconds since the Unix epoch */
   constructor(now: () => number = Date.now) {
     this.#now = now;
   }
 
-  /** Takes the cookies that an answer sets, and drops those it removes. */
-  storeSetCookies(lines: Iterable<string>): void {
-    for (const line of lines) {
-      const { name, value = "", maxAge, expires } = parseSetCookie(line, { decode: identity });
-      // What has no name could not be sent back so that it reads the same.
+  /** Stores the cookies of `Set-Cookie` headers, and deletes expired ones. */
+  storeSetCookies(headers: Iterable<string>): void {
+    for (const header of headers) {
+      const { name, value = "", maxAge, expires } = parseSetCookie(header, { decode: identity });
+      // A cookie without a name is dropped: in a `Cookie` header its value would be parsed as a name.
       if (name === "") continue;
-      // A Max-Age counts before an Expires. @see RFC 6265, section 5.3
-      const end = maxAge === undefined ? (expires?.getTime() ?? Number.POSITIVE_INFINITY) : this.#now() + maxAge * 1000;
-      if (end > this.#now()) this.#kept.set(name, { value, end });
-      else this.#kept.delete(name);
+      // Max-Age takes precedence over Expires. @see RFC 6265, section 5.3
+      const expiresAt =
+        maxAge === undefined ? (expires?.getTime() ?? Number.POSITIVE_INFINITY) : this.#now() + maxAge * 1000;
+      if (expiresAt > this.#now()) this.#cookies.set(name, { value, expiresAt });
+      else this.#cookies.delete(name);
     }
   }
 
-  /** Takes the cookies of a `Cookie` header, until told otherwise. */
+  /** Stores the cookies of a `Cookie` header, without expiry. */
   storeCookieHeader(header: string): void {
     for (const [name, value = ""] of Object.entries(parseCookie(header, { decode: identity }))) {
-      this.#kept.set(name, { value, end: Number.POSITIVE_INFINITY });
+      this.#cookies.set(name, { value, expiresAt: Number.POSITIVE_INFINITY });
     }
   }
 
-  /** Gives the `Cookie` header of the next request, or `null` when there is nothing to send. */
+  /** Returns the `Cookie` header of the next request; `null` if there are no cookies. */
   cookieHeader(): string | null {
     const pairs = Object.entries(this.all()).map(([name, value]) => `${name}=${value}`);
     return pairs.length > 0 ? pairs.join("; ") : null;
   }
 
-  /** Gives the cookies that hold now: name to value, as it was sent. */
+  /** Returns the unexpired cookies: name to value, undecoded. */
   all(): Record<string, string> {
     const all: Record<string, string> = Object.create(null);
-    for (const [name, { value, end }] of this.#kept) {
-      if (end > this.#now()) all[name] = value;
-      else this.#kept.delete(name);
+    for (const [name, { value, expiresAt }] of this.#cookies) {
+      if (expiresAt > this.#now()) all[name] = value;
+      else this.#cookies.delete(name);
     }
     return all;
   }
 
-  /** Forgets all of them. */
+  /** Deletes all cookies. */
   clear(): void {
-    this.#kept.clear();
+    this.#cookies.clear();
   }
 }

@@ -1,10 +1,10 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, it } from "vitest";
-import { createTestApp, compiledPage, compiledServer } from "#test/compiled-app";
+import { compiledPage, compiledServer, createTestApp } from "#test/compiled-app";
 import { typedServer } from "#test/typed-server";
 import type { App, AppOptions } from "../app.ts";
 import { type ErrorCode, statusOf } from "../errors.ts";
-import { inspect } from "../server/inspection.ts";
+import { inspect, requireInternals } from "../server/index.ts";
 import { type Document, openapi } from "./index.ts";
 
 const nothing = compiledServer("nothing", () => undefined);
@@ -48,7 +48,7 @@ function documentOf(functions: Readonly<Record<string, unknown>>, options: Parti
   return openapi(inspect(createTestApp(functions, options)), "1.2.3");
 }
 
-/** The part of a document at these keys. */
+/** Returns the part of a document at these keys. */
 function at(document: unknown, ...keys: readonly string[]): unknown {
   return keys.reduce((value, key) => (value as Readonly<Record<string, unknown>>)[key], document);
 }
@@ -63,9 +63,9 @@ function argumentsOf(document: Document, name: string): unknown {
   return at(body, "properties", "args");
 }
 
-describe("the document of an application", () => {
+describe("the OpenAPI document of an application", () => {
   it.each<[string, Readonly<Record<string, unknown>>, Partial<AppOptions>]>([
-    ["of everything", whole, {}],
+    ["of functions of all kinds and a page", whole, {}],
     ["with CSRF tokens", whole, WITH_CSRF],
     ["below a base, with a title", whole, { base: "/shop", title: "Shop" }],
     ["of one function", { nothing }, {}],
@@ -73,12 +73,12 @@ describe("the document of an application", () => {
     ["of a strict application", { save, tree, pay, order }, { strict: true }],
   ])("is valid: %s", async (_, functions, options) => {
     const validator = new Validator();
-    // A copy as it travels: the validator resolves references in place.
+    // A copy, because the validator resolves references in place.
     const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(documentOf(functions, options))));
     expect(errors ?? []).toEqual([]);
     expect(valid).toBe(true);
     expect(validator.version).toBe("3.1");
-    validator.resolveRefs(); // throws for a reference to nothing
+    validator.resolveRefs(); // throws for a dangling reference
   });
 
   it("has the application's title and version", () => {
@@ -99,8 +99,8 @@ describe("the document of an application", () => {
   });
 });
 
-describe("the body of an operation", () => {
-  it("says what is checked of a parameter, and the rest in words", () => {
+describe("the request body of an OpenAPI operation", () => {
+  it("has a schema for what is checked, and the annotation as description", () => {
     const document = documentOf(whole);
     expect(argumentsOf(document, "order")).toEqual({
       type: "object",
@@ -118,7 +118,7 @@ describe("the body of an operation", () => {
     });
   });
 
-  it("of a strict application says what that checks", () => {
+  it("has the full types of parameters in a strict application, and only then", () => {
     const { properties } = argumentsOf(documentOf({ save }, { strict: true }), "save") as { properties: object };
     expect(properties).toEqual({
       name: { type: "string", description: "string" },
@@ -139,7 +139,7 @@ describe("the body of an operation", () => {
     expect(loose.properties.name).not.toHaveProperty("type");
   });
 
-  it("refers to a type that is made of itself", () => {
+  it("refers to the schema of a recursive type", () => {
     const document = documentOf({ nothing, tree, pay }, { strict: true });
     const kids = { type: "array", items: { $ref: "#/components/schemas/Type2_1" } };
     const up = { anyOf: [{ enum: [null] }, { $ref: "#/components/schemas/Type2_1" }] };
@@ -165,7 +165,7 @@ describe("the body of an operation", () => {
     expect(documentOf({ tree }).components).not.toHaveProperty("schemas.Type1_1");
   });
 
-  it("of a parameter with a schema of its own is what is coerced", () => {
+  it("describes a parameter with a Standard Schema by its annotation", () => {
     const schema = { "~standard": { version: 1 as const, vendor: "test", validate: (value: unknown) => ({ value }) } };
     const join = typedServer(["join", "email: string"], () => 1, { options: { validate: { email: schema } } });
     expect(argumentsOf(documentOf({ join }, { strict: true }), "join")).toMatchObject({
@@ -173,11 +173,11 @@ describe("the body of an operation", () => {
     });
   });
 
-  it("of a keyed function has its keys", () => {
+  it("has the keys of a keyed function", () => {
     expect(argumentsOf(documentOf(whole), "buy")).toMatchObject({ properties: { item: {} }, required: ["item"] });
   });
 
-  it("of a function without parameters is empty arguments", () => {
+  it("has empty arguments for a function without parameters", () => {
     expect(argumentsOf(documentOf(whole), "nothing")).toEqual({
       type: "object",
       properties: {},
@@ -186,8 +186,8 @@ describe("the body of an operation", () => {
   });
 });
 
-describe("the answers of an operation", () => {
-  it("are JSON, or lines for a stream", () => {
+describe("the responses of an OpenAPI operation", () => {
+  it("are JSON, or NDJSON lines for a stream", () => {
     const document = documentOf(whole);
     const contentOf = (name: string) => at(operation(document, name), "responses", "200", "content") as object;
     expect(contentOf("nothing")).toMatchObject({ "application/json": { schema: { required: ["result"] } } });
@@ -196,7 +196,7 @@ describe("the answers of an operation", () => {
     expect(at(documentOf({ nothing }).components, "schemas")).not.toHaveProperty("Line");
   });
 
-  it("are every code of the interface, at its status", () => {
+  it("documents every error code at its status", () => {
     const document = documentOf(whole);
     const codes = at(document.components, "schemas", "Error", "properties", "error", "properties", "code", "enum");
     expect(codes).toHaveLength(8);
@@ -211,8 +211,8 @@ describe("the answers of an operation", () => {
   });
 });
 
-describe("what an operation asks of its caller", () => {
-  it("is the session's cookie, under the name it has", () => {
+describe("the security of an OpenAPI operation", () => {
+  it("is the session cookie, under its configured name, for functions with auth_required", () => {
     const document = documentOf(whole);
     expect(operation(document, "secret")).toMatchObject({ security: [{ session: [] }] });
     expect(operation(document, "nothing")).not.toHaveProperty("security");
@@ -223,7 +223,7 @@ describe("what an operation asks of its caller", () => {
     });
   });
 
-  it("is a CSRF token where one is configured", () => {
+  it("includes the CSRF token if WEB_CSRF_SECRET is set", () => {
     const document = documentOf(whole, WITH_CSRF);
     expect(operation(document, "secret")).toMatchObject({
       parameters: [{ $ref: "#/components/parameters/csrf_token" }],
@@ -236,17 +236,18 @@ describe("what an operation asks of its caller", () => {
 describe("/__web/openapi.json", () => {
   const get = (app: App) => app.fetch(new Request(`http://shop.example${app.base}/__web/openapi.json`));
 
-  it.each(["", "/shop"])("is the document, in development, below %j", async (base) => {
+  it.each(["", "/shop"])("serves the document in development, below the base %j", async (base) => {
     const app = createTestApp(whole, { base });
     const assets = { styles: () => [], islands: null, view: () => null };
-    Reflect.apply(app.develop, app, [{ assets, called: [], showError: async () => "" }]);
+    const { setDevelopment } = requireInternals(app, "the test");
+    Reflect.apply(setDevelopment, undefined, [{ assets, called: [], showError: async () => "" }]);
     const response = await get(app);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("application/json");
     expect(await response.json()).toEqual(JSON.parse(JSON.stringify(openapi(inspect(app)))));
   });
 
-  it("is not there otherwise", async () => {
+  it("responds with 404 outside of development", async () => {
     expect((await get(createTestApp(whole))).status).toBe(404);
   });
 });

@@ -1,4 +1,4 @@
-import { RPC_PREFIX } from "../protocol/index.ts";
+import { CSRF_META, JSON_TYPE, NDJSON_TYPE, RPC_PREFIX } from "../protocol/index.ts";
 import type { FunctionDefinition } from "../rpc/index.ts";
 import type { Inspection } from "../server/index.ts";
 import type { JsonObject } from "./json.ts";
@@ -14,13 +14,13 @@ export interface Document {
 }
 
 /**
- * Describes the server functions of an application: each as a POST below `/__web/rpc/`, with the
- * body it takes, what it answers and the errors it may answer instead.
+ * Returns the OpenAPI document of an application's server functions. Each is a POST operation with its request body,
+ * its response and its error responses.
  *
- * Of results nothing is said but that they are JSON: what a function returns is in its types, and
- * those are gone when it runs.
+ * Results are described as JSON without a schema, because the types of results do not exist at run time.
  *
- * @param version of the application; OpenAPI asks for one
+ * @param version the application's version; OpenAPI requires one
+ * @see docs/protocol.md 12.3
  */
 export function openapi(app: Inspection, version = "0.0.0"): Document {
   const operations = app.functions.map((definition, index): [string, JsonObject] => [
@@ -38,42 +38,42 @@ export function openapi(app: Inspection, version = "0.0.0"): Document {
 function operation(definition: FunctionDefinition, index: number, { csrf, strict }: Inspection): JsonObject {
   const { signature, options } = definition;
   const schema = bodySchema(definition, { strict, nameOf: recursiveTypeName(index) });
-  const asksForToken = csrf && options.auth_required === true;
+  const requiresToken = csrf && options.auth_required === true;
   return {
     operationId: signature.name,
     tags: [tagOf(signature.file)],
-    ...(asksForToken ? { parameters: [{ $ref: "#/components/parameters/csrf_token" }] } : {}),
-    requestBody: { required: true, content: { "application/json": { schema } } },
+    ...(requiresToken ? { parameters: [{ $ref: "#/components/parameters/csrf_token" }] } : {}),
+    requestBody: { required: true, content: { [JSON_TYPE]: { schema } } },
     responses: { "200": signature.stream ? STREAM : RESULT, ...errorReferences() },
     ...(options.auth_required ? { security: [{ session: [] }] } : {}),
   };
 }
 
-/** Groups functions by the module they are in: `src/accounts.server.ts` is `accounts`. */
+/** Returns the tag of a function: the name of its module, `accounts` for `src/accounts.server.ts`. */
 function tagOf(file: string): string {
   return file.replace(/^.*\//, "").replace(/\.server\.\w+$/, "");
 }
 
 const RESULT: JsonObject = {
-  description: "What the function returned.",
+  description: "The result of the function.",
   content: {
-    "application/json": {
-      schema: { type: "object", properties: { result: { description: "As JSON." } }, required: ["result"] },
+    [JSON_TYPE]: {
+      schema: { type: "object", properties: { result: { description: "Any JSON value." } }, required: ["result"] },
     },
   },
 };
 
 const STREAM: JsonObject = {
-  description: "What the function yields, one line of JSON each, as it is yielded.",
-  content: { "application/x-ndjson": { schema: { $ref: "#/components/schemas/Line" } } },
+  description: "The values that the function yields, each as one line of JSON.",
+  content: { [NDJSON_TYPE]: { schema: { $ref: "#/components/schemas/Line" } } },
 };
 
-/** Names the types of a function that are made of themselves; a function's own name need not do for that. */
+/** Returns the schema names of a function's recursive types. The function's own name may have characters that are not allowed there. */
 function recursiveTypeName(index: number): (ref: number) => string {
   return (ref) => `Type${index + 1}_${ref + 1}`;
 }
 
-/** Describes the types that are made of themselves, which schemas refer to. */
+/** Returns the schemas of recursive types, which other schemas refer to. */
 function recursiveSchemas({ functions, strict }: Inspection): JsonObject {
   if (!strict) return {};
   const schemas = functions.flatMap(({ signature: { shapes = [] } }, index) => {
@@ -91,7 +91,7 @@ function components(app: Inspection): JsonObject {
     responses: errorResponses(csrf),
     ...(csrf ? { parameters: { csrf_token: CSRF_TOKEN } } : {}),
     securitySchemes: {
-      session: { type: "apiKey", in: "cookie", name: sessionCookie, description: "Set when a visitor signs in." },
+      session: { type: "apiKey", in: "cookie", name: sessionCookie, description: "Set when a user signs in." },
     },
   };
 }
@@ -100,6 +100,6 @@ const CSRF_TOKEN: JsonObject = {
   name: "X-CSRF-Token",
   in: "header",
   required: true,
-  description: 'From a page\'s `<meta name="csrf-token">`, or the header of the same name of an earlier answer.',
+  description: `The content of a page's \`<meta name="${CSRF_META}">\`, or the same header of an earlier response.`,
   schema: { type: "string" },
 };

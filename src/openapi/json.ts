@@ -1,5 +1,5 @@
-/** A JSON object, as the document is written. */
+/** A JSON object. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** Whatever JSON can hold. */
+/** A JSON value. */
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;

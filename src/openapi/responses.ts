@@ -1,29 +1,29 @@
 import { type ErrorCode, statusOf } from "../errors.ts";
+import { JSON_TYPE } from "../protocol/index.ts";
 import type { JsonObject } from "./json.ts";
 
-/** What each code says to a caller who reads the document. */
+/** The description of each error code. */
 const DESCRIPTIONS: Readonly<Record<ErrorCode, string>> = {
-  validation_error: "An argument is missing, or is not what its parameter takes.",
+  validation_error: "An argument is missing or invalid.",
   unauthenticated: "Nobody is signed in.",
-  forbidden: "The visitor may not do this, or the call comes from another site.",
-  not_found: "What is asked for does not exist.",
-  conflict: "Something changed underneath the caller.",
+  forbidden: "The user is not allowed to do this, or the call comes from another site.",
+  not_found: "The requested item does not exist.",
+  conflict: "The request conflicts with the current state.",
   rate_limited: "Too many calls.",
-  timeout: "The function took too long.",
+  timeout: "The function exceeded its time limit.",
   internal: "Something went wrong on the server.",
 };
 
-/** What the pipeline refuses with a status of its own. */
+/** Errors of the request itself, whose status differs from that of their code. */
 const REQUEST_ERRORS: Readonly<Record<string, readonly [status: number, meaning: string]>> = {
   body_too_slow: [408, "The body did not arrive in time."],
   body_too_large: [413, "The body is over 1 MiB."],
-  content_type: [415, "The content type is not application/json."],
+  content_type: [415, `The content type is not ${JSON_TYPE}.`],
 };
 
-// Object.keys gives the keys that the type says are all.
-const CODES = Object.keys(DESCRIPTIONS) as ErrorCode[];
+const CODES = Object.keys(DESCRIPTIONS) as ErrorCode[]; // Object.keys returns string[]; these are the keys of the record
 
-/** Describes the body of an error. */
+/** The schema of an error body. @see docs/protocol.md 5.2 */
 export const ERROR_SCHEMA: JsonObject = {
   type: "object",
   properties: {
@@ -31,8 +31,8 @@ export const ERROR_SCHEMA: JsonObject = {
       type: "object",
       properties: {
         code: { type: "string", enum: CODES },
-        message: { type: "string", description: "In words for a person." },
-        details: { type: "object", description: "Anything else that the caller can use." },
+        message: { type: "string", description: "A sentence for people." },
+        details: { type: "object", description: "Further data for the caller." },
       },
       required: ["code", "message", "details"],
     },
@@ -40,7 +40,7 @@ export const ERROR_SCHEMA: JsonObject = {
   required: ["error"],
 };
 
-/** Describes one line of a stream. */
+/** The schema of one line of a stream. @see docs/protocol.md 6.2 */
 export const LINE_SCHEMA: JsonObject = {
   description: "One line of the body; the last is `done` or `error`.",
   oneOf: [
@@ -55,29 +55,29 @@ export const LINE_SCHEMA: JsonObject = {
 };
 
 /**
- * Describes every answer that is an error, by the name under which operations refer to it.
+ * Returns all error responses, by the name under which operations refer to them.
  *
- * @param csrf whether a refusal may bring a fresh CSRF token
+ * @param csrf whether a 403 response may bring a fresh CSRF token
  */
 export function errorResponses(csrf: boolean): JsonObject {
-  const content = { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+  const content = { [JSON_TYPE]: { schema: { $ref: "#/components/schemas/Error" } } };
   const headers: Partial<Record<string, JsonObject>> = {
     rate_limited: { "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } } },
     ...(csrf ? { forbidden: { "X-CSRF-Token": { description: "A fresh token.", schema: { type: "string" } } } } : {}),
   };
-  const meanings = [
+  const descriptions = [
     ...CODES.map((code) => [code, `\`${code}\`: ${DESCRIPTIONS[code]}`] as const),
     ...Object.entries(REQUEST_ERRORS).map(([name, [, meaning]]) => [name, meaning] as const),
   ];
   return Object.fromEntries(
-    meanings.map(([name, description]) => {
-      const own = headers[name];
-      return [name, { description, ...(own ? { headers: own } : {}), content }];
+    descriptions.map(([name, description]) => {
+      const extra = headers[name];
+      return [name, { description, ...(extra ? { headers: extra } : {}), content }];
     }),
   );
 }
 
-/** Refers to all of them by status, as an operation does: a function may throw any code. */
+/** Returns references to all error responses, by status: a function may throw any code. */
 export function errorReferences(): JsonObject {
   const statuses = [
     ...CODES.map((code) => [statusOf(code), code] as const),

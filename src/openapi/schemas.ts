@@ -4,26 +4,26 @@ import type { JsonObject, JsonValue } from "./json.ts";
 
 const TYPES = { int: "integer", float: "number", boolean: "boolean", string: "string" } as const;
 
-/** What a description of parameters takes into account. */
+/** How schemas are made. */
 export interface SchemaOptions {
-  /** Whether the application is strict: only then is more checked than coercion does. */
+  /** Whether the application is strict. Otherwise only coerced types are checked. */
   readonly strict: boolean;
-  /** Gives the name of a schema of the document for a type that is made of itself. */
+  /** Returns the name of the schema of a recursive type. */
   readonly nameOf: (ref: number) => string;
 }
 
 /**
- * Describes the body of a call. It says what a caller should send; that `"42"` is taken for an
- * `int` too is a kindness to forms, and no part of it.
+ * Returns the schema of a call's body. It describes what a caller should send: `"42"` is accepted for an `int` too, for
+ * the sake of forms, but is not in the schema.
  */
-export function bodySchema({ signature, options }: FunctionDefinition, describing: SchemaOptions): JsonObject {
+export function bodySchema({ signature, options }: FunctionDefinition, schemaOptions: SchemaOptions): JsonObject {
   const { params } = signature;
   const required = params.filter((parameter) => !parameter.optional).map((parameter) => parameter.name);
   const schemaOf = (parameter: Parameter): JsonObject => {
-    // A parameter with a schema is held to that, which says nothing of itself here.
-    const isShaped = describing.strict && !Object.hasOwn(options.validate ?? {}, parameter.name);
+    // A Standard Schema cannot be converted to JSON Schema, so the parameter is described by its annotation.
+    const isShaped = schemaOptions.strict && !Object.hasOwn(options.validate ?? {}, parameter.name);
     return isShaped && parameter.shape
-      ? { ...shapeSchema(parameter.shape, describing), ...description(parameter) }
+      ? { ...shapeSchema(parameter.shape, schemaOptions), ...description(parameter) }
       : parameterSchema(parameter);
   };
   const args: JsonObject = {
@@ -36,8 +36,8 @@ export function bodySchema({ signature, options }: FunctionDefinition, describin
 }
 
 /**
- * Describes a parameter by what is checked of it. Whatever else its annotation says is in words:
- * nothing holds a caller to it.
+ * Returns the schema of a parameter that is only coerced. Its annotation becomes the description, because nothing else
+ * of it is checked.
  */
 function parameterSchema(parameter: Parameter): JsonObject {
   const { type, nullable, literals = [] } = parameter;
@@ -53,8 +53,8 @@ function description({ annotation }: Parameter): JsonObject {
   return annotation === "" ? {} : { description: annotation };
 }
 
-/** Describes what a strict application takes. */
-export function shapeSchema(shape: TypeShape, describing: SchemaOptions): JsonObject {
+/** Returns the schema of a type that a strict application checks. */
+export function shapeSchema(shape: TypeShape, schemaOptions: SchemaOptions): JsonObject {
   const { any, kinds = [], literals = [], nullable, list, object, ref } = shape;
   if (any !== undefined) return any === "" ? {} : { description: any };
   const values: readonly JsonValue[] = nullable ? [...literals, null] : literals;
@@ -62,18 +62,18 @@ export function shapeSchema(shape: TypeShape, describing: SchemaOptions): JsonOb
   const forms: JsonObject[] = [
     ...kinds.map((kind) => ({ type: TYPES[kind] })),
     ...(values.length > 0 ? [{ enum: values }] : []),
-    ...(list ? [listSchema(list, describing)] : []),
-    ...(objects ?? []).map((each) => objectSchema(each, describing)),
-    ...(ref === undefined ? [] : [{ $ref: `#/components/schemas/${describing.nameOf(ref)}` }]),
+    ...(list ? [listSchema(list, schemaOptions)] : []),
+    ...(objects ?? []).map((each) => objectSchema(each, schemaOptions)),
+    ...(ref === undefined ? [] : [{ $ref: `#/components/schemas/${schemaOptions.nameOf(ref)}` }]),
   ];
-  const [only] = forms;
-  if (!only) return { not: {} };
-  return forms.length === 1 ? only : { anyOf: forms };
+  const [first] = forms;
+  if (!first) return { not: {} };
+  return forms.length === 1 ? first : { anyOf: forms };
 }
 
-function listSchema(list: ListShape, describing: SchemaOptions): JsonObject {
-  // In a list `undefined` travels as null.
-  const item = (shape: TypeShape) => shapeSchema(shape.optional ? { ...shape, nullable: true } : shape, describing);
+function listSchema(list: ListShape, schemaOptions: SchemaOptions): JsonObject {
+  // In an array, `undefined` is sent as `null`.
+  const item = (shape: TypeShape) => shapeSchema(shape.optional ? { ...shape, nullable: true } : shape, schemaOptions);
   if ("of" in list) return { type: "array", items: item(list.of) };
   const { items, rest } = list;
   return {
@@ -84,13 +84,13 @@ function listSchema(list: ListShape, describing: SchemaOptions): JsonObject {
   };
 }
 
-/** Members that a type does not name are left out, not refused, so nothing is said against them. */
-function objectSchema({ fields, rest }: ObjectFields, describing: SchemaOptions): JsonObject {
+/** Additional members are allowed: they are removed from the value, not rejected. */
+function objectSchema({ fields, rest }: ObjectFields, schemaOptions: SchemaOptions): JsonObject {
   const required = fields.filter(([, { optional }]) => !optional).map(([name]) => name);
   return {
     type: "object",
-    properties: Object.fromEntries(fields.map(([name, shape]) => [name, shapeSchema(shape, describing)])),
+    properties: Object.fromEntries(fields.map(([name, shape]) => [name, shapeSchema(shape, schemaOptions)])),
     ...(required.length > 0 ? { required } : {}),
-    ...(rest ? { additionalProperties: shapeSchema(rest, describing) } : {}),
+    ...(rest ? { additionalProperties: shapeSchema(rest, schemaOptions) } : {}),
   };
 }

@@ -53,8 +53,8 @@ function known({ event, id, retry, data }: ServerSentEvent): ServerSentEvent {
   };
 }
 
-describe("an event stream", () => {
-  test("is read as section 7 of the design writes it", async () => {
+describe("the parser of event streams", () => {
+  test("reads the example of docs/protocol.md 10.5", async () => {
     const text =
       "retry: 2731\n\n" +
       'id: P1,P2\ndata: room:1\ndata: {"json":1}\n\n' +
@@ -68,19 +68,19 @@ describe("an event stream", () => {
     ]);
   });
 
-  test("that is cut has no event of what was not ended", async () => {
+  test("returns no event for an incomplete one at the end", async () => {
     const text = "id: P1\ndata: room:1\ndata: 1\n\nid: P2\ndata: room:1\ndata: 2\n";
     expect(await eventsOf([bytes(text)])).toEqual([{ id: "P1", data: ["room:1", "1"] }]);
     expect(await eventsOf([bytes(text.slice(0, -3))])).toEqual([{ id: "P1", data: ["room:1", "1"] }]);
   });
 
-  test("may have comments, values without a space, fields without a value, and any character in its data", async () => {
+  test("accepts comments, values without a space, fields without a value, and any character in data", async () => {
     const text = ":\n: so\ndata:room:1\ndata:  two\ndata\ndata: a\u2028b\u2029c\rd\u0000e\n\n";
     const [event] = await eventsOf([bytes(text)]);
     expect(event?.data).toEqual(["room:1", " two", "", "a\u2028b\u2029c\rd\u0000e"]);
   });
 
-  test("however it is cut, is what the standard makes of the whole", async () => {
+  test("returns the same events as the algorithm of the standard, however the stream is split", async () => {
     const value = fc.string({ unit: "binary", maxLength: 12 }).map((text) => text.replaceAll("\n", " "));
     const line = fc.oneof(
       fc

@@ -12,8 +12,8 @@ export type FeedLines = readonly [header?: string, position?: string, channel?: 
 export interface FeedText {
   /** In seconds since the Unix epoch. */
   readonly expiresAt: number;
-  /** The bytes that identify the sign-in for which the feed is valid; `null`: it is valid for everybody. */
-  readonly tag: Uint8Array | null;
+  /** Identifies the sign-in that the feed is valid for, in base64url; `null`: the feed is valid for everybody. */
+  readonly tag: string | null;
   readonly position: string;
   readonly channel: string;
 }
@@ -33,20 +33,13 @@ export const MAX_POSITION_CHARS = 40;
 export const MAX_CHANNEL_NAME_BYTES = 128;
 
 const MAX_EXPIRY_CHARS = 8;
-const TAG_CHARS = Math.ceil((FEED_TAG_BYTES * 4) / 3);
+const TAG_CHARS = base64Length(FEED_TAG_BYTES);
+const MAX_HEADER_CHARS = VERSION.length + MAX_EXPIRY_CHARS + ".".length + TAG_CHARS;
+const LINE_FEEDS = 3;
 
 /** The maximum length of a feed. */
-export const MAX_FEED_CHARS = Math.ceil(
-  ((VERSION.length +
-    MAX_EXPIRY_CHARS +
-    `.${"".padEnd(TAG_CHARS)}\n`.length +
-    MAX_POSITION_CHARS +
-    "\n".length +
-    MAX_CHANNEL_NAME_BYTES +
-    "\n".length +
-    FEED_MAC_BYTES) *
-    4) /
-    3,
+export const MAX_FEED_CHARS = base64Length(
+  MAX_HEADER_CHARS + MAX_POSITION_CHARS + MAX_CHANNEL_NAME_BYTES + LINE_FEEDS + FEED_MAC_BYTES,
 );
 
 const FEED_TEXT = new RegExp(
@@ -57,19 +50,19 @@ const FEED_TEXT = new RegExp(
 
 /** Returns the text of a feed: its lines, each with a line feed at its end. */
 export function formatFeedText({ expiresAt, tag, position, channel }: FeedText): string {
-  const boundTo = tag === null ? "" : `.${Buffer.from(tag).toString("base64url")}`;
-  const lines: FeedLines = [`${VERSION}${expiresAt.toString(36)}${boundTo}`, position, channel];
+  const header = `${VERSION}${expiresAt.toString(36)}${tag === null ? "" : `.${tag}`}`;
+  const lines: FeedLines = [header, position, channel];
   return `${lines.join("\n")}\n`;
 }
 
 /** Parses the text of a feed; `null` for any other text, that of another version included. */
 export function parseFeedText(text: string): FeedText | null {
-  const [, expiry = "", tag, position, channel] = FEED_TEXT.exec(text) ?? [];
+  const [, expiry = "", tag = null, position, channel] = FEED_TEXT.exec(text) ?? [];
   if (position === undefined || channel === undefined) return null;
-  return {
-    expiresAt: Number.parseInt(expiry, 36),
-    tag: tag === undefined ? null : Buffer.from(tag, "base64url"),
-    position,
-    channel,
-  };
+  return { expiresAt: Number.parseInt(expiry, 36), tag, position, channel };
+}
+
+/** Returns how many characters of base64url, without padding, a number of bytes has. */
+function base64Length(bytes: number): number {
+  return Math.ceil((bytes * 4) / 3);
 }

@@ -5,3 +5,6 @@
  * @see docs/protocol.md 10.7
  */
 export type GapReason = "trimmed" | "reset" | "expired";
+
+/** The type of the event that reports a gap. @see docs/protocol.md 10.5 */
+export const GAP_EVENT = "gap";

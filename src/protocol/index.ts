@@ -15,7 +15,7 @@ export {
   MAX_FEED_CHARS,
   parseFeedText,
 } from "./feed-layout.ts";
-export type { GapReason } from "./gap.ts";
+export { GAP_EVENT, type GapReason } from "./gap.ts";
 export { CSRF_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "./headers.ts";
 export { readLines } from "./lines.ts";
 export { LIVE_PATH, POLL_PATH } from "./live-paths.ts";

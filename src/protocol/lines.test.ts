@@ -20,28 +20,28 @@ async function linesOf(...chunks: readonly (string | Uint8Array)[]): Promise<str
   return lines;
 }
 
-test("a line a chunk, several, and a part of one", async () => {
+test("readLines yields the lines of chunks with one line, several lines, and a part of a line", async () => {
   expect(await linesOf("a\n", "b\nc\n", "d", "e", "f\ng", "\n")).toEqual(["a", "b", "c", "def", "g"]);
 });
 
-test("empty lines count; what follows the last line break counts when there is something", async () => {
+test("readLines yields empty lines, and the text after the last line break if there is any", async () => {
   expect(await linesOf("a\n\n\nb")).toEqual(["a", "", "", "b"]);
   expect(await linesOf("a\n")).toEqual(["a"]);
   expect(await linesOf("\n")).toEqual([""]);
   expect(await linesOf()).toEqual([]);
 });
 
-test("characters cut in two are whole again", async () => {
+test("readLines joins characters that are split between chunks", async () => {
   const bytes = new TextEncoder().encode("é€😀\n日本\n");
   const single = Array.from(bytes, (byte) => new Uint8Array([byte]));
   expect(await linesOf(...single)).toEqual(["é€😀", "日本"]);
 });
 
-test("half a character at the end is not passed over", async () => {
+test("readLines yields an incomplete character at the end as a replacement character", async () => {
   expect(await linesOf(new Uint8Array([0x61, 0xe2, 0x82]))).toEqual(["a\ufffd"]);
 });
 
-test("however a body is cut, the lines are the same", async () => {
+test("readLines yields the same lines, however a body is split", async () => {
   const text = fc.array(
     fc.oneof(fc.string({ unit: "binary" }), fc.constant("")).map((line) => line.replaceAll("\n", " ")),
   );
@@ -61,14 +61,14 @@ test("however a body is cut, the lines are the same", async () => {
   );
 });
 
-test("lines that arrive together come together, and whatever the cut, all that is whole", async () => {
+test("readLines yields all complete lines of a chunk together", async () => {
   const chunks = ["a\nb\nc", "d", "\n\ne"].map((chunk) => new TextEncoder().encode(chunk));
   const arrived: (readonly string[])[] = [];
   for await (const lines of readLines(bodyOf(chunks))) arrived.push(lines);
   expect(arrived.filter((lines) => lines.length > 0)).toEqual([["a", "b"], ["cd", ""], ["e"]]);
 });
 
-test("lines come as they arrive, not when the body ends", async () => {
+test("readLines yields lines when they arrive, not when the body ends", async () => {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const lines = readLines(
     new ReadableStream({
@@ -85,7 +85,7 @@ test("lines come as they arrive, not when the body ends", async () => {
   expect(await second).toEqual({ done: false, value: ["two"] });
 });
 
-test("nothing is read before it is asked for", async () => {
+test("readLines reads nothing before it is asked for", async () => {
   let pulls = 0;
   const body = new ReadableStream<Uint8Array>(
     {
@@ -102,7 +102,7 @@ test("nothing is read before it is asked for", async () => {
   expect(pulls).toBe(2);
 });
 
-test("an error of the body is the error of the loop, after what came before it", async () => {
+test("readLines throws an error of the body after the lines before it", async () => {
   const broken = new Error("connection lost");
   const chunks = [new TextEncoder().encode("a\nb")];
   const lines = readLines(

@@ -11,17 +11,17 @@ const keys = { sign: key, verify: [key] };
 const names = fc.string({ minLength: 1, maxLength: 30, unit: "grapheme" }).filter((name) => !/\p{C}/u.test(name));
 const positions = fc.stringMatching(/^[0-9A-Za-z.-]{1,40}$/);
 
-describe("a feed", () => {
-  test("is read as the server wrote it, bound to a sign-in or not", () => {
+describe("readFeed", () => {
+  test("reads a feed of the server, with and without a session tag", () => {
     fc.assert(
       fc.property(names, positions, fc.option(fc.string({ minLength: 1 })), (channel, position, sid) => {
-        const feed = signFeed({ channel, position, sid, issued: Date.now() / 1000 }, keys);
+        const feed = signFeed({ channel, position, sid, issuedAt: Date.now() / 1000 }, keys);
         expect(readFeed(feed)).toEqual({ channel, position });
       }),
     );
   });
 
-  test("is read as tests write it", () => {
+  test("reads a feed of the test helpers", () => {
     expect(readFeed(feedOf("räume:1"))).toEqual({ channel: "räume:1", position: "p.0" });
     expect(readFeed(feedOf("a", { position: "1-2.x", bound: true }))).toEqual({ channel: "a", position: "1-2.x" });
   });
@@ -33,7 +33,7 @@ describe("a feed", () => {
     ["base64 of a wrong length", "abcde"],
     ["of too few lines", Buffer.from("1zik0zj\np.0").toString("base64url")],
     ["all but a channel", feedOf("")],
-  ])("that is none is refused: %s", (_, text) => {
-    expect(() => readFeed(text as string)).toThrow(new TypeError("subscribe() takes what channel() gave"));
+  ])("rejects a text that is not a feed: %s", (_, text) => {
+    expect(() => readFeed(text as string)).toThrow(new TypeError("subscribe() needs a feed of channel()"));
   });
 });

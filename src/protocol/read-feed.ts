@@ -1,3 +1,5 @@
+import type { FeedLines } from "./feed-layout.ts";
+
 /**
  * The reading of a feed without verification. Used by the browser, which has no key.
  *
@@ -5,7 +7,7 @@
  */
 
 /** The fields of a feed that the browser uses. */
-export interface FeedFields {
+export interface FeedContent {
   readonly channel: string;
   /** The channel's position when the feed was issued. The feed covers the messages after it. */
   readonly position: string;
@@ -16,15 +18,15 @@ export interface FeedFields {
  *
  * @throws TypeError if the text cannot be a feed
  */
-export function readFeed(feed: string): FeedFields {
+export function readFeed(feed: string): FeedContent {
   try {
     const text = atob(feed.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(text, (byte) => byte.charCodeAt(0));
     // The HMAC is not UTF-8 text. It is behind the last line break, so decoding it does no harm.
-    const [, position, channel] = new TextDecoder().decode(bytes).split("\n");
+    const [, position, channel]: FeedLines = new TextDecoder().decode(bytes).split("\n");
     if (position && channel) return { position, channel };
   } catch {
     // Not base64: handled below.
   }
-  throw new TypeError("subscribe() takes what channel() gave");
+  throw new TypeError("subscribe() needs a feed of channel()");
 }

@@ -44,7 +44,7 @@ function nested(depth: number): unknown {
   return value;
 }
 
-describe("each row of the design", () => {
+describe("toJson follows each row of docs/protocol.md 5.1", () => {
   const cyclic: unknown[] = [];
   cyclic.push(cyclic);
 
@@ -144,15 +144,15 @@ describe("each row of the design", () => {
     expect(converted(value)).toEqual(expected);
   });
 
-  it("gives no object a prototype of its sender's choosing", () => {
+  it("toJson sets no prototype for a key named __proto__", () => {
     const value = sent(new Map([["__proto__", { polluted: true, big: 1n }]])) as object;
     expect(Object.keys(value)).toEqual(["__proto__"]);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 });
 
-describe("what is refused", () => {
-  it("is a cycle, through whatever it goes", () => {
+describe("toJson throws a SerializeError", () => {
+  it("for a cycle through objects, arrays, maps, sets and conversions", () => {
     const list: unknown[] = [];
     list.push([list]);
     const map = new Map<string, unknown>();
@@ -168,7 +168,7 @@ describe("what is refused", () => {
     for (const { message } of paths) expect(message).toContain("it contains itself.");
   });
 
-  it("is a promise, wherever it is", () => {
+  it("for a promise at any depth", () => {
     expect(refusal(Promise.resolve(1)).message).toBe("the value cannot be sent: it is a promise; await it first.");
     expect(refusal({ a: [Promise.resolve(1)] }).path).toBe("a[0]");
     // biome-ignore lint/suspicious/noThenProperty: it is what is refused
@@ -177,7 +177,7 @@ describe("what is refused", () => {
     expect(refusal({ a: thenable, b: 1n }).path).toBe("a");
   });
 
-  it("is a stream", () => {
+  it("for a stream", () => {
     const stream = async function* () {};
     expect(refusal(stream()).message).toContain("it is a stream");
     expect(refusal({ body: new ReadableStream() }).path).toBe("body");
@@ -185,7 +185,7 @@ describe("what is refused", () => {
     expect(refusal({ body: { cancel() {}, [Symbol.asyncIterator]: stream } }).path).toBe("body");
   });
 
-  it("is an iterator, which as an object would have nothing in it", () => {
+  it("for an iterator, which would silently become an empty object", () => {
     const steps = function* () {
       yield 1;
     };
@@ -197,7 +197,7 @@ describe("what is refused", () => {
     expect(sent({ next: "page", [Symbol.iterator]: 1 })).toEqual({ next: "page" });
   });
 
-  it("is a Map's key that is no text, which would collide with the next", () => {
+  it("for a Map key that is an object or a symbol, because such keys would collide", () => {
     for (const key of [{}, new Date(0), Object.create(null), () => 1, Symbol("s")]) {
       expect(refusal({ map: new Map([[key, 1]]) }).message).toMatch(
         /^map cannot be sent: it has a key of type \w+; keys must be strings\.$/,
@@ -205,14 +205,14 @@ describe("what is refused", () => {
     }
   });
 
-  it("is named by its path", () => {
+  it("that names the path of the value", () => {
     const value = { items: [{ price: 1 }, { price: 2 }, { price: Promise.resolve(3) }] };
     expect(refusal(value).message).toBe("items[2].price cannot be sent: it is a promise; await it first.");
     // The path is put back after each branch.
     expect(refusal([{ a: [1n, { b: 2 }] }, new Map([["k", new Set([Promise.resolve()])]])]).path).toBe("[1].k[0]");
   });
 
-  it("is endless nesting, not deep nesting", () => {
+  it("for endless nesting, but not for deep nesting", () => {
     expect(JSON.stringify(sent(nested(400)))).toBe(`${"[".repeat(400)}"1"${"]".repeat(400)}`);
     expect(refusal(nested(600)).message).toContain("nests deeper than 500");
     expect(refusal(nested(50_000)).message).toContain("nests deeper than 500");
@@ -226,7 +226,7 @@ describe("what is refused", () => {
     expect(refusal(grows()).message).toContain("nests deeper than 500");
   });
 
-  it("with strict is also a function, a symbol and markup", () => {
+  it("for a function, a symbol and markup with the option strict", () => {
     const strict = { strict: true };
     expect(refusal({ on: { click() {} } }, strict).message).toBe(
       "on.click cannot be sent: a function cannot be sent as JSON.",
@@ -239,7 +239,7 @@ describe("what is refused", () => {
     expect(sent({ a: undefined, b: [1, null], c: Object.create(null) }, strict)).toEqual({ b: [1, null], c: {} });
   });
 
-  it("and what a value's own code throws comes out as it is", () => {
+  it("unless the value's own code throws another error", () => {
     const error = new RangeError("mine");
     const throws = () => {
       throw error;
@@ -255,11 +255,11 @@ describe("what is refused", () => {
   });
 });
 
-describe("any value", () => {
+describe("toJson with any value", () => {
   /** JSON.parse knows no negative zero that JSON.stringify would write. */
   const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
 
-  it("of JSON comes back as it was", () => {
+  it("returns JSON that parses to the same value, for values of JSON", () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(sent(value)).toEqual(value);
@@ -269,7 +269,7 @@ describe("any value", () => {
     );
   });
 
-  it("that JSON.stringify can write is written as it writes it", () => {
+  it("returns the same text as JSON.stringify, for values of JSON", () => {
     const plain = fc.object({
       withDate: true,
       withNullPrototype: true,
@@ -284,7 +284,7 @@ describe("any value", () => {
     );
   });
 
-  it("is written, or refused by a SerializeError", { timeout: 60_000 }, () => {
+  it("returns JSON or throws a SerializeError", { timeout: 60_000 }, () => {
     const weird = fc.anything({
       withBigInt: true,
       withBoxedValues: true,

@@ -14,7 +14,7 @@ function sent(value: unknown): unknown {
   return JSON.parse(toJson(value));
 }
 
-describe("what Serialized says", () => {
+describe("the type Serialized", () => {
   it.each([...ROWS, ...RESULTS.map((each) => ({ ...each, name: `${each.name}, as a result` }))])(
     "of $name is what arrives",
     ({ values, sent: isSent }) => {
@@ -22,7 +22,7 @@ describe("what Serialized says", () => {
     },
   );
 
-  it("holds in lists, objects, maps and sets of these, however they are nested", { timeout: 60_000 }, () => {
+  it("matches the serialised value in nested arrays, objects, maps and sets", { timeout: 60_000 }, () => {
     type Made = readonly [value: unknown, isSent: (value: unknown) => boolean];
     const leaf = fc.oneof(...ROWS.map((each) => each.values.map((value): Made => [value, each.sent])));
     const nested = fc.letrec<{ any: Made }>((tie) => ({
@@ -73,7 +73,7 @@ describe("what Serialized says", () => {
     );
   });
 
-  it("is never for what is refused", () => {
+  it("is never for values that toJson rejects", () => {
     const stream = async function* () {};
     const steps = function* () {};
     const refused = [

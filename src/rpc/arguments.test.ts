@@ -34,20 +34,20 @@ const BUY = signature([
   { name: "quantity", type: "int", optional: true },
 ]);
 
-describe("positional parameters", () => {
-  it("gives the values in the order of the parameters, whatever the order of the names", () => {
+describe("bindArguments with positional parameters", () => {
+  it("returns the values in the order of the parameters", () => {
     expect(bindArguments(BUY, args('{"quantity":"2","item":"apple"}'))).toEqual(["apple", 2]);
   });
 
-  it("takes no parameters from an empty object", () => {
+  it("accepts an empty object for a function without parameters", () => {
     expect(bindArguments(signature([]), {})).toEqual([]);
   });
 
-  it("leaves what was left out at the end to its default", () => {
+  it("omits trailing optional arguments, so that their defaults apply", () => {
     expect(bindArguments(BUY, { item: "apple" })).toEqual(["apple"]);
   });
 
-  it("leaves a default in the middle alone: the function itself fills it in", () => {
+  it("passes undefined for an omitted argument in the middle, so that its default applies", () => {
     const middle = signature([
       { name: "a", type: "int", optional: true },
       { name: "b", type: "int" },
@@ -58,7 +58,7 @@ describe("positional parameters", () => {
     expect(fn(...(values as number[]))).toEqual([7, 1]); // coerced to int, both
   });
 
-  it("refuses a required parameter that is missing", () => {
+  it("rejects a missing required parameter", () => {
     const error = refusal(() => bindArguments(BUY, {}));
     expect(error).toMatchObject({
       code: "validation_error",
@@ -71,7 +71,7 @@ describe("positional parameters", () => {
     });
   });
 
-  it("tells null from nothing", () => {
+  it("distinguishes null from an omitted argument", () => {
     expect(bindArguments(BUY, args('{"item":null}'))).toEqual([null]);
     expect(refusal(() => bindArguments(BUY, args('{"item":1,"quantity":null}'))).message).toBe(
       "quantity: expected int, got null",
@@ -81,7 +81,7 @@ describe("positional parameters", () => {
     expect(bindArguments(nullable, {})).toEqual([]);
   });
 
-  it("refuses a value of another type, with the words of the design", () => {
+  it("refuses a value of another type and names parameter, type and value", () => {
     expect(refusal(() => bindArguments(BUY, { item: "apple", quantity: "three" }))).toMatchObject({
       code: "validation_error",
       message: 'quantity: expected int, got "three"',
@@ -89,23 +89,23 @@ describe("positional parameters", () => {
     });
   });
 
-  it("names a union whole", () => {
+  it("names all members of a union in the error", () => {
     const page = signature([{ name: "size", type: "int", nullable: true, literals: ["all"] }]);
     expect(refusal(() => bindArguments(page, { size: "some" })).message).toBe(
       'size: expected int or "all" or null, got "some"',
     );
   });
 
-  it("shows no more than the beginning of a long value", () => {
+  it("truncates a long value in the error", () => {
     const { message } = refusal(() => bindArguments(BUY, { item: 1, quantity: "9".repeat(10_000) }));
     expect(message.length).toBeLessThan(100);
     expect(message).toMatch(/…$/);
   });
 });
 
-describe("names that are no parameters", () => {
+describe("bindArguments with unknown names", () => {
   it.each(["extra", "__proto__", "constructor", "toString", "hasOwnProperty", "length", "0", "", "Item"])(
-    "refuses %j",
+    "rejects %j",
     (name) => {
       const error = refusal(() => bindArguments(BUY, args(`{"item":1,${JSON.stringify(name)}:2}`)));
       expect(error).toMatchObject({
@@ -116,19 +116,19 @@ describe("names that are no parameters", () => {
     },
   );
 
-  it("says so of a function without parameters", () => {
+  it("names the function in the error, if it has no parameters", () => {
     expect(refusal(() => bindArguments(signature([]), { a: 1 })).message).toBe(
       'buy has no parameter "a"; it takes no parameters',
     );
   });
 
-  it("cuts a long name short", () => {
+  it("truncates a long name in the error", () => {
     const error = refusal(() => bindArguments(BUY, { item: 1, ["x".repeat(5000)]: 1 }));
     expect(error.message.length).toBeLessThan(120);
     expect(error.details.parameter).toHaveLength(40);
   });
 
-  it("takes nothing that an object merely inherits", () => {
+  it("ignores properties that an object inherits", () => {
     // Were names looked up on the prototype, these would be given functions.
     for (const name of ["constructor", "toString", "valueOf", "hasOwnProperty"]) {
       const odd = signature([{ name, type: "any" }]);
@@ -138,7 +138,7 @@ describe("names that are no parameters", () => {
   });
 });
 
-describe("a keyed function", () => {
+describe("bindArguments for a keyed function", () => {
   const keyed = signature(
     [
       { name: "item", type: "any" },
@@ -147,18 +147,18 @@ describe("a keyed function", () => {
     { keyed: true },
   );
 
-  it("gets one object of its parameters", () => {
+  it("returns one object of the parameters", () => {
     expect(bindArguments(keyed, { item: "apple", quantity: "2" })).toEqual([{ item: "apple", quantity: 2 }]);
   });
 
-  it("is not given the key of what was left out, so that the default counts", () => {
+  it("omits the keys of omitted arguments, so that their defaults apply", () => {
     const [fields] = bindArguments(keyed, { item: "apple" });
     expect(Object.keys(fields as object)).toEqual(["item"]); // the one object
     const fn = ({ quantity = 1 }: { quantity?: number }) => quantity;
     expect(fn(fields as object)).toBe(1);
   });
 
-  it("refuses missing, extra and wrong as the others do", () => {
+  it("rejects missing, unknown and invalid arguments", () => {
     expect(refusal(() => bindArguments(keyed, {})).details).toMatchObject({ parameter: "item" });
     expect(refusal(() => bindArguments(keyed, { item: 1, more: 1 })).details).toMatchObject({ parameter: "more" });
     expect(refusal(() => bindArguments(keyed, { item: 1, quantity: "x" })).details).toMatchObject({
@@ -167,7 +167,7 @@ describe("a keyed function", () => {
   });
 });
 
-describe("whatever JSON comes", () => {
+describe("bindArguments with any JSON", () => {
   const names = fc.constantFrom("n", "f", "b", "x", "__proto__", "constructor", "toString", "other");
   const anyArgs = fc
     .array(fc.tuple(names, fc.jsonValue()))
@@ -179,7 +179,7 @@ describe("whatever JSON comes", () => {
     { name: "x", type: "any", optional: true },
   ]);
 
-  it("the outcome is values of the types, or a validation_error that names the parameter", () => {
+  it("returns values of the types, or throws a validation_error that names the parameter", () => {
     fc.assert(
       fc.property(anyArgs, (given) => {
         let values: unknown[];

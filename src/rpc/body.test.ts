@@ -9,13 +9,13 @@ function nested(depth: number, [open, close]: readonly [string, string]): string
 }
 
 describe("readArguments", () => {
-  it("gives the arguments by name", () => {
+  it("returns the arguments by name", () => {
     expect(readArguments('{"args":{"a":1,"b":[null,{"c":"d"}]}}')).toEqual({ a: 1, b: [null, { c: "d" }] });
     expect(readArguments(' { "args" : { } } ')).toEqual({});
   });
 
   it.each(["", " ", "{", "{'args':{}}", '{"args":{}}x', "undefined", "NaN", '{"args":{},}', "\u0000"])(
-    "refuses what is no JSON: %j",
+    "rejects text that is not JSON: %j",
     (text) => {
       expect(() => readArguments(text)).toThrow(new RPCError("validation_error", "The body is not JSON."));
     },
@@ -34,30 +34,30 @@ describe("readArguments", () => {
     '{"args":"{}"}',
     '{"Args":{}}',
     '{"__proto__":{"args":{}}}',
-  ])("refuses what has no args object: %s", (text) => {
+  ])("rejects a body without an args object: %s", (text) => {
     expect(() => readArguments(text)).toThrow(/"args" object/);
   });
 
   it.each([
     ["arrays", ["[", "]"]],
     ["objects", ['{"a":', "}"]],
-  ] as const)("takes %s 64 deep and refuses them 65 deep", (_, brackets) => {
+  ] as const)("accepts %s nested 64 levels deep and rejects 65 levels", (_, brackets) => {
     expect(readArguments(nested(MAX_DEPTH, brackets))).toHaveProperty("a");
     expect(() => readArguments(nested(MAX_DEPTH + 1, brackets))).toThrow("The arguments nest deeper than 64 levels.");
   });
 
-  it("survives nesting that would overflow a careless reader", () => {
+  it("rejects nesting so deep that a recursive reader would overflow the stack", () => {
     expect(() => readArguments(nested(100_000, ["[", "]"]))).toThrow("The arguments nest deeper than 64 levels.");
   });
 
   it.each(['{"args":{"__proto__":{"a":1}}}', '{"args":{"a":[{"__proto__":1}]}}', '{"args":{"\\u005f_proto__":1}}'])(
-    "refuses a key named __proto__: %s",
+    "rejects a key named __proto__: %s",
     (text) => {
       expect(() => readArguments(text)).toThrow(/__proto__/);
     },
   );
 
-  it("takes __proto__ as a value, and other odd keys as keys", () => {
+  it("accepts __proto__ as a value, and constructor and toString as keys", () => {
     expect(readArguments('{"args":{"a":"__proto__","constructor":{"prototype":1},"toString":2}}')).toEqual({
       a: "__proto__",
       constructor: { prototype: 1 },
@@ -65,7 +65,7 @@ describe("readArguments", () => {
     });
   });
 
-  it("gives back any arguments that JSON can hold, or says validation_error", () => {
+  it("returns any arguments that JSON can contain, and throws only validation_error", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (args) => {
         const text = JSON.stringify({ args });

@@ -15,7 +15,7 @@ function logged(): string {
   return log.mock.calls.map(([line]) => String(line?.stack ?? line)).join("\n");
 }
 
-describe("what a function throws", () => {
+describe("an error of a function", () => {
   const throwing = (error: unknown) =>
     createTestApp({
       fail: compiledServer("fail", () => {
@@ -32,7 +32,7 @@ describe("what a function throws", () => {
     ["rate_limited", 429],
     ["timeout", 504],
     ["internal", 500],
-  ] as const)("RPCError %s is %i, told as it is and not logged", async (code, status) => {
+  ] as const)("is sent unchanged and not logged, if it is an RPCError: %s with status %i", async (code, status) => {
     const error = new RPCError(code, "So it is.", { why: [1, { a: new Date(0) }] });
     const refusal = await expectCallError(callOverHttp(throwing(error), "fail"), status, code);
     expect(refusal.json.error).toEqual({
@@ -44,7 +44,7 @@ describe("what a function throws", () => {
   });
 
   it.each([new ValueError("No such size."), new TypeError("x is not a function")])(
-    "%s is validation_error with its message, and logged",
+    "is sent as validation_error with its message, and logged: %s",
     async (error) => {
       const { json } = await expectCallError(callOverHttp(throwing(error), "fail"), 422, "validation_error");
       expect(json.error).toEqual({ code: "validation_error", message: error.message, details: {} });
@@ -62,7 +62,7 @@ describe("what a function throws", () => {
     null,
     undefined,
     0,
-  ])("anything else (%s) is internal: the caller gets the id, the log the rest", async (error) => {
+  ])("is sent as internal with the request id, and its message only logged: %s", async (error) => {
     const response = await callOverHttp(throwing(error), "fail", {}, { headers: { "x-request-id": "id-of-this-one" } });
     const { json } = await expectCallError(response, 500, "internal");
     expect(JSON.stringify(json)).not.toContain("hunter2");
@@ -71,7 +71,7 @@ describe("what a function throws", () => {
     if (error instanceof Error) expect(logged()).toContain(error.stack);
   });
 
-  it("a rejected promise is the same", async () => {
+  it("is handled in the same way if a promise rejects with it", async () => {
     const later = createTestApp({
       fail: compiledServer("fail", async () => Promise.reject(new RPCError("conflict", "No."))),
     });
@@ -84,7 +84,7 @@ describe("what a function throws", () => {
     ["no object", "text"],
     ["null", null],
     ["a list", [1]],
-  ])("details that cannot be sent (%s) are left out, and logged", async (_, details) => {
+  ])("is sent with empty details if they cannot be serialised (%s), which is logged", async (_, details) => {
     const sent = details as { self?: object }; // in JavaScript anything can be given
     if (sent?.self) sent.self = sent;
     const error = new RPCError("conflict", "Taken.", sent as Record<string, unknown>);
@@ -93,7 +93,7 @@ describe("what a function throws", () => {
     expect(logged()).toContain("details");
   });
 
-  it("a result that cannot be sent is internal", async () => {
+  it("is internal if the result cannot be serialised", async () => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;
     const odd = createTestApp({ fail: compiledServer("fail", () => cycle) });
@@ -101,7 +101,7 @@ describe("what a function throws", () => {
     expect(logged()).toContain("self cannot be sent: it contains itself.");
   });
 
-  it("keeps what was signed in before it failed from leaking into another call", async () => {
+  it("does not let a sign-in before it leak into another call", async () => {
     const mixed = createTestApp({
       fail: compiledServer("fail", () => {
         session.login("ada");
@@ -114,8 +114,8 @@ describe("what a function throws", () => {
   });
 });
 
-describe("a cookie set when the answer has left", () => {
-  it("throws rather than be lost", async () => {
+describe("a cookie that is set after the response was sent", () => {
+  it("throws an error instead of being lost", async () => {
     let late: Promise<unknown> = Promise.resolve();
     let answered = () => {};
     const gate = new Promise<void>((open) => {

@@ -47,8 +47,8 @@ async function refused(...refusal: Parameters<typeof refusedAnswer>) {
   return told;
 }
 
-describe("a call", () => {
-  it("answers the result", async () => {
+describe("a call over HTTP", () => {
+  it("responds with the result of the function", async () => {
     expect(await readCallResponse(callOverHttp(app, "add", { a: "1", b: 2 }))).toMatchObject({
       status: 200,
       json: { result: 3 },
@@ -59,32 +59,35 @@ describe("a call", () => {
     });
   });
 
-  it("answers null for nothing", async () => {
+  it("responds with null if the function returns undefined", async () => {
     expect(await (await callOverHttp(app, "nothing")).text()).toBe('{"result":null}');
     expect(await (await callOverHttp(app, "echo")).text()).toBe('{"result":null}');
   });
 
-  it("finds a function whose name is beyond ASCII, as a browser writes it", async () => {
+  it("finds a function whose name is percent-encoded because it has characters beyond ASCII", async () => {
     expect(await readCallResponse(callOverHttp(app, "größe"))).toMatchObject({ status: 200, json: { result: "L" } });
   });
 
-  it("may sign the visitor in", async () => {
+  it("can sign the user in", async () => {
     const cookie = (await callOverHttp(app, "signIn", { name: "ada" })).headers.get("set-cookie")?.split(";")[0] ?? "";
     const answered = await readCallResponse(callOverHttp(app, "account", {}, { headers: { cookie } }));
     expect(answered).toMatchObject({ status: 200, json: { result: { sub: "ada" } } });
   });
 });
 
-describe("what is refused", () => {
-  it.each(["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"])("%s: 405", async (method) => {
-    const response = await app.fetch(new Request("http://shop.example/__web/rpc/add", { method }));
-    expect(response.status).toBe(405);
-    expect(response.headers.get("allow")).toBe("POST");
-    expect(response.headers.get("connection")).toBe("close");
-    if (method !== "HEAD") await refused(response, 405, "validation_error");
-  });
+describe("an invalid call", () => {
+  it.each(["GET", "HEAD", "PUT", "DELETE", "PATCH", "OPTIONS"])(
+    "is rejected with 405 for the method %s",
+    async (method) => {
+      const response = await app.fetch(new Request("http://shop.example/__web/rpc/add", { method }));
+      expect(response.status).toBe(405);
+      expect(response.headers.get("allow")).toBe("POST");
+      expect(response.headers.get("connection")).toBe("close");
+      if (method !== "HEAD") await refused(response, 405, "validation_error");
+    },
+  );
 
-  it("GET: 405 that says how the function is called, and nothing of an unknown one", async () => {
+  it("is rejected with 405 for GET, with the parameter names of a known function", async () => {
     const detailsOf = async (name: string) => {
       const path = `http://shop.example/__web/rpc/${encodeURIComponent(name)}`;
       return (await refused(app.fetch(new Request(path)), 405, "validation_error")).json.error.details;
@@ -110,7 +113,7 @@ describe("what is refused", () => {
     "application/problem+json",
     "application /json",
     "",
-  ])("the content type %j: 415", async (type) => {
+  ])("is rejected with 415 for the content type %j", async (type) => {
     const { headers } = await refused(
       callOverHttp(app, "add", { a: 1 }, { headers: { "content-type": type } }),
       415,
@@ -119,7 +122,7 @@ describe("what is refused", () => {
     expect(headers.get("connection")).toBe("close");
   });
 
-  it("no content type: 415", async () => {
+  it("is rejected with 415 without a content type", async () => {
     const body = new TextEncoder().encode('{"args":{"a":1}}');
     const request = new Request("http://shop.example/__web/rpc/add", { method: "POST", body });
     expect(request.headers.has("content-type")).toBe(false);
@@ -131,7 +134,7 @@ describe("what is refused", () => {
     "application/json;charset=UTF-8",
     "Application/JSON",
     "application/json ",
-  ])("but not the content type %j", async (type) => {
+  ])("is not rejected for the content type %j", async (type) => {
     const response = await callOverHttp(app, "add", { a: 1 }, { headers: { "content-type": type } });
     expect(response.status).toBe(200);
   });
@@ -144,13 +147,13 @@ describe("what is refused", () => {
     { origin: "http://shop.example.evil.example" },
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
-  ])("a call of another site (%j): 403", async (headers) => {
+  ])("is rejected with 403 if it comes from another site (%j)", async (headers) => {
     const refusal = await refused(callOverHttp(app, "add", { a: 1 }, { headers }), 403, "forbidden");
     expect(refusal.headers.get("connection")).toBe("close");
     expect(logged()).toContain("WEB_ORIGIN");
   });
 
-  it("a call of another site, without filling the log with what it sends", async () => {
+  it("is logged with truncated headers if it comes from another site", async () => {
     const headers = { origin: `https://${"x".repeat(8_000)}.example`, "sec-fetch-site": "y".repeat(4_000) };
     await refused(callOverHttp(app, "add", { a: 1 }, { headers }), 403, "forbidden");
     expect(logged()).toContain("https://xxx");
@@ -163,11 +166,11 @@ describe("what is refused", () => {
     { "sec-fetch-site": "same-origin" },
     { "sec-fetch-site": "none" },
     {},
-  ])("but not a call of this site, or of a script (%j)", async (headers) => {
+  ])("is not rejected if it comes from this site or from a script (%j)", async (headers) => {
     expect((await callOverHttp(app, "add", { a: 1 }, { headers })).status).toBe(200);
   });
 
-  it("holds to WEB_ORIGIN where it is set", async () => {
+  it("is rejected for every origin but WEB_ORIGIN, if it is set", async () => {
     const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_ORIGIN: "https://shop.example" };
     const strict = createTestApp({ add }, { env });
     const from = (origin: string) => callOverHttp(strict, "add", { a: 1 }, { headers: { origin } });
@@ -189,12 +192,12 @@ describe("what is refused", () => {
     "Add",
     "add%20",
     "x%2Fadd",
-  ])("the name %j: 404", async (name) => {
+  ])("is rejected with 404 for the function name %j", async (name) => {
     const { headers } = await refused(callOverHttp(app, name, { a: 1 }), 404, "not_found");
     expect(headers.get("connection")).toBe("close");
   });
 
-  it("a signed-out visitor, where a function asks for one: 401, before the body is read", async () => {
+  it("is rejected with 401 before its body is read, if the function requires a signed-in user", async () => {
     const { headers } = await refused(callOverHttp(app, "account", {}, { body: "no JSON" }), 401, "unauthenticated");
     expect(headers.get("connection")).toBe("close");
     await refused(
@@ -205,13 +208,13 @@ describe("what is refused", () => {
   });
 
   it.each(["", "x", "null", "[]", "1", '{"args":[]}', "{}", '{"args":null}', '{"args":{"a":{"__proto__":1}}}'])(
-    "the body %j: 422",
+    "is rejected with 422 for the body %j",
     async (body) => {
       await refused(callOverHttp(app, "add", {}, { body }), 422, "validation_error");
     },
   );
 
-  it("nesting over 64: 422", async () => {
+  it("is rejected with 422 for arguments that nest deeper than 64 levels", async () => {
     const nested = (depth: number) => `{"args":{"text":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}}`;
     expect((await callOverHttp(app, "echo", {}, { body: nested(64) })).status).toBe(200);
     await refused(callOverHttp(app, "echo", {}, { body: nested(65) }), 422, "validation_error");
@@ -224,13 +227,13 @@ describe("what is refused", () => {
     [{ a: 1, b: "x" }, "b"],
     [{ a: 1, c: 1 }, "c"],
     [{ a: 1, constructor: 1 }, "constructor"],
-  ])("the arguments %j: 422 that names %s", async (args, parameter) => {
+  ])("is rejected with 422 for the arguments %j, naming the parameter %s", async (args, parameter) => {
     const { json } = await refused(callOverHttp(app, "add", args), 422, "validation_error");
     expect(json.error.details).toMatchObject({ parameter, expected: expect.any(String) });
   });
 });
 
-describe("a body of 1 MiB", () => {
+describe("a call's body", () => {
   /** A body of just so many bytes. */
   const sized = (bytes: number) => {
     const frame = '{"args":{"text":""}}'.length;
@@ -247,7 +250,7 @@ describe("a body of 1 MiB", () => {
     });
   };
 
-  it.each([MIB - 1, MIB])("is taken at %i bytes", async (bytes) => {
+  it.each([MIB - 1, MIB])("is accepted with %i bytes", async (bytes) => {
     const text = sized(bytes);
     const declared = await callOverHttp(app, "echo", {}, { body: text, headers: { "content-length": String(bytes) } });
     expect(declared.status).toBe(200);
@@ -255,7 +258,7 @@ describe("a body of 1 MiB", () => {
     expect((await callOverHttp(app, "echo", {}, { body: chunked(text) })).status).toBe(200);
   });
 
-  it("is refused a byte later, declared or not", async () => {
+  it("is rejected with 1 MiB and one byte, with and without a declared length", async () => {
     const text = sized(MIB + 1);
     const headers = { "content-length": String(MIB + 1) };
     for (const init of [{ body: text, headers }, { body: text }, { body: chunked(text) }]) {
@@ -264,7 +267,7 @@ describe("a body of 1 MiB", () => {
     }
   });
 
-  it("is refused by what it declares before any of it is read", async () => {
+  it("is rejected by its declared length before any of it is read", async () => {
     let pulled = 0;
     const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 });
     await refused(
@@ -275,7 +278,7 @@ describe("a body of 1 MiB", () => {
     expect(pulled).toBe(0);
   });
 
-  it("is left as soon as it is over, however much would follow", async () => {
+  it("is cancelled as soon as it exceeds the limit", async () => {
     let cancelled = false;
     const piece = new Uint8Array(65_536);
     const body = new ReadableStream({
@@ -289,7 +292,7 @@ describe("a body of 1 MiB", () => {
   });
 
   it.each(["abc", "-1", "1e3", "5, 5", "0x10", "Infinity"])(
-    "is counted where its declared length is %j",
+    "is counted if its declared length is the invalid %j",
     async (length) => {
       const headers = { "content-length": length };
       await refused(callOverHttp(app, "echo", {}, { body: chunked(sized(MIB + 1)), headers }), 413, "validation_error");
@@ -302,7 +305,7 @@ describe("a body of 1 MiB", () => {
     await refused(callOverHttp(app, "echo", {}, { body: chunked(text) }), 413, "validation_error");
   });
 
-  it("keeps a character that two pieces share", async () => {
+  it("keeps characters that are split between chunks", async () => {
     const bytes = new TextEncoder().encode('{"args":{"text":"é€😀"}}');
     const body = new ReadableStream({
       start(controller) {

@@ -44,8 +44,8 @@ function promise(): [Promise<void>, () => void] {
 
 const text = (chunk: { readonly value?: Uint8Array | undefined }) => new TextDecoder().decode(chunk.value);
 
-describe("a stream", () => {
-  it("is one line a value, then done", async () => {
+describe("a stream over HTTP", () => {
+  it("has one line for each value, and then done", async () => {
     const app = streaming(function* () {
       yield 1;
       yield { at: new Date(0), not: undefined };
@@ -67,7 +67,7 @@ describe("a stream", () => {
     ]);
   });
 
-  it("is the same of an async generator, and of promises that are yielded", async () => {
+  it("is the same for async generators and for yielded promises", async () => {
     const asynchronous = streaming(async function* () {
       yield await Promise.resolve(1);
       yield Promise.resolve(2);
@@ -81,7 +81,7 @@ describe("a stream", () => {
     }
   });
 
-  it("may have no values", async () => {
+  it("can be empty", async () => {
     expect(
       await lines(
         callOverHttp(
@@ -92,7 +92,7 @@ describe("a stream", () => {
     ).toEqual([{ done: true }]);
   });
 
-  it("takes coerced arguments", async () => {
+  it("receives coerced arguments", async () => {
     const count = compiledServer(
       "count",
       function* (to: number) {
@@ -108,8 +108,8 @@ describe("a stream", () => {
   });
 });
 
-describe("before a stream starts", () => {
-  it("arguments and authentication are refused with their statuses, and it does not run", async () => {
+describe("a call of a streaming function", () => {
+  it("is rejected with 422 or 401 before the function runs, for invalid arguments or a missing sign-in", async () => {
     const fn = function* () {
       steps.push("ran");
       yield 1;
@@ -123,7 +123,7 @@ describe("before a stream starts", () => {
   });
 });
 
-describe("what a stream throws", () => {
+describe("an error of a stream", () => {
   it.each([
     [
       new RPCError("conflict", "Taken.", { by: "ada" }),
@@ -131,7 +131,7 @@ describe("what a stream throws", () => {
     ],
     [new ValueError("No."), { code: "validation_error", message: "No.", details: {} }],
     [new TypeError("No."), { code: "validation_error", message: "No.", details: {} }],
-  ])("%s is an error line, before the first value as after it", async (error, body) => {
+  ])("becomes an error line, before the first value and after it: %s", async (error, body) => {
     // biome-ignore lint/correctness/useYield: it throws before it would
     const early = streaming(function* () {
       throw error;
@@ -144,7 +144,7 @@ describe("what a stream throws", () => {
     expect(await lines(callOverHttp(late, "stream"))).toEqual([{ chunk: 1 }, { error: body }]);
   });
 
-  it("is internal for anything else, with the stack in the log alone", async () => {
+  it("becomes internal for all other errors, with the stack only in the log", async () => {
     const error = new Error("the password is hunter2");
     const app = streaming(function* () {
       yield 1;
@@ -157,7 +157,7 @@ describe("what a stream throws", () => {
     expect(log).toHaveBeenCalledWith(error);
   });
 
-  it("is told even with details that cannot be sent", async () => {
+  it("is sent with empty details if they cannot be serialised", async () => {
     // biome-ignore lint/correctness/useYield: it throws before it would
     const app = streaming(function* () {
       throw new RPCError("conflict", "Taken.", { later: Promise.resolve() });
@@ -167,7 +167,7 @@ describe("what a stream throws", () => {
     ]);
   });
 
-  it("closes the generator when a value cannot be sent", async () => {
+  it("closes the generator if a value cannot be serialised", async () => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;
     const app = streaming(function* () {
@@ -184,8 +184,8 @@ describe("what a stream throws", () => {
   });
 });
 
-describe("the pace of a stream", () => {
-  it("is its reader's: it runs one step ahead and no more", async () => {
+describe("the back-pressure of a stream", () => {
+  it("lets the function run one step ahead of the reader", async () => {
     const app = streaming(function* () {
       for (let n = 1; n <= 5; n++) {
         steps.push(`step ${n}`);
@@ -203,7 +203,7 @@ describe("the pace of a stream", () => {
   });
 });
 
-describe("a reader that goes away", () => {
+describe("a client that disconnects from a stream", () => {
   const kinds = [
     [
       "a generator",
@@ -234,7 +234,7 @@ describe("a reader that goes away", () => {
     ],
   ] as const;
 
-  it.each(kinds)("ends %s where it stands, before the first read as after it", async (_, fn) => {
+  it.each(kinds)("ends %s at its current yield, before the first read and after it", async (_, fn) => {
     const app = streaming(fn);
     await (await callOverHttp(app, "stream")).body?.cancel();
     expect(steps).toEqual(["finally"]);
@@ -246,7 +246,7 @@ describe("a reader that goes away", () => {
     expect(steps).toEqual(["finally"]);
   });
 
-  it("lets a step that is under way come to its yield, and no further", async () => {
+  it("lets a running step reach its yield and no further", async () => {
     const [gate, open] = promise();
     const [underWay, begin] = promise();
     const app = streaming(async function* () {
@@ -273,7 +273,7 @@ describe("a reader that goes away", () => {
     expect(log).not.toHaveBeenCalled();
   });
 
-  it("is no failure of a function that its signal ended", async () => {
+  it("is not logged as a failure if request.signal ended the function", async () => {
     const gone = new AbortController();
     const [underWay, begin] = promise();
     const app = streaming(async function* () {
@@ -294,11 +294,11 @@ describe("a reader that goes away", () => {
     gone.abort();
     expect(text(await pending)).toBe("\n");
     expect(steps).toEqual(["finally"]);
-    expect(String(log.mock.calls)).toContain("its caller had gone");
+    expect(String(log.mock.calls)).toContain("its client disconnected");
     expect(String(log.mock.calls)).not.toContain("failed");
   });
 
-  it("has gone before the stream began: nothing of it runs, and it holds no place", async () => {
+  it("prevents the function from running, if it disconnects first, and is not counted as open", async () => {
     const endless = async function* () {
       steps.push("begun");
       await new Promise(() => undefined);
@@ -312,7 +312,7 @@ describe("a reader that goes away", () => {
     expect(steps).toEqual([]);
   });
 
-  it("has what its finally throws put into the log", async () => {
+  it("causes an error of the function's finally to be logged", async () => {
     const app = streaming(async function* () {
       try {
         yield 1;
@@ -327,8 +327,8 @@ describe("a reader that goes away", () => {
   });
 });
 
-describe("the request, in a stream", () => {
-  it("is there on every step, and while it is closed", async () => {
+describe("request and session in a stream", () => {
+  it("are available in every step and while the stream is closed", async () => {
     const app = streaming(async function* () {
       try {
         yield request.id;
@@ -354,7 +354,7 @@ describe("the request, in a stream", () => {
     expect(steps).toEqual(["two", "one"]);
   });
 
-  it("takes a sign-in before the first value, and says so after it", async () => {
+  it("accept a sign-in before the first value and throw after it", async () => {
     const early = await callOverHttp(
       streaming(async function* () {
         await null;

@@ -14,10 +14,10 @@ async function errorOf(response: Response): Promise<{ code: string; message: str
   return (await response.json()).error;
 }
 
-describe("the rate", () => {
+describe("the rate limit of calls", () => {
   const ping = compiledServer("ping", () => "pong");
 
-  it("is 120 calls in a minute unless said, counted by client, for known and unknown functions alike", async () => {
+  it("is 120 calls a minute by default, counted by client, for known and unknown functions", async () => {
     const app = createTestApp({ ping });
     const from = (address: string) => (name: string) =>
       app.fetch(
@@ -39,7 +39,7 @@ describe("the rate", () => {
     expect((await from("10.0.0.2")("ping")).status).toBe(200);
   });
 
-  it("can be set and switched off", async () => {
+  it("can be changed and switched off", async () => {
     const three = createTestApp({ ping }, { rate: { calls: 3, seconds: 60 } });
     const statuses = [];
     for (let at = 0; at < 4; at++) statuses.push((await callOverHttp(three, "ping")).status);
@@ -54,7 +54,7 @@ describe("the rate", () => {
     { calls: 1, seconds: 0 },
     { calls: Number.NaN, seconds: 60 },
     { calls: 1, seconds: Number.POSITIVE_INFINITY },
-  ])("is refused as %j", (rate) => {
+  ])("is rejected if invalid: %j", (rate) => {
     expect(() => createTestApp({ ping }, { rate })).toThrow(RangeError);
   });
 });
@@ -83,7 +83,7 @@ describe("rpc_timeout", () => {
     return { wait, seen };
   }
 
-  it("answers 504 when it is over and not before, and aborts the signal", async () => {
+  it("responds with 504 when it is exceeded and not before, and aborts request.signal", async () => {
     const { wait, seen } = stuck({ rpc_timeout: 2 });
     let answered = false;
     const answer = callOverHttp(createTestApp({ wait }), "wait").finally(() => {
@@ -99,7 +99,7 @@ describe("rpc_timeout", () => {
     expect(seen.signal?.aborted).toBe(true);
   });
 
-  it("drops what a call throws after its time", async () => {
+  it("ignores an error that a function throws after its time limit", async () => {
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
     const { wait, seen } = stuck({ rpc_timeout: 1 });
@@ -114,7 +114,7 @@ describe("rpc_timeout", () => {
     expect(unhandled).not.toHaveBeenCalled();
   });
 
-  it("is the application's where the function says none, and the function's where it does", async () => {
+  it("is that of the function, or else that of the application", async () => {
     const patient = stuck({ rpc_timeout: 5 }).wait;
     const { wait } = stuck();
     const app = createTestApp({ wait }, { rpc_timeout: 1 });
@@ -131,7 +131,7 @@ describe("rpc_timeout", () => {
     expect((await other).status).toBe(504);
   });
 
-  it("leaves no timer behind for a call that is in time, and none at all for a stream", async () => {
+  it("leaves no timer after a call and does not apply to streams", async () => {
     const quick = compiledServer("quick", () => 1, { options: { rpc_timeout: 60 } });
     const slow = compiledServer(
       "slow",
@@ -149,7 +149,7 @@ describe("rpc_timeout", () => {
     expect(await (await stream).text()).toBe('{"chunk":1}\n{"done":true}\n');
   });
 
-  it("refuses a cookie from a call whose answer has left", async () => {
+  it("rejects a cookie of a function whose response was sent", async () => {
     let late: unknown;
     const wait = compiledServer(
       "wait",
@@ -169,20 +169,26 @@ describe("rpc_timeout", () => {
     expect(late).toMatchObject({ message: expect.stringContaining("cannot be set") });
   });
 
-  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2_147_484, "1"])("is refused as %j", (rpc_timeout) => {
-    const options = { rpc_timeout: rpc_timeout as number };
-    expect(() => stuck(options)).toThrow(RangeError);
-    expect(() => createTestApp({ wait: stuck().wait }, options)).toThrow(RangeError);
-  });
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2_147_484, "1"])(
+    "is rejected if invalid: %j",
+    (rpc_timeout) => {
+      const options = { rpc_timeout: rpc_timeout as number };
+      expect(() => stuck(options)).toThrow(RangeError);
+      expect(() => createTestApp({ wait: stuck().wait }, options)).toThrow(RangeError);
+    },
+  );
 });
 
-describe("the options of a function", () => {
-  it.each([{ auth_requird: true }, { auth_required: "yes" }, { rpcTimeout: 1 }])("are refused as %j", (options) => {
-    expect(() => compiledServer("f", () => 1, { options: options as object })).toThrow(TypeError);
-  });
+describe("the options of server()", () => {
+  it.each([{ auth_requird: true }, { auth_required: "yes" }, { rpcTimeout: 1 }])(
+    "are rejected if invalid: %j",
+    (options) => {
+      expect(() => compiledServer("f", () => 1, { options: options as object })).toThrow(TypeError);
+    },
+  );
 });
 
-describe("the time a body has", () => {
+describe("the time limit of a call's body", () => {
   it("is 30 seconds", async () => {
     vi.useFakeTimers();
     const ping = compiledServer("ping", () => "pong");
@@ -197,7 +203,7 @@ describe("the time a body has", () => {
   });
 });
 
-describe("the CSRF token", () => {
+describe("the CSRF token of a call", () => {
   const functions = {
     enter: compiledServer("enter", (who: string) => session.login(who), { params: { who: "any" } }),
     leave: compiledServer("leave", () => session.logout()),
@@ -206,7 +212,7 @@ describe("the CSRF token", () => {
   };
   const site = () => createTestApp(functions, { env: CSRF });
 
-  it("is asked for by functions for the signed-in alone", async () => {
+  it("is required by functions with auth_required only", async () => {
     const app = site();
     expect((await callOverHttp(app, "open")).status).toBe(200);
     expect((await callOverHttp(app, "spend")).status).toBe(401);
@@ -217,7 +223,7 @@ describe("the CSRF token", () => {
     expect((await callOverHttp(app, "open", {}, { headers: { cookie } })).status).toBe(200);
   });
 
-  it("comes with the answer that signs in, and holds from there on without a page", async () => {
+  it("is in the response that signs in, and is valid without loading a page", async () => {
     const app = site();
     const { cookie, token } = kept(await callOverHttp(app, "enter", { who: "ada" }));
     const headers = { cookie, "x-csrf-token": token ?? "" };
@@ -229,7 +235,7 @@ describe("the CSRF token", () => {
     expect(kept(left).token).not.toBeNull();
   });
 
-  it("of another sign-in is refused with a fresh one, which holds: another tab signed in", async () => {
+  it("is rejected if it belongs to an earlier sign-in (another tab), and the response has a valid one", async () => {
     const app = site();
     const first = kept(await callOverHttp(app, "enter", { who: "ada" }));
     const second = kept(await callOverHttp(app, "enter", { who: "ada" }));
@@ -240,7 +246,7 @@ describe("the CSRF token", () => {
     expect((await callOverHttp(app, "spend", {}, { headers: { ...headers, "x-csrf-token": fresh } })).status).toBe(200);
   });
 
-  it("also comes with an error that a call ends with after it signed in", async () => {
+  it("is also in an error response of a call that signed in", async () => {
     const both = compiledServer("both", () => {
       session.login("ada");
       throw new Error("after");
@@ -248,7 +254,7 @@ describe("the CSRF token", () => {
     expect(kept(await callOverHttp(createTestApp({ both }, { env: CSRF }), "both")).token).not.toBeNull();
   });
 
-  it("does not come with a 403 of the function's own, which would be called again for it", async () => {
+  it("is not in a 403 response of the function itself, because clients would repeat the call", async () => {
     const both = compiledServer("both", () => {
       session.login("ada");
       throw new RPCError("forbidden", "Not you.");
@@ -256,7 +262,7 @@ describe("the CSRF token", () => {
     expect(kept(await callOverHttp(createTestApp({ both }, { env: CSRF }), "both")).token).toBeNull();
   });
 
-  it("is neither asked for nor sent where no secret is set", async () => {
+  it("is neither required nor sent without WEB_CSRF_SECRET", async () => {
     const app = createTestApp(functions);
     const entered = await callOverHttp(app, "enter", { who: "ada" });
     expect(kept(entered).token).toBeNull();
@@ -264,7 +270,7 @@ describe("the CSRF token", () => {
   });
 });
 
-describe("the streams that a client may have open", () => {
+describe("the limit of open streams of a client", () => {
   const forever = compiledServer(
     "forever",
     function* () {
@@ -283,7 +289,7 @@ describe("the streams that a client may have open", () => {
   const app = (most?: number) =>
     createTestApp({ forever, waiting }, { rate: false, env: most ? { WEB_MAX_STREAMS_PER_CLIENT: String(most) } : {} });
 
-  it("are 100 unless said, each given back by its end", async () => {
+  it("is 100 by default, and a stream that ends no longer counts", async () => {
     const many = app();
     const opened = [];
     for (let at = 0; at < 100; at++) opened.push(await callOverHttp(many, "forever"));
@@ -297,7 +303,7 @@ describe("the streams that a client may have open", () => {
     expect((await callOverHttp(many, "forever")).status).toBe(429);
   });
 
-  it("are given back by a caller that leaves before the first value, though the function waits on", async () => {
+  it("no longer counts a stream whose client disconnects before the first value, even if the function never ends", async () => {
     const one = app(1);
     const gone = new AbortController();
     void callOverHttp(one, "waiting", {}, { signal: gone.signal });
@@ -306,7 +312,7 @@ describe("the streams that a client may have open", () => {
     expect((await callOverHttp(one, "forever")).status).toBe(200);
   });
 
-  it("are not taken by what is refused, or is no stream", async () => {
+  it("does not count rejected calls and calls of other functions", async () => {
     const one = app(1);
     for (let at = 0; at < 3; at++) expect((await callOverHttp(one, "forever", { extra: 1 })).status).toBe(422);
     const whole = createTestApp(

@@ -6,7 +6,7 @@ import { session } from "../session/index.ts";
 import { definitionOf, server } from "./server.ts";
 
 describe("server()", () => {
-  it("that was not compiled throws, and says how to compile", () => {
+  it("throws in a module that was not compiled, and the error describes how to compile it", () => {
     for (const mark of [
       () => server(() => 1),
       () => server({}, () => 1),
@@ -16,7 +16,7 @@ describe("server()", () => {
     }
   });
 
-  it("keeps the function's name and what it is made of", () => {
+  it("keeps the function's name, signature and options", () => {
     const options = { auth_required: true };
     const add = compiledServer("add", (a: number) => a, { params: { a: "int" }, options });
     expect((add as { name?: string }).name).toBe("add");
@@ -26,7 +26,7 @@ describe("server()", () => {
 });
 
 describe("a call from server code", () => {
-  it("is a promise of what the types say, with no coercion", async () => {
+  it("resolves with the serialised result and does not coerce arguments", async () => {
     const given: unknown[] = [];
     const echo = compiledServer("echo", (...values: unknown[]) => given.push(...values), {
       params: { a: "int", b: "int" },
@@ -39,7 +39,7 @@ describe("a call from server code", () => {
     expect(await nothing()).toBeNull();
   });
 
-  it("gives a copy: what the caller changes stays its own", async () => {
+  it("resolves with a copy of the function's value", async () => {
     const kept = { list: [1] };
     const get = compiledServer("get", () => kept);
     const got = await get();
@@ -47,7 +47,7 @@ describe("a call from server code", () => {
     expect(kept.list).toEqual([1]);
   });
 
-  it("rejects with what was thrown, and never throws at once", async () => {
+  it("rejects with the function's error and never throws synchronously", async () => {
     const error = new Error("as it is");
     const fail = compiledServer("fail", () => {
       throw error;
@@ -58,7 +58,7 @@ describe("a call from server code", () => {
     await expect(compiledServer("cycle", () => cycle)()).rejects.toThrow("self cannot be sent");
   });
 
-  it("holds to auth_required, with the session of the request under way", async () => {
+  it("respects auth_required, with the session of the current request", async () => {
     const inner = compiledServer("inner", () => session.user()?.sub, { options: { auth_required: true } });
     const ticks = compiledServer(
       "ticks",
@@ -82,7 +82,7 @@ describe("a call from server code", () => {
   });
 });
 
-describe("a function that gives a stream and is not written with function*", () => {
+describe("a function that returns a stream and is not declared with function*", () => {
   const steps = function* () {
     yield 1;
   };
@@ -97,19 +97,16 @@ describe("a function that gives a stream and is not written with function*", () 
     d: () => inner(),
   };
 
-  it.each(Object.entries(functions))(
-    "is refused when it is called, since callers wait for one value: %s",
-    async (_, run) => {
-      const f = compiledServer("f", run);
-      await expect(f()).rejects.toThrow("function*");
-      const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
-      const response = await callOverHttp(createTestApp({ f }), "f");
-      expect(response.status).toBe(500);
-      expect(await response.json()).toMatchObject({ error: { code: "internal" } });
-      expect(String(log.mock.calls)).toContain("function*");
-      log.mockRestore();
-    },
-  );
+  it.each(Object.entries(functions))("fails when it is called: %s", async (_, run) => {
+    const f = compiledServer("f", run);
+    await expect(f()).rejects.toThrow("function*");
+    const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+    const response = await callOverHttp(createTestApp({ f }), "f");
+    expect(response.status).toBe(500);
+    expect(await response.json()).toMatchObject({ error: { code: "internal" } });
+    expect(String(log.mock.calls)).toContain("function*");
+    log.mockRestore();
+  });
 });
 
 describe("named()", () => {
@@ -117,23 +114,23 @@ describe("named()", () => {
     params: { item: "any", quantity: { type: "int", optional: true } },
   });
 
-  it("finds the parameters by name, and leaves defaults to the function", async () => {
+  it("assigns arguments by name and applies the function's defaults", async () => {
     expect(await buy.named({ quantity: 2, item: "apple" })).toEqual(["apple", 2]);
     expect(await buy.named({ item: "apple" })).toEqual(["apple", 1]);
   });
 
-  it("rejects a name that is no parameter", async () => {
+  it("rejects an unknown name", async () => {
     await expect(buy.named({ item: 1, price: 2 })).rejects.toThrow("buy has no parameter price.");
   });
 
-  it("takes nothing that an object merely inherits", async () => {
+  it("ignores properties that an object inherits", async () => {
     const odd = compiledServer("odd", (value: unknown = "default") => value, {
       params: { ["constructor" as string]: { type: "any", optional: true } },
     });
     expect(await odd.named({})).toBe("default");
   });
 
-  it("of a keyed function is the call itself", async () => {
+  it("calls a keyed function like a direct call", async () => {
     const keyed = compiledServer(
       "keyed",
       ({ item, quantity = 1 }: { item: string; quantity?: number }) => [item, quantity],
@@ -146,7 +143,7 @@ describe("named()", () => {
     expect(await keyed.named({ item: "apple", quantity: 3 })).toEqual(["apple", 3]);
   });
 
-  it("of a stream fails at the first read", async () => {
+  it("rejects an unknown name of a stream at the first read", async () => {
     const count = compiledServer(
       "count",
       function* (to: number) {
@@ -176,7 +173,7 @@ describe("a stream from server code", () => {
     );
   }
 
-  it("starts at the first read and gives serialised values", async () => {
+  it("starts at the first read and yields serialised values", async () => {
     const steps: string[] = [];
     const stream = counting(steps)();
     expect(steps).toEqual([]);
@@ -204,7 +201,7 @@ describe("a stream from server code", () => {
     expect(steps).toEqual(["start", "finally"]);
   });
 
-  it("ends when it is cancelled: between reads, within one, before the first", async () => {
+  it("ends when it is cancelled between reads, during a read and before the first read", async () => {
     const steps: string[] = [];
     const stream = counting(steps)();
     const values: number[] = [];
@@ -244,7 +241,7 @@ describe("a stream from server code", () => {
     expect(() => stream[Symbol.asyncIterator]()).toThrow("A stream can be read once");
   });
 
-  it("throws into the loop what the function threw, after its values", async () => {
+  it("throws the function's error into the loop, after its values", async () => {
     const failing = compiledServer(
       "failing",
       function* () {
@@ -261,7 +258,7 @@ describe("a stream from server code", () => {
     expect(values).toEqual([1]);
   });
 
-  it("runs the function's finally when a value cannot be sent", async () => {
+  it("runs the function's finally if a value cannot be serialised", async () => {
     const steps: string[] = [];
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;

@@ -34,7 +34,7 @@ function refused(type: string, json: string, around = ""): RPCError {
   throw new Error("It was not refused");
 }
 
-describe("strict, plain values", () => {
+describe("strict checks of scalar values", () => {
   it.each<[type: string, json: string, value: unknown]>([
     ["string", '"x"', "x"],
     ["string", '""', ""],
@@ -53,7 +53,7 @@ describe("strict, plain values", () => {
     ['int | "all"', '"7"', 7],
     ["int", '"7"', 7],
     ["Date", '"whatever"', "whatever"],
-  ])("%s takes %s", (type, json, value) => {
+  ])("accept for the type %s the value %s", (type, json, value) => {
     expect(taken(type, json)).toStrictEqual(value);
   });
 
@@ -71,22 +71,22 @@ describe("strict, plain values", () => {
     ["true", "false", "a: expected true, got false"],
     ["true | 1", '"1"', 'a: expected true or 1, got "1"'],
     ["int", "1.5", "a: expected int, got 1.5"],
-  ])("%s refuses %s", (type, json, message) => {
+  ])("reject for the type %s the value %s", (type, json, message) => {
     const error = refused(type, json);
     expect(error).toMatchObject({ code: "validation_error", message });
     expect(error.details).toEqual({ parameter: "a", expected: message.slice(12, message.indexOf(", got")) });
   });
 
-  it("shows no more than the beginning of a long value", () => {
+  it("truncate long values and keys in errors", () => {
     expect(refused("int[]", `["${"9".repeat(10_000)}x"]`).message.length).toBeLessThan(100);
     expect(refused("Record<string, int>", `{"${"k".repeat(10_000)}":"x"}`).message.length).toBeLessThan(120);
   });
 });
 
-describe("strict, inside of values", () => {
+describe("strict checks inside of values", () => {
   const ITEM = "interface Item { name: string; price: float; tags?: string[] | null }";
 
-  it("coerces as outside", () => {
+  it("coerce members and items like whole parameters", () => {
     const json =
       '[{"name":"a","price":" 1.5 "},{"name":"b","price":2,"tags":["x"]},{"name":"c","price":0,"tags":null}]';
     expect(taken("Item[]", json, ITEM)).toStrictEqual([
@@ -121,14 +121,14 @@ describe("strict, inside of values", () => {
     ["[int, ...string[]]", '[1,"a",2]', "a[2]", "string", "got 2"],
     ["int[] | null", '"x"', undefined, "array or null", 'got "x"'],
     ["int | { n: int }", "[]", undefined, "int or object", "got []"],
-  ])("%s refuses %s at %s", (type, json, path, expected, message) => {
+  ])("reject for the type %s the value %s at the path %s", (type, json, path, expected, message) => {
     const error = refused(type, json, ITEM);
     expect(error.details).toEqual({ parameter: "a", expected, ...(path === undefined ? {} : { path }) });
     expect(error.message).toMatch(new RegExp(`^${(path ?? "a").replace(/[[\]]/g, "\\$&")}: `));
     expect(error.message).toContain(message);
   });
 
-  it("tells objects apart by their literal member", () => {
+  it("select the case of a discriminated union by its literal member", () => {
     const pay = '{ kind: "card"; number: string } | { kind: "iban" | "bic"; code: string; fee?: int }';
     expect(taken(pay, '{"kind":"card","number":"4"}')).toStrictEqual({ kind: "card", number: "4" });
     expect(taken(pay, '{"kind":"bic","code":"x","fee":"3"}')).toStrictEqual({ kind: "bic", code: "x", fee: 3 });
@@ -138,7 +138,7 @@ describe("strict, inside of values", () => {
     expect(taken("{ v: 1; a: int } | { v: 2; b: int }", '{"v":"2","b":"3"}')).toStrictEqual({ v: 2, b: 3 });
   });
 
-  it("follows a type that is made of itself", () => {
+  it("follow recursive types", () => {
     const tree = "interface Tree { v: int; kids: Tree[]; up?: Tree | null }";
     expect(taken("Tree", '{"v":1,"kids":[{"v":"2","kids":[],"up":null}]}', tree)).toStrictEqual({
       v: 1,
@@ -159,15 +159,15 @@ describe("strict, inside of values", () => {
     expect(taken("Json", '{"a":[1,"x",{"b":null}]}', json)).toStrictEqual({ a: [1, "x", { b: null }] });
   });
 
-  it("takes null for undefined where a list has it: so it travels", () => {
+  it("accept null in an array for undefined, because JSON has no undefined", () => {
     expect(taken("(int | undefined)[]", '[1,null,"2"]')).toStrictEqual([1, undefined, 2]);
     expect(taken("(int | null | undefined)[]", "[null]")).toStrictEqual([null]);
     expect(taken("[int?, int?]", "[null,2]")).toStrictEqual([undefined, 2]);
   });
 });
 
-describe("strict, members that a type does not name", () => {
-  it("are left out", () => {
+describe("members that are not part of a type", () => {
+  it("are removed from the value", () => {
     expect(taken("{ n: int; o: { m: int } }", '{"n":1,"admin":true,"o":{"m":2,"x":3}}')).toStrictEqual({
       n: 1,
       o: { m: 2 },
@@ -175,11 +175,11 @@ describe("strict, members that a type does not name", () => {
     expect(taken('{ k: "a" } | { k: "b"; n: int }', '{"k":"a","n":1}')).toStrictEqual({ k: "a" });
   });
 
-  it("are taken where it has an index signature", () => {
+  it("are kept if the type has an index signature", () => {
     expect(taken("{ n: int; [key: string]: string | int }", '{"n":"1","m":"1"}')).toStrictEqual({ n: 1, m: "1" });
   });
 
-  it("named as what every object inherits are never found there, and never set it", () => {
+  it("are neither read from a prototype nor set on one", () => {
     for (const name of ["constructor", "toString", "hasOwnProperty", "valueOf"]) {
       expect(refused(`{ ${name}: string }`, "{}").message).toBe(`a.${name}: string is required`);
       expect(taken(`{ ${name}?: string }`, "{}")).toStrictEqual({});
@@ -194,8 +194,8 @@ describe("strict, members that a type does not name", () => {
   });
 });
 
-describe("strict, parameters", () => {
-  it("of a destructured object, defaults and missing ones", () => {
+describe("strict checks of parameters", () => {
+  it("apply to destructured objects, defaults and missing members", () => {
     const keyed = signature("{ item, size = 's', tags }: { item: string; size?: 's' | 'm'; tags?: string[] }");
     expect(bind(keyed, '{"item":"a"}')).toEqual([{ item: "a" }]);
     expect(bind(keyed, '{"item":"a","size":"m","tags":["x"]}')).toEqual([{ item: "a", size: "m", tags: ["x"] }]);
@@ -206,7 +206,7 @@ describe("strict, parameters", () => {
     expect(bind(signature("a = 'x'"), "{}")).toEqual([]);
   });
 
-  it("that have a schema are left to it", () => {
+  it("are replaced by schemas", () => {
     const compiled = signature("a: string[], b: string");
     const checks = compileParameterChecks(compiled, (name) => name === "a");
     expect([...checks.keys()]).toEqual(["b"]);
@@ -214,7 +214,7 @@ describe("strict, parameters", () => {
   });
 });
 
-describe("an application", () => {
+describe("the strict option of an application", () => {
   const given: unknown[] = [];
   const f = typedServer(["f", "name: string, tags: (int | null)[]"], (...values) => given.push(values));
   const stream = typedServer(
@@ -226,7 +226,7 @@ describe("an application", () => {
   );
   const args = { name: 5, tags: ["1"] };
 
-  it("that is strict answers 422, before a stream starts too", async () => {
+  it("rejects invalid arguments with 422, also before a stream starts", async () => {
     const app = createTestApp({ f, stream }, { strict: true });
     for (const name of ["f", "stream"]) {
       const response = await callOverHttp(app, name, name === "f" ? args : { name: 5 });
@@ -245,20 +245,20 @@ describe("an application", () => {
     expect(await missing.json()).toMatchObject({ error: { message: "name: string is required" } });
   });
 
-  it.each([{}, { strict: false }])("that is not passes on what came: %j", async (options) => {
+  it.each([{}, { strict: false }])("is off by default, so that values are passed unchecked: %j", async (options) => {
     expect((await callOverHttp(createTestApp({ f }, options), "f", args)).status).toBe(200);
     expect(given.pop()).toEqual([5, ["1"]]);
   });
 });
 
-describe("strict, whatever JSON comes", () => {
+describe("strict checks of any JSON", () => {
   const compiled = signature(
     "a: Node | null",
     'interface Node { kind: "x"; n: int; s?: string; list: (Node | float | null)[]; more: Record<string, boolean> }',
   );
   const checks = compileParameterChecks(compiled, () => false);
 
-  it("is a value of the type, or a validation_error that names a place", { timeout: 60_000 }, () => {
+  it("return a value of the type, or throw a validation_error that names the path", { timeout: 60_000 }, () => {
     const keys = fc.constantFrom("kind", "n", "s", "list", "more", "__proto__", "constructor", "other");
     const { any } = fc.letrec<{ any: unknown }>((tie) => ({
       any: fc.oneof(

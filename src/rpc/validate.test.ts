@@ -78,7 +78,7 @@ function asynchronous(schema: StandardSchema): StandardSchema {
 }
 
 describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size }) => {
-  it("passes what is right, and refuses what is wrong by the parameter's name", async () => {
+  it("accepts valid values and rejects invalid values with the name of the parameter", async () => {
     expect(await sent("to: string", { to: "a@b.example" }, { validate: { to: email } })).toEqual(["a@b.example"]);
     const error = await sent("n: int, to: string", { n: "1", to: "nobody" }, { validate: { to: email } });
     expect(error).toMatchObject({ code: "validation_error", details: { parameter: "to" } });
@@ -87,7 +87,7 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
     expect(details).not.toHaveProperty("path");
   });
 
-  it("says where in the value", async () => {
+  it("names the path inside the value in the error", async () => {
     const lines = [{ "unit price": 1 }, { "unit price": -1 }];
     const error = await sent("order: object", { order: { lines } }, { validate: { order } });
     expect(error).toMatchObject({
@@ -97,7 +97,7 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
     });
   });
 
-  it("hands on what it makes of a value, and to a stream and a keyed function too", async () => {
+  it("passes the schema's output to functions, streams and keyed functions", async () => {
     const seen: unknown[] = [];
     const options = { validate: { on: day } };
     const one = typedServer(["one", "on: Date"], (on: Date) => seen.push(on), { options });
@@ -118,7 +118,7 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
     expect(seen).toEqual([date, { on: date }, date]);
   });
 
-  it("waits for what is asynchronous", async () => {
+  it("awaits asynchronous schemas", async () => {
     expect(await sent("name: string", { name: "free" }, { validate: { name: free } })).toEqual(["free"]);
     expect(await sent("name: string", { name: "taken" }, { validate: { name: free } })).toMatchObject({
       code: "validation_error",
@@ -126,7 +126,7 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
     });
   });
 
-  it("refuses a stream's arguments before the stream starts", async () => {
+  it("rejects invalid arguments of a stream before the stream starts", async () => {
     const f = typedServer(
       ["f", "to: string"],
       function* () {
@@ -139,7 +139,7 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
     expect(await response.json()).toMatchObject({ error: { code: "validation_error", details: { parameter: "to" } } });
   });
 
-  it("of a parameter that was left out, a default holds: its own, or the function's", async () => {
+  it("applies the function's default to an omitted parameter", async () => {
     const own = typedServer(["own", "to: string = 'me'"], (to = "me") => to, { options: { validate: { to: email } } });
     expect(await (await callOverHttp(createTestApp({ own }), "own")).json()).toEqual({ result: "me" });
     expect(await (await callOverHttp(createTestApp({ own }), "own", { to: "nobody" })).json()).toHaveProperty("error");
@@ -150,7 +150,7 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
     expect(await (await callOverHttp(createTestApp({ keyed }), "keyed")).json()).toEqual({ result: "me" });
   });
 
-  it("never repeats a value that is named like a secret, however it is wrong", async () => {
+  it("never shows a value that is named like a secret", async () => {
     for (const [name, schema] of [
       ["password", email],
       ["apiKey", size],
@@ -161,14 +161,14 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
     }
   });
 
-  it("repeats no more of a long value than the beginning", async () => {
+  it("truncates long values in errors", async () => {
     const error = await sent("to: string", { to: "x".repeat(100_000) }, { validate: { to: email } });
     expect(JSON.stringify(error).length).toBeLessThan(700);
   });
 });
 
-describe("a schema's own default", () => {
-  it("holds where the parameter may be left out", async () => {
+describe("the default value of a schema", () => {
+  it("applies to an omitted optional parameter", async () => {
     const zod = { size: z.enum(["s", "m"]).default("m") };
     expect(await sent("size?: string", {}, { validate: zod })).toEqual(["m"]);
     expect(await sent("n?: int, size?: string", {}, { validate: zod })).toEqual([null, "m"]);
@@ -176,14 +176,14 @@ describe("a schema's own default", () => {
     expect(await sent("size?: string", {}, { validate: { size: v.optional(v.string(), "m") } })).toEqual(["m"]);
   });
 
-  it("does not, where it may not", async () => {
+  it("does not apply to a required parameter", async () => {
     const validate = { size: z.string().default("m") };
     expect(await sent("size: string", {}, { validate })).toMatchObject({ message: "size: a value is required" });
   });
 });
 
-describe("the order", () => {
-  it("is coercion first: a schema gets a number, also where a string came", async () => {
+describe("the order of validation", () => {
+  it("starts with coercion, so that a schema receives a number for a numeric string", async () => {
     expect(await sent("n: int", { n: " 7 " }, { validate: { n: z.number().max(9) } })).toEqual([7]);
     expect(await sent("n: int", { n: "x" }, { validate: { n: z.number() } })).toMatchObject({
       message: 'n: expected int, got "x"',
@@ -191,7 +191,7 @@ describe("the order", () => {
     expect(await sent("on: boolean", { on: "yes" }, { validate: { on: z.literal(true) } })).toEqual([true]);
   });
 
-  it("in a strict application is the same: a schema takes the place of what strict would check", async () => {
+  it("is the same in a strict application, where a schema replaces the strict check", async () => {
     const validate = { tags: z.string().transform((text) => text.split(",")) };
     const setting = { validate, strict: true };
     expect(await sent("tags: string[], name: string", { tags: "a,b", name: "x" }, setting)).toEqual([["a", "b"], "x"]);
@@ -201,7 +201,7 @@ describe("the order", () => {
     expect(await sent("n: int", { n: "7" }, { validate: { n: z.number() }, strict: true })).toEqual([7]);
   });
 
-  it("is that of the parameters, and the first that is wrong is told", async () => {
+  it("follows the parameters and stops at the first invalid one", async () => {
     const asked: string[] = [];
     const noting = (name: string, isRight: boolean): StandardSchema => ({
       "~standard": {
@@ -220,7 +220,7 @@ describe("the order", () => {
   });
 });
 
-describe("a schema", () => {
+describe("an unusual schema", () => {
   const throwing = (error: unknown): StandardSchema => ({
     "~standard": {
       version: 1,
@@ -230,7 +230,7 @@ describe("a schema", () => {
     },
   });
 
-  it("that throws is internal, and the log has it", async () => {
+  it("causes an internal error and is logged, if it throws", async () => {
     for (const error of [new Error("the database is away"), new TypeError("x is undefined")]) {
       expect(await sent("a: int", { a: 1 }, { validate: { a: throwing(error) } })).toMatchObject({ code: "internal" });
       expect(log.mock.calls.flat().map(String).join()).toContain(error.message);
@@ -239,7 +239,7 @@ describe("a schema", () => {
     expect(await sent("a: int", { a: 1 }, { validate: { a: rejecting } })).toMatchObject({ code: "internal" });
   });
 
-  it("that throws a ValueError or an RPCError is understood", async () => {
+  it("rejects the value if it throws a ValueError, and the call if it throws an RPCError", async () => {
     expect(await sent("a: int", { a: 1 }, { validate: { a: throwing(new ValueError("No.")) } })).toEqual({
       code: "validation_error",
       message: "a: No.",
@@ -253,12 +253,12 @@ describe("a schema", () => {
     });
   });
 
-  it("that gives no issue but an empty list of them has refused", async () => {
+  it("rejects the value if it returns an empty list of issues", async () => {
     const mute: StandardSchema = { "~standard": { version: 1, validate: () => ({ issues: [] }) } };
     expect(await sent("a: int", { a: 1 }, { validate: { a: mute } })).toMatchObject({ message: "a: is not valid" });
   });
 
-  it("runs in the request, and within its time", async () => {
+  it("runs inside the request and its time limit", async () => {
     const byPath: StandardSchema = { "~standard": { version: 1, validate: () => ({ value: request.path }) } };
     expect(await sent("a: string", { a: "x" }, { validate: { a: asynchronous(byPath) } })).toEqual(["/__web/rpc/f"]);
     const endless: StandardSchema = { "~standard": { version: 1, validate: () => new Promise(() => undefined) } };
@@ -267,7 +267,7 @@ describe("a schema", () => {
     });
   });
 
-  it("finds nothing that an object merely inherits", async () => {
+  it("does not receive properties that an object inherits", async () => {
     const seen: unknown[] = [];
     const validateIt = (value: unknown) => {
       seen.push(value);
@@ -281,13 +281,13 @@ describe("a schema", () => {
   });
 });
 
-describe("what is no schema", () => {
+describe("the option validate", () => {
   it.each<[unknown, RegExp]>([
     [null, /validate must be an object of schemas/],
     [{ b: z.string() }, /validate has the unknown parameter b\. Valid parameters: a\./],
-    [{ a: {} }, /no Standard Schema/],
-    [{ a: null }, /no Standard Schema/],
-  ])("is refused where it is written: %j", (validate, message) => {
+    [{ a: {} }, /validate\.a is not a Standard Schema/],
+    [{ a: null }, /validate\.a is not a Standard Schema/],
+  ])("is rejected when the function is declared with %j", (validate, message) => {
     const options = { validate } as { validate: Record<string, StandardSchema> };
     expect(() => typedServer(["f", "a: int"], () => 1, { options })).toThrow(message);
   });

@@ -3,21 +3,21 @@ import type { Fetch } from "../client/index.ts";
 import { abortable } from "../protocol/index.ts";
 
 /**
- * Gives a `fetch` that asks an application in this very process: the whole pipeline runs, and only
- * the network is left out. A signal that aborts does what a lost connection would: the
- * request's own signal aborts, and what is left of the answer is cancelled.
+ * Returns a `fetch` that sends requests to an application in this process: through the whole pipeline, but not over the
+ * network. A signal that aborts has the effect of a lost connection: the request's signal aborts, and the rest of the
+ * response is cancelled.
  *
- * @param address the client's, as its connection would have it
+ * @param address the client's address, as its connection would have it
  */
 export function inProcessFetch(app: Pick<App, "fetch">, address: string): Fetch {
   return async (url, init) => {
     const request = new Request(url, init);
     const { signal } = request;
     signal.throwIfAborted();
-    const answering = app.fetch(request, { address });
-    const response = await abortable(answering, signal).catch(async (error: unknown) => {
-      // Nobody is there to read it, whenever it comes.
-      void answering.then((late) => late.body?.cancel(error));
+    const pending = app.fetch(request, { address });
+    const response = await abortable(pending, signal).catch(async (error: unknown) => {
+      // A response that arrives after the abort has no reader.
+      void pending.then((late) => late.body?.cancel(error));
       throw error;
     });
     const { body, status, statusText, headers } = response;
@@ -25,7 +25,10 @@ export function inProcessFetch(app: Pick<App, "fetch">, address: string): Fetch 
   };
 }
 
-/** Gives a body that a signal ends. It reads nothing ahead: a generator behind it is to run at its reader's pace. */
+/**
+ * Returns a body that ends when the signal aborts. It reads nothing ahead, so that a generator behind it runs at the
+ * reader's pace.
+ */
 function abortableBody(signal: AbortSignal, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   return new ReadableStream<Uint8Array>(

@@ -1,5 +1,5 @@
 /**
- * `tsweb/testing`: visitors of an application, in the process of its tests.
+ * `tsweb/testing`: users of an application, in the process of its tests.
  */
 export type { Client } from "../client/index.ts";
 export { RPCError } from "../errors.ts";

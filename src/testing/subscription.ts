@@ -1,11 +1,11 @@
 import type { Fetch } from "../client/index.ts";
-import { createEventParser, readLines } from "../protocol/index.ts";
+import { createEventParser, GAP_EVENT, readLines } from "../protocol/index.ts";
 
 /**
- * Reads the messages of an event stream, from the position of its one feed on. It is open while it is read,
- * and ends with the application's end.
+ * Yields the messages of an event stream, from the position of its only feed on. The stream is open while it is read.
+ * It ends when the application stops.
  *
- * @throws Error for a feed that is refused, and once messages are lost for good
+ * @throws Error for a feed that is rejected, and after a gap
  */
 export async function* subscription(fetch: Fetch, url: string): AsyncGenerator<unknown, void> {
   const controller = new AbortController();
@@ -14,13 +14,13 @@ export async function* subscription(fetch: Fetch, url: string): AsyncGenerator<u
     if (!response.ok) {
       throw new Error(`subscribe: ${(await response.text()).trim()} (${response.status})`);
     }
-    const read = createEventParser();
+    const parse = createEventParser();
     for await (const lines of readLines(response.body ?? new ReadableStream())) {
       for (const line of lines) {
-        const { event, id, data = [] } = read(line) ?? {};
-        const [channel, second = ""] = data;
-        if (event === "gap") throw new Error(`subscribe: messages to ${channel} are lost (${second}).`);
-        if (id !== undefined && event === undefined) yield JSON.parse(second);
+        const { event, id, data = [] } = parse(line) ?? {};
+        const [channel, detail = ""] = data;
+        if (event === GAP_EVENT) throw new Error(`subscribe: messages of channel ${channel} were missed (${detail}).`);
+        if (id !== undefined && event === undefined) yield JSON.parse(detail);
       }
     }
   } finally {

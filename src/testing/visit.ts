@@ -1,16 +1,16 @@
-/** What a visitor found at a page. */
+/** The response of a page. */
 export interface Visit {
   readonly status: number;
-  /** Where it ended: path and query; another than was asked for when redirects were followed. */
+  /** The path and query of the response; differs from the requested one if redirects were followed. */
   readonly path: string;
-  /** Where the answer leads, as it says: a path of the site, or another site's address. */
+  /** The `Location` header: a path of the site, or the address of another site. */
   readonly location: string | null;
   readonly headers: Headers;
   /** The whole body. */
   readonly text: string;
 }
 
-/** Reads an answer whole. */
+/** Reads a whole response. */
 export async function readVisit(response: Response, { pathname, search }: URL): Promise<Visit> {
   const { status, headers } = response;
   return { status, path: pathname + search, location: headers.get("location"), headers, text: await response.text() };

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, type MockInstance, vi } from "vitest";
-import { createTestApp, compiledPage, compiledServer } from "#test/compiled-app";
+import { compiledPage, compiledServer, createTestApp } from "#test/compiled-app";
 import { request } from "../http/index.ts";
 import { channel, publish } from "../live/index.ts";
 import { redirect, route } from "../pages/index.ts";
@@ -66,19 +66,19 @@ const pages = { home, old, older, away, round, seen, forget, hook };
 
 const app = createTestApp({ ...functions, ...pages }, { rate: { calls: 5, seconds: 60 } });
 
-describe("a visitor of pages", () => {
-  it("reads a page whole", async () => {
+describe("a visitor that requests pages", () => {
+  it("reads the whole response of a page", async () => {
     const visit = await visitor(app).get("/");
     expect(visit).toMatchObject({ status: 200, path: "/", location: null });
     expect(visit.text).toContain("Hello stranger");
     expect(visit.headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
   });
 
-  it("meets errors as answers", async () => {
+  it("receives error pages as responses", async () => {
     expect(await visitor(app).get("/nowhere")).toMatchObject({ status: 404 });
   });
 
-  it("follows no redirect, unless asked", async () => {
+  it("follows redirects only with the option follow", async () => {
     const guest = visitor(app);
     expect(await guest.get("/old")).toMatchObject({ status: 303, location: "/older", text: "", path: "/old" });
     const followed = await guest.get("/old", { follow: true });
@@ -86,20 +86,23 @@ describe("a visitor of pages", () => {
     expect(followed.text).toContain("Hello");
   });
 
-  it("does not leave the site", async () => {
+  it("does not follow a redirect to another site", async () => {
     const visit = await visitor(app).get("/away", { follow: true });
     expect(visit).toMatchObject({ status: 303, location: "https://elsewhere.example/" });
   });
 
-  it("gives up on redirects that never end", async () => {
-    await expect(visitor(app).get("/round", { follow: true })).rejects.toThrow("20 times over");
+  it("stops after 20 redirects", async () => {
+    await expect(visitor(app).get("/round", { follow: true })).rejects.toThrow("redirects more than 20 times");
   });
 
-  it.each(["//elsewhere.example/", "https://elsewhere.example/"])("asks for no page elsewhere: %s", async (path) => {
-    await expect(visitor(app).get(path)).rejects.toThrow(TypeError);
-  });
+  it.each(["//elsewhere.example/", "https://elsewhere.example/"])(
+    "rejects a path outside of the site: %s",
+    async (path) => {
+      await expect(visitor(app).get(path)).rejects.toThrow(TypeError);
+    },
+  );
 
-  it("keeps cookies, of their own, and drops those removed", async () => {
+  it("stores its own cookies and deletes expired ones", async () => {
     const [ada, grace] = [visitor(app), visitor(app)];
     await ada.get("/seen");
     expect((await ada.get("/seen")).text).toContain("GET 1");
@@ -110,26 +113,26 @@ describe("a visitor of pages", () => {
     expect(ada.cookies).toEqual({});
   });
 
-  it("sends headers, with every request or with one", async () => {
+  it("sends headers with every request or with one", async () => {
     const guest = visitor(app, { headers: { "User-Agent": "one" } });
     expect((await guest.get("/seen")).text).toContain("one GET");
     expect((await guest.get("/seen", { headers: { "user-agent": "two" } })).text).toContain("two GET");
   });
 
-  it("may send any request", async () => {
+  it("can send any request", async () => {
     const response = await visitor(app).fetch("/hook", { method: "POST", body: "news" });
     expect(response.status).toBe(202);
     expect(await response.text()).toBe("got news");
   });
 });
 
-describe("a visitor who calls", () => {
-  it("gets results, through the whole pipeline", async () => {
+describe("a visitor that calls functions", () => {
+  it("receives results through the whole pipeline", async () => {
     expect(await visitor(app).rpc("add", { a: "1", b: 2 })).toBe(3);
     expect(await visitor(app).rpc("whoami")).toBeNull();
   });
 
-  it("gets errors as they are", async () => {
+  it("receives errors with code, message and details", async () => {
     await expect(visitor(app).rpc("fail")).rejects.toMatchObject({ code: "conflict", details: { parameter: "email" } });
     await expect(visitor(app).rpc("add", { a: 1 })).rejects.toMatchObject({ code: "validation_error" });
     await expect(visitor(app).rpc("nothing")).rejects.toMatchObject({ code: "not_found" });
@@ -137,20 +140,20 @@ describe("a visitor who calls", () => {
     await expect(visitor(app).rpc("then")).rejects.toThrow(TypeError);
   });
 
-  it("is one client to the rate, and another visitor another", async () => {
+  it("has a rate limit of its own", async () => {
     const [ada, grace] = [visitor(app), visitor(app)];
     for (let n = 0; n < 5; n++) await ada.rpc("add", { a: n, b: n });
     await expect(ada.rpc("add", { a: 0, b: 0 })).rejects.toMatchObject({ code: "rate_limited" });
     expect(await grace.rpc("add", { a: 1, b: 1 })).toBe(2);
   });
 
-  it("may share an address", async () => {
+  it("can share an address with another visitor", async () => {
     const [ada, grace] = [visitor(app, { address: "192.0.2.1" }), visitor(app, { address: "192.0.2.1" })];
     for (let n = 0; n < 5; n++) await ada.rpc("add", { a: n, b: n });
     await expect(grace.rpc("add", { a: 0, b: 0 })).rejects.toMatchObject({ code: "rate_limited" });
   });
 
-  it("may call with types", async () => {
+  it("can call functions with their types", async () => {
     const api = visitor(app).client<typeof functions>();
     expectTypeOf(api.add).toEqualTypeOf(add);
     expect(await api.add(1, 2)).toBe(3);
@@ -167,8 +170,8 @@ describe("a visitor who calls", () => {
   });
 });
 
-describe("a visitor who reads a stream", () => {
-  it("gets its values, one step ahead of the reader at most", async () => {
+describe("a visitor that reads a stream", () => {
+  it("receives its values, while the function runs at most one step ahead", async () => {
     const stream = visitor(app).stream("count", { to: 9 });
     const reading = stream[Symbol.asyncIterator]();
     expect(ran).toEqual([]);
@@ -179,7 +182,7 @@ describe("a visitor who reads a stream", () => {
     await reading.return?.();
   });
 
-  it("ends it on the server by leaving", async () => {
+  it("ends the stream on the server by leaving the loop", async () => {
     for await (const n of visitor(app).stream("count", { to: 9 })) {
       expect(n).toBe(1);
       break;
@@ -188,14 +191,14 @@ describe("a visitor who reads a stream", () => {
     expect(ran).not.toContain("before 3");
   });
 
-  it("is refused as any call is", async () => {
+  it("is rejected like any other call", async () => {
     const reading = visitor(app).stream("count", { to: "three" })[Symbol.asyncIterator]();
     await expect(reading.next()).rejects.toMatchObject({ code: "validation_error" });
   });
 });
 
-describe("a visitor who hangs up", () => {
-  it("aborts the request, and gets no answer", async () => {
+describe("a visitor that aborts a request", () => {
+  it("aborts request.signal and receives no response", async () => {
     const hangUp = new AbortController();
     const init = {
       method: "POST",
@@ -210,7 +213,7 @@ describe("a visitor who hangs up", () => {
     await vi.waitFor(() => expect(ran).toEqual(["waiting", "aborted"]));
   });
 
-  it("before the answer has begun has no stream begun for nobody", async () => {
+  it("does not leave a stream running if it aborts before the response", async () => {
     const hangUp = new AbortController();
     const init = {
       method: "POST",
@@ -225,7 +228,7 @@ describe("a visitor who hangs up", () => {
     expect(ran).toEqual([]);
   });
 
-  it("in the middle of an answer ends it", async () => {
+  it("ends a response that has started", async () => {
     const hangUp = new AbortController();
     const init = {
       method: "POST",
@@ -240,8 +243,8 @@ describe("a visitor who hangs up", () => {
   });
 });
 
-describe("a visitor who signs in", () => {
-  it("is signed in as with the application's own function", async () => {
+describe("a visitor that signs in", () => {
+  it("has the same session as after a call of the application's function", async () => {
     const guest = visitor(app);
     guest.login("ada", { roles: ["admin"] });
     expect(await guest.rpc("whoami")).toEqual({ sub: "ada", roles: ["admin"] });
@@ -252,14 +255,14 @@ describe("a visitor who signs in", () => {
     expect(guest.cookies).toEqual({});
   });
 
-  it("may use the application's function, too", async () => {
+  it("can sign in with the application's function too", async () => {
     const guest = visitor(app);
     await guest.rpc("login", { name: "ada" });
     expect(await guest.rpc("whoami")).toEqual({ sub: "ada", name: "ada" });
     expect(await visitor(app).rpc("whoami")).toBeNull();
   });
 
-  it("has the cookie that the configuration asks for", async () => {
+  it("has the cookie of the configuration", async () => {
     const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_COOKIE_SECURE: "1", WEB_CSRF_SECRET: "7b".repeat(32) };
     const guest = visitor(createTestApp(functions, { env }));
     guest.login("ada");
@@ -267,14 +270,14 @@ describe("a visitor who signs in", () => {
     expect(await guest.rpc("secret")).toBe("for members");
   });
 
-  it("is refused a user id or claims that no session can keep", () => {
+  it("rejects a user id or claims that session.login rejects", () => {
     const guest = visitor(app);
     expect(() => guest.login("")).toThrow(TypeError);
     expect(() => Reflect.apply(guest.login, guest, ["ada", { born: new Date() }])).toThrow(TypeError);
     expect(guest.cookies).toEqual({});
   });
 
-  it("comes from the site that the configuration names", async () => {
+  it("sends the origin of the configuration", async () => {
     const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_ORIGIN: "https://shop.example" };
     const guest = visitor(createTestApp(functions, { env }), { headers: { origin: "https://shop.example" } });
     expect(await guest.rpc("add", { a: 1, b: 1 })).toBe(2);
@@ -283,13 +286,13 @@ describe("a visitor who signs in", () => {
   });
 });
 
-describe("a visitor who listens", () => {
+describe("a visitor that subscribes", () => {
   const feed_of = compiledServer("feed_of", (name: string) => channel<{ n: number }>(name), {
     params: { name: "any" },
   });
   const live = createTestApp({ feed_of, login }, { rate: false });
 
-  it("gets what was published since the feed was issued, in order, until they stop", async () => {
+  it("receives the messages published after the feed was issued, in order, until it leaves the loop", async () => {
     const guest = visitor(live);
     await publish("room", { n: 0 });
     const feed = (await guest.rpc("feed_of", { name: "room" })) as Feed<{ n: number }>;
@@ -304,7 +307,7 @@ describe("a visitor who listens", () => {
     expect(seen).toEqual([1, 2, 3]);
   });
 
-  it("is told what they may not hear, and what is lost", async () => {
+  it("receives an error for a rejected feed and for a gap", async () => {
     const guest = visitor(live);
     guest.login("ada");
     const feed = (await guest.rpc("feed_of", { name: "room" })) as Feed;
@@ -312,7 +315,7 @@ describe("a visitor who listens", () => {
       /^subscribe: A feed is not one that .* \(403\)$/,
     );
     await expect(visitor(live).subscribe(feed).next()).rejects.toThrow(
-      "subscribe: messages to room are lost (expired).",
+      "subscribe: messages of channel room were missed (expired).",
     );
   });
 });

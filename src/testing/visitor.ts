@@ -1,7 +1,14 @@
 import type { App } from "../app.ts";
 import { type Client, client, type Fetch } from "../client/index.ts";
 import { CookieJar } from "../cookies/index.ts";
-import { FetchInboundRequest, type StringRecord, RequestContext, requestId, runInContext, traceParent } from "../http/index.ts";
+import {
+  FetchInboundRequest,
+  RequestContext,
+  requestId,
+  runInContext,
+  type StringRecord,
+  traceParent,
+} from "../http/index.ts";
 import type { Feed, Serialized, Stream } from "../protocol/index.ts";
 import { LIVE_PATH } from "../protocol/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
@@ -10,68 +17,68 @@ import { inProcessFetch } from "./in-process-fetch.ts";
 import { subscription } from "./subscription.ts";
 import { readVisit, type Visit } from "./visit.ts";
 
-/** Who a visitor is. */
+/** The options of a visitor. */
 export interface VisitorOptions {
-  /** The address calls come from, which rates are counted by; another for each visitor unless said. */
+  /** The client address, by which calls are limited; by default a different one for each visitor. */
   readonly address?: string;
-  /** The site; the first of `WEB_ORIGIN`, else `http://localhost`. */
+  /** The origin of the site; the default is the first of `WEB_ORIGIN`, else `http://localhost`. */
   readonly origin?: string;
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** How a page is asked for. */
+/** The options of a page request. */
 export interface GetOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether redirects within the site are followed; they are not unless said. */
+  /** Whether redirects within the site are followed; the default is `false`. */
   readonly follow?: boolean;
 }
 
-/** A person who visits an application, with cookies of their own. */
+/** A user of an application, with separate cookies. */
 export interface Visitor {
-  /** The cookies of the visitor: name to value, as the application set them. */
+  /** The cookies of this user: name to value, as the application set them. */
   readonly cookies: StringRecord;
 
   /**
-   * Visits a page, and reads it whole.
+   * Requests a page and reads its whole response.
    *
-   * @param path below the site, the application's base included
+   * @param path the path on the site, the application's base included
    */
   get(path: string, options?: GetOptions): Promise<Visit>;
 
-  /** Sends any request, to a raw route say, and gives the answer as it is. */
+  /** Sends any request, for example to a route, and resolves with the response. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
 
   /**
-   * Calls a server function by its name, with its parameters by theirs.
+   * Calls a server function by name, with named arguments.
    *
-   * @throws RPCError the function's own, or that of the pipeline
+   * @throws RPCError the error of the function or of the framework
    */
   rpc(name: string, args?: Readonly<Record<string, unknown>>): Promise<unknown>;
 
-  /** Calls a streaming function; nothing runs before the first read. */
+  /** Calls a streaming function by name. Nothing runs before the first read. */
   stream(name: string, args?: Readonly<Record<string, unknown>>): Stream<unknown>;
 
   /**
-   * Gives the server functions of a module, called with the types they have.
+   * Returns a client of the server functions of a module, with their types.
    *
    * @example await guest.client<typeof accounts>().login("ada@example.com", "correct horse");
    */
   client<M>(): Client<M>;
 
   /**
-   * Listens, as `subscribe` does in a page: gives what is published to the feed's channel since the feed
-   * was issued. Leaving the loop ends it.
+   * Yields the messages of the feed's channel that are published after the feed was issued, like `subscribe` in a page.
+   * Leaving the loop ends the subscription.
    *
-   * @throws Error for a feed that is refused, and once messages are lost for good
+   * @throws Error for a feed that is rejected, and after a gap
    * @example for await (const message of guest.subscribe(feed)) …
    */
   subscribe<T>(feed: Feed<T>): AsyncGenerator<Serialized<T>, void>;
 
   /**
-   * Signs in, as the application's own function would with `session.login`.
+   * Signs in, like a function of the application that calls `session.login`.
    *
-   * @throws TypeError for a user id or claims that no session can keep
+   * @throws TypeError for a user id or claims that `session.login` rejects
    */
   login(user_id: string, ...claims: LoginClaims): void;
 
@@ -79,19 +86,20 @@ export interface Visitor {
   logout(): void;
 }
 
-let visitors = 0;
+/** The number of visitors in this process, from which each gets its address. */
+let visitorCount = 0;
 
-/** Gives an address that no other visitor has, of those that are nobody's on the internet. */
+/** Returns an address that no other visitor has, from the private range 10.0.0.0/8. */
 function uniqueAddress(): string {
-  visitors++;
-  return `10.${(visitors >> 16) & 255}.${(visitors >> 8) & 255}.${visitors & 255}`;
+  visitorCount++;
+  return `10.${(visitorCount >> 16) & 255}.${(visitorCount >> 8) & 255}.${visitorCount & 255}`;
 }
 
 /**
- * Gives a visitor of an application, for tests: what they ask for passes the whole pipeline, in
- * this process. Each visitor is another person, from another address.
+ * Returns a user of an application, for tests. Requests pass the whole pipeline, in this process. Each visitor is a
+ * different user with a different address.
  *
- * @throws TypeError for an origin or a header that cannot be used
+ * @throws TypeError for an invalid origin or header
  * @example
  * const guest = visitor(app);
  * guest.login("ada@example.com", { name: "Ada" });
@@ -107,7 +115,7 @@ class InProcessVisitor implements Visitor {
   readonly #origin: string;
   readonly #headers: Headers;
   readonly #jar = new CookieJar();
-  readonly #process: Fetch;
+  readonly #fetch: Fetch;
   readonly #functions: Client<Record<string, ServerFunction<readonly unknown[], unknown>>>;
 
   constructor(app: App, options: VisitorOptions) {
@@ -115,7 +123,7 @@ class InProcessVisitor implements Visitor {
     this.#address = options.address ?? uniqueAddress();
     this.#origin = new URL(options.origin ?? app.config.origins[0] ?? "http://localhost").origin;
     this.#headers = new Headers(options.headers);
-    this.#process = inProcessFetch(app, this.#address);
+    this.#fetch = inProcessFetch(app, this.#address);
     this.#functions = this.client();
   }
 
@@ -124,8 +132,8 @@ class InProcessVisitor implements Visitor {
   }
 
   async get(path: string, { headers = {}, follow = false }: GetOptions = {}): Promise<Visit> {
-    let url = this.#addressOf(path);
-    for (let steps = 0; steps <= MAX_REDIRECTS; steps++) {
+    let url = this.#urlOf(path);
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects++) {
       const response = await this.#send(url.href, { headers });
       const location = response.headers.get("location");
       const next = follow && location !== null ? new URL(location, url) : null;
@@ -133,11 +141,11 @@ class InProcessVisitor implements Visitor {
       await response.body?.cancel();
       url = next;
     }
-    throw new Error(`${path} leads from one redirect to the next, ${MAX_REDIRECTS} times over.`);
+    throw new Error(`visitor: ${path} redirects more than ${MAX_REDIRECTS} times.`);
   }
 
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    return this.#send(this.#addressOf(path).href, init);
+    return this.#send(this.#urlOf(path).href, init);
   }
 
   async rpc(name: string, args: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
@@ -145,7 +153,7 @@ class InProcessVisitor implements Visitor {
   }
 
   stream(name: string, args: Readonly<Record<string, unknown>> = {}): Stream<unknown> {
-    // What a function gives is not in a name; read as a stream, it is one or fails.
+    // A name does not tell whether the function streams. If it does not, the first read fails.
     return this.#functionOf(name).named(args) as unknown as Stream<unknown>;
   }
 
@@ -155,28 +163,28 @@ class InProcessVisitor implements Visitor {
 
   subscribe<T>(feed: Feed<T>): AsyncGenerator<Serialized<T>, void> {
     const path = `${this.#app.base}${LIVE_PATH}?feed=${encodeURIComponent(feed)}`;
-    const messages = subscription((url, init) => this.#send(url, init ?? {}), this.#addressOf(path).href);
-    return messages as AsyncGenerator<Serialized<T>, void>; // what is published there, the feed's type says
+    const messages = subscription((url, init) => this.#send(url, init ?? {}), this.#urlOf(path).href);
+    return messages as AsyncGenerator<Serialized<T>, void>; // the feed carries the type of its messages
   }
 
   login(user_id: string, ...claims: LoginClaims): void {
-    this.#withSession(() => session.login(user_id, ...claims));
+    this.#runInRequest(() => session.login(user_id, ...claims));
   }
 
   logout(): void {
-    this.#withSession(() => session.logout());
+    this.#runInRequest(() => session.logout());
   }
 
   #functionOf(name: string): ServerFunction<readonly unknown[], unknown> {
-    const found = this.#functions[name];
-    if (found) return found;
-    throw new TypeError(`visitor: no server function can be named ${JSON.stringify(name)}.`);
+    const fn = this.#functions[name];
+    if (fn) return fn;
+    throw new TypeError(`visitor: ${JSON.stringify(name)} cannot be the name of a server function.`);
   }
 
-  #addressOf(path: string): URL {
+  #urlOf(path: string): URL {
     const url = URL.canParse(path, this.#origin) ? new URL(path, this.#origin) : null;
     if (url?.origin === this.#origin) return url;
-    throw new TypeError(`visitor: ${JSON.stringify(path)} is no path of ${this.#origin}.`);
+    throw new TypeError(`visitor: ${JSON.stringify(path)} is not a path of ${this.#origin}. Write it as "/path".`);
   }
 
   async #send(url: string, init: RequestInit): Promise<Response> {
@@ -187,13 +195,13 @@ class InProcessVisitor implements Visitor {
     const cookie = this.#jar.cookieHeader();
     if (cookie === null) headers.delete("cookie");
     else headers.set("cookie", cookie);
-    const response = await this.#process(url, { ...init, headers });
+    const response = await this.#fetch(url, { ...init, headers });
     this.#jar.storeSetCookies(response.headers.getSetCookie());
     return response;
   }
 
-  /** Runs work in a request of this visitor, and keeps the cookies it sets: the real session's own. */
-  #withSession(work: () => void): void {
+  /** Runs work in a request of this visitor and stores the cookies that it sets. The session code is the real one. */
+  #runInRequest(work: () => void): void {
     const cookie = this.#jar.cookieHeader();
     const request = new Request(this.#origin, { headers: cookie === null ? {} : { cookie } });
     const context = new RequestContext({
@@ -208,4 +216,5 @@ class InProcessVisitor implements Visitor {
   }
 }
 
+/** The maximum number of redirects that are followed. */
 const MAX_REDIRECTS = 20;

@@ -58,30 +58,30 @@ export function describeCallers(name: string, callers: () => Callers): void {
       events = [];
     });
 
-    it("gives its result, by position and by name, with defaults", async () => {
+    it("returns its result, called by position and by name, with defaults", async () => {
       const { add } = callers();
       expect(await Promise.all([add(1, 2), add(1), add.named({ b: 3, a: 2 }), add.named({ a: 2 })])).toEqual([
         3, 11, 5, 12,
       ]);
     });
 
-    it("takes one object when its keys are its parameters", async () => {
+    it("accepts one object if its keys are the parameters", async () => {
       const { order } = callers();
       const at = "1970-01-01T00:00:00.000Z"; // as it travels, on the server too
       expect(await order({ item: "tea" })).toEqual({ item: "tea", quantity: 1, at });
       expect(await order.named({ quantity: 2, item: "tea" })).toEqual({ item: "tea", quantity: 2, at });
     });
 
-    it("gives null for nothing", async () => {
+    it("returns null if the function returns undefined", async () => {
       expect(await callers().nothing()).toBeNull();
     });
 
-    it("runs also when nobody waits for it", async () => {
+    it("runs even if the call is not awaited", async () => {
       void callers().nothing();
       await vi.waitFor(() => expect(events).toEqual(["ran"]));
     });
 
-    it("rejects with its error: code, message and details", async () => {
+    it("rejects with the code, message and details of the function's error", async () => {
       const error = await callers()
         .refuse()
         .catch((error: unknown) => error);
@@ -89,11 +89,11 @@ export function describeCallers(name: string, callers: () => Callers): void {
       expect(error).toMatchObject({ code: "conflict", message: "Taken.", details: { parameter: "name" } });
     });
 
-    it("refuses a name that no parameter has", async () => {
+    it("rejects an unknown parameter name", async () => {
       await expect(Promise.resolve(callers().add.named({ a: 1, c: 2 }))).rejects.toThrow("c");
     });
 
-    it("gives a stream's values, and begins at the first read", async () => {
+    it("yields the values of a stream, which starts at the first read", async () => {
       const { count, nothing } = callers();
       const [byPosition, byName] = [count(3), count.named({ to: 1 })];
       await nothing();
@@ -103,7 +103,7 @@ export function describeCallers(name: string, callers: () => Callers): void {
       expect(events).toEqual(["ran", "began", "done", "finally", "began", "done", "finally"]);
     });
 
-    it("throws a stream's error after the values before it", async () => {
+    it("throws the error of a stream after the values before it", async () => {
       const values: unknown[] = [];
       const read = async () => {
         for await (const value of callers().count(2)) values.push(value);
@@ -112,12 +112,12 @@ export function describeCallers(name: string, callers: () => Callers): void {
       expect(values).toEqual([{ n: 1 }, { n: 2 }]);
     });
 
-    it("ends a stream that is left: nothing after its yield, but its finally", async () => {
+    it("ends a stream when the loop is left: nothing after its yield runs, except finally", async () => {
       for await (const { n } of callers().count(1_000_000)) if (n === 3) break;
       await vi.waitFor(() => expect(events).toEqual(["began", "finally"]));
     });
 
-    it("ends a stream that is cancelled, without an error", async () => {
+    it("ends a stream without an error when it is cancelled", async () => {
       const stream = callers().count(1_000_000);
       const values: unknown[] = [];
       for await (const value of stream) {
@@ -128,14 +128,14 @@ export function describeCallers(name: string, callers: () => Callers): void {
       await vi.waitFor(() => expect(events).toEqual(["began", "finally"]));
     });
 
-    it("does not begin a stream that was cancelled before", async () => {
+    it("does not start a stream that was cancelled before its first read", async () => {
       const stream = callers().count(3);
       stream.cancel();
       expect(await collect(stream)).toEqual([]);
       expect(events).toEqual([]);
     });
 
-    it("gives a stream once", async () => {
+    it("allows a stream to be read once", async () => {
       const stream = callers().count(1);
       await collect(stream);
       await expect(collect(stream)).rejects.toThrow("A stream can be read once");

@@ -1,4 +1,4 @@
-import { type Config, type Environment, loadConfig } from "../../src/config/config.ts";
+import { type Config, type Environment, loadConfig } from "../../src/config/index.ts";
 import { FetchInboundRequest, RequestContext, runInContext } from "../../src/http/index.ts";
 import { session } from "../../src/session/index.ts";
 
