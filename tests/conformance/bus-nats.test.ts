@@ -5,11 +5,11 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { recordedLog } from "#test/recorded-log";
 import { NatsServer } from "#test/nats-server";
+import { recordedLog } from "#test/recorded-log";
 import type { Bus } from "../../src/live/bus/index.ts";
 import { type NatsOptions, nats } from "../../src/live/bus/nats.ts";
-import { endOf, TestSubscriber, readAll } from "./bus.ts";
+import { endOf, readAll, TestSubscriber } from "./bus.ts";
 
 let server: NatsServer;
 let connection: NatsConnection;

@@ -8,7 +8,7 @@ import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
 import type { Bus } from "../../src/live/bus/index.ts";
 import { type RedisOptions, redis } from "../../src/live/bus/redis.ts";
-import { endOf, TestSubscriber, readAll } from "./bus.ts";
+import { endOf, readAll, TestSubscriber } from "./bus.ts";
 
 let server: RedisServer;
 const opened: Bus[] = [];

@@ -1,6 +1,6 @@
 import { afterAll, expect } from "vitest";
-import { recordedLog } from "#test/recorded-log";
 import { NatsServer } from "#test/nats-server";
+import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
 import { memory } from "../../src/live/bus/index.ts";
 import { nats } from "../../src/live/bus/nats.ts";

@@ -5,7 +5,7 @@ import { RedisServer } from "#test/redis-server";
 import type { Rate } from "../../src/rate-limit/index.ts";
 import { memoryRateStore } from "../../src/rate-limit/memory-store.ts";
 import { redisRateStore } from "../../src/rate-limit/redis-store.ts";
-import { type RedisConnection, openRedisConnection } from "../../src/redis/index.ts";
+import { openRedisConnection, type RedisConnection } from "../../src/redis/index.ts";
 import { type Clock, rateStoreTests, WINDOW_START } from "./rate.ts";
 
 let server: RedisServer;

@@ -1,6 +1,6 @@
 /**
- * NATS from a built application: it works wherever the application has its client, and an application
- * without it builds and runs all the same, until it is told to use NATS.
+ * NATS in a built application. It works if the NATS client packages are installed in the application. An
+ * application without them can be built and served, as long as it does not use NATS.
  */
 import { randomBytes } from "node:crypto";
 import { cpSync } from "node:fs";
@@ -11,7 +11,7 @@ import { startNode } from "#test/run-tsweb";
 import { emptyFolder, modulesAbove, type Project, pack, project } from "./fresh-project.ts";
 
 const FILES = new Map([
-  ["package.json", '{ "name": "heard", "private": true, "type": "module" }\n'],
+  ["package.json", '{ "name": "messages", "private": true, "type": "module" }\n'],
   [
     "src/app.ts",
     'import { App } from "tsweb";\nimport * as say from "./say.server.ts";\nexport default new App({ modules: [say] });\n',
@@ -30,7 +30,7 @@ const FILES = new Map([
 ]);
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
-const quietly = ["--no-audit", "--no-fund", "--prefer-offline"];
+const npmOptions = ["--no-audit", "--no-fund", "--prefer-offline"];
 
 const folder = emptyFolder();
 let nats: NatsServer;
@@ -39,8 +39,8 @@ let application: Project;
 beforeAll(async () => {
   nats = await NatsServer.start();
   const { file } = await pack(folder.dir);
-  application = project(join(folder.dir, "heard"), FILES);
-  await application.run("npm", "install", ...quietly, file);
+  application = project(join(folder.dir, "messages"), FILES);
+  await application.run("npm", "install", ...npmOptions, file);
 });
 
 afterAll(async () => {
@@ -48,7 +48,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Builds the application, copies what was built to where no package is, and serves it. */
+/** Builds the application, copies its dist folder to a place without node_modules, and serves it. */
 async function serveBuilt(name: string) {
   await application.run("npx", "tsweb", "build");
   const dir = join(folder.dir, name);
@@ -65,16 +65,16 @@ async function say(address: string, text: string) {
 }
 
 describe("an application with a bus in NATS", () => {
-  it("is built and served without its client, and says what to install once it is used", async () => {
+  it("is built and served without the client packages, and logs what to install when the bus is used", async () => {
     const server = await serveBuilt("without");
     expect(await say(server.address, "hello")).toMatchObject({ status: 500 });
     expect(await server.stop()).toBe(0);
     expect(server.output()).toContain("npm install @nats-io/transport-node @nats-io/jetstream");
   });
 
-  it("publishes and reads from what was built, with no package beside it", async () => {
+  it("publishes and reads messages, without node_modules beside the build", async () => {
     const packages = ["@nats-io/transport-node@3.3", "@nats-io/jetstream@3.3"];
-    await application.run("npm", "install", ...quietly, ...packages);
+    await application.run("npm", "install", ...npmOptions, ...packages);
     const server = await serveBuilt("with");
     expect(await say(server.address, "hello")).toEqual({ status: 200, body: { result: ['"hello"'] } });
     expect(await server.stop()).toBe(0);

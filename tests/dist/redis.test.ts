@@ -1,6 +1,6 @@
 /**
- * Redis from a built application: it works wherever the application has ioredis, and an application
- * without it builds and runs all the same, until it is told to use Redis.
+ * Redis in a built application. It works if ioredis is installed in the application. An application without
+ * ioredis can be built and served, as long as it is not configured to use Redis.
  */
 import { randomBytes } from "node:crypto";
 import { cpSync } from "node:fs";
@@ -21,7 +21,7 @@ const FILES = new Map([
 ]);
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
-const quietly = ["--no-audit", "--no-fund", "--prefer-offline"];
+const npmOptions = ["--no-audit", "--no-fund", "--prefer-offline"];
 
 const folder = emptyFolder();
 let redis: RedisServer;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   redis = await RedisServer.start();
   const { file } = await pack(folder.dir);
   application = project(join(folder.dir, "rated"), FILES);
-  await application.run("npm", "install", ...quietly, file);
+  await application.run("npm", "install", ...npmOptions, file);
 });
 
 afterAll(async () => {
@@ -39,7 +39,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Builds the application, and copies what was built to where no package is. */
+/** Builds the application, and copies its dist folder to a place without node_modules. */
 async function buildInto(name: string): Promise<string> {
   await application.run("npx", "tsweb", "build");
   const dir = join(folder.dir, name);
@@ -65,30 +65,28 @@ describe("an application without ioredis", () => {
     dir = await buildInto("without");
   });
 
-  it("is served, each process counting by itself", async () => {
+  it("is served, and each process counts calls for itself", async () => {
     const server = await startNode(dir, ["server.mjs"], env);
     expect(await callTimes(server.address, 4)).toEqual([200, 200, 200, 429]);
     expect(await server.stop()).toBe(0);
   });
 
-  it("does not start with a Redis, and says what to install", async () => {
+  it("does not start if WEB_BUS_URL names a Redis, and prints what to install", async () => {
     const start = startNode(dir, ["server.mjs"], { ...env, WEB_BUS_URL: "redis://:mellon-0@127.0.0.1:1" });
     const output = await start.then(
-      () => "It started.",
+      () => "The server started.",
       (error: Error) => error.message,
     );
     expect(output).toContain("ended with 1");
-    expect(output).toContain(
-      "WEB_BUS_URL names a Redis, but the package ioredis could not be loaded",
-    );
+    expect(output).toContain("WEB_BUS_URL names a Redis, but the package ioredis could not be loaded");
     expect(output).toContain("npm install ioredis");
     expect(output).not.toMatch(/mellon|^ +at /m);
   });
 });
 
 describe("an application with ioredis", () => {
-  it("counts in Redis from what was built, with no package beside it", async () => {
-    await application.run("npm", "install", ...quietly, "ioredis@5");
+  it("shares the counts of two processes in Redis, without node_modules beside the build", async () => {
+    await application.run("npm", "install", ...npmOptions, "ioredis@5");
     const dir = await buildInto("with");
     const shared = { ...env, WEB_BUS_URL: redis.url };
     const servers = await Promise.all([1, 2].map(() => startNode(dir, ["server.mjs"], shared)));
@@ -97,7 +95,7 @@ describe("an application with ioredis", () => {
     expect(statuses).toEqual([200, 200, 200, 429]);
     for (const server of servers) {
       expect(await server.stop()).toBe(0);
-      expect(server.output()).not.toContain("away");
+      expect(server.output()).not.toContain("unreachable");
     }
   });
 });

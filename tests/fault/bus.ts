@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type LogLine, recordedLog } from "#test/recorded-log";
 import type { Bus, Position } from "../../src/live/bus/index.ts";
-import type { Logger } from "../../src/logging/logger.ts";
+import type { Logger } from "../../src/logging/index.ts";
 import { endOf, readAll, TestSubscriber } from "../conformance/bus.ts";
 
 /** A server that a test can kill, pause, and restore to an earlier state. */

@@ -1,24 +1,24 @@
 /**
- * Two servers of one application, counting calls together through a Redis that is killed under them.
+ * Two servers of one application that share the rate limit in Redis, while Redis is killed and restarted.
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { RedisServer } from "#test/redis-server";
 import { build, type Running, startBuilt } from "#test/run-tsweb";
-import { Site } from "#test/site";
+import { TestProject } from "#test/test-project";
 
-const AWAY = "this process counts calls by itself";
-const BACK = "processes count calls together";
+const UNREACHABLE = "The shared rate limit store is unreachable";
+const REACHABLE = "The shared rate limit store is reachable again";
 
-let site: Site;
+let site: TestProject;
 let redis: RedisServer;
 let servers: Running[];
 
 beforeAll(async () => {
-  site = Site.of({
+  site = TestProject.fromFiles({
     "src/app.ts":
       'import { App } from "tsweb";\nimport * as ping from "./ping.server.ts";\n' +
-      // In an hour rather than a minute: no test is long enough for a call to slide out of it.
+      // An hour rather than a minute, so that no call slides out of the window during a test.
       "export default new App({ modules: [ping], rate: { calls: 120, seconds: 3600 } });\n",
     "src/ping.server.ts": 'import { server } from "tsweb";\nexport const ping = server(() => "pong");\n',
   });
@@ -32,7 +32,7 @@ beforeEach(async () => {
   const env = {
     WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
     WEB_BUS_URL: redis.url,
-    WEB_TRUST_PROXY: "1", // a test is many clients
+    WEB_TRUST_PROXY: "1", // a test sends the requests of several clients
   };
   servers = await Promise.all([1, 2].map(() => startBuilt(site.dir, env)));
 });
@@ -53,27 +53,27 @@ async function call(server: Running | undefined, client: string): Promise<Respon
   return response;
 }
 
-/** Sends a client's calls to both servers in turn, twenty at once; gives how many were answered how. */
+/** Sends the calls of a client to both servers alternately, twenty at a time. Returns the count of each status. */
 async function callBoth(times: number, client: string): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
   let sent = 0;
-  const caller = async () => {
+  const sendCalls = async () => {
     while (sent < times) {
       const { status } = await call(servers[sent++ % 2], client);
       counts[status] = (counts[status] ?? 0) + 1;
     }
   };
-  await Promise.all(Array.from({ length: 20 }, caller));
+  await Promise.all(Array.from({ length: 20 }, sendCalls));
   return counts;
 }
 
-const lines = (server: Running, part: string) =>
+const logLines = (server: Running, part: string) =>
   server
     .output()
     .split("\n")
     .filter((line) => line.includes(part));
 
-it("let 120 calls of a client through together, not 240, and tell the others when to come again", async () => {
+it("two servers with one Redis accept 120 calls of a client together, and refuse the others with Retry-After", async () => {
   expect(await callBoth(300, "10.0.0.1")).toEqual({ 200: 120, 429: 180 });
   for (const server of servers) {
     const wait = Number((await call(server, "10.0.0.1")).headers.get("retry-after"));
@@ -83,22 +83,22 @@ it("let 120 calls of a client through together, not 240, and tell the others whe
   expect(await callBoth(4, "10.0.0.2")).toEqual({ 200: 4 });
 });
 
-it("serve on while Redis is away, each by its own count, and count together again after", async () => {
-  const midway = callBoth(200, "10.0.0.3");
+it("two servers count for themselves while Redis is unreachable, and share the counts again afterwards", async () => {
+  const duringKill = callBoth(200, "10.0.0.3");
   await redis.kill();
-  const counts = await midway;
-  // None fails: each is let through, or refused by what its server has counted.
+  const counts = await duringKill;
+  // No call fails: each is accepted or refused, by the count of its server.
   expect((counts[200] ?? 0) + (counts[429] ?? 0)).toBe(200);
   expect(counts[200]).toBeGreaterThanOrEqual(120);
   expect(await callBoth(300, "10.0.0.4")).toEqual({ 200: 240, 429: 60 });
-  for (const server of servers) expect(lines(server, AWAY)).toHaveLength(1);
+  for (const server of servers) expect(logLines(server, UNREACHABLE)).toHaveLength(1);
 
   await redis.restart();
   for (const server of servers) {
-    await expect.poll(() => lines(server, BACK).length, { timeout: 15_000 }).toBe(1);
-    expect(lines(server, "Redis is away")).toHaveLength(1);
-    expect(lines(server, "Redis is back")).toHaveLength(1);
+    await expect.poll(() => logLines(server, REACHABLE).length, { timeout: 15_000 }).toBe(1);
+    expect(logLines(server, "Redis is unreachable; retrying")).toHaveLength(1);
+    expect(logLines(server, "Redis is reachable again")).toHaveLength(1);
   }
   expect(await callBoth(300, "10.0.0.5")).toEqual({ 200: 120, 429: 180 });
-  for (const server of servers) expect(lines(server, AWAY)).toHaveLength(1);
+  for (const server of servers) expect(logLines(server, UNREACHABLE)).toHaveLength(1);
 });

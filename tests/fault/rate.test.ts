@@ -1,14 +1,14 @@
 /**
- * The rate that processes share, while Redis is killed, hangs, fills up or was never there: no call
- * fails or waits for it.
+ * The rate limit that processes share, while Redis is killed, hangs, is full or was never started. No call
+ * fails because of it, and none waits longer than 250 ms.
  */
 import { afterEach, expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer, type RedisServerOptions } from "#test/redis-server";
 import { type ManagedRateStore, openRateStore } from "../../src/rate-limit/index.ts";
 
-const AWAY = "The shared rate store is away: this process counts calls by itself";
-const BACK = "The shared rate store is back: processes count calls together";
+const UNREACHABLE = "The shared rate limit store is unreachable; this process counts for itself";
+const REACHABLE = "The shared rate limit store is reachable again; all processes share the counts";
 
 const opened: { close(): Promise<void> }[] = [];
 
@@ -22,110 +22,111 @@ async function startRedis(setup?: RedisServerOptions): Promise<RedisServer> {
   return server;
 }
 
-/** Opens the store of a process; of what it logs, `said` has what is about the rate. */
+/** Opens the store of one process. `logged` returns its log messages about the shared store. */
 function openStore(server: RedisServer, { calls = 120, path = "" } = {}) {
   const { log, lines } = recordedLog();
-  // An hour: no test is long enough for a call to slide out of it.
+  // An hour, so that no call slides out of the window during a test.
   const store = openRateStore({ calls, seconds: 3600 }, { busUrl: server.url + path, log });
   opened.push(store);
-  const said = () => lines.map(({ message }) => message).filter((message) => [AWAY, BACK].includes(message));
-  return { store, said, lines };
+  const logged = () =>
+    lines.map(({ message }) => message).filter((message) => [UNREACHABLE, REACHABLE].includes(message));
+  return { store, logged, lines };
 }
 
-/** Two stores of the same Redis, as of two processes: another address, another connection. */
+/** Opens two stores as two processes would: with different URLs of one Redis, so that they share no connection. */
 function openTwo(server: RedisServer, calls: number) {
   return [openStore(server, { calls }), openStore(server, { calls, path: "/0" })] as const;
 }
 
-async function admitted(count: number, stores: readonly ManagedRateStore[], key: string): Promise<number> {
+async function countAccepted(count: number, stores: readonly ManagedRateStore[], key: string): Promise<number> {
   const waits = await Promise.all(
     Array.from({ length: count }, async (_, at) => stores[at % stores.length]?.take(key) ?? Number.NaN),
   );
   return waits.filter((wait) => wait === 0).length;
 }
 
-it("is counted together before Redis is killed, by each process while it is away, and together again", async () => {
+it("the counts are shared, then kept by each process while Redis is killed, then shared again", async () => {
   const server = await startRedis({ appendOnly: true });
   const [one, two] = openTwo(server, 10);
   const stores = [one.store, two.store];
   await Promise.all(stores.map((store) => store.start()));
-  expect(await admitted(40, stores, "before")).toBe(10);
+  expect(await countAccepted(40, stores, "before")).toBe(10);
 
-  // Killed in the midst of calls: each of them is answered, and so are all that come while it is away.
-  const callers = Array.from({ length: 20 }, async (_, at) => {
+  // Redis is killed while calls are under way: these and all further calls are answered.
+  const clients = Array.from({ length: 20 }, async (_, index) => {
     for (let call = 0; call < 50; call++) {
-      const wait = await stores[at % 2]?.take(`caller ${at}`);
+      const wait = await stores[index % 2]?.take(`client ${index}`);
       expect(wait).toBeGreaterThanOrEqual(0);
-      if (call === 10 && at === 0) await server.kill();
+      if (call === 10 && index === 0) await server.kill();
     }
   });
-  await Promise.all(callers);
-  // By now each of them has noticed, or does at its next call.
-  for (const { store, said } of [one, two]) {
+  await Promise.all(clients);
+  // Each store has noticed it by now, or does so at its next call.
+  for (const { store, logged } of [one, two]) {
     expect(await store.take("late")).toBe(0);
-    expect(said()).toEqual([AWAY]);
+    expect(logged()).toEqual([UNREACHABLE]);
   }
-  expect(await admitted(40, stores, "meanwhile")).toBe(20);
+  expect(await countAccepted(40, stores, "meanwhile")).toBe(20);
 
   await server.restart();
-  for (const { said } of [one, two]) await expect.poll(said, { timeout: 15_000 }).toEqual([AWAY, BACK]);
-  expect(await admitted(40, stores, "after")).toBe(10);
-  // What was on the disk counts on.
-  expect(await admitted(40, stores, "before")).toBe(0);
+  for (const { logged } of [one, two]) await expect.poll(logged, { timeout: 15_000 }).toEqual([UNREACHABLE, REACHABLE]);
+  expect(await countAccepted(40, stores, "after")).toBe(10);
+  // Redis has restored the counts from its append-only file.
+  expect(await countAccepted(40, stores, "before")).toBe(0);
 });
 
-it("does not wait for a Redis that hangs, but for 250 ms once", async () => {
+it("only the first call waits for a Redis that hangs, for 250 ms", async () => {
   const server = await startRedis();
-  const { store, said } = openStore(server, { calls: 5 });
+  const { store, logged } = openStore(server, { calls: 5 });
   await store.start();
   expect(await store.take("a")).toBe(0);
   server.pause();
   const first = store.take("a");
   expect(first).toBeInstanceOf(Promise);
   expect(await first).toBe(0);
-  expect(said()).toEqual([AWAY]);
-  // Here already, with what was counted before.
+  expect(logged()).toEqual([UNREACHABLE]);
+  // The local store answers synchronously, and has counted the first call.
   expect([store.take("a"), store.take("a"), store.take("a")]).toEqual([0, 0, 0]);
   expect(store.take("a")).toBeGreaterThan(0);
   server.resume();
-  await expect.poll(said, { timeout: 15_000 }).toEqual([AWAY, BACK]);
+  await expect.poll(logged, { timeout: 15_000 }).toEqual([UNREACHABLE, REACHABLE]);
   expect(store.take("a")).toBeInstanceOf(Promise);
 });
 
-it("is counted here while a Redis is full", async () => {
+it("a process counts for itself while Redis is full", async () => {
   const server = await startRedis();
-  const { store, said } = openStore(server);
+  const { store, logged } = openStore(server);
   await store.start();
   const admin = server.client();
   await admin.config("SET", "maxmemory", "1");
   expect(await store.take("a")).toBe(0);
-  expect(said()).toEqual([AWAY]);
+  expect(logged()).toEqual([UNREACHABLE]);
   await admin.config("SET", "maxmemory", "0");
-  await expect.poll(said, { timeout: 15_000 }).toEqual([AWAY, BACK]);
+  await expect.poll(logged, { timeout: 15_000 }).toEqual([UNREACHABLE, REACHABLE]);
 });
 
-it("starts without Redis, and takes it up when it comes", async () => {
+it("a store starts while Redis is unreachable, and uses it as soon as it is reachable", async () => {
   const server = await startRedis();
   await server.kill();
-  const { store, said, lines } = openStore(server);
+  const { store, logged, lines } = openStore(server);
   await store.start();
-  expect(said()).toEqual([AWAY]);
-  const reason = `Redis at 127.0.0.1:${server.port} is away.`;
-  expect(lines).toContainEqual({ level: "warn", fields: { reason }, message: AWAY });
+  expect(logged()).toEqual([UNREACHABLE]);
+  const reason = `Redis at 127.0.0.1:${server.port} is unreachable.`;
+  expect(lines).toContainEqual({ level: "warn", fields: { reason }, message: UNREACHABLE });
   expect(await store.take("a")).toBe(0);
   await server.restart();
-  await expect.poll(said, { timeout: 15_000 }).toEqual([AWAY, BACK]);
+  await expect.poll(logged, { timeout: 15_000 }).toEqual([UNREACHABLE, REACHABLE]);
 });
 
-it("is connected by the first call where nobody started it, and counts that call in Redis", async () => {
+it("a store that was not started connects at the first call, and counts that call in Redis", async () => {
   const server = await startRedis();
-  const { store, said } = openStore(server);
+  const { store, logged } = openStore(server);
   expect(await store.take("a")).toBe(0);
-  expect(said()).toEqual([]);
+  expect(logged()).toEqual([]);
   expect(await server.client().keys("*")).toHaveLength(1);
 });
 
-it("connects to nothing that is no Redis, and before it is used to nothing at all", async () => {
+it("a store connects neither before its first use, nor to a bus that is not Redis", async () => {
   const server = await startRedis();
   const { log } = recordedLog();
   const nats = openRateStore({ calls: 1, seconds: 60 }, { busUrl: server.url.replace("redis:", "nats:"), log });

@@ -1,23 +1,24 @@
 /**
- * The application of the fault suites: built, and run in a process that dies of a rejection that
- * nobody takes up.
+ * The application of the fault tests (tests/fault/fixtures/faults): built, and started in a process that
+ * crashes at an unhandled rejection.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { repository } from "./copy-example.ts";
 import { build, type Environment, type Running, startNode } from "./run-tsweb.ts";
-import { Site } from "./site.ts";
+import { TestProject } from "./test-project.ts";
 
-/** The application, built, in a folder of its own. */
+/** The built application, in a temporary folder. */
 export interface FaultApp {
-  /** Starts it in a process of its own. */
+  /** Starts a server process. */
   start(env?: Environment): Promise<Running>;
+  /** Deletes the folder. */
   remove(): void;
 }
 
-/** Builds the application. Whoever asks for it removes it. */
+/** Builds the application. The caller has to remove it. */
 export async function buildFaultApp(): Promise<FaultApp> {
-  const site = Site.copy(join(repository, "tests/fault/fixtures/faults"));
+  const site = TestProject.copy(join(repository, "tests/fault/fixtures/faults"));
   await build(site.dir);
   return {
     start: (env = {}) =>
@@ -29,14 +30,14 @@ export async function buildFaultApp(): Promise<FaultApp> {
   };
 }
 
-/** What a call answered. */
+/** The response of a call. */
 export interface CallResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** Calls a function, as a script does. */
+/** Calls a server function, as a script does: without an origin and a CSRF token. */
 export async function sendCall(
   to: Running,
   name: string,
@@ -52,9 +53,9 @@ export async function sendCall(
 }
 
 /**
- * Calls a function, and gives its result.
+ * Calls a server function and returns its result.
  *
- * @throws Error with the answer, when it is none
+ * @throws Error with the response body if the status is not 200
  */
 export async function callFunction<T>(
   to: Running,

@@ -1,35 +1,35 @@
 /**
- * Stubs as a fresh page loads them, and the server that they call, which answers as the test says.
+ * The stubs of a newly loaded page, and the server that they call, whose responses the test controls.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { vi } from "vitest";
 import type { RPCError } from "../../src/errors.ts";
 import { type LocalServer, listen } from "./listen.ts";
 
-/** A call, as it came to the server. */
+/** A call that the server has received. */
 export interface ReceivedCall {
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: unknown;
   readonly response: ServerResponse;
-  /** Resolves when the caller gave up before the answer was complete. */
+  /** Resolves when the caller closed the connection before the response was complete. */
   readonly aborted: Promise<void>;
 }
 
-/** The server that the stubs of a page call. */
+/** The server that the stubs call. */
 export class StubServer {
-  /** What was called, in this order. */
+  /** The received calls, in order. */
   readonly calls: ReceivedCall[] = [];
-  /** Answers a call. */
+  /** Responds to a call. Tests replace it. */
   respond: (call: ReceivedCall) => void = respondWithJson(404, {});
   #server: LocalServer | undefined;
 
-  /** Serves; whoever calls this calls {@link close}. */
+  /** Starts the server. The caller has to {@link close} it. */
   static async open(): Promise<StubServer> {
     const stubs = new StubServer();
     stubs.#server = await listen(async (request, response) => {
       const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer); // of a request, they are
+      for await (const chunk of request) chunks.push(chunk as Buffer); // a request without encoding yields buffers
       const aborted = new Promise<void>((resolve) => response.once("close", () => response.writableEnded || resolve()));
       const body = JSON.parse(Buffer.concat(chunks).toString());
       const call = { url: request.url ?? "", headers: request.headers, body, response, aborted };
@@ -39,7 +39,11 @@ export class StubServer {
     return stubs;
   }
 
-  /** Loads the stubs as on a fresh page, of this server's application where `at` names no other. */
+  /**
+   * Loads the stubs as on a newly loaded page.
+   *
+   * @param at the base URL of the application; by default the one that this server serves
+   */
   async load({ token, at = `${this.#server?.address}/app` }: { token?: string; at?: string } = {}) {
     vi.resetModules();
     vi.stubGlobal("document", {
@@ -60,27 +64,27 @@ export class StubServer {
   }
 }
 
-/** Answers with JSON. */
+/** Returns a handler that responds with JSON. */
 export function respondWithJson(status: number, body: unknown, headers: Record<string, string> = {}) {
   return ({ response }: ReceivedCall) => {
     response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
   };
 }
 
-/** Answers with a stream of these lines. */
-export function respondWithLines(...given: unknown[]) {
+/** Returns a handler that responds with a stream of these lines. */
+export function respondWithLines(...values: unknown[]) {
   return ({ response }: ReceivedCall) => {
     response.writeHead(200, { "content-type": "application/x-ndjson" });
-    response.end(given.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    response.end(values.map((value) => `${JSON.stringify(value)}\n`).join(""));
   };
 }
 
-/** Gives what a call failed with, as something to compare. */
+/** Returns the fields of the error with which a call rejected, in a form that can be compared. */
 export async function rejectionOf(promise: Promise<unknown>) {
   const error: unknown = await promise.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  const { name, code, message, details, cause } = error as RPCError; // what is missing is undefined, and no match
+  const { name, code, message, details, cause } = error as RPCError; // fields that it lacks are undefined, and match no expectation
   return { name, code, message, details, cause };
 }
