@@ -1,8 +1,4 @@
-/**
- * `tsweb/vite`: the compile step. One plugin for the development server, the build and Vitest;
- * `tsweb/register` does the same for plain Node.
- */
-export { CompileError, type Place } from "./errors.ts";
-export { type CompileOptions, registryOf, tsweb } from "./plugin.ts";
-export type { Registry, StubUse } from "./registry.ts";
-export { type Compiled, compileServerModule } from "./server-side.ts";
+/** The compile step, as the CLI uses it. The public entry point `tsweb/vite` is `vite.ts`. */
+export type { BuildRegistry, StubUse } from "./build-registry.ts";
+export { compileStep } from "./plugin.ts";
+export { isServerModule } from "./syntax/index.ts";

@@ -2,54 +2,60 @@ import { existsSync } from "node:fs";
 import { posix } from "node:path";
 import { normalizePath, type Plugin, type ResolvedConfig, type Rolldown } from "vite";
 import {
-  builtinSentence,
-  checkBrowserSide,
-  foreignQuerySentence,
-  hasForeignQuery,
-  isServerDoor,
-  serverDoorSentence,
-} from "./browser-side.ts";
-import { compileConfig, isVitest } from "./config.ts";
-import { guardAddresses } from "./dev-addresses.ts";
+  checkBrowserImports,
+  hasUnsupportedQuery,
+  isServerEntryPoint,
+  nodeBuiltinMessage,
+  serverEntryPointMessage,
+  unsupportedQueryMessage,
+} from "./browser-imports.ts";
+import { BuildRecorder, type BuildRegistry } from "./build-registry.ts";
+import { guardServerModuleUrls } from "./dev-url-guard.ts";
 import { hotUpdate } from "./hot-update.ts";
-import { checkMarkup } from "./jsx-rules.ts";
-import { fileOf, inNodeModules, isDerived, isScript, isServerModule } from "./parse.ts";
+import { checkMarkup } from "./jsx-checks.ts";
+import { ModuleCache } from "./module-cache.ts";
+import type { ModuleResolver } from "./module-resolver.ts";
 import { refresh } from "./refresh.ts";
-import { type Registry, Seen } from "./registry.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
-import { functionsHandedOn, readServed, type Served } from "./served.ts";
-import { type Compiled, emitServerSide, mayHoldMarks } from "./server-side.ts";
-import { shapesOf } from "./shapes/index.ts";
-import { emitStubs, stubbedFile, stubId } from "./stubs.ts";
-import { ModuleReader, type World } from "./world.ts";
+import { readServedFunctions, reExportedFunctions, type ServedFunctions } from "./served-functions.ts";
+import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
+import { strictSignatures } from "./strict-signatures.ts";
+import { emitStubs, serverModuleOfStub, stubId } from "./stubs.ts";
+import { hasAssetQuery, isInNodeModules, isScript, isServerModule, stripQuery } from "./syntax/index.ts";
+import { isVitest, viteConfig } from "./vite-config.ts";
 
-/** How {@link tsweb} is set up. */
+/** Options of {@link tsweb}. */
 export interface CompileOptions {
-  /** The application's module, absolute or relative to the root. By default `src/app.ts`, `.tsx` or `.js`. */
+  /** The application's module, absolute or relative to the root. Defaults to `src/app.ts`, `.tsx` or `.js`. */
   readonly entry?: string;
 }
 
-/** The plugin that compiles, with what it has seen. */
-export interface CompilePlugin extends Plugin<Registry> {
-  readonly api: Registry;
+/** The plugin of the compile step. Its `api` is the registry of what it has compiled. */
+export interface CompilePlugin extends Plugin<BuildRegistry> {
+  readonly api: BuildRegistry;
 }
 
 /**
- * Makes the Vite plugin of tsweb: the one compile step of the development server, the build and the
- * tests. Server modules become stubs in the browser, and what is marked gets its signature on the server.
+ * Creates the Vite plugins of tsweb, for the development server, the build and Vitest. In the browser, server
+ * modules are replaced by stubs. On the server, each declaration gets its metadata as an argument.
  *
- * @see registryOf for what it has seen
+ * @see registryOf for what has been compiled
  */
 export function tsweb(options: CompileOptions = {}): Plugin[] {
-  const seen = new Seen();
-  const workers = () => [new Compiler(options, seen).plugin()];
-  return [new Compiler(options, seen).plugin(workers), refresh()];
+  return compileStep(options).plugins;
 }
 
-/** Finds what the compile step of a project has seen; `undefined` in a project without tsweb. */
-export function registryOf(config: Pick<ResolvedConfig, "plugins">): Registry | undefined {
-  const found = config.plugins.find((plugin) => plugin.name === NAME);
-  return found?.api as Registry | undefined; // the plugin of that name is ours
+/** Returns the plugins of {@link tsweb} together with the registry of what they compile. */
+export function compileStep(options: CompileOptions): { plugins: Plugin[]; registry: BuildRegistry } {
+  const recorder = new BuildRecorder();
+  const workers = () => [new Compiler(options, recorder).plugin()];
+  return { plugins: [new Compiler(options, recorder).plugin(workers), refresh()], registry: recorder };
+}
+
+/** Returns the registry of a project's compile step; `undefined` in a project without tsweb. */
+export function registryOf(config: Pick<ResolvedConfig, "plugins">): BuildRegistry | undefined {
+  const plugin = config.plugins.find((each) => each.name === NAME);
+  return plugin?.api as BuildRegistry | undefined; // only this file creates a plugin of that name
 }
 
 const NAME = "tsweb";
@@ -58,28 +64,28 @@ type Context = Rolldown.PluginContext & { environment: { name: string } };
 
 class Compiler {
   private readonly options: CompileOptions;
-  private readonly seen: Seen;
-  private modules = new ModuleReader("/");
+  private readonly recorder: BuildRecorder;
+  private modules = new ModuleCache("/");
   private isDev = false;
-  /** Under Vitest all code is tested as the server runs it, whatever environment it pretends to have. */
+  /** Vitest runs all modules as server code, in whatever environment it simulates. */
   private isTest = false;
 
-  constructor(options: CompileOptions, seen: Seen) {
+  constructor(options: CompileOptions, recorder: BuildRecorder) {
     this.options = options;
-    this.seen = seen;
+    this.recorder = recorder;
   }
 
-  /** @param workers makes the plugins of workers, which a build gives none of the others to */
+  /** @param workers creates the plugins of web workers: Vite bundles those without the other plugins */
   plugin(workers?: () => Plugin[]): CompilePlugin {
     const compiler = this;
     return {
       name: NAME,
       enforce: "pre",
-      api: this.seen,
+      api: this.recorder,
       sharedDuringBuild: true,
-      config: (user, env) => compileConfig(user, env, workers),
+      config: (user, env) => viteConfig(user, env, workers),
       configResolved: (resolved) => this.configure(resolved),
-      configureServer: (server) => guardAddresses(server, this.modules.root),
+      configureServer: (server) => guardServerModuleUrls(server, this.modules.root),
       resolveId: {
         order: "pre",
         handler(source, importer, options) {
@@ -99,18 +105,18 @@ class Compiler {
         },
       },
       generateBundle(_options, bundle) {
-        if (compiler.isBrowser(this as Context)) refuseServerAssets(bundle);
+        if (compiler.isBrowser(this as Context)) rejectServerModuleAssets(bundle);
       },
       hotUpdate(update) {
-        compiler.modules.forget(update.file);
-        if (update.type === "delete") compiler.seen.forget(update.file);
+        compiler.modules.delete(update.file);
+        if (update.type === "delete") compiler.recorder.delete(update.file);
         return hotUpdate(this.environment, update);
       },
     };
   }
 
   private configure(resolved: ResolvedConfig): void {
-    this.modules = new ModuleReader(normalizePath(resolved.root));
+    this.modules = new ModuleCache(normalizePath(resolved.root));
     this.isDev = resolved.command === "serve";
     this.isTest = isVitest(resolved);
   }
@@ -126,77 +132,81 @@ class Compiler {
     options: Parameters<Rolldown.PluginContext["resolve"]>[2],
   ): Promise<Rolldown.ResolveIdResult> {
     if (!this.isBrowser(context) || source.startsWith("\0")) return null;
-    const from = importer && (stubbedFile(importer, this.modules.root) ?? importer);
-    if (from !== undefined && inNodeModules(fileOf(from))) return null;
-    // What is read from the text has been refused at its place; this is for what another plugin wrote.
-    if (isServerDoor(source)) throw new Error(`${serverDoorSentence(source)} (${from ?? source})`);
-    if (source.startsWith("node:")) throw new Error(`${builtinSentence(source)} (${from ?? source})`);
+    const from = importer && (serverModuleOfStub(importer, this.modules.root) ?? importer);
+    if (from !== undefined && isInNodeModules(stripQuery(from))) return null;
+    // transform() has checked imports in the source. This check is for imports that another plugin has added.
+    if (isServerEntryPoint(source)) throw new Error(`${serverEntryPointMessage(source)} (${from ?? source})`);
+    if (source.startsWith("node:")) throw new Error(`${nodeBuiltinMessage(source)} (${from ?? source})`);
     const resolved = await context.resolve(source, from, { ...options, skipSelf: true });
-    if (!resolved || resolved.external || !isServerModule(fileOf(resolved.id))) return resolved;
-    const file = fileOf(resolved.id);
-    if (hasForeignQuery(resolved.id)) throw new Error(`${foreignQuerySentence(file, resolved.id)} (${from ?? source})`);
+    if (!resolved || resolved.external || !isServerModule(stripQuery(resolved.id))) return resolved;
+    const file = stripQuery(resolved.id);
+    if (hasUnsupportedQuery(resolved.id))
+      throw new Error(`${unsupportedQueryMessage(file, resolved.id)} (${from ?? source})`);
     return { ...resolved, id: this.isDev ? stubId(file, this.modules.root) : file, moduleSideEffects: false };
   }
 
-  /** Loads stubs where the browser asks for a server module, by whatever id it came to. */
+  /** Loads stubs in place of a server module in the browser, whichever id leads to it. */
   private async load(context: Context, id: string): Promise<Rolldown.LoadResult> {
     if (!this.isBrowser(context)) return null;
-    const file = stubbedFile(id, this.modules.root) ?? fileOf(id);
+    const file = serverModuleOfStub(id, this.modules.root) ?? stripQuery(id);
     if (!isServerModule(file)) return null;
-    // In development the module's own address has nothing behind it. In a build it is the stubs' id.
-    if (hasForeignQuery(id) || (this.isDev && file === fileOf(id))) {
-      throw new Error(`${file} is a server module: the browser has no part in it.`);
+    // In development the stubs have an id of their own. In a build they have the server module's id.
+    if (hasUnsupportedQuery(id) || (this.isDev && file === stripQuery(id))) {
+      throw new Error(
+        `${file} is a server module and cannot be loaded in the browser. Import its server functions by name.`,
+      );
     }
     context.addWatchFile(file);
-    const facts = await this.modules.file(file);
-    const code = emitStubs(facts.functions, await functionsHandedOn(facts, this.world(context)));
+    const facts = await this.modules.readFile(file);
+    const code = emitStubs(facts.functions, await reExportedFunctions(facts, this.resolver(context)));
     return { code, map: { mappings: "" }, moduleType: "js", moduleSideEffects: false };
   }
 
   private async transform(context: Context, code: string, id: string): Promise<Rolldown.TransformResult> {
-    const file = normalizePath(fileOf(id));
-    if (!isScript(file) || id.startsWith("\0") || inNodeModules(file) || isDerived(id)) return null;
+    const file = normalizePath(stripQuery(id));
+    if (!isScript(file) || id.startsWith("\0") || isInNodeModules(file) || hasAssetQuery(id)) return null;
     const compiled = this.isBrowser(context)
       ? await this.forBrowser(context, code, file)
       : await this.forServer(context, code, file);
-    // A magic-string map and Rolldown's differ in name only.
+    // toString(): the SourceMap types of magic-string and Rolldown differ.
     return compiled ? { code: compiled.code, map: compiled.map.toString() } : null;
   }
 
   private async forBrowser(context: Context, code: string, file: string): Promise<Compiled | undefined> {
-    // Stubs are made by `load`; only they come here under a server module's name.
+    // Under the id of a server module, `load` has returned stubs.
     if (isServerModule(file)) return undefined;
-    const facts = this.modules.text({ file, code });
-    const world = this.world(context);
-    const side = await checkBrowserSide(facts, world, () => this.served(world));
-    await checkMarkup(facts, world);
-    this.seen.inBrowser(file, side.stubs);
+    const facts = this.modules.readText({ file, code });
+    const resolver = this.resolver(context);
+    const side = await checkBrowserImports(facts, resolver, () => this.served(resolver));
+    await checkMarkup(facts, resolver);
+    this.recorder.recordBrowserModule(file, side.stubs);
     if (!this.isDev) for (const each of side.serverModules) context.addWatchFile(each);
     return side.compiled;
   }
 
   private async forServer(context: Context, code: string, file: string): Promise<Compiled | undefined> {
     const isEntry = file === this.entry();
-    if (!isEntry && !mayHoldMarks(code) && !/\.[jt]sx$/.test(file) && !isServerModule(file)) return undefined;
-    const facts = this.modules.text({ file, code });
-    const world = this.world(context);
-    await checkMarkup(facts, world);
-    await checkReturnedStreams(facts, world);
-    if (isEntry) await readServed(facts, world);
-    this.seen.onServer(file, facts.views, facts.functions);
-    const { functions, files } = await shapesOf(facts, world);
-    // Types are erased, so nothing else ties this module to those that declare its own.
+    if (!isEntry && !mayContainDeclarations(code) && !/\.[jt]sx$/.test(file) && !isServerModule(file)) return undefined;
+    const facts = this.modules.readText({ file, code });
+    const resolver = this.resolver(context);
+    await checkMarkup(facts, resolver);
+    await checkReturnedStreams(facts, resolver);
+    if (isEntry) await readServedFunctions(facts, resolver);
+    this.recorder.recordServerModule(file, facts.views, facts.functions);
+    const { functions, files } = await strictSignatures(facts, resolver);
+    // Vite does not see imports of types, so it would not compile this module again when they change.
     for (const each of files) context.addWatchFile(each);
-    return emitServerSide(facts, functions, this.modules.root);
+    return emitServerCode(facts, functions, this.modules.root);
   }
 
-  private world(context: Context): World {
+  private resolver(context: Context): ModuleResolver {
     return {
-      modules: this.modules,
+      root: this.modules.root,
       resolve: async (specifier, importer) => {
-        const found = await context.resolve(specifier, importer, { skipSelf: true });
-        return found && !found.external ? normalizePath(found.id) : undefined;
+        const resolved = await context.resolve(specifier, importer, { skipSelf: true });
+        return resolved && !resolved.external ? normalizePath(resolved.id) : undefined;
       },
+      read: (id) => this.modules.readIfValid(id),
     };
   }
 
@@ -206,21 +216,21 @@ class Compiler {
     return candidates.map((file) => posix.resolve(root, normalizePath(file))).find((file) => existsSync(file));
   }
 
-  /** Reads what the application serves. A mistake in its own text is told where that is compiled. */
-  private async served(world: World): Promise<Served | undefined> {
-    const entry = await world.modules.other(this.entry());
-    return entry && readServed(entry, world);
+  /** Reads which server functions the application serves. Its own errors are reported when it is compiled. */
+  private async served(resolver: ModuleResolver): Promise<ServedFunctions | undefined> {
+    const entry = await resolver.read(this.entry());
+    return entry && readServedFunctions(entry, resolver);
   }
 }
 
-/** Refuses a build in which a style sheet, or anything else, has made a file of a server module's text. */
-function refuseServerAssets(bundle: Rolldown.OutputBundle): void {
+/** Fails a build that emits a server module's text as an asset, for example through `url(…)` in a style sheet. */
+function rejectServerModuleAssets(bundle: Rolldown.OutputBundle): void {
   for (const file of Object.values(bundle)) {
     if (file.type !== "asset") continue;
     const server = file.originalFileNames.find((name) => isServerModule(name));
     if (server) {
       throw new Error(
-        `${server} is a server module, and something in the browser's code, a url(…) in a style sheet perhaps, takes its text.`,
+        `${server} is a server module, and the browser build emits its text as the asset ${file.fileName}. Remove the reference to it, for example a url(…) in a style sheet.`,
       );
     }
   }

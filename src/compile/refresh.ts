@@ -1,13 +1,14 @@
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
-import { isVitest } from "./config.ts";
+import { isVitest } from "./vite-config.ts";
 
-const RUNTIME = "virtual:tsweb/refresh";
-const RESOLVED = `\0${RUNTIME}`;
+const RUNTIME_ID = "virtual:tsweb/refresh";
+const RESOLVED_RUNTIME_ID = `\0${RUNTIME_ID}`;
 
 /**
- * Makes an edited view change on the screen with its state kept, in development. The compiler names every
- * component of a module (`oxc.jsx.refresh`); this tells Prefresh of them, and accepts the new module.
+ * Creates the Vite plugin that updates an edited view in place and keeps its state, in development. The compiler
+ * registers every component of a module (`oxc.jsx.refresh`); this plugin connects that to Prefresh and accepts
+ * the hot update.
  */
 export function refresh(): Plugin {
   return {
@@ -15,24 +16,24 @@ export function refresh(): Plugin {
     apply: "serve",
     applyToEnvironment: (environment) => environment.name === "client",
     configResolved(config) {
-      // Tests know no hot reload: what the compiler adds for it would be left without its runtime.
+      // Vitest has no hot module replacement, so the code that the compiler adds for it would fail.
       if (isVitest(config) && config.oxc && typeof config.oxc.jsx === "object") config.oxc.jsx.refresh = false;
     },
     resolveId: {
       order: "pre",
       async handler(source, importer) {
-        if (source === RUNTIME) return RESOLVED;
-        // Both belong to tsweb: an application has them nowhere near, and need not know of them.
-        if (importer !== RESOLVED || !source.startsWith("@prefresh/")) return null;
+        if (source === RUNTIME_ID) return RESOLVED_RUNTIME_ID;
+        // Prefresh is a dependency of tsweb, so it is resolved from this package and not from the application.
+        if (importer !== RESOLVED_RUNTIME_ID || !source.startsWith("@prefresh/")) return null;
         return this.resolve(source, fileURLToPath(import.meta.url), { skipSelf: true });
       },
     },
-    load: (id) => (id === RESOLVED ? RUNTIME_CODE : null),
+    load: (id) => (id === RESOLVED_RUNTIME_ID ? RUNTIME_CODE : null),
     transform(code, id) {
       if (!code.includes("$RefreshReg$(")) return null;
       const name = JSON.stringify(id.replace(/[?#].*$/s, ""));
-      // One line in front, so the map moves with it by Vite's own: `mappings` of the rest stay in place.
-      return { code: `${before(name)}${code}\n${AFTER}`, map: null };
+      // The preamble shares the first line of the module, so the existing source map stays valid for every line.
+      return { code: `${preamble(name)}${code}\n${POSTAMBLE}`, map: null };
     },
   };
 }
@@ -55,17 +56,17 @@ export const signer = () => {
     return type;
   };
 };
-// A view may be a function without a name, so what counts is that the compiler called it a component.
+// The compiler registers components, and a view may be an anonymous function: names prove nothing.
 export const accept = (module) => Object.values(module).every((value) => typeof value === "function" && components.has(value));
 export { flush };
 `;
 
-/** On the module's first line, so that every line keeps its number. */
-function before(file: string): string {
-  return `import { registrar as $tsweb_registrar, signer as $RefreshSig$, accept as $tsweb_accept, flush as $tsweb_flush } from "${RUNTIME}"; const $RefreshReg$ = $tsweb_registrar(${file}); `;
+/** Returns the code before a module, without a line break, so that the module's line numbers do not change. */
+function preamble(file: string): string {
+  return `import { registrar as $tsweb_registrar, signer as $RefreshSig$, accept as $tsweb_accept, flush as $tsweb_flush } from "${RUNTIME_ID}"; const $RefreshReg$ = $tsweb_registrar(${file}); `;
 }
 
-const AFTER = `if (import.meta.hot) import.meta.hot.accept((module) => {
+const POSTAMBLE = `if (import.meta.hot) import.meta.hot.accept((module) => {
   if (!module || !$tsweb_accept(module)) import.meta.hot.invalidate();
   else $tsweb_flush();
 });`;

@@ -1,6 +1,5 @@
 /**
- * The module hooks behind `tsweb/register`. They run in a thread of their own, which is why they are a
- * file of their own.
+ * The module customization hooks of `tsweb/register`. Node runs them in a separate thread, from a separate file.
  */
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -8,53 +7,53 @@ import type { InitializeHook, LoadHook, ResolveHook } from "node:module";
 import { posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { normalizePath, transformWithOxc } from "vite";
-import { CompileError } from "./errors.ts";
-import { checkMarkup } from "./jsx-rules.ts";
-import { inNodeModules, isScript } from "./parse.ts";
+import { checkMarkup } from "./jsx-checks.ts";
+import { ModuleCache } from "./module-cache.ts";
+import type { ModuleResolver } from "./module-resolver.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
-import { type Compiled, emitServerSide, mayHoldMarks } from "./server-side.ts";
-import { shapesOf } from "./shapes/index.ts";
-import { ModuleReader, type World } from "./world.ts";
+import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
+import { strictSignatures } from "./strict-signatures.ts";
+import { CompileError, isInNodeModules, isScript } from "./syntax/index.ts";
 
 const STYLE_SHEET = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)$/;
-const ENDINGS = [".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"];
+const EXTENSIONS = [".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"];
 
-let modules = new ModuleReader(normalizePath(process.cwd()));
+let modules = new ModuleCache(normalizePath(process.cwd()));
 
-/** Takes the project's root, which signatures name their files from. */
+/** Receives the project's root, to which the file names in signatures are relative. */
 export const initialize: InitializeHook<{ readonly root: string }> = ({ root }) => {
-  modules = new ModuleReader(normalizePath(root));
+  modules = new ModuleCache(normalizePath(root));
 };
 
-/** Finds what Vite finds too: a module without its ending, or `.js` that is written in TypeScript. */
+/** Resolves what Vite also resolves: a path without its extension, or a `.js` path to a TypeScript file. */
 export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
   try {
     return await nextResolve(specifier, context);
   } catch (error) {
     const parent = context.parentURL?.startsWith("file:") ? fileURLToPath(context.parentURL) : undefined;
-    const found = parent && !inNodeModules(parent) ? sourceFile(specifier, normalizePath(parent)) : undefined;
-    if (found === undefined) throw error;
-    return { url: pathToFileURL(found).href, shortCircuit: true };
+    const file = parent && !isInNodeModules(parent) ? sourceFile(specifier, normalizePath(parent)) : undefined;
+    if (file === undefined) throw error;
+    return { url: pathToFileURL(file).href, shortCircuit: true };
   }
 };
 
-/** Compiles the modules of the project; those of installed packages are Node's own affair. */
+/** Compiles the modules of the project. Modules of installed packages are left to Node. */
 export const load: LoadHook = async (url, context, nextLoad) => {
   if (!url.startsWith("file:")) return nextLoad(url, context);
   const file = normalizePath(fileURLToPath(url));
-  if (inNodeModules(file)) return nextLoad(url, context);
-  // A page's style is linked in its document; on the server there is nothing of it to run.
+  if (isInNodeModules(file)) return nextLoad(url, context);
+  // The build links a page's style sheets in its document. On the server they have no code.
   if (STYLE_SHEET.test(file)) return { format: "module", source: "export default {};", shortCircuit: true };
   if (!isScript(file)) return nextLoad(url, context);
   const code = await readFile(file, "utf8");
   const isPlain = /\.[cm]?js$/.test(file);
-  if (isPlain && !mayHoldMarks(code)) return nextLoad(url, context);
+  if (isPlain && !mayContainDeclarations(code)) return nextLoad(url, context);
   return { format: "module", source: await compile(code, file), shortCircuit: true };
 };
 
 async function compile(code: string, file: string): Promise<string> {
   try {
-    const compiled = await serverSide(code, file);
+    const compiled = await compileForServer(code, file);
     const result = await transformWithOxc(
       compiled?.code ?? code,
       file,
@@ -65,9 +64,9 @@ async function compile(code: string, file: string): Promise<string> {
     return `${result.code}\n//# sourceMappingURL=data:application/json;base64,${map}\n`;
   } catch (error) {
     if (!(error instanceof CompileError)) throw error;
-    // Only the message crosses to the program's own thread, so it says the place as well.
-    const { file: at, line, column } = error.loc;
-    throw new Error(`${error.message}\n  at ${at}:${line}:${column + 1}\n${error.frame}`);
+    // Of an error, only the message reaches the main thread, so the message includes the location.
+    const { line, column } = error.loc;
+    throw new Error(`${error.message}\n  at ${error.loc.file}:${line}:${column + 1}\n${error.frame}`);
   }
 }
 
@@ -76,26 +75,35 @@ function languageOf(file: string): "ts" | "tsx" | "jsx" {
   return file.endsWith(".tsx") ? "tsx" : "jsx";
 }
 
-async function serverSide(code: string, file: string): Promise<Compiled | undefined> {
-  if (!mayHoldMarks(code) && !/\.[jt]sx$/.test(file)) return undefined;
-  const facts = modules.text({ file, code });
-  await checkMarkup(facts, world());
-  await checkReturnedStreams(facts, world());
-  const { functions } = await shapesOf(facts, world());
-  return emitServerSide(facts, functions, modules.root);
+async function compileForServer(code: string, file: string): Promise<Compiled | undefined> {
+  if (!mayContainDeclarations(code) && !/\.[jt]sx$/.test(file)) return undefined;
+  const facts = modules.readText({ file, code });
+  await checkMarkup(facts, resolver());
+  await checkReturnedStreams(facts, resolver());
+  const { functions } = await strictSignatures(facts, resolver());
+  return emitServerCode(facts, functions, modules.root);
 }
 
-function world(): World {
-  return { modules, resolve: async (specifier, importer) => sourceFile(specifier, importer) };
+function resolver(): ModuleResolver {
+  return {
+    root: modules.root,
+    resolve: async (specifier, importer) => sourceFile(specifier, importer),
+    read: (id) => modules.readIfValid(id),
+  };
 }
 
-/** Finds the file that a relative specifier means, tried as Vite tries it. */
+/** Returns the file that a relative specifier refers to. Candidates are tried in the order of Vite. */
 function sourceFile(specifier: string, importer: string): string | undefined {
   if (!/^\.{0,2}\/|^file:/.test(specifier)) return undefined;
   const path = specifier.startsWith("file:")
     ? normalizePath(fileURLToPath(specifier))
     : posix.resolve(posix.dirname(importer), specifier);
-  const written = path.replace(/\.([cm]?)js(x?)$/, ".$1ts$2");
-  const candidates = [path, written, ...ENDINGS.map((e) => path + e), ...ENDINGS.map((e) => `${path}/index${e}`)];
+  const typeScript = path.replace(/\.([cm]?)js(x?)$/, ".$1ts$2");
+  const candidates = [
+    path,
+    typeScript,
+    ...EXTENSIONS.map((extension) => path + extension),
+    ...EXTENSIONS.map((extension) => `${path}/index${extension}`),
+  ];
   return candidates.find((each) => existsSync(each) && statSync(each).isFile());
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { marked, memoryWorld, refusedWith } from "#test/marked";
+import { compileErrorOf, inMemoryResolver, parseMarkedCode } from "#test/in-memory-modules";
 import { checkReturnedStreams } from "./returned-streams.ts";
 
 const IMPORT = 'import { server, type Stream } from "tsweb";\n';
@@ -12,13 +12,13 @@ const OTHERS = {
 };
 
 async function check(code: string): Promise<void> {
-  const world = memoryWorld({ ...OTHERS, "src/a.server.ts": IMPORT + code });
-  const facts = await world.modules.other("/app/src/a.server.ts");
+  const resolver = inMemoryResolver({ ...OTHERS, "src/a.server.ts": IMPORT + code });
+  const facts = await resolver.read("/app/src/a.server.ts");
   if (!facts) throw new Error("The module of the test cannot be read.");
-  await checkReturnedStreams(facts, world);
+  await checkReturnedStreams(facts, resolver);
 }
 
-describe("a server function that is not written with function* is refused", () => {
+describe("a server function that returns a stream but is not written with function* is rejected", () => {
   test.each([
     "async function* g() {}\nexport const f = server(() => «g());",
     "function* g() {}\nexport const f = server(() => «g());",
@@ -40,14 +40,14 @@ describe("a server function that is not written with function* is refused", () =
     "export const f = server(() => { function* own() {} return «own(); });",
     "export const f = server(h);\nasync function* g() {}\nfunction h() { return «g(); }",
   ])("%s", async (code) => {
-    const { place } = marked(IMPORT + code);
-    const error = await refusedWith(() => check(code));
-    expect(error.message).toContain('The server function "f" gives a stream, so it must be written with function*');
-    expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...place });
+    const { location } = parseMarkedCode(IMPORT + code);
+    const error = await compileErrorOf(() => check(code));
+    expect(error.message).toContain('The server function "f" returns a stream, so it must be written with function*');
+    expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...location });
   });
 });
 
-describe("nothing is said against", () => {
+describe("a server function that returns no stream, or one that the source does not show, is accepted", () => {
   test.each([
     "async function* g() {}\nexport const f = server(async function* () { yield* g(); });",
     "async function* g() {}\nexport const f = server(async () => { for await (const n of g()) return n; });",

@@ -1,11 +1,17 @@
 import type { ESTree } from "vite";
-import { CompileError } from "./errors.ts";
-import type { ModuleFacts } from "./module.ts";
-import type { Scope } from "./scope.ts";
-import { type FunctionNode, isFunction, type Node, unwrap, walk } from "./walk.ts";
-import { originOf, type World } from "./world.ts";
+import type { ModuleFacts } from "./module-facts.ts";
+import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
+import {
+  CompileError,
+  type FunctionNode,
+  isFunctionNode,
+  type Node,
+  type Scope,
+  unwrapExpression,
+  walk,
+} from "./syntax/index.ts";
 
-/** The types of what is read value by value. */
+/** The global types of streams. */
 const STREAM_TYPES: ReadonlySet<string> = new Set([
   "Generator",
   "AsyncGenerator",
@@ -17,34 +23,40 @@ const STREAM_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses a server function that gives a stream without being written with `function*`: its callers
- * learn from that star, and from nothing else, that its values travel one by one. What the text does not
- * tell is refused when it is called.
+ * Rejects a server function that returns a stream but is not written with `function*`: its stub is made from that
+ * star alone. A stream that the source does not show is rejected when the function is called.
  *
- * @throws CompileError at the type or the expression that is the stream
+ * @throws CompileError at the return type or the returned expression
+ * @see docs/protocol.md 6.5
  */
-export async function checkReturnedStreams(facts: ModuleFacts, world: World): Promise<void> {
+export async function checkReturnedStreams(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   for (const [index, { name }] of facts.functions.entries()) {
-    const fn = facts.declared[index];
+    const fn = facts.functionNodes[index];
     if (!fn || fn.generator) continue;
-    const at = await streamIn(fn, facts, world);
+    const at = await findReturnedStream(fn, facts, resolver);
     if (!at) continue;
     throw new CompileError(
-      `The server function "${name}" gives a stream, so it must be written with function*, by which its callers know: ` +
-        "write `async function* (…) { yield* …; }`.",
+      `The server function "${name}" returns a stream, so it must be written with function*, which tells its callers. ` +
+        "Write `async function* (…) { yield* …; }`.",
       facts.source,
       at,
     );
   }
 }
 
-async function streamIn(fn: FunctionNode, facts: ModuleFacts, world: World): Promise<Node | undefined> {
-  const scope = facts.scopes.of.get(fn) ?? facts.scopes.module;
+async function findReturnedStream(
+  fn: FunctionNode,
+  facts: ModuleFacts,
+  resolver: ModuleResolver,
+): Promise<Node | undefined> {
+  const scope = facts.scopes.byNode.get(fn) ?? facts.scopes.module;
   const annotation = fn.returnType?.typeAnnotation;
   if (annotation && isStreamType(annotation, scope)) return annotation;
-  for (const returned of returnedBy(fn)) {
+  const bodyScope = (fn.body?.type === "BlockStatement" && facts.scopes.byNode.get(fn.body)) || scope;
+  for (const returned of returnedExpressions(fn)) {
     const value = withoutAwait(returned);
-    if (value.type === "CallExpression" && (await makesStream(value.callee, { facts, scope, world }))) return returned;
+    if (value.type === "CallExpression" && (await returnsStream(value.callee, { facts, scope: bodyScope, resolver })))
+      return returned;
   }
   return undefined;
 }
@@ -52,73 +64,73 @@ async function streamIn(fn: FunctionNode, facts: ModuleFacts, world: World): Pro
 function isStreamType(type: Node, scope: Scope): boolean {
   if (type.type !== "TSTypeReference" || type.typeName.type !== "Identifier") return false;
   const { name } = type.typeName;
-  const binding = scope.type(name);
+  const binding = scope.findType(name);
   if (binding) return binding.imported?.source === "tsweb" && binding.imported.name === "Stream";
   const [argument] = type.typeArguments?.params ?? [];
   if (name === "Promise") return argument !== undefined && isStreamType(argument, scope);
   return STREAM_TYPES.has(name);
 }
 
-/** Gives what a function returns, wherever in its own body. */
-function returnedBy({ body }: FunctionNode): Node[] {
+/** Returns the expressions that a function returns, those of nested functions excluded. */
+function returnedExpressions({ body }: FunctionNode): Node[] {
   if (!body) return [];
   if (body.type !== "BlockStatement") return [body];
-  const found: Node[] = [];
+  const expressions: Node[] = [];
   walk(body, (node) => {
-    if (node.type === "ReturnStatement" && node.argument) found.push(node.argument);
-    return !isFunction(node);
+    if (node.type === "ReturnStatement" && node.argument) expressions.push(node.argument);
+    return !isFunctionNode(node);
   });
-  return found;
+  return expressions;
 }
 
 function withoutAwait(node: Node): Node {
-  const inner = unwrap(node);
-  return inner.type === "AwaitExpression" ? unwrap(inner.argument) : inner;
+  const inner = unwrapExpression(node);
+  return inner.type === "AwaitExpression" ? unwrapExpression(inner.argument) : inner;
 }
 
-interface Place {
+interface CalleeContext {
   readonly facts: ModuleFacts;
   readonly scope: Scope;
-  readonly world: World;
+  readonly resolver: ModuleResolver;
 }
 
-/** Answers whether a call of this gives a stream: a generator, or a server function that streams. */
-async function makesStream(callee: ESTree.Expression | ESTree.Super, place: Place): Promise<boolean> {
-  const node = unwrap(callee);
-  if (isFunction(node)) return node.generator === true;
-  if (node.type === "Identifier") return namesStream(node.name, place);
+/** Returns whether a call of this callee returns a stream: it is a generator function or a streaming server function. */
+async function returnsStream(callee: ESTree.Expression | ESTree.Super, context: CalleeContext): Promise<boolean> {
+  const node = unwrapExpression(callee);
+  if (isFunctionNode(node)) return node.generator === true;
+  if (node.type === "Identifier") return isNamedStream(node.name, context);
   if (node.type !== "MemberExpression" || node.computed || node.property.type !== "Identifier") return false;
-  const object = unwrap(node.object);
+  const object = unwrapExpression(node.object);
   if (object.type !== "Identifier") return false;
-  const imported = place.scope.value(object.name)?.imported;
-  if (imported?.name === "*") return importsStream(imported.source, node.property.name, place);
-  return node.property.name === "named" && namesStream(object.name, place);
+  const imported = context.scope.findValue(object.name)?.imported;
+  if (imported?.name === "*") return isImportedStream(imported.source, node.property.name, context);
+  return node.property.name === "named" && isNamedStream(object.name, context);
 }
 
-async function namesStream(name: string, { facts, scope, world }: Place): Promise<boolean> {
-  const binding = scope.value(name);
+async function isNamedStream(name: string, { facts, scope, resolver }: CalleeContext): Promise<boolean> {
+  const binding = scope.findValue(name);
   if (!binding || binding.reassigned) return false;
   const { imported } = binding;
-  if (imported) return importsStream(imported.source, imported.name, { facts, scope, world });
-  return binding.scope.isModule ? declaresStream(name, facts) : binding.nodes.some((declared) => isGenerator(declared));
+  if (imported) return isImportedStream(imported.source, imported.name, { facts, scope, resolver });
+  return binding.scope.isModule ? isDeclaredStream(name, facts) : binding.declarations.some(isGenerator);
 }
 
-async function importsStream(source: string, name: string, { facts, world }: Place): Promise<boolean> {
-  const origin = await originOf(await world.resolve(source, facts.source.file), name, world);
-  const exported = origin?.facts.exports.named.find((each) => each.name === origin.name);
-  return origin !== undefined && exported?.local !== undefined && declaresStream(exported.local, origin.facts);
+async function isImportedStream(source: string, name: string, { facts, resolver }: CalleeContext): Promise<boolean> {
+  const resolved = await resolveExport(await resolver.resolve(source, facts.source.file), name, resolver);
+  const exported = resolved?.facts.exports.named.find((each) => each.name === resolved.name);
+  return resolved !== undefined && exported?.local !== undefined && isDeclaredStream(exported.local, resolved.facts);
 }
 
-/** Answers whether what a module calls by a name is a generator, or a server function that is one. */
-function declaresStream(local: string, facts: ModuleFacts): boolean {
-  const marks = facts.marks.filter((mark) => mark.kind === "server");
-  if (facts.functions[marks.findIndex((mark) => mark.local === local)]?.stream) return true;
-  return (facts.scopes.module.value(local)?.nodes ?? []).some((declared) => isGenerator(declared));
+/** Returns whether a local name of a module is a generator function or a streaming server function. */
+function isDeclaredStream(local: string, facts: ModuleFacts): boolean {
+  const declarations = facts.declarations.filter(({ kind }) => kind === "server");
+  if (facts.functions[declarations.findIndex((each) => each.local === local)]?.stream) return true;
+  return (facts.scopes.module.findValue(local)?.declarations ?? []).some(isGenerator);
 }
 
-function isGenerator(declared: Node): boolean {
-  if (isFunction(declared)) return declared.generator === true;
-  if (declared.type !== "VariableDeclarator" || !declared.init) return false;
-  const value = unwrap(declared.init);
-  return isFunction(value) && value.generator === true;
+function isGenerator(node: Node): boolean {
+  if (isFunctionNode(node)) return node.generator === true;
+  if (node.type !== "VariableDeclarator" || !node.init) return false;
+  const value = unwrapExpression(node.init);
+  return isFunctionNode(value) && value.generator === true;
 }

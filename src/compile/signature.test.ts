@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { marked, read, refusedWith } from "#test/marked";
-import type { Parameter, Signature } from "../protocol/signature.ts";
+import { compileErrorOf, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import type { Parameter, Signature } from "../protocol/index.ts";
 
 const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
 
 function signatureOf(code: string): Signature {
-  const [signature] = read("src/a.server.ts", code).functions;
-  if (!signature) throw new Error("There is no server function in it.");
+  const [signature] = readTestModule("src/a.server.ts", code).functions;
+  if (!signature) throw new Error("The code of the test has no server function.");
   return signature;
 }
 
-/** How one parameter is checked, in short: `int?`, `float|null`, `int "all"`. */
+/** Returns a short notation of a parameter's check: `int?`, `float|null`, `int "all"`. */
 function short(parameter: Parameter | undefined): string {
   if (!parameter) return "nothing";
   const { type, optional, nullable, literals = [] } = parameter;
@@ -23,6 +23,25 @@ function short(parameter: Parameter | undefined): string {
 function check(declaration: string, around = ""): string {
   return short(signatureOf(`${IMPORT}${around}\nexport const f = server((${declaration}) => 1);`).params[0]);
 }
+
+describe("a name that both the module and the function's body declare", () => {
+  const typeOf = (fn: string) =>
+    short(signatureOf(`${IMPORT}type T = int;\nconst size = 3;\nexport const f = server(${fn});`).params[0]);
+
+  test.each([
+    ["a type", "(a: T) => { type T = string; return a as unknown as T; }", "int"],
+    ["an interface", "function (a: T) { interface T { x: string } return a as unknown as T; }", "int"],
+    ["a const", "(a = size) => { const size = true; return size; }", "float?"],
+    ["a hoisted var", "(a = size) => { if (a) { var size = true; } return size; }", "float?"],
+    ["a function", "(a = size) => { function size() {} return size; }", "float?"],
+  ])("refers to the module's declaration in the parameters: %s", (_what, fn, expected) => {
+    expect(typeOf(fn)).toBe(expected);
+  });
+
+  test("refers to a type parameter of the function in the parameters", () => {
+    expect(typeOf("<T extends boolean>(a: T) => { type T = string; return a as unknown as T; }")).toBe("boolean");
+  });
+});
 
 describe("the type of a parameter", () => {
   const table: [declaration: string, expected: string, around?: string][] = [
@@ -221,7 +240,7 @@ describe("a signature", () => {
 
   test("in JavaScript has names alone", () => {
     const code = 'import { server } from "tsweb";\nexport const f = server((a, b = 3) => 1);';
-    const [signature] = read("src/a.server.js", code).functions;
+    const [signature] = readTestModule("src/a.server.js", code).functions;
     expect(signature?.params.map(short)).toEqual(["any", "float?"]);
   });
 
@@ -280,56 +299,66 @@ describe("a destructured object", () => {
   });
 });
 
-describe("refusals", () => {
+describe("a parameter list is rejected", () => {
   const table: [code: string, message: RegExp][] = [
-    ["export const f = server((«...all: int[]) => 1);", /"f" takes its arguments by name, so it has no rest parameter/],
+    [
+      "export const f = server((«...all: int[]) => 1);",
+      /"f" takes its arguments by name, so it cannot have a rest parameter/,
+    ],
     [
       "export const f = server(function («this: Date, a: int) {});",
-      /is called on no object, so it has no `this` parameter/,
+      /is not called on an object, so it cannot have a `this` parameter/,
     ],
     ["export const f = server((a: int, «[b]: int[]) => 1);", /a destructured array has none/],
     ["export const f = server((«[a]) => 1);", /a destructured array has none/],
     [
       "export const f = server((a: int, «{ b }: { b: int }) => 1);",
-      /one destructured object, whose keys are then its parameters/,
+      /mixes a destructured object with other parameters/,
     ],
-    ["export const f = server((«{ a }: { a: int } = {}, b: int) => 1);", /one destructured object/],
+    [
+      "export const f = server((«{ a }: { a: int } = {}, b: int) => 1);",
+      /Use one destructured object, whose keys are the parameters/,
+    ],
     [
       "export const f = server(({ a, «...rest }: { a: int }) => 1);",
-      /names every key it takes, so it has no rest element/,
+      /must name every key it takes, so it cannot have a rest element/,
     ],
-    ["export const f = server(({ [«key]: a }) => 1);", /names every key it takes: write this one out/],
-    ["export const f = server(({ a }: { a: int } = «{ a: 1 }) => 1);", /takes its defaults inside the braces/],
+    [
+      "export const f = server(({ [«key]: a }) => 1);",
+      /must name every key it takes, so a key cannot be computed\. Write the key out/,
+    ],
+    ["export const f = server(({ a }: { a: int } = «{ a: 1 }) => 1);", /Write defaults inside the braces/],
     ["export const f = server((«__proto__: int) => 1);", /parameter named `__proto__`/],
     ["export const f = server(({ «__proto__: a }) => 1);", /parameter named `__proto__`/],
-    ["type A = A | null;\nexport const f = server((a: A) => 1);", /"A" is made of itself/],
-    ["type A = B; type B = A;\nexport const f = server((a: A) => 1);", /is made of itself/],
+    ["type A = A | null;\nexport const f = server((a: A) => 1);", /"A" refers to itself/],
+    ["type A = B; type B = A;\nexport const f = server((a: A) => 1);", /refers to itself/],
     ["export const f = server((a: «X extends string ? int : float) => 1);", /type is computed/],
     [
       "type If<T> = «T extends string ? Age : string; type Age = int;\nexport const f = server((a: If<string>) => 1);",
       /type is computed/,
     ],
     ["export const f = server((a: «Exclude<int | null, null>) => 1);", /type is computed/],
-    ["export const f = server(({ a }: «{ [K in 'a']: int }) => 1);", /types cannot be read here/],
+    ["export const f = server(({ a }: «{ [K in 'a']: int }) => 1);", /has parameters whose types cannot be read/],
     [
       "export const f = server(({ a }: «A | B) => 1);\ntype A = { a: int }; type B = { a: float };",
-      /types cannot be read here/,
+      /has parameters whose types cannot be read/,
     ],
-    ["const g: (a: int) => void = («a) => 1;\nexport const f = server(g);", /gets the type of `a` from elsewhere/],
-    ["export const f = server<[a: int], void>((«a) => {});", /gets the type of `a` from elsewhere/],
-    ["export const f: Typed = server((«a) => {});", /gets the type of `a` from elsewhere/],
-    ["export const f = server((«a) => {}) satisfies Typed;", /gets the type of `a` from elsewhere/],
-    ["export const f = server(((«a) => {}) as Typed);", /gets the type of `a` from elsewhere/],
-    ["export const f: Typed = server((«{ a }) => {});", /gets the type of its parameters from elsewhere/],
+    ["const g: (a: int) => void = («a) => 1;\nexport const f = server(g);", /gets the type of `a` from an outer type/],
+    ["export const f = server<[a: int], void>((«a) => {});", /gets the type of `a` from an outer type/],
+    ["export const f: Typed = server((«a) => {});", /gets the type of `a` from an outer type/],
+    ["export const f = server((«a) => {}) satisfies Typed;", /gets the type of `a` from an outer type/],
+    ["export const f = server(((«a) => {}) as Typed);", /gets the type of `a` from an outer type/],
+    ["export const f: Typed = server((«{ a }) => {});", /gets the type of its parameters from an outer type/],
   ];
   test.each(table)("%s", async (code, message) => {
     const text = IMPORT + code;
-    const error = await refusedWith(() => read("src/a.server.ts", text));
+    const error = await compileErrorOf(() => readTestModule("src/a.server.ts", text));
     expect(error.message).toMatch(message);
-    if (marked(text).place) expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...marked(text).place });
+    if (parseMarkedCode(text).location)
+      expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...parseMarkedCode(text).location });
   });
 
-  test("an outer type is fine where every parameter has its own", () => {
+  test("an outer type is accepted when every parameter has its own type", () => {
     expect(signatureOf(`${IMPORT}export const f: Typed = server((a: int, b = 3) => 1);`).params.map(short)).toEqual([
       "int",
       "float?",

@@ -1,32 +1,47 @@
 import type { ESTree } from "vite";
 import type { Parameter, Signature } from "../protocol/index.ts";
-import { CompileError, type Source } from "./errors.ts";
-import { inferredFacts } from "./inference.ts";
-import { type Member, type Members, membersOf, propertyKey } from "./members.ts";
-import type { Scope, Scopes } from "./scope.ts";
-import { decide, type Facts } from "./type-facts.ts";
-import { mentionsChecked, type Typed, type TypeReader, typeFacts } from "./types.ts";
-import type { FunctionNode, Node } from "./walk.ts";
+import {
+  CompileError,
+  type FunctionNode,
+  type Node,
+  type Scope,
+  type Scopes,
+  type SourceFile,
+} from "./syntax/index.ts";
+import {
+  containsCheckedType,
+  inferredFacts,
+  type Member,
+  type Members,
+  membersOf,
+  parameterCheck,
+  propertyKey,
+  type ScopedType,
+  type TypeContext,
+  type TypeFacts,
+  typeFacts,
+} from "./types/index.ts";
 
-/** A server function as it stands in its module. */
-export interface Declared {
+/** A server function in its module. */
+export interface ServerFunctionSource {
   readonly fn: FunctionNode;
   readonly name: string;
-  /** The module, relative to the project's root. */
+  /** Its module, relative to the project's root. */
   readonly file: string;
   readonly line: number;
-  /** Something outside the parameters types them: an annotated const, a type argument, `satisfies`. */
+  /** Whether something outside the parameters gives them types: an annotated const, a type argument, `satisfies`. */
   readonly typedElsewhere: boolean;
 }
 
 /**
  * Reads the signature of a server function from its parameters.
  *
- * @throws CompileError for a parameter that cannot travel by name, or whose type cannot be told
+ * @throws CompileError for a parameter that cannot be passed by name, or whose type cannot be read
+ * @see docs/protocol.md 4.1
  */
-export function readSignature(declared: Declared, source: Source, scopes: Scopes): Signature {
-  const { fn, name, file, line } = declared;
-  const reader = new ParameterReader(declared, source, scopes);
+export function readSignature(serverFunction: ServerFunctionSource, source: SourceFile, scopes: Scopes): Signature {
+  const { fn, name, file, line } = serverFunction;
+  const reader = new ParameterReader(serverFunction, source, scopes);
   const keyed = fn.params.length === 1 ? reader.keyed(fn.params[0]) : undefined;
   const params = keyed ?? fn.params.map((param) => reader.positional(param));
   return {
@@ -40,55 +55,58 @@ export function readSignature(declared: Declared, source: Source, scopes: Scopes
 }
 
 class ParameterReader {
-  private readonly declared: Declared;
-  private readonly source: Source;
+  private readonly serverFunction: ServerFunctionSource;
+  private readonly source: SourceFile;
   private readonly scope: Scope;
-  private readonly types: TypeReader;
+  private readonly types: TypeContext;
 
-  constructor(declared: Declared, source: Source, scopes: Scopes) {
-    this.declared = declared;
+  constructor(serverFunction: ServerFunctionSource, source: SourceFile, scopes: Scopes) {
+    this.serverFunction = serverFunction;
     this.source = source;
-    this.scope = scopes.of.get(declared.fn) ?? scopes.module;
-    this.types = { source, scopes, path: [] };
+    this.scope = scopes.byNode.get(serverFunction.fn) ?? scopes.module;
+    this.types = { source, scopes, resolving: [] };
   }
 
-  /** Reads one parameter of several, or one that is not destructured. */
+  /** Reads a parameter that is not a destructured object. */
   positional(param: ESTree.ParamPattern): Parameter {
-    const byDefault = param.type === "AssignmentPattern" ? param : undefined;
-    const target: Node = byDefault ? byDefault.left : param;
+    const assignment = param.type === "AssignmentPattern" ? param : undefined;
+    const target: Node = assignment ? assignment.left : param;
     if (target.type === "RestElement") {
-      return this.refuse("takes its arguments by name, so it has no rest parameter: take one array instead.", target);
+      return this.reject(
+        "takes its arguments by name, so it cannot have a rest parameter. Use one array parameter instead.",
+        target,
+      );
     }
     if (target.type === "ObjectPattern") {
-      return this.refuse(
-        "may take one destructured object, whose keys are then its parameters, or parameters by position: not both.",
+      return this.reject(
+        "mixes a destructured object with other parameters. Use one destructured object, whose keys are the parameters, or parameters by position.",
         target,
       );
     }
     if (target.type !== "Identifier") {
-      return this.refuse("takes its arguments by name, and a destructured array has none: name the parameter.", target);
+      return this.reject("takes its arguments by name, but a destructured array has none. Name the parameter.", target);
     }
     if (target.name === "this") {
-      return this.refuse(
-        "is called on no object, so it has no `this` parameter: take what it needs as a parameter.",
+      return this.reject(
+        "is not called on an object, so it cannot have a `this` parameter. Pass the value as a parameter.",
         target,
       );
     }
     const annotation = target.typeAnnotation?.typeAnnotation;
     return this.parameter(target.name, target, {
       ...(annotation ? { type: { node: annotation, scope: this.scope } } : {}),
-      ...(byDefault ? { defaultValue: byDefault.right } : {}),
+      ...(assignment ? { defaultValue: assignment.right } : {}),
       optional: Boolean(target.optional),
     });
   }
 
-  /** Reads the keys of a single destructured object; `undefined` when the parameter is not one. */
+  /** Reads the keys of a destructured object as parameters; `undefined` when the parameter is not one. */
   keyed(param: ESTree.ParamPattern | undefined): Parameter[] | undefined {
     const pattern = param?.type === "AssignmentPattern" ? param.left : param;
     if (pattern?.type !== "ObjectPattern") return undefined;
     if (param?.type === "AssignmentPattern" && !isEmptyObject(param.right)) {
-      this.refuse(
-        "takes its defaults inside the braces, as `({ n = 3 }: …)`: the whole has none but `{}`.",
+      this.reject(
+        "has a default for its whole destructured object. Write defaults inside the braces, as in `({ n = 3 }: …)`. The whole may only have the default `{}`.",
         param.right,
       );
     }
@@ -100,10 +118,14 @@ class ParameterReader {
 
   private key(property: ESTree.BindingProperty | ESTree.BindingRestElement, members: Members | undefined): Parameter {
     if (property.type === "RestElement") {
-      return this.refuse("names every key it takes, so it has no rest element: write the keys out.", property);
+      return this.reject(
+        "must name every key it takes, so it cannot have a rest element. Write the keys out.",
+        property,
+      );
     }
     const name = propertyKey(property.key, property.computed);
-    if (name === undefined) return this.refuse("names every key it takes: write this one out.", property.key);
+    if (name === undefined)
+      return this.reject("must name every key it takes, so a key cannot be computed. Write the key out.", property.key);
     const member: Member | undefined = members?.get(name);
     return this.parameter(name, property.key, {
       ...(member?.type ? { type: member.type } : {}),
@@ -113,41 +135,42 @@ class ParameterReader {
     });
   }
 
-  private members(type: Typed): Members | undefined {
+  private members(type: ScopedType): Members | undefined {
     const members = membersOf(type, this.types);
-    if (members === undefined && mentionsChecked(type, this.types)) {
-      return this.refuse(
-        "has parameters whose types cannot be read here: write them as `{ n: int; … }`, an interface or an alias of this module.",
+    if (members === undefined && containsCheckedType(type, this.types)) {
+      return this.reject(
+        "has parameters whose types cannot be read. Declare them in this module as `{ n: int; … }`, an interface or an alias.",
         type.node,
       );
     }
     return members;
   }
 
-  private parameter(name: string, at: Node, written: Written): Parameter {
-    if (name === "__proto__") this.refuse("cannot have a parameter named `__proto__`: give it another name.", at);
-    if (!written.type && !written.defaultValue && written.typed === undefined) this.requireOwnTypes(at, `\`${name}\``);
-    const facts = this.facts(written);
-    const { optional, ...check } = decide(facts ?? { kinds: [], literals: [], other: true });
-    const mayBeLeftOut = optional || written.optional || written.defaultValue !== undefined;
+  private parameter(name: string, at: Node, parameter: ParameterSource): Parameter {
+    if (name === "__proto__") this.reject("cannot have a parameter named `__proto__`. Give it another name.", at);
+    if (!parameter.type && !parameter.defaultValue && parameter.typed === undefined)
+      this.requireOwnTypes(at, `\`${name}\``);
+    const facts = this.facts(parameter);
+    const { optional, ...check } = parameterCheck(facts ?? { types: [], literals: [], unchecked: true });
+    const isOptional = optional || parameter.optional || parameter.defaultValue !== undefined;
     return {
       name,
       ...check,
-      ...(mayBeLeftOut ? { optional: true } : {}),
-      annotation: written.type ? this.text(written.type.node) : (facts?.kinds[0] ?? "").replace("float", "number"),
+      ...(isOptional ? { optional: true } : {}),
+      annotation: parameter.type ? this.text(parameter.type.node) : (facts?.types[0] ?? "").replace("float", "number"),
     };
   }
 
-  private facts(written: Written): Facts | undefined {
-    if (written.type) return typeFacts(written.type, this.types);
-    return written.defaultValue && inferredFacts(written.defaultValue, this.scope, this.types);
+  private facts(parameter: ParameterSource): TypeFacts | undefined {
+    if (parameter.type) return typeFacts(parameter.type, this.types);
+    return parameter.defaultValue && inferredFacts(parameter.defaultValue, this.scope, this.types);
   }
 
-  /** A parameter that gets its type from outside would pass unchecked although it says `int` somewhere. */
+  /** Rejects a parameter without a type of its own when an outer type may declare `int` for it: it would pass unchecked. */
   private requireOwnTypes(at: Node, what: string): void {
-    if (!this.declared.typedElsewhere) return;
-    this.refuse(
-      `gets the type of ${what} from elsewhere, where the compile step cannot read it: write it here too.`,
+    if (!this.serverFunction.typedElsewhere) return;
+    this.reject(
+      `gets the type of ${what} from an outer type, which the compile step does not read. Write the type here too.`,
       at,
     );
   }
@@ -156,16 +179,16 @@ class ParameterReader {
     return this.source.code.slice(node.start, node.end).replace(/\s+/g, " ");
   }
 
-  private refuse(sentence: string, at: Node): never {
-    throw new CompileError(`The server function "${this.declared.name}" ${sentence}`, this.source, at);
+  private reject(problem: string, at: Node): never {
+    throw new CompileError(`The server function "${this.serverFunction.name}" ${problem}`, this.source, at);
   }
 }
 
-interface Written {
-  readonly type?: Typed;
+interface ParameterSource {
+  readonly type?: ScopedType;
   readonly defaultValue?: Node;
   readonly optional: boolean;
-  /** It is a key of an object type that was read. */
+  /** Whether it is a key of an object type that was read. */
   readonly typed?: boolean;
 }
 

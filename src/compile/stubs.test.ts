@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { read } from "#test/marked";
-import { emitStubs, stubbedFile, stubId } from "./stubs.ts";
+import { readTestModule } from "#test/in-memory-modules";
+import { emitStubs, serverModuleOfStub, stubId } from "./stubs.ts";
 
 describe("stubs", () => {
   const stubs = (code: string) =>
-    emitStubs(read("src/a.server.ts", `import { server, type int } from "tsweb";\n${code}`).functions);
+    emitStubs(readTestModule("src/a.server.ts", `import { server, type int } from "tsweb";\n${code}`).functions);
 
-  test("carry names and nothing else", () => {
+  test("contain the names of functions and parameters and nothing else", () => {
     const code = `
       const SECRET = "k3y";
       export const login = server(async (email: string, password = SECRET) => email + password);
@@ -27,7 +27,7 @@ describe("stubs", () => {
     );
   });
 
-  test("import only what they use", () => {
+  test("import only the stub factories that they call", () => {
     expect(stubs("export const a = server(function* () {});")).toMatch(/^import \{ stream \} from "tsweb\/stub";\n/);
   });
 
@@ -35,7 +35,7 @@ describe("stubs", () => {
     expect(stubs("export const SECRET = 1;")).toBe("export {};\n");
   });
 
-  test("hand on what the module hands on", () => {
+  test("re-export the functions that the module re-exports", () => {
     expect(emitStubs([], [{ name: "login", source: "./b.server.ts" }])).toBe(
       'export { login } from "./b.server.ts";\n',
     );
@@ -48,15 +48,15 @@ describe("the id of a stub module", () => {
     ["/app/src/pages.server.tsx", "\0tsweb-stub:src/pages.server.tsx.js"],
     ["/shared/lib/a.server.ts", "\0tsweb-stub:_up_/shared/lib/a.server.ts.js"],
     ["/app/src/we ird/ä.server.ts", "\0tsweb-stub:src/we ird/ä.server.ts.js"],
-  ])("%s", (file, id) => {
+  ])("of %s is %j", (file, id) => {
     expect(stubId(file, "/app")).toBe(id);
-    expect(stubbedFile(id, "/app")).toBe(file);
+    expect(serverModuleOfStub(id, "/app")).toBe(file);
   });
 
-  test("from deep below a workspace", () => {
+  test("of a module outside the root contains no ..", () => {
     const id = stubId("/code/packages/b/a.server.ts", "/code/apps/site");
     expect(id).toBe("\0tsweb-stub:_up_/_up_/packages/b/a.server.ts.js");
-    expect(stubbedFile(id, "/code/apps/site")).toBe("/code/packages/b/a.server.ts");
+    expect(serverModuleOfStub(id, "/code/apps/site")).toBe("/code/packages/b/a.server.ts");
   });
 
   test.each([
@@ -65,7 +65,7 @@ describe("the id of a stub module", () => {
     "\0tsweb-stub:src/a.server.ts",
     "\0tsweb-stub:node_modules/x/a.server.ts.js",
     "/app/src/a.server.ts",
-  ])("%j stands for none", (id) => {
-    expect(stubbedFile(id, "/app")).toBeUndefined();
+  ])("%j is not the id of a stub module", (id) => {
+    expect(serverModuleOfStub(id, "/app")).toBeUndefined();
   });
 });

@@ -1,58 +1,58 @@
 import { posix } from "node:path";
 import type { Signature } from "../protocol/index.ts";
-import { relativeFile } from "./module.ts";
-import { isServerModule } from "./parse.ts";
+import { relativePath } from "./relative-path.ts";
+import { isServerModule } from "./syntax/index.ts";
 
-/** A server function that another server module hands on under its own name. */
-export interface HandedOn {
+/** A server function that a server module re-exports under the same name. */
+export interface ReExport {
   readonly name: string;
-  /** What the stub module imports it from. */
+  /** The specifier of the re-export. */
   readonly source: string;
 }
 
 /**
- * Writes what the browser gets in place of a server module: a stub for each server function, with its
- * name and the names of its parameters. Nothing else of the module is in it, by construction: this
- * sees signatures alone, and of them neither types nor files.
+ * Returns the code that replaces a server module in the browser: one stub per server function, with its name and
+ * its parameter names. Nothing else of the module can leak, because the code is made from signatures and never
+ * from the module's text. Types and file names of signatures are left out.
  */
-export function emitStubs(functions: readonly Signature[], handedOn: readonly HandedOn[] = []): string {
-  const used = new Set(functions.map(maker));
+export function emitStubs(functions: readonly Signature[], reExports: readonly ReExport[] = []): string {
+  const used = new Set(functions.map(stubFactory));
   const lines = used.size > 0 ? [`import { ${[...used].sort().join(", ")} } from "tsweb/stub";`] : [];
-  for (const each of functions) lines.push(`export const ${each.name} = /*#__PURE__*/ ${call(each)};`);
-  for (const { name, source } of handedOn) lines.push(`export { ${name} } from ${JSON.stringify(source)};`);
+  for (const each of functions) lines.push(`export const ${each.name} = /*#__PURE__*/ ${stubCall(each)};`);
+  for (const { name, source } of reExports) lines.push(`export { ${name} } from ${JSON.stringify(source)};`);
   return `${lines.join("\n") || "export {};"}\n`;
 }
 
-function maker(signature: Signature): "stub" | "stream" {
+function stubFactory(signature: Signature): "stub" | "stream" {
   return signature.stream ? "stream" : "stub";
 }
 
-function call(signature: Signature): string {
+function stubCall(signature: Signature): string {
   const name = JSON.stringify(signature.name);
-  if (signature.keyed) return `${maker(signature)}(${name})`;
-  return `${maker(signature)}(${name}, ${JSON.stringify(signature.params.map((param) => param.name))})`;
+  if (signature.keyed) return `${stubFactory(signature)}(${name})`;
+  return `${stubFactory(signature)}(${name}, ${JSON.stringify(signature.params.map((param) => param.name))})`;
 }
 
-/** What the addresses of stub modules in development begin with: they are no server module's own. */
-const PREFIX = "\0tsweb-stub:";
+/** The prefix of stub module ids in development. It keeps them apart from the server modules' own ids. */
+const STUB_ID_PREFIX = "\0tsweb-stub:";
 
 /**
- * Gives the id under which the browser imports the stubs of a server module in development. It ends in
- * `.js`, since that is what is in it, and holds no `..`, which a browser would resolve away.
+ * Returns the id of a server module's stubs in development. It ends in `.js`, the language of stubs, and `..` is
+ * replaced in it, because browsers normalize it away in URLs.
  */
 export function stubId(file: string, root: string): string {
-  return `${PREFIX}${relativeFile(file, root).replace(/(^|\/)\.\.(?=\/)/g, "$1_up_")}.js`;
+  return `${STUB_ID_PREFIX}${relativePath(file, root).replace(/(^|\/)\.\.(?=\/)/g, "$1_up_")}.js`;
 }
 
-/** Answers whether an id stands for the stubs of a server module in development. */
+/** Returns whether an id is that of stubs in development. */
 export function isStubId(id: string): boolean {
-  return id.startsWith(PREFIX);
+  return id.startsWith(STUB_ID_PREFIX);
 }
 
-/** Gives the server module whose stubs an id stands for; `undefined` for any other id. */
-export function stubbedFile(id: string, root: string): string | undefined {
+/** Returns the server module that an id of stubs stands for; `undefined` for any other id. */
+export function serverModuleOfStub(id: string, root: string): string | undefined {
   if (!isStubId(id) || !id.endsWith(".js")) return undefined;
-  const named = id.slice(PREFIX.length, -".js".length).replace(/(^|\/)_up_(?=\/)/g, "$1..");
-  const file = posix.join(root, named);
+  const path = id.slice(STUB_ID_PREFIX.length, -".js".length).replace(/(^|\/)_up_(?=\/)/g, "$1..");
+  const file = posix.join(root, path);
   return isServerModule(file) ? file : undefined;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { marked } from "#test/marked";
-import { Project, refusal } from "./project.ts";
+import { parseMarkedCode } from "#test/in-memory-modules";
+import { buildFailure, Project } from "./project.ts";
 
 const MARKER = "MARKER-c0ffee";
 
@@ -144,23 +144,26 @@ describe("what a build for the browser is refused for", () => {
   ];
   test.each(refused)("%s", async (_title, code, message) => {
     const text = view(code);
-    const project = new Project({ ...FILES, "src/view.tsx": marked(text).code });
-    const error = await refusal(project.buildClient("src/view.tsx"));
+    const project = new Project({ ...FILES, "src/view.tsx": parseMarkedCode(text).code });
+    const error = await buildFailure(project.buildClient("src/view.tsx"));
     expect(error.message).toMatch(message);
     expect(error.id).toBe(project.file("src/view.tsx"));
-    expect(error.loc).toMatchObject({ file: project.file("src/view.tsx"), ...marked(text).place });
+    expect(error.loc).toMatchObject({ file: project.file("src/view.tsx"), ...parseMarkedCode(text).location });
     expect(error.frame).toContain("^");
   });
 
   test("what is wrong in the server module itself, at its own place", async () => {
     const text = 'import { server } from "tsweb";\nexport const login = server((«...all: string[]) => all);';
     const project = new Project({
-      "src/accounts.server.ts": marked(text).code,
+      "src/accounts.server.ts": parseMarkedCode(text).code,
       "src/view.tsx": view('import { login } from "./accounts.server.ts";', "login()"),
     });
-    const error = await refusal(project.buildClient("src/view.tsx"));
+    const error = await buildFailure(project.buildClient("src/view.tsx"));
     expect(error.message).toMatch(/has no rest parameter/);
-    expect(error.loc).toMatchObject({ file: project.file("src/accounts.server.ts"), ...marked(text).place });
+    expect(error.loc).toMatchObject({
+      file: project.file("src/accounts.server.ts"),
+      ...parseMarkedCode(text).location,
+    });
   });
 
   test("a stub of a module that the application does not list", async () => {
@@ -168,11 +171,11 @@ describe("what a build for the browser is refused for", () => {
     const project = new Project({
       ...FILES,
       "src/other.server.ts": 'import { server } from "tsweb";\nexport const other = server(() => 1);',
-      "src/view.tsx": marked(text).code,
+      "src/view.tsx": parseMarkedCode(text).code,
     });
-    const error = await refusal(project.buildClient("src/view.tsx"));
+    const error = await buildFailure(project.buildClient("src/view.tsx"));
     expect(error.message).toMatch(/the application does not serve: add that module to `modules` in src\/app\.ts/);
-    expect(error.loc).toMatchObject(marked(text).place ?? {});
+    expect(error.loc).toMatchObject(parseMarkedCode(text).location ?? {});
   });
 
   test.each([
@@ -204,7 +207,7 @@ describe("what a build for the browser is refused for", () => {
     ],
   ])("%s", async (_title, files) => {
     const project = new Project({ ...FILES, ...files });
-    expect((await refusal(project.buildClient("src/view.tsx"))).message).toMatch(/is a server module/);
+    expect((await buildFailure(project.buildClient("src/view.tsx"))).message).toMatch(/is a server module/);
   });
 });
 
@@ -227,20 +230,20 @@ describe("a build for the server", () => {
     const project = new Project({
       ...FILES,
       "src/b.server.ts": 'import { server } from "tsweb";\nexport const login = server(() => 1);',
-      "src/app.ts": marked(text).code,
+      "src/app.ts": parseMarkedCode(text).code,
     });
-    const error = await refusal(project.buildServer("src/app.ts"));
+    const error = await buildFailure(project.buildServer("src/app.ts"));
     expect(error.message).toMatch(
       /"login" is a server function of both src\/accounts\.server\.ts and src\/b\.server\.ts/,
     );
-    expect(error.loc).toMatchObject({ file: project.file("src/app.ts"), ...marked(text).place });
+    expect(error.loc).toMatchObject({ file: project.file("src/app.ts"), ...parseMarkedCode(text).location });
   });
 
   test("is refused for a function in a page's markup", async () => {
     const text = 'import { page } from "tsweb";\nexport const home = page("/", () => <button «onClick={() => 1} />);';
-    const project = new Project({ "src/pages.server.tsx": marked(text).code });
-    const error = await refusal(project.buildServer("src/pages.server.tsx"));
+    const project = new Project({ "src/pages.server.tsx": parseMarkedCode(text).code });
+    const error = await buildFailure(project.buildServer("src/pages.server.tsx"));
     expect(error.message).toMatch(/Nothing would ever call this function/);
-    expect(error.loc).toMatchObject({ file: project.file("src/pages.server.tsx"), ...marked(text).place });
+    expect(error.loc).toMatchObject({ file: project.file("src/pages.server.tsx"), ...parseMarkedCode(text).location });
   });
 });

@@ -3,8 +3,8 @@ import { createServer as createHttpServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { HotPayload, InlineConfig, ViteDevServer } from "vite";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { marked } from "#test/marked";
-import { registryOf } from "../../src/compile/index.ts";
+import { parseMarkedCode } from "#test/in-memory-modules";
+import { registryOf } from "../../src/compile/vite.ts";
 import { Project } from "./project.ts";
 
 const MARKER = "MARKER-d0d0";
@@ -168,10 +168,10 @@ describe("what the browser gets", () => {
 
   test("a refused import is an error at its place", async () => {
     const text = 'import { «db } from "./accounts.server.ts";\nconsole.log(db);';
-    project.write("src/bad.ts", marked(text).code);
+    project.write("src/bad.ts", parseMarkedCode(text).code);
     await expect(vite.environments.client?.transformRequest("/src/bad.ts")).rejects.toMatchObject({
       id: project.file("src/bad.ts"),
-      loc: { file: project.file("src/bad.ts"), ...marked(text).place },
+      loc: { file: project.file("src/bad.ts"), ...parseMarkedCode(text).location },
       frame: expect.stringContaining("^^"),
       message: expect.stringMatching(/^"db" of src\/accounts\.server\.ts is not a server function/),
     });

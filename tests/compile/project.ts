@@ -4,13 +4,13 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, createServer, type InlineConfig, type Rolldown, type ViteDevServer } from "vite";
 import { afterEach } from "vitest";
-import { tsweb } from "../../src/compile/index.ts";
+import { tsweb } from "../../src/compile/vite.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const source = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 
 /** The doors of tsweb as they are in the source, so that no build of the package is needed. */
-const DOORS = [
+const ENTRY_POINT_ALIASES = [
   { find: /^tsweb$/, replacement: source("index.ts") },
   { find: /^tsweb\/browser$/, replacement: source("browser/index.ts") },
   { find: /^tsweb\/stub$/, replacement: source("browser/stub.ts") },
@@ -62,7 +62,7 @@ export class Project {
       logLevel: "silent",
       appType: "custom",
       plugins: [tsweb()],
-      resolve: { alias: DOORS },
+      resolve: { alias: ENTRY_POINT_ALIASES },
       ...more,
     };
   }
@@ -113,7 +113,7 @@ const CLIENT = { write: false, minify: false, sourcemap: true } as const;
 export type Output = readonly { readonly name: string; readonly text: string }[];
 
 /** What a refused build says, as Vite hands it on. */
-export interface Refusal {
+export interface BuildFailure {
   readonly message: string;
   readonly id: string | undefined;
   readonly loc: Rolldown.RolldownError["loc"];
@@ -121,7 +121,7 @@ export interface Refusal {
 }
 
 /** Waits for a build to be refused, and gives its one error. */
-export async function refusal(building: Promise<unknown>): Promise<Refusal> {
+export async function buildFailure(building: Promise<unknown>): Promise<BuildFailure> {
   const error: unknown = await building.then(
     () => {
       throw new Error("Nothing was refused.");

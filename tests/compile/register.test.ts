@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, test } from "vitest";
-import { marked } from "#test/marked";
+import { parseMarkedCode } from "#test/in-memory-modules";
 import { Project } from "./project.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
@@ -105,7 +105,7 @@ describe("node --import tsweb/register", () => {
     ],
   ];
   test.each(refused)("refuses %s as everywhere, with its place", (_title, file, text, message) => {
-    const { code, place } = marked(text);
+    const { code, location: place } = parseMarkedCode(text);
     const { stderr, status, project } = run({ "src/a.server.ts": SERVER, [file]: code }, file);
     expect(status).toBe(1);
     expect(stderr).toContain(message);

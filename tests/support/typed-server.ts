@@ -5,29 +5,35 @@ import { readTestModule } from "./in-memory-modules.ts";
 
 const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
 
-/** Gives the signature of a function as the compile step reads it of its parameters' text. */
-export function typedSignature(name: string, params: string, around = "", fn = "=> 1"): Signature {
+/**
+ * Returns the signature that the compile step reads from source text.
+ *
+ * @param params the source text of the parameters
+ * @param declarations source text before the function, for types that the parameters refer to
+ * @param fn the source text of the function's body
+ */
+export function typedSignature(name: string, params: string, declarations = "", fn = "=> 1"): Signature {
   const text = fn.startsWith("=>") ? `(${params}) ${fn}` : fn.replace("()", `(${params})`);
-  const code = `${IMPORT}${around}\nexport const ${name} = server(${text});`;
+  const code = `${IMPORT}${declarations}\nexport const ${name} = server(${text});`;
   const [first] = strictSignaturesWithin(readTestModule(`src/${name}.server.ts`, code));
-  if (!first) throw new Error("There is no server function in it.");
+  if (!first) throw new Error(`There is no server function in:\n${code}`);
   return first;
 }
 
-/** What a typed function may have beside its parameters. */
+/** The options of {@link typedServer}. */
 export interface TypedServerOptions {
-  /** Declarations that its parameters name. */
-  readonly around?: string;
+  /** Source text of the types that the parameters refer to. */
+  readonly declarations?: string;
   readonly options?: ServerOptions;
   readonly stream?: true;
 }
 
-/** Gives a server function as a compiled module has it, its parameters read of this text. */
+/** Returns a server function like a compiled module's, with a signature from the source text of its parameters. */
 export function typedServer<A extends readonly unknown[], R>(
   [name, params]: readonly [name: string, params: string],
   fn: (...args: A) => R,
-  { around = "", options = {}, stream }: TypedServerOptions = {},
+  { declarations = "", options = {}, stream }: TypedServerOptions = {},
 ): ServerFunction<A, R> {
-  const signature = typedSignature(name, params, around, stream ? "function* () {}" : "=> 1");
+  const signature = typedSignature(name, params, declarations, stream ? "function* () {}" : "=> 1");
   return Reflect.apply(server, undefined, [options, fn, signature]);
 }

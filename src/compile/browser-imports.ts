@@ -1,0 +1,233 @@
+import { isBuiltin } from "node:module";
+import { posix } from "node:path";
+import MagicString from "magic-string";
+import type { StubUse } from "./build-registry.ts";
+import type { ModuleFacts } from "./module-facts.ts";
+import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
+import { relativePath } from "./relative-path.ts";
+import { isServerFunction, type ServedFunctions } from "./served-functions.ts";
+import type { Compiled } from "./server-code.ts";
+import {
+  CompileError,
+  findModuleReferences,
+  isServerModule,
+  type ModuleReference,
+  type ReferencedName,
+  type SourceRange,
+  stripQuery,
+} from "./syntax/index.ts";
+
+/** The entry points of tsweb that browser code may import. All others are for the server only. */
+const BROWSER_ENTRY_POINTS = new Set(["browser", "stub", "islands", "jsx-runtime", "jsx-dev-runtime"]);
+
+/** Returns whether a specifier is an entry point of tsweb for the server only. Errs towards yes. */
+export function isServerEntryPoint(specifier: string): boolean {
+  const [name, ...door] = specifier.replace(/[?#].*$/s, "").split("/");
+  return name === "tsweb" && !BROWSER_ENTRY_POINTS.has(door.join("/"));
+}
+
+/** Returns the error message for an import of a server entry point in browser code. */
+export function serverEntryPointMessage(specifier: string): string {
+  return `"${specifier}" is a server entry point of tsweb, so browser code cannot import it. Import from "tsweb/browser", or use \`import type\` for a type.`;
+}
+
+/** Returns the error message for an import of a Node module in browser code. */
+export function nodeBuiltinMessage(specifier: string): string {
+  return `"${specifier}" is a Node module, so browser code cannot import it. Use it in a server function and call that function.`;
+}
+
+/** Returns whether an id has a query that imports something else than the module, such as its text or URL. */
+export function hasUnsupportedQuery(id: string): boolean {
+  const query = /\?(.*?)(?:#|$)/s.exec(id)?.[1] ?? "";
+  return query.split("&").some((part) => !/^(?:$|t=\d|v=|import$)/.test(part));
+}
+
+/** Returns the error message for an import of a server module with a query such as `?raw`. */
+export function unsupportedQueryMessage(file: string, id: string): string {
+  const query = id.slice(id.indexOf("?"));
+  return `${file} is a server module, and its text must stay on the server, so it cannot be imported with "${query}". Import its server functions by name.`;
+}
+
+function serverFunctionsOf({ functions }: ModuleFacts): string {
+  const names = functions.map(({ name }) => name).join(", ");
+  return names === "" ? "It declares none." : `Server functions that it declares: ${names}.`;
+}
+
+function onlyFunctions(file: string): string {
+  return `${file} is a server module, and browser code can import only its server functions`;
+}
+
+/** Returns the error message for a form of import that takes more of a server module than named exports. */
+function unsupportedImportMessage({ kind, names }: ModuleReference, file: string): string | undefined {
+  switch (kind) {
+    case "url":
+      return `${file} is a server module, so it has no URL in the browser. Call one of its server functions.`;
+    case "dynamic-import":
+      return `${onlyFunctions(file)}. Import them by name with \`import { name } from …\`, which loads none of its code.`;
+    case "require":
+      return `${onlyFunctions(file)}. Import them by name: \`import { name } from …\`.`;
+    case "export-all":
+      return `${onlyFunctions(file)}. Export them by name: \`export { name } from …\`.`;
+    case "import":
+      return names.length > 0
+        ? undefined
+        : `${file} is a server module, so it never runs in the browser. Remove this import.`;
+    case "export":
+      return undefined;
+  }
+}
+
+/** What a module of the browser build imports from server modules. */
+export interface BrowserImports {
+  /** The module without imports that refer to types only. Absent when nothing was removed. */
+  readonly compiled?: Compiled;
+  readonly stubs: readonly StubUse[];
+  /** The server modules that it imports. */
+  readonly serverModules: readonly string[];
+}
+
+/**
+ * Checks the imports of a module of the browser build. From a server module it may import server functions, by
+ * name, and types.
+ *
+ * @param readServed reads which server functions the application serves; `undefined` when its source does not show it
+ * @throws CompileError at the import that is rejected
+ */
+export async function checkBrowserImports(
+  facts: ModuleFacts,
+  resolver: ModuleResolver,
+  readServed?: () => Promise<ServedFunctions | undefined>,
+): Promise<BrowserImports> {
+  const check = new BrowserImportCheck(facts, resolver, readServed ?? (async () => undefined));
+  const removed: SourceRange[] = [];
+  for (const reference of findModuleReferences(facts.program)) {
+    if (!reference.isType) await check.checkReference(reference);
+    else if (reference.leavesImport && (await check.isServerOnly(reference))) removed.push(reference.node);
+  }
+  const stubs = check.stubs;
+  const serverModules = [...check.serverModules];
+  if (removed.length === 0) return { stubs, serverModules };
+  const text = new MagicString(facts.source.code);
+  for (const { start, end } of removed) text.remove(start, end);
+  const map = text.generateMap({ source: facts.source.file, includeContent: true, hires: "boundary" });
+  return { stubs, serverModules, compiled: { code: text.toString(), map } };
+}
+
+class BrowserImportCheck {
+  readonly stubs: StubUse[] = [];
+  readonly serverModules = new Set<string>();
+  private readonly facts: ModuleFacts;
+  private readonly resolver: ModuleResolver;
+  private readonly readServed: () => Promise<ServedFunctions | undefined>;
+  private servedFunctions: Promise<ServedFunctions | undefined> | undefined;
+
+  constructor(facts: ModuleFacts, resolver: ModuleResolver, readServed: () => Promise<ServedFunctions | undefined>) {
+    this.facts = facts;
+    this.resolver = resolver;
+    this.readServed = readServed;
+  }
+
+  /** Returns whether a reference is to a server entry point of tsweb or to a server module. */
+  async isServerOnly(reference: ModuleReference): Promise<boolean> {
+    if (isServerEntryPoint(reference.specifier)) return true;
+    const id = await this.resolve(reference);
+    return id !== undefined && isServerModule(stripQuery(id));
+  }
+
+  async checkReference(reference: ModuleReference): Promise<void> {
+    const { specifier, at, kind } = reference;
+    if (kind !== "url" && isServerEntryPoint(specifier)) this.reject(serverEntryPointMessage(specifier), at);
+    if (kind !== "url" && specifier.startsWith("node:")) this.reject(nodeBuiltinMessage(specifier), at);
+    const id = await this.resolve(reference);
+    // An installed package may have the name of a Node module. It then resolves to a file.
+    if (kind !== "url" && isBuiltin(specifier) && !isFile(id)) this.reject(nodeBuiltinMessage(specifier), at);
+    if (id === undefined || !isServerModule(stripQuery(id))) return;
+    const file = stripQuery(id);
+    this.serverModules.add(file);
+    this.checkForm(reference, id);
+    for (const name of reference.names) if (!name.isType) await this.checkName(name, file);
+  }
+
+  /** Rejects the forms of import that take more than named exports. */
+  private checkForm(reference: ModuleReference, id: string): void {
+    const file = this.display(stripQuery(id));
+    if (hasUnsupportedQuery(id)) this.reject(unsupportedQueryMessage(file, id), reference.at);
+    const message = unsupportedImportMessage(reference, file);
+    if (message) this.reject(message, reference.kind === "import" ? reference.node : reference.at);
+  }
+
+  private async checkName(imported: ReferencedName, file: string): Promise<void> {
+    const shown = this.display(file);
+    if (imported.name === "*")
+      this.reject(`${onlyFunctions(shown)}. Import them by name: \`import { name } from …\`.`, imported.at);
+    if (imported.name === "default") {
+      this.reject(
+        `${shown} is a server module, and server functions are named exports. Import them by name: \`import { name } from …\`.`,
+        imported.at,
+      );
+    }
+    const facts = await this.resolver.read(file);
+    // Errors of the server module itself are reported when its stubs are loaded.
+    if (!facts) return;
+    const resolved = await resolveExport(file, imported.name, this.resolver);
+    if (!resolved || !isServerFunction(resolved, imported.name)) {
+      return this.reject(this.notImportableMessage(imported.name, facts, resolved !== undefined), imported.at);
+    }
+    const declaredIn = resolved.facts.source.file;
+    this.servedFunctions ??= this.readServed();
+    const served = await this.servedFunctions;
+    if (served && !served.has(declaredIn, imported.name)) {
+      this.reject(
+        `"${imported.name}" is a server function of ${this.display(declaredIn)}, which the application does not serve. Add that module to \`modules\` in ${served.entry}.`,
+        imported.at,
+      );
+    }
+    this.stubs.push({
+      file: this.display(declaredIn),
+      name: imported.name,
+      importer: this.display(this.facts.source.file),
+    });
+  }
+
+  private notImportableMessage(name: string, facts: ModuleFacts, isResolved: boolean): string {
+    const shown = this.display(facts.source.file);
+    const entry = facts.exports.named.find((each) => each.name === name);
+    const declaration = facts.declarations.find((each) => each.name === name);
+    if (entry?.isType) return `"${name}" is a type. Import it with \`import type { ${name} }\`.`;
+    if (declaration && declaration.kind !== "server") {
+      return `"${name}" is a ${declaration.kind} of ${shown}, which runs on the server only. Link to its path instead.`;
+    }
+    if (entry?.from && isResolved && entry.from.name !== name) {
+      return `"${name}" is "${entry.from.name}" under another name, but a server function has one name. Import "${entry.from.name}".`;
+    }
+    if (!entry) return `${shown} exports no server function "${name}". ${serverFunctionsOf(facts)}`;
+    return (
+      `"${name}" of ${shown} is not a server function, and browser code can import nothing else of a server module. ` +
+      "Wrap it in server(), use `import type` if it is a type, or move it to a module that both sides import."
+    );
+  }
+
+  private async resolve({ kind, specifier }: ModuleReference): Promise<string | undefined> {
+    const importer = this.facts.source.file;
+    const id = await this.resolver.resolve(specifier, importer);
+    if (kind !== "url" || id) return id;
+    // A URL is relative to its module, with or without a leading dot.
+    return posix.resolve(
+      posix.dirname(importer),
+      specifier.startsWith("/") ? `${this.resolver.root}${specifier}` : specifier,
+    );
+  }
+
+  private display(file: string): string {
+    return relativePath(file, this.resolver.root);
+  }
+
+  private reject(message: string, at: SourceRange): never {
+    throw new CompileError(message, this.facts.source, at);
+  }
+}
+
+/** Returns whether an id is a file, and not a placeholder of the bundler for a missing module. */
+function isFile(id: string | undefined): boolean {
+  return id !== undefined && (id.startsWith("/") || /^[a-z]:[\\/]/i.test(id));
+}

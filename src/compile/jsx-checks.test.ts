@@ -1,0 +1,208 @@
+import { describe, expect, test } from "vitest";
+import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { checkMarkup } from "./jsx-checks.ts";
+
+const FILES = {
+  "src/data.server.ts": `
+    import { server } from "tsweb";
+    export const load = server((id: string) => id);
+    export const plain = () => 1;
+  `,
+  "src/barrel.ts": 'export { load as fetchIt } from "./data.server.ts"; export { SignIn } from "./sign-in.tsx";',
+  "src/sign-in.tsx": `
+    import { view } from "tsweb/browser";
+    export const SignIn = view(() => <p />);
+    export const Plain = ({ children }) => <p>{children}</p>;
+    export default view(() => <p />);
+  `,
+};
+
+const HEAD = [
+  'import { load, plain } from "./data.server.ts";',
+  'import * as data from "./data.server.ts";',
+  'import { fetchIt } from "./barrel.ts";',
+  'import Default, { SignIn, Plain } from "./sign-in.tsx";',
+  'import * as views from "./sign-in.tsx";',
+  'import { SignIn as Handed } from "./barrel.ts";',
+  "",
+].join("\n");
+
+const check = (file: string, text: string) => checkMarkup(readTestModule(file, text), inMemoryResolver(FILES));
+
+describe("a server call in markup", () => {
+  test.each([
+    "const A = () => <p>{«load('1')}</p>;",
+    "const A = async () => <p>{await «load('1')}</p>;",
+    "const A = () => <p title={«load('1')} />;",
+    "const A = () => <p {...«load('1')} />;",
+    "const A = () => <>{«load('1')}</>;",
+    "const A = () => <p>{ok ? «load('1') : null}</p>;",
+    "const A = () => <p>{format(«load('1'))}</p>;",
+    "const A = () => <p>{[«load('1')]}</p>;",
+    "const A = () => <p>{«load('1').then(show)}</p>;",
+    "const A = () => <p>{«load?.('1')}</p>;",
+    "const A = () => <p>{«load.named({ id: '1' })}</p>;",
+    "const A = () => <p>{«data.load('1')}</p>;",
+    "const A = () => <p>{«data['load']('1')}</p>;",
+    "const A = () => <p>{«data.load.named({})}</p>;",
+    "const A = () => <p>{«fetchIt('1')}</p>;",
+    "const A = () => <p>{«(load as any)('1')}</p>;",
+    "const A = () => <p>{items.map((item) => <b>{«load(item)}</b>)}</p>;",
+    "const A = () => <List item={<b>{«load('1')}</b>} />;",
+  ])("is rejected: %s", async (code) => {
+    const text = HEAD + code;
+    const error = await compileErrorOf(() => check("src/a.tsx", text));
+    expect(error.message).toMatch(/^A server call cannot be used in markup/);
+    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
+  });
+
+  test.each([
+    "export const p = page('/', async () => <p>{await load('1')}</p>);",
+    "export const p = page('/', async () => <p>{(await load.named({ id: '1' })).name}</p>);",
+    "export const p = page('/', async () => <p title={await (data.load)('1')} />);",
+  ])("is accepted in a page when it is awaited: %s", async (code) => {
+    await check("src/a.server.tsx", `${HEAD}import { page } from "tsweb";\n${code}`);
+  });
+
+  test.each([
+    "export const p = page('/', async () => <p>{await plain(«load('1'))}</p>);",
+    "export const p = page('/', async () => <p>{await f(() => 1, «load('1'))}</p>);",
+  ])("is rejected in a page inside another call that is awaited: %s", async (code) => {
+    const text = `${HEAD}import { page } from "tsweb";\n${code}`;
+    const error = await compileErrorOf(() => check("src/a.server.tsx", text));
+    expect(error.loc).toMatchObject(parseMarkedCode(text).location ?? {});
+  });
+
+  test("is rejected for a function of the same module", async () => {
+    const text =
+      'import { server, page } from "tsweb";\nexport const f = server(() => 1);\nexport const p = page("/", () => <p>{«f()}</p>);';
+    const error = await compileErrorOf(() => check("src/a.server.tsx", text));
+    expect(error.loc).toMatchObject(parseMarkedCode(text).location ?? {});
+  });
+
+  test.each([
+    "const A = () => <button onClick={() => load('1')} />;",
+    "const A = () => <button onClick={async () => { await load('1'); }} />;",
+    "const A = () => <button onClick={function () { load('1'); }} />;",
+    "const A = () => <List load={load} />;",
+    "const A = () => <p>{plain()}</p>;",
+    "const A = () => <p>{data.plain()}</p>;",
+    "const A = async () => { const x = await load('1'); return <p>{x}</p>; };",
+    "const A = ({ load }) => <p>{load('1')}</p>;",
+    "const A = () => <p>{other.load('1')}</p>;",
+    "const A = () => <p>{}</p>;",
+  ])("is not found in %s", async (code) => {
+    await expect(check("src/a.tsx", HEAD + code)).resolves.toBeUndefined();
+  });
+});
+
+describe("a function in a page's markup", () => {
+  const page = (markup: string) =>
+    `${HEAD}const go = () => 1; function went() {} const title = "x";\nexport const A = ({ pick }) => ${markup};`;
+
+  test.each([
+    "<button «onClick={() => 1} />",
+    "<button «onClick={function () {}} />",
+    "<button «onClick={go} />",
+    "<button «onClick={went} />",
+    "<button «onClick={pick} />",
+    '<button «onClick="go()" />',
+    "<button «onClick />",
+    "<form «action={go} />",
+    "<form «action={load} />",
+    "<p «ref={() => 1} />",
+    "<p «title={ok ? go : null} />",
+    "<p «title={ok && (() => 1)} />",
+    "<my-element «handler={go} />",
+    "<List «onPick={() => 1} />",
+    "<List «onPick={go} />",
+    "<List «onPick={pick} />",
+    "<SignIn «onDone={make()} />",
+    "<b><List «onPick={go} /></b>",
+  ])("is rejected: %s", async (markup) => {
+    const text = page(markup);
+    const error = await compileErrorOf(() => check("src/a.server.tsx", text));
+    expect(error.message).toMatch(/^This function would never be called/);
+    expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(text).location });
+  });
+
+  test.each([
+    "<List render={(item) => <b>{item}</b>} />",
+    "<List render={go} />",
+    "<List onSale />",
+    '<List onSale={true} onList="yes" onIds={[1]} onOther={{ a: 1 }} onNone={undefined} />',
+    "<p title={title}>{title}</p>",
+    "<p only={1} once={2} />",
+    "<List>{(item) => <b>{item}</b>}</List>",
+  ])("is accepted where it may be called: %s", async (markup) => {
+    await expect(check("src/a.server.tsx", page(markup))).resolves.toBeUndefined();
+  });
+
+  test("is accepted outside a server module", async () => {
+    await expect(check("src/a.tsx", page("<button onClick={go} />"))).resolves.toBeUndefined();
+  });
+});
+
+describe("children of a view in a page", () => {
+  test.each([
+    ["<SignIn>«<b /></SignIn>", "SignIn"],
+    ["<SignIn>«text</SignIn>", "SignIn"],
+    ["<SignIn>«{1}</SignIn>", "SignIn"],
+    ["<SignIn>« </SignIn>", "SignIn"],
+    ["<SignIn «children={1} />", "SignIn"],
+    ["<views.SignIn>«<b /></views.SignIn>", "SignIn"],
+    ["<Handed>«<b /></Handed>", "SignIn"],
+    ["<Default>«<b /></Default>", "default"],
+    ["<Plain><SignIn>«<b /></SignIn></Plain>", "SignIn"],
+  ])("are rejected: %s", async (markup, name) => {
+    const text = `${HEAD}export const A = () => ${markup};`;
+    const error = await compileErrorOf(() => check("src/a.server.tsx", text));
+    expect(error.message).toMatch(new RegExp(`^The view "${name}" cannot have children in a page`));
+    expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(text).location });
+  });
+
+  test.each([
+    "<SignIn />",
+    "<SignIn></SignIn>",
+    "<SignIn>\n  </SignIn>",
+    "<SignIn>{/* nothing */}</SignIn>",
+    "<Plain><b /></Plain>",
+    "<views.Plain><b /></views.Plain>",
+    "<Unknown><b /></Unknown>",
+    "<p><b /></p>",
+  ])("are not found in %s", async (markup) => {
+    await expect(check("src/a.server.tsx", `${HEAD}export const A = () => ${markup};`)).resolves.toBeUndefined();
+  });
+
+  test("are accepted in a module of the browser", async () => {
+    await expect(check("src/a.tsx", `${HEAD}export const A = () => <SignIn><b /></SignIn>;`)).resolves.toBeUndefined();
+  });
+});
+
+describe("state() at module level", () => {
+  const STATE = 'import { state, state as kept, view } from "tsweb/browser";\n';
+
+  test.each([
+    "export const shared = «state({ n: 1 });",
+    "const shared = «kept({ n: 1 }) as Shared;",
+    "const all = [«state({})];",
+    "if (true) { const shared = «state({}); }",
+    "export const A = view(() => 1);\nconst shared = wrap(«state({}));",
+  ])("is rejected at its location: %s", async (code) => {
+    const text = STATE + code;
+    const error = await compileErrorOf(() => check("src/a.tsx", text));
+    expect(error.message).toMatch(/^`state\(\)` cannot be used at module level/);
+    expect(error.loc).toMatchObject(parseMarkedCode(text).location ?? {});
+  });
+
+  test.each([
+    "export const A = view(() => { const own = state({}); return 1; });",
+    "export function useOwn() { return state({}); }",
+    "const make = () => state({});",
+    "class Store { make() { return state({}); } }",
+    "const state = 1; const other = { state: () => 1 }; other.state();",
+  ])("is not found in %s", async (code) => {
+    const imports = code.startsWith("const state") ? "" : STATE;
+    await expect(check("src/a.tsx", imports + code)).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,47 @@
+import type { ModuleFacts } from "./module-facts.ts";
+
+/** Finds and reads the modules of a project, for checks that follow imports. */
+export interface ModuleResolver {
+  /** The project's root, absolute, with forward slashes. */
+  readonly root: string;
+  /** Resolves a specifier to a module id; `undefined` when there is no such module. */
+  readonly resolve: (specifier: string, importer: string) => Promise<string | undefined>;
+  /** Reads a module by its id; `undefined` when it is not a script of the project or cannot be read. */
+  readonly read: (id: string | undefined) => Promise<ModuleFacts | undefined>;
+}
+
+/** The module and the name in it that an export refers to, after re-exports have been followed. */
+export interface ResolvedExport {
+  readonly facts: ModuleFacts;
+  /** The exported name in that module. */
+  readonly name: string;
+}
+
+/**
+ * Follows an export through re-exports to the module that declares it.
+ *
+ * @returns `undefined` when it cannot be resolved, as for an export of an installed package
+ */
+export async function resolveExport(
+  id: string | undefined,
+  name: string,
+  resolver: ModuleResolver,
+  depth = 0,
+): Promise<ResolvedExport | undefined> {
+  // Two modules that re-export each other would be followed forever.
+  if (depth > 16) return undefined;
+  const facts = await resolver.read(id);
+  if (!facts) return undefined;
+  const entry = facts.exports.named.find((each) => each.name === name);
+  if (entry?.from) {
+    const from = await resolver.resolve(entry.from.source, facts.source.file);
+    return resolveExport(from, entry.from.name, resolver, depth + 1);
+  }
+  if (entry) return { facts, name };
+  for (const star of facts.exports.starExports) {
+    const from = await resolver.resolve(star.source, facts.source.file);
+    const resolved = await resolveExport(from, name, resolver, depth + 1);
+    if (resolved) return resolved;
+  }
+  return undefined;
+}

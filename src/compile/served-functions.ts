@@ -1,0 +1,144 @@
+import type { ESTree } from "vite";
+import type { ModuleFacts } from "./module-facts.ts";
+import { type ModuleResolver, type ResolvedExport, resolveExport } from "./module-resolver.ts";
+import { relativePath } from "./relative-path.ts";
+import type { ReExport } from "./stubs.ts";
+import { CompileError, isServerModule, type SourceRange, unwrapExpression, walk } from "./syntax/index.ts";
+
+/** A re-exported server function, with the export that declares it. */
+export interface ReExportedFunction extends ReExport {
+  readonly origin: ResolvedExport;
+}
+
+/** Returns the server functions that a server module re-exports. A renamed one is not included: its name is part of its URL. */
+export async function reExportedFunctions(facts: ModuleFacts, resolver: ModuleResolver): Promise<ReExportedFunction[]> {
+  const functions = new Map<string, ReExportedFunction>();
+  const add = async (name: string, source: string) => {
+    const id = await resolver.resolve(source, facts.source.file);
+    const origin = await resolveExport(id, name, resolver);
+    if (origin && isServerFunction(origin, name) && !functions.has(name)) functions.set(name, { name, source, origin });
+  };
+  for (const { name, from, isType } of facts.exports.named) {
+    if (from && !isType && from.name === name) await add(name, from.source);
+  }
+  for (const { source } of facts.exports.starExports) {
+    const target = await resolver.read(await resolver.resolve(source, facts.source.file));
+    if (!target || !isServerModule(target.source.file)) continue;
+    const ownNames = facts.exports.named.map((each) => each.name);
+    const names = [...target.functions, ...(await reExportedFunctions(target, resolver))].map((each) => each.name);
+    for (const name of names) if (!ownNames.includes(name)) await add(name, source);
+  }
+  return [...functions.values()];
+}
+
+/** Returns whether an export resolves to a server function of the same name. */
+export function isServerFunction(origin: ResolvedExport, name: string): boolean {
+  return origin.name === name && origin.facts.functions.some((each) => each.name === name);
+}
+
+/** One element of `new App({ modules: [ … ] })`. */
+interface ListedModule {
+  readonly source: string;
+  readonly at: SourceRange;
+}
+
+/**
+ * Reads the list of modules of an application from its source.
+ *
+ * @returns `undefined` when the source does not show all of it: a spread, a computed list, several applications
+ */
+export function readModuleList(facts: ModuleFacts): ListedModule[] | undefined {
+  const apps: ESTree.NewExpression[] = [];
+  walk(facts.program, (node) => {
+    if (node.type === "NewExpression" && isApp(node, facts)) apps.push(node);
+    return true;
+  });
+  const [app, second] = apps;
+  const options = app?.arguments[0] && unwrapExpression(app.arguments[0]);
+  if (second || options?.type !== "ObjectExpression") return undefined;
+  const array = moduleArray(options, facts);
+  if (!array) return undefined;
+  const modules: ListedModule[] = [];
+  for (const element of array.elements) {
+    const value = element && unwrapExpression(element);
+    const imported = value?.type === "Identifier" ? facts.scopes.module.findValue(value.name)?.imported : undefined;
+    if (!value || imported?.name !== "*") return undefined;
+    modules.push({ source: imported.source, at: value });
+  }
+  return modules;
+}
+
+function isApp(node: ESTree.NewExpression, facts: ModuleFacts): boolean {
+  const callee = unwrapExpression(node.callee);
+  const named = (name: string) => facts.scopes.module.findValue(name)?.imported;
+  if (callee.type === "Identifier") {
+    const imported = named(callee.name);
+    return imported?.source === "tsweb" && imported.name === "App";
+  }
+  if (callee.type !== "MemberExpression" || callee.object.type !== "Identifier") return false;
+  const namespace = named(callee.object.name);
+  const property = callee.property.type === "Identifier" && callee.property.name;
+  return namespace?.source === "tsweb" && namespace.name === "*" && property === "App";
+}
+
+function moduleArray(options: ESTree.ObjectExpression, facts: ModuleFacts): ESTree.ArrayExpression | undefined {
+  let list: ESTree.ArrayExpression | undefined;
+  for (const property of options.properties) {
+    // A spread may set `modules` as well.
+    if (property.type === "SpreadElement") return undefined;
+    if (property.key.type !== "Identifier" || property.key.name !== "modules" || property.computed) continue;
+    let value = unwrapExpression(property.value);
+    if (value.type === "Identifier") {
+      const declared = facts.scopes.module.findValue(value.name);
+      const node = declared?.kind === "const" ? declared.declarations[0] : undefined;
+      if (node?.type === "VariableDeclarator" && node.init) value = unwrapExpression(node.init);
+    }
+    if (value.type === "ArrayExpression") list = value;
+  }
+  return list;
+}
+
+/** The server functions that an application serves. */
+export interface ServedFunctions {
+  /** The application's module, relative to the project's root. */
+  readonly entry: string;
+  has(file: string, name: string): boolean;
+}
+
+/**
+ * Reads which server functions an application serves.
+ *
+ * @returns `undefined` when its source does not show all of its modules
+ * @throws CompileError when two of its modules export different server functions under one name
+ */
+export async function readServedFunctions(
+  entry: ModuleFacts,
+  resolver: ModuleResolver,
+): Promise<ServedFunctions | undefined> {
+  const list = readModuleList(entry);
+  if (!list) return undefined;
+  const root = resolver.root;
+  const byName = new Map<string, string>();
+  for (const { source, at } of list) {
+    const facts = await resolver.read(await resolver.resolve(source, entry.source.file));
+    // A module that cannot be read may export any function.
+    if (!facts) return undefined;
+    const own = facts.functions.map(({ name }) => ({ name, file: facts.source.file }));
+    const others = (await reExportedFunctions(facts, resolver)).map(({ name, origin }) => ({
+      name,
+      file: origin.facts.source.file,
+    }));
+    for (const { name, file } of [...own, ...others]) {
+      const earlier = byName.get(name);
+      if (earlier !== undefined && earlier !== file) {
+        throw new CompileError(
+          `"${name}" is a server function of both ${relativePath(earlier, root)} and ${relativePath(file, root)}, but names are unique in an application. Rename one of them.`,
+          entry.source,
+          at,
+        );
+      }
+      byName.set(name, file);
+    }
+  }
+  return { entry: relativePath(entry.source.file, root), has: (file, name) => byName.get(name) === file };
+}

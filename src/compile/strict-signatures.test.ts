@@ -1,0 +1,326 @@
+import { describe, expect, test } from "vitest";
+import { inMemoryResolver, readTestModule } from "#test/in-memory-modules";
+import type { ObjectFields, Signature, TypeShape } from "../protocol/index.ts";
+import { strictSignatures, strictSignaturesWithin } from "./strict-signatures.ts";
+import { MAX_TYPE_NODES } from "./type-shapes/index.ts";
+
+const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
+
+/** A shape in short: `int | "all" | null`, `[string]`, `{ a: int, b?: *Date* }`. What is not checked stands between stars. */
+function say(shape: TypeShape): string {
+  if (shape.any !== undefined) return `*${shape.any}*`;
+  const { kinds = [], literals = [], nullable, list, object, ref } = shape;
+  const lists = list && ("of" in list ? `[${say(list.of)}]` : tuple(list));
+  const objects =
+    object && ("cases" in object ? `${object.by}: ${object.cases.map(fields).join(" or ")}` : fields(object));
+  const forms = [
+    ...kinds,
+    ...literals.map((literal) => JSON.stringify(literal)),
+    ...[lists ?? [], objects ?? []].flat(),
+    ...(ref === undefined ? [] : [`#${ref}`]),
+    ...(nullable ? ["null"] : []),
+  ];
+  return forms.join(" | ") || "nothing";
+}
+
+function tuple({ items, rest }: { items: readonly TypeShape[]; rest?: TypeShape }): string {
+  const each = items.map((item) => `${say(item)}${item.optional ? "?" : ""}`);
+  return `(${[...each, ...(rest ? [`...${say(rest)}`] : [])].join(", ")})`;
+}
+
+function fields({ fields: members, rest }: ObjectFields): string {
+  const each = members.map(([name, shape]) => `${name}${shape.optional ? "?" : ""}: ${say(shape)}`);
+  return `{ ${[...each, ...(rest ? [`...: ${say(rest)}`] : [])].join(", ")} }`;
+}
+
+function shaped(code: string): Signature {
+  const [signature] = strictSignaturesWithin(readTestModule("src/a.server.ts", IMPORT + code));
+  if (!signature) throw new Error("There is no server function in it.");
+  return signature;
+}
+
+/** What is checked of the first parameter; nothing where that is no more than its coercion. */
+function check(declaration: string, around = ""): string {
+  const { params, shapes = [] } = shaped(`${around}\nexport const f = server((${declaration}) => 1);`);
+  const shape = params[0]?.shape;
+  if (!shape) return `as ${params[0]?.type}`;
+  return [`${say(shape)}${shape.optional ? "?" : ""}`, ...shapes.map((each, i) => `#${i} = ${say(each)}`)].join("; ");
+}
+
+describe("what is checked of a parameter", () => {
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: it is the text of a type
+  const table: [declaration: string, expected: string, around?: string][] = [
+    // no more than is coerced
+    ["a: int", "as int"],
+    ["a: int | null", "as int"],
+    ["a?: float", "as float"],
+    ['a: int | "all"', "as int"],
+    ["a = 3", "as float"],
+    ["a: boolean", "as boolean"],
+    ["a: true | false", "as boolean"],
+    ["a: Age", "as int", "type Age = int;"],
+    // nothing
+    ["a", "as any"],
+    ["a: unknown", "as any"],
+    ["a: any", "as any"],
+    ["a: object", "as any"],
+    ["a: {}", "as any"],
+    ["a: Date", "as any"],
+    ["a: bigint", "as any"],
+    ["a: string | Date", "as any"],
+    ["a: Map<string, int>", "as any"],
+    ["a: (n: int) => void", "as any"],
+    ["a: `x${string}`", "as any"],
+    ["a: Color", "as any", 'enum Color { Red = "red" }'],
+    ["a: User", "as any", "class User { age: int = 1 }"],
+    ["a: User", "as any", "interface User {}"],
+    ["a: User", "as any", "interface User { a: int }\nclass User {}"],
+    ["a: Imported", "as any", 'import type { Imported } from "./types.ts";'],
+    ["a: keyof typeof X", "as any", "const X = {};"],
+    ["a: { [K in 'a']: string }", "as any"],
+    ["a = []", "as any"],
+    ["a: { (): void }", "as any"],
+    ["a: { [Symbol.iterator]: string }", "as any"],
+    ["a: { __proto__: string }", "as any"],
+    ["a: { [key: number]: string }", "as any"],
+    // text
+    ["a: string", "string"],
+    ["a: String", "string"],
+    ["a?: string", "string"],
+    ["a: string | null | undefined", "string | null?"],
+    ["a = 'x'", "string"],
+    ["a = `x${1}`", "string"],
+    ["a: string & { readonly brand: 'Id' }", "string"],
+    ["a: string & {}", "string"],
+    ["a: string | int", "string | int"],
+    ["a: boolean | int | null", "boolean | int | null"],
+    ["a: int | string | number", "string | float"],
+    // literals
+    ['a: "s" | "m"', '"s" | "m"'],
+    ['a: "s" | string', "string"],
+    ["a: `s`", '"s"'],
+    ["a: 1 | 2", "1 | 2"],
+    ["a: -1 | 0.5 | null", "-1 | 0.5 | null"],
+    ["a: true", "true"],
+    ['a: "s" | true', '"s" | true'],
+    ["a: (typeof SIZES)[number]", '"s" | "m"', 'const SIZES = ["s", "m"] as const;'],
+    ['a: Exclude<Size, "s">', '"m" | "l"', 'type Size = "s" | "m" | "l";'],
+    ['a: ("s" | "m") & string', '"s" | "m"'],
+    ['a: { b: "s" & 1 }', '{ b: *"s" & 1* }'],
+    // lists
+    ["a: string[]", "[string]"],
+    ["a: readonly int[]", "[int]"],
+    ["a: Array<int | null>", "[int | null]"],
+    ["a: ReadonlyArray<Date>", "[*Date*]"],
+    ["a: int[][]", "[[int]]"],
+    ["a: int | int[]", "int | [int]"],
+    ["a: int[] | string[]", "as any"],
+    ["a: [int, string]", "(int, string)"],
+    ["a: [x: int, y?: string]", "(int, string?)"],
+    ["a: [int, string?]", "(int, string?)"],
+    ["a: readonly [int, ...string[]]", "(int, ...string)"],
+    ["a: [...string[], int]", "as any"],
+    ["a: [int, ...[string]]", "as any"],
+    ["a: List[number]", "as int", "type List = int[];"],
+    // objects
+    ["a: { b: string; c?: int }", "{ b: string, c?: int }"],
+    ["a: { b: string | undefined }", "{ b?: string }"],
+    ["a: { b: { c: boolean[] } | null }", "{ b: { c: [boolean] } | null }"],
+    ["a: { b: Date; c }", "{ b: *Date*, c: ** }"],
+    ["a: { b: int; c(): void; d: () => void }", "{ b: int, c?: *c(): void;*, d?: *d: () => void* }"],
+    ["a: { [key: string]: int }", "{ ...: int }"],
+    ["a: { b: string; [key: string]: string }", "{ b: string, ...: string }"],
+    ["a: Record<string, int[]>", "{ ...: [int] }"],
+    ['a: Record<"x" | "y", int>', "{ x: int, y: int }"],
+    ["a: Record<number, int>", "as any"],
+    ["a: User", "{ name: string, age: int }", "interface User { name: string }\ninterface User { age: int }"],
+    [
+      "a: User",
+      "{ id: int, name: string }",
+      "interface Base { id: int }\ninterface User extends Base { name: string }",
+    ],
+    ["a: User", '{ id: "x" }', 'interface Base { id: string }\ninterface User extends Base { id: "x" }'],
+    ["a: User", "as any", 'import type { Base } from "./b.ts";\ninterface User extends Base { name: string }'],
+    ["a: A & B", "{ a: int, b: int }", "type A = { a: int }; type B = { b: int };"],
+    ["a: A & B", "as any", "type A = { a: int }; type B = { a: string };"],
+    ["a: A & B", "as any", 'type A = { a: int }; import type { B } from "./b.ts";'],
+    ["a: Page<string>", "{ items: [string] }", "interface Page<T> { items: T[] }"],
+    ["a: Page", "{ items: [int] }", "interface Page<T = int> { items: T[] }"],
+    ["a: List<List<int>>", "[[int]]", "type List<T> = T[];"],
+    ["a: Partial<U>", "{ a?: int }", "interface U { a: int }"],
+    ["a: Required<U>", "{ a: int }", "interface U { a?: int }"],
+    ['a: Pick<U, "a">', "{ a: int }", "interface U { a: int; b: int }"],
+    ['a: Omit<U, "a">', "{ b: int }", "interface U { a: int; b: int }"],
+    ["a: Omit<U, string>", "as any", "interface U { a: int; b: int }"],
+    ['a: U["b"]', "[int]", "interface U { b: int[] }"],
+    // unions of objects
+    [
+      'a: { kind: "a"; n: int } | { kind: "b" | "c"; s: string }',
+      'kind: { kind: "a", n: int } or { kind: "b" | "c", s: string }',
+    ],
+    ["a: { n: int } | { s: string }", "as any"],
+    ['a: { kind: "a" } | { kind: "a"; s: string }', "as any"],
+    ['a: { kind: "a" } | { kind?: "b" }', "as any"],
+    // made of themselves
+    ["a: Tree", "{ v: int, kids: [#0] }; #0 = { v: int, kids: [#0] }", "interface Tree { v: int; kids: Tree[] }"],
+    ["a: Json", "string | [#0] | null; #0 = string | [#0] | null", "type Json = string | null | Json[];"],
+    ["a: T<int>", "{ v: int, n: #0 | null }; #0 = { v: int, n: #0 | null }", "type T<X> = { v: X; n: T<X> | null };"],
+    ["a: N", "{ kids: [string | #0] }; #0 = { kids: [string | #0] }", "interface N { kids: (N | string)[] }"],
+    ["a: N", "{ kids: [*N | int[]*] }; #0 = { kids: [*N | int[]*] }", "interface N { kids: (N | int[])[] }"],
+    ["a: T<int>", "{ v: int, n: *T<X[]>* }", "type T<X> = { v: X; n: T<X[]> };"],
+    ["a: { b: A }", "{ b: *A | null* }", "type A = A | null;"],
+  ];
+  // biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above
+  test.each(table)("%s is %s %s", (declaration, expected, around) => {
+    expect(check(declaration, around)).toBe(expected);
+  });
+
+  test("of a destructured object is that of its keys", () => {
+    const code = "({ id, tags, size = 's', n = 1 }: Input) => 1";
+    const { params } = shaped(
+      `interface Input { tags: string[]; id: int; size?: "s" | "m"; n?: int }\nexport const f = server(${code});`,
+    );
+    expect(params.map(({ name, shape }) => [name, shape && say(shape)])).toEqual([
+      ["id", undefined],
+      ["tags", "[string]"],
+      ["size", '"s" | "m"'],
+      ["n", undefined],
+    ]);
+    const untyped = shaped("export const f = server(({ a = 'x', b = 1, c }) => 1);").params;
+    expect(untyped.map(({ shape }) => shape && say(shape))).toEqual(["string", undefined, undefined]);
+  });
+
+  test("is read up to a number of parts, and the rest is said to be unchecked", () => {
+    const members = (many: number) => Array.from({ length: many }, (_, i) => `a${i}: string`).join("; ");
+    const parts = (many: number) => {
+      const object = shaped(`export const f = server((a: { ${members(many)} }) => 1);`).params[0]?.shape?.object;
+      return object && "fields" in object ? object.fields.filter(([, shape]) => shape.any === undefined).length : 0;
+    };
+    // The object itself is one.
+    expect(parts(MAX_TYPE_NODES - 2)).toBe(MAX_TYPE_NODES - 2);
+    expect(parts(MAX_TYPE_NODES - 1)).toBe(MAX_TYPE_NODES - 1);
+    expect(parts(MAX_TYPE_NODES)).toBe(MAX_TYPE_NODES - 1);
+  });
+});
+
+describe("types of other modules", () => {
+  const AGES = {
+    "src/t.ts": `import type { float, int } from "tsweb";
+      export type Age = int; export type Price = float | null; export type Flag = boolean; export type Most = int | "all";`,
+  };
+
+  test.each([
+    ["Age", { type: "int" }],
+    ["Age | null", { type: "int", nullable: true }],
+    ["Age | undefined", { type: "int", optional: true }],
+    ["Price", { type: "float", nullable: true }],
+    ["Flag", { type: "boolean" }],
+    ["Most", { type: "int", literals: ["all"] }],
+  ])("%s is coerced, in strict applications and in others", async (type, expected) => {
+    const imports = 'import type { Age, Price, Flag, Most } from "./t.ts";';
+    const { parameter } = await shapeIn({ ...AGES, "src/a.server.ts": using(type, imports) });
+    expect(parameter).toEqual({ name: "a", annotation: type, ...expected });
+  });
+
+  const shapeIn = async (files: Record<string, string>) => {
+    const resolver = inMemoryResolver(files);
+    const facts = await resolver.read("/app/src/a.server.ts");
+    if (!facts) throw new Error("The module of the test cannot be read.");
+    const { functions, files: others } = await strictSignatures(facts, resolver);
+    return { shape: functions[0]?.params[0]?.shape, parameter: functions[0]?.params[0], others };
+  };
+  const using = (type: string, imports: string) => `${IMPORT}${imports}\nexport const f = server((a: ${type}) => 1);`;
+
+  test.each<[type: string, imports: string, files: Record<string, string>, expected: string]>([
+    ["Size", 'import type { Size } from "./t.ts";', { "src/t.ts": 'export type Size = "s" | "m";' }, '"s" | "m"'],
+    [
+      "User",
+      'import { type User } from "./t";',
+      {
+        "src/t.ts":
+          'import type { int as whole } from "tsweb";\nexport interface User { age: whole; in: Town }\ninterface Town { name: string }',
+      },
+      "{ age: int, in: { name: string } }",
+    ],
+    [
+      "User",
+      'import type { User } from "./barrel.ts";',
+      {
+        "src/barrel.ts": 'export type { Person as User } from "./t.ts";',
+        "src/t.ts": "export type Person = { n: string };",
+      },
+      "{ n: string }",
+    ],
+    [
+      "User",
+      'import type { User } from "./barrel.ts";',
+      {
+        "src/barrel.ts": 'export * from "./t.ts";',
+        "src/t.ts": "interface Person { n: string }\nexport type { Person as User };",
+      },
+      "{ n: string }",
+    ],
+    [
+      "t.User[]",
+      'import type * as t from "./t.ts";',
+      { "src/t.ts": "export type User = { n: string };" },
+      "[{ n: string }]",
+    ],
+    ['import("./t.ts").User', "", { "src/t.ts": "export type User = { n: string };" }, "{ n: string }"],
+    [
+      "Page<Own>",
+      'import type { Page } from "./t.ts";\ninterface Own { n: int }',
+      { "src/t.ts": "export type Page<T> = { items: T[]; next: Page<T> | null };" },
+      "{ items: [{ n: int }], next: #0 | null }",
+    ],
+    [
+      "User",
+      'import type { User } from "./t.ts";',
+      {
+        "src/t.ts": 'import type { Base } from "./b.ts";\nexport interface User extends Base { n: string }',
+        "src/b.ts": "export interface Base { id: string }",
+      },
+      "{ id: string, n: string }",
+    ],
+    [
+      "A",
+      'import type { A } from "./t.ts";',
+      {
+        "src/t.ts": 'import type { B } from "./b.ts";\nexport type A = { b: B | null };',
+        "src/b.ts": 'import type { A } from "./t.ts";\nexport type B = { a: A | null };',
+      },
+      "{ b: { a: #0 | null } | null }",
+    ],
+    ["{ u: User }", 'import type { User } from "./gone.ts";', {}, "{ u: *User* }"],
+    ["{ u: User }", 'import type { User } from "./t.ts";', { "src/t.ts": "export const other = 1;" }, "{ u: *User* }"],
+    ["{ u: User }", 'import type { User } from "./t.ts";', { "src/t.ts": "export type User = {" }, "{ u: *User* }"],
+    ["{ u: User }", 'import { User } from "./t.ts";', { "src/t.ts": "export class User { n = 1 }" }, "{ u: *User* }"],
+  ])("%s %s", async (type, imports, files, expected) => {
+    const { shape } = await shapeIn({ "src/a.server.ts": using(type, imports), ...files });
+    expect(shape && say(shape)).toBe(expected);
+  });
+
+  test("are those of a destructured object, too", async () => {
+    const resolver = inMemoryResolver({
+      "src/a.server.ts": `${IMPORT}import type { Input } from "./t.ts";\nexport const f = server(({ n, name, gone }: Input) => 1);`,
+      "src/t.ts": 'import type { int } from "tsweb";\nexport interface Input { n: int; name?: string }',
+    });
+    const facts = await resolver.read("/app/src/a.server.ts");
+    const { functions } = facts ? await strictSignatures(facts, resolver) : { functions: [] };
+    expect(functions[0]?.params.map(({ name, type, shape }) => [name, type, shape && say(shape)])).toEqual([
+      ["n", "int", undefined],
+      ["name", "any", "string"],
+      ["gone", "any", undefined],
+    ]);
+  });
+
+  test("names the modules that it depends on, for who watches them", async () => {
+    const { others } = await shapeIn({
+      "src/a.server.ts": using("User", 'import type { User } from "./barrel.ts";'),
+      "src/barrel.ts": 'export type { User } from "./t.ts";',
+      "src/t.ts": 'import type { Town } from "./town.ts";\nexport type User = { in: Town };',
+      "src/town.ts": "export type Town = { n: string };",
+    });
+    expect([...others].sort()).toEqual(["/app/src/barrel.ts", "/app/src/t.ts", "/app/src/town.ts"]);
+  });
+});

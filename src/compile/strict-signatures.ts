@@ -1,0 +1,68 @@
+import type { Signature } from "../protocol/index.ts";
+import type { ModuleFacts } from "./module-facts.ts";
+import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
+import { type ImportedName, isInNodeModules } from "./syntax/index.ts";
+import { addParameterShapes, type TypeDeclaration, type TypeLookup, type TypeModule } from "./type-shapes/index.ts";
+
+/** The signatures of a module's server functions, with the shapes that strict applications check. */
+export interface StrictSignatures {
+  readonly functions: readonly Signature[];
+  /** The other files whose types were read. When one of them changes, the signatures must be read again. */
+  readonly files: readonly string[];
+}
+
+/** Adds shapes to the signatures of a module, from the types of this module alone. */
+export function strictSignaturesWithin(facts: ModuleFacts): readonly Signature[] {
+  return addShapes(facts, () => undefined);
+}
+
+/** Adds shapes to the signatures of a module, from its types and those of the project's other modules. */
+export async function strictSignatures(facts: ModuleFacts, resolver: ModuleResolver): Promise<StrictSignatures> {
+  const declarations = new Map<string, TypeDeclaration | undefined>();
+  const files = new Set<string>();
+  // Each module is read once: recursive types are recognized by the identity of their nodes.
+  const modules = new Map<string, TypeModule>([[facts.source.file, facts]]);
+  // Reading types is synchronous and finding modules is not. Each round reads all types and collects the imports
+  // that are still unknown. Types of imported modules may need further imports, hence another round.
+  for (;;) {
+    const missing = new Map<string, readonly [TypeModule, ImportedName]>();
+    const functions = addShapes(facts, (from, imported) => {
+      const key = `${from.source.file}\n${imported.source}\n${imported.name}`;
+      if (!declarations.has(key)) missing.set(key, [from, imported]);
+      return declarations.get(key);
+    });
+    if (missing.size === 0) return { functions, files: [...files] };
+    for (const [key, [from, imported]] of missing) {
+      const id = await resolver.resolve(imported.source, from.source.file);
+      const declaration =
+        id === undefined || isInNodeModules(id) ? undefined : await findTypeDeclaration(id, imported.name, resolver);
+      if (!declaration || id === undefined) {
+        declarations.set(key, undefined);
+        continue;
+      }
+      const { file } = declaration.module.source;
+      const module = modules.get(file) ?? declaration.module;
+      modules.set(file, module);
+      declarations.set(key, { ...declaration, module });
+      files.add(id).add(file);
+    }
+  }
+}
+
+function addShapes({ functions, functionNodes, ...module }: ModuleFacts, lookup: TypeLookup): readonly Signature[] {
+  return functions.map((signature, index) => {
+    const fn = functionNodes[index];
+    return fn ? addParameterShapes(signature, fn, module, lookup) : signature;
+  });
+}
+
+/** Returns the declaration of a type that a module exports. */
+async function findTypeDeclaration(
+  id: string,
+  name: string,
+  resolver: ModuleResolver,
+): Promise<TypeDeclaration | undefined> {
+  const resolved = await resolveExport(id, name, resolver);
+  const entry = resolved?.facts.exports.named.find((each) => each.name === resolved.name);
+  return resolved && entry?.local !== undefined ? { module: resolved.facts, local: entry.local } : undefined;
+}

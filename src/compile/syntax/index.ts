@@ -1,0 +1,32 @@
+/**
+ * The syntax of one module: its tree, as the parser of Vite makes it (ESTree with TypeScript), and what can
+ * be read from it without other modules: scopes, exports, references to other modules.
+ */
+export {
+  CompileError,
+  type SourceFile,
+  type SourceLocation,
+  type SourceRange,
+  sourceLocation,
+} from "./compile-error.ts";
+export { type ExportEntry, exportsOfLocal, type ModuleExports, readExports } from "./exports.ts";
+export { findModuleReferences, type ModuleReference, type ReferencedName } from "./module-references.ts";
+export {
+  hasAssetQuery,
+  isInNodeModules,
+  isScript,
+  isServerModule,
+  parse,
+  stripQuery,
+} from "./parse.ts";
+export { type Binding, type ImportedName, readScopes, type Scope, type Scopes, walkScoped } from "./scope.ts";
+export {
+  childrenOf,
+  type FunctionNode,
+  isFunctionNode,
+  type Node,
+  specifierName,
+  stringValue,
+  unwrapExpression,
+  walk,
+} from "./walk.ts";

@@ -1,0 +1,62 @@
+import type { ESTree } from "vite";
+
+export type Node = ESTree.Node;
+
+/** Returns the child nodes of a node, in the order of the parser's keys. */
+export function childrenOf(node: Node): Node[] {
+  const children: Node[] = [];
+  for (const value of Object.values(node)) {
+    if (isNode(value)) children.push(value);
+    else if (Array.isArray(value)) for (const item of value) if (isNode(item)) children.push(item);
+  }
+  return children;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+/** Visits a node and its descendants. Where `visit` returns `false`, the node's children are skipped. */
+export function walk(node: Node, visit: (node: Node) => boolean | undefined): void {
+  if (visit(node) === false) return;
+  for (const child of childrenOf(node)) walk(child, visit);
+}
+
+/** Removes the wrappers that change an expression's type and not its value: parentheses, `as`, `satisfies`, `!`, `<T>x`. */
+export function unwrapExpression(node: Node): Node {
+  let inner = node;
+  while (
+    inner.type === "ParenthesizedExpression" ||
+    inner.type === "TSAsExpression" ||
+    inner.type === "TSSatisfiesExpression" ||
+    inner.type === "TSNonNullExpression" ||
+    inner.type === "TSTypeAssertion"
+  ) {
+    inner = inner.expression;
+  }
+  return inner;
+}
+
+/** A function expression, function declaration or arrow function. */
+export type FunctionNode = ESTree.Function | ESTree.ArrowFunctionExpression;
+
+/** Returns whether a node is a function with a body. */
+export function isFunctionNode(node: Node): node is FunctionNode {
+  return (
+    node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression" || node.type === "FunctionDeclaration"
+  );
+}
+
+/** Returns the name in an import or export specifier, whether it is an identifier or a string. */
+export function specifierName(name: ESTree.ModuleExportName): string {
+  return name.type === "Literal" ? name.value : name.name;
+}
+
+/** Returns the value of a string literal or of a template without substitutions; `undefined` for any other node. */
+export function stringValue(node: Node): string | undefined {
+  const inner = unwrapExpression(node);
+  if (inner.type === "Literal" && typeof inner.value === "string") return inner.value;
+  if (inner.type === "TemplateLiteral" && inner.expressions.length === 0)
+    return inner.quasis[0]?.value.cooked ?? undefined;
+  return undefined;
+}

@@ -1,0 +1,149 @@
+import type { Literal, ObjectFields, ObjectShape, ScalarKind, TypeShape } from "../../protocol/index.ts";
+
+/** Returns the shape of an unchecked type. `text` is its source text. */
+export function uncheckedShape(text: string, optional?: true): TypeShape {
+  return { any: text, ...(optional ? { optional } : {}) };
+}
+
+/**
+ * Returns the shape of a union. It is unchecked when a value does not tell which member it belongs to: with two
+ * array types, or with object types that no literal property discriminates.
+ *
+ * @param text the source text of the union, for an unchecked shape
+ */
+export function unionShapes(parts: readonly TypeShape[], text: string): TypeShape {
+  const optional = parts.some((part) => part.optional) || undefined;
+  const lists = parts.flatMap((part) => part.list ?? []);
+  const objects = parts.flatMap((part) => part.object ?? []);
+  const refs = new Set(parts.flatMap((part) => part.ref ?? []));
+  const object = objects.length > 1 ? discriminatedUnion(objects) : objects[0];
+  const scalars = unionScalars(parts);
+  const isAmbiguous =
+    parts.some((part) => part.any !== undefined) ||
+    lists.length > 1 ||
+    (objects.length > 0 && object === undefined) ||
+    refs.size > 1 ||
+    (refs.size > 0 && lists.length + objects.length > 0);
+  if (isAmbiguous) return uncheckedShape(text, optional);
+  const [list] = lists;
+  const [ref] = refs;
+  return {
+    ...scalars,
+    ...(parts.some((part) => part.nullable) ? { nullable: true } : {}),
+    ...(optional ? { optional } : {}),
+    ...(list ? { list } : {}),
+    ...(object ? { object } : {}),
+    ...(ref === undefined ? {} : { ref }),
+  };
+}
+
+function unionScalars(parts: readonly TypeShape[]): Pick<TypeShape, "kinds" | "literals"> {
+  const kinds = new Set(parts.flatMap((part) => part.kinds ?? []));
+  // Every int is a float.
+  if (kinds.has("float")) kinds.delete("int");
+  const literals = new Set(parts.flatMap((part) => part.literals ?? []));
+  for (const literal of literals)
+    if ([...kinds].some((kind) => includesLiteral(kind, literal))) literals.delete(literal);
+  // `true | false` is `boolean`.
+  if (literals.has(true) && literals.has(false) && literals.size === 2 && kinds.size === 0) {
+    return { kinds: ["boolean"] };
+  }
+  return {
+    ...(kinds.size > 0 ? { kinds: [...kinds] } : {}),
+    ...(literals.size > 0 ? { literals: [...literals] } : {}),
+  };
+}
+
+function includesLiteral(kind: ScalarKind, literal: Literal): boolean {
+  if (kind === "int") return Number.isInteger(literal);
+  return kind === "float" ? typeof literal === "number" : typeof literal === kind;
+}
+
+/** Returns the union with the first property that discriminates it; `undefined` when there is none. */
+function discriminatedUnion(objects: readonly ObjectShape[]): ObjectShape | undefined {
+  const cases = objects.flatMap((object) => ("cases" in object ? object.cases : [object]));
+  const by = cases[0]?.fields.find(([name]) => isDiscriminant(name, cases))?.[0];
+  return by === undefined ? undefined : { by, cases };
+}
+
+function isDiscriminant(name: string, cases: readonly ObjectFields[]): boolean {
+  const literals = cases.map(({ fields }) => onlyLiterals(fields.find(([field]) => field === name)?.[1]));
+  const values = literals.flatMap((each) => each ?? []);
+  return literals.every((each) => each !== undefined) && new Set(values).size === values.length;
+}
+
+function onlyLiterals(shape: TypeShape | undefined): readonly Literal[] | undefined {
+  const { literals, ...others } = shape ?? {};
+  return Object.keys(others).length === 0 ? literals : undefined;
+}
+
+/**
+ * Returns the shape of an intersection: the fields of all object types, or the type that a brand is added to.
+ *
+ * @param text the source text of the intersection, for an unchecked shape
+ */
+export function intersectShapes(parts: readonly TypeShape[], text: string): TypeShape {
+  const scalar = parts.filter((part) => part.kinds || part.literals);
+  if (scalar.length > 0) return intersectScalars(scalar, text);
+  const objects: ObjectFields[] = [];
+  for (const { object, ...others } of parts) {
+    if (!object || "cases" in object || Object.keys(others).length > 0) return uncheckedShape(text);
+    objects.push(object);
+  }
+  const object = joinFields(objects);
+  return object ? { object } : uncheckedShape(text);
+}
+
+/** Returns the narrowest member: `int & number` is `int`, `"a" & string` is `"a"`. */
+function intersectScalars(parts: readonly TypeShape[], text: string): TypeShape {
+  const exact = parts.filter((part) => !part.list && !part.object && part.ref === undefined);
+  if (exact.length < parts.length) return uncheckedShape(text);
+  const [narrowest, ...others] = [...exact].sort((a, b) => breadth(a) - breadth(b));
+  if (!narrowest || others.some((other) => !isSubtype(narrowest, other))) return uncheckedShape(text);
+  return narrowest;
+}
+
+function breadth({ kinds = [], literals = [] }: TypeShape): number {
+  return kinds.length === 0 ? 0 : 1 + kinds.length + (kinds.includes("float") ? 1 : 0) + literals.length;
+}
+
+function isSubtype(inner: TypeShape, outer: TypeShape): boolean {
+  const { kinds = [], literals = [] } = outer;
+  return (
+    (inner.kinds ?? []).every((kind) => kinds.includes(kind) || (kind === "int" && kinds.includes("float"))) &&
+    (inner.literals ?? []).every((each) => literals.includes(each) || kinds.some((kind) => includesLiteral(kind, each)))
+  );
+}
+
+/**
+ * Joins the fields of several object types.
+ *
+ * @returns `undefined` when two of them have different types for one field
+ */
+export function joinFields(objects: readonly ObjectFields[]): ObjectFields | undefined {
+  const fields = new Map<string, TypeShape>();
+  const rests = objects.flatMap((object) => object.rest ?? []);
+  for (const [name, shape] of objects.flatMap((object) => object.fields)) {
+    const known = fields.get(name);
+    if (known && JSON.stringify(known) !== JSON.stringify(shape)) return undefined;
+    fields.set(name, shape);
+  }
+  // The fields of one type would also have to match the index signature of another.
+  if (rests.length > 0 && objects.length > 1) return undefined;
+  const [rest] = rests;
+  return { fields: [...fields], ...(rest ? { rest } : {}) };
+}
+
+/** Returns the shape of `Exclude<from, excluded>`; unchecked when `excluded` is more than literals, `null` and `undefined`. */
+export function excludeLiterals(from: TypeShape, excluded: TypeShape, text: string): TypeShape {
+  const { literals: removed = [], nullable, optional, ...others } = excluded;
+  if (Object.keys(others).length > 0 || from.any !== undefined) return uncheckedShape(text);
+  const { literals = [], nullable: _null, optional: _undefined, ...kept } = from;
+  const remaining = literals.filter((literal) => !removed.includes(literal));
+  return {
+    ...kept,
+    ...(remaining.length > 0 ? { literals: remaining } : {}),
+    ...(from.nullable && !nullable ? { nullable: true } : {}),
+    ...(from.optional && !optional ? { optional: true } : {}),
+  };
+}

@@ -1,0 +1,98 @@
+import type { ESTree } from "vite";
+import type { Parameter, Signature, TypeShape } from "../../protocol/index.ts";
+import { CompileError, type FunctionNode, type Node, stringValue } from "../syntax/index.ts";
+import { inferredFacts } from "../types/index.ts";
+import { uncheckedShape } from "./operations.ts";
+import { readShape, shapeFromFacts } from "./read-shape.ts";
+import {
+  createShapeContext,
+  MAX_TYPE_NODES,
+  type ShapeContext,
+  type TypeLookup,
+  type TypeModule,
+  type TypeNode,
+} from "./shape-context.ts";
+
+/** Where the types of a function's parameters are written. */
+type ParameterScope = Omit<TypeNode, "node">;
+
+/** Returns a signature with the shape of each parameter that a strict application checks. */
+export function addParameterShapes(
+  signature: Signature,
+  fn: FunctionNode,
+  module: TypeModule,
+  lookup: TypeLookup,
+): Signature {
+  const context = createShapeContext(lookup, readShape);
+  const position: ParameterScope = {
+    module,
+    scope: module.scopes.byNode.get(fn) ?? module.scopes.module,
+    typeArguments: new Map(),
+  };
+  const shapes = signature.keyed
+    ? keyShapes(fn, position, context)
+    : fn.params.map((param) => parameterShape(param, position, context));
+  const params = signature.params.map((parameter, index) => addShape(parameter, shapes[index]));
+  return { ...signature, params, ...(context.shapes.length > 0 ? { shapes: context.shapes } : {}) };
+}
+
+/**
+ * Adds a shape to a parameter, unless it is unchecked or adds nothing to the parameter's coercion. A shape that
+ * is one coerced type, through an alias of another module, becomes the parameter's coercion: it then holds in
+ * every application, strict or not.
+ */
+function addShape(parameter: Parameter, shape: TypeShape | undefined): Parameter {
+  if (!shape || shape.any !== undefined) return parameter;
+  const { kinds = [], list, object, ref, nullable, optional, literals } = shape;
+  const [kind] = kinds;
+  if (list || object || ref !== undefined || kinds.length !== 1 || !kind) return { ...parameter, shape };
+  if (kind === parameter.type) return parameter;
+  if (kind === "string" || parameter.type !== "any") return { ...parameter, shape };
+  return {
+    ...parameter,
+    type: kind,
+    ...(nullable ? { nullable } : {}),
+    ...(optional ? { optional } : {}),
+    ...(literals ? { literals } : {}),
+  };
+}
+
+function parameterShape(param: ESTree.ParamPattern, position: ParameterScope, context: ShapeContext): TypeShape {
+  context.remainingNodes = MAX_TYPE_NODES;
+  const assignment = param.type === "AssignmentPattern" ? param : undefined;
+  const target: Node = assignment ? assignment.left : param;
+  const annotation = target.type === "Identifier" ? target.typeAnnotation?.typeAnnotation : undefined;
+  if (annotation) return readShape({ ...position, node: annotation }, context);
+  return assignment ? inferredShape(assignment.right, position) : uncheckedShape("");
+}
+
+/** Returns the shapes of the keys of the destructured object, in their order. */
+function keyShapes(fn: FunctionNode, position: ParameterScope, context: ShapeContext): TypeShape[] {
+  const [param] = fn.params;
+  const pattern = param?.type === "AssignmentPattern" ? param.left : param;
+  if (pattern?.type !== "ObjectPattern") return [];
+  const annotation = pattern.typeAnnotation?.typeAnnotation;
+  const object = annotation && readShape({ ...position, node: annotation }, context).object;
+  const fields = new Map(object && "fields" in object ? object.fields : []);
+  return pattern.properties.map((property) => {
+    if (property.type === "RestElement" || property.computed) return uncheckedShape("");
+    const { key, value } = property;
+    const name = key.type === "Identifier" ? key.name : stringValue(key);
+    const field = name === undefined ? undefined : fields.get(name);
+    if (field || annotation) return field ?? uncheckedShape("");
+    return value.type === "AssignmentPattern" ? inferredShape(value.right, position) : uncheckedShape("");
+  });
+}
+
+/** Infers the shape of a default value as TypeScript does: templates are strings, the rest as for coercion. */
+function inferredShape(value: Node, position: ParameterScope): TypeShape {
+  const { scopes, source } = position.module;
+  if (stringValue(value) !== undefined || value.type === "TemplateLiteral") return { kinds: ["string"] };
+  try {
+    const facts = inferredFacts(value, position.scope, { scopes, source, resolving: [] });
+    return shapeFromFacts(facts, { ...position, node: value });
+  } catch (error) {
+    if (error instanceof CompileError) return uncheckedShape(""); // reading the signature reports it
+    throw error;
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * `tsweb/vite`: the compile step. One set of Vite plugins for the development server, the build and Vitest.
+ * `tsweb/register` compiles in the same way under plain Node.
+ */
+export type { BuildRegistry as Registry, StubUse } from "./build-registry.ts";
+export { type CompileOptions, registryOf, tsweb } from "./plugin.ts";
+export { type Compiled, compileServerModule } from "./server-code.ts";
+export { CompileError, type SourceLocation as Place } from "./syntax/index.ts";

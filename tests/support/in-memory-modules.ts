@@ -1,0 +1,66 @@
+import { posix } from "node:path";
+import { readModule } from "../../src/compile/module-facts.ts";
+import type { ModuleResolver } from "../../src/compile/module-resolver.ts";
+import { CompileError } from "../../src/compile/syntax/index.ts";
+
+const ROOT = "/app";
+
+/** Source code in which `«` marked the location of the expected error. */
+export interface MarkedCode {
+  readonly code: string;
+  readonly location: { readonly line: number; readonly column: number } | undefined;
+}
+
+/** Removes the marker `«` from source code and returns its location. */
+export function parseMarkedCode(text: string): MarkedCode {
+  const at = text.indexOf("«");
+  if (at < 0) return { code: text, location: undefined };
+  const before = text.slice(0, at);
+  return {
+    code: text.replace("«", ""),
+    location: { line: before.split("\n").length, column: at - before.lastIndexOf("\n") - 1 },
+  };
+}
+
+/** Returns a resolver of modules that exist only in memory, by their paths relative to the root `/app`. */
+export function inMemoryResolver(files: Readonly<Record<string, string>>): ModuleResolver {
+  const exists = (file: string) => Object.hasOwn(files, posix.relative(ROOT, file));
+  return {
+    root: ROOT,
+    read: async (id) => {
+      const file = id?.replace(/\?.*/, "");
+      const code = file && files[posix.relative(ROOT, file)];
+      if (!file || code === undefined) return undefined;
+      try {
+        return readModule({ file, code: parseMarkedCode(code).code }, ROOT);
+      } catch (error) {
+        if (error instanceof CompileError) return undefined;
+        throw error;
+      }
+    },
+    resolve: async (specifier, importer) => {
+      const [path = "", query] = specifier.split("?");
+      const target = path.startsWith("~/")
+        ? posix.join(ROOT, "src", path.slice(2))
+        : posix.resolve(posix.dirname(importer), path);
+      const file = ["", ".ts", ".tsx"].map((extension) => target + extension).find(exists);
+      return file && (query === undefined ? file : `${file}?${query}`);
+    },
+  };
+}
+
+/** Reads one module of a test. */
+export function readTestModule(file: string, code: string) {
+  return readModule({ file: posix.join(ROOT, file), code: parseMarkedCode(code).code }, ROOT);
+}
+
+/** Runs a check and returns the CompileError that it throws. */
+export async function compileErrorOf(run: () => unknown): Promise<CompileError> {
+  try {
+    await run();
+  } catch (error) {
+    if (error instanceof CompileError) return error;
+    throw error;
+  }
+  throw new Error("No CompileError was thrown.");
+}
