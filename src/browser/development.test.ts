@@ -1,7 +1,7 @@
 import { type Component, type ComponentType, createContext, h } from "preact";
 import { useContext } from "preact/hooks";
 import { beforeEach, describe, expect, test } from "vitest";
-import { rendered, TextRoot } from "#test/text-root";
+import { nextRender, TextRoot } from "#test/text-root";
 import "./development.ts";
 import { on_mount, on_unmount } from "./lifecycle.ts";
 import { state } from "./state.ts";
@@ -9,7 +9,7 @@ import { state } from "./state.ts";
 describe("an error of a component in development", () => {
   test("names the component that returned a promise", () => {
     const Later = async () => "late"; // Preact's types accept a promise, since it is an object
-    expect(() => new TextRoot().show(() => h(Later, {}))).toThrow(
+    expect(() => new TextRoot().renderComponent(() => h(Later, {}))).toThrow(
       "Later returned a promise. Components are synchronous",
     );
   });
@@ -19,7 +19,7 @@ describe("an error of a component in development", () => {
     const Broken = () => {
       throw broken;
     };
-    expect(() => new TextRoot().show(() => h(Broken, {}))).toThrow(broken);
+    expect(() => new TextRoot().renderComponent(() => h(Broken, {}))).toThrow(broken);
   });
 });
 
@@ -36,12 +36,12 @@ describe("a hot reload", () => {
     if (!component) throw new Error("No component was rendered.");
     component.constructor = replacement;
     component.forceUpdate();
-    await rendered();
+    await nextRender();
   }
 
   test("keeps the state, runs the cleanups and runs the new on_mount", async () => {
     const root = new TextRoot();
-    root.show(function Before(this: Component) {
+    root.renderComponent(function Before(this: Component) {
       component = this;
       const s = state({ n: 1 });
       on_mount(() => {
@@ -52,7 +52,7 @@ describe("a hot reload", () => {
       on_unmount(() => log.push("old left"));
       return `old ${s.n}`;
     });
-    await rendered();
+    await nextRender();
     expect(root.text).toBe("old 2");
     await edit(function After() {
       const s = state({ n: 1 });
@@ -64,13 +64,13 @@ describe("a hot reload", () => {
       return `new ${s.n}`;
     });
     expect(root.text).toBe("new 2");
-    root.show(null);
+    root.renderComponent(null);
     expect(log).toEqual(["old in", "old left", "old out", "new in", "new left", "new out"]);
   });
 
   test("resets the state if the component's calls have changed", async () => {
     const root = new TextRoot();
-    root.show(function Before(this: Component) {
+    root.renderComponent(function Before(this: Component) {
       component = this;
       return `${state({ a: 1 }).a}`;
     });
@@ -90,13 +90,13 @@ describe("a hot reload", () => {
       component = this;
       return useContext(Name);
     }, {});
-    root.show(() => {
+    root.renderComponent(() => {
       outer = state({ name: "Ada" });
       return h(Name.Provider, { value: outer.name, children: inner });
     });
     await edit(() => `${useContext(Name)}!`);
     outer.name = "Grace";
-    await rendered();
+    await nextRender();
     expect(root.text).toBe("Grace!");
   });
 });

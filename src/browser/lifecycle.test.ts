@@ -2,7 +2,7 @@ import { h } from "preact";
 import { useState } from "preact/hooks";
 import { renderToString } from "preact-render-to-string";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { rendered, TextRoot } from "#test/text-root";
+import { nextRender, TextRoot } from "#test/text-root";
 import { on_mount, on_unmount } from "./lifecycle.ts";
 import { state } from "./state.ts";
 
@@ -19,7 +19,7 @@ test("on_mount runs once, after the component is in the page, and on_unmount whe
   const root = new TextRoot();
   const log: string[] = [];
   let s = { n: 0 };
-  root.show(() => {
+  root.renderComponent(() => {
     s = state({ n: 0 });
     on_mount(() => {
       log.push(`mount: ${root.text}`);
@@ -30,11 +30,11 @@ test("on_mount runs once, after the component is in the page, and on_unmount whe
   });
   expect(log).toEqual(["mount: shown 0"]);
   s.n = 1;
-  await rendered();
+  await nextRender();
   expect(log).toEqual(["mount: shown 0"]);
-  root.show(null);
+  root.renderComponent(null);
   expect(log.slice(1).sort()).toEqual(["cleanup: shown 1", "unmount: shown 1"]);
-  root.show(null);
+  root.renderComponent(null);
   expect(log.length).toBe(3);
 });
 
@@ -49,14 +49,14 @@ test("on_mount runs again for a component that is removed and rendered again", a
     });
     return "inner";
   };
-  root.show(() => {
+  root.renderComponent(() => {
     s = state({ isOpen: true });
     return s.isOpen ? h(Inner, {}) : "closed";
   });
   s.isOpen = false;
-  await rendered();
+  await nextRender();
   s.isOpen = true;
-  await rendered();
+  await nextRender();
   expect(log).toEqual(["in", "out", "in"]);
 });
 
@@ -64,7 +64,7 @@ test("on_mount and on_unmount run the functions of the first rendering", async (
   const root = new TextRoot();
   const closed: string[] = [];
   let s = { n: 0 };
-  root.show(() => {
+  root.renderComponent(() => {
     s = state({ n: 0 });
     let connection: string | undefined;
     on_mount(() => {
@@ -74,21 +74,21 @@ test("on_mount and on_unmount run the functions of the first rendering", async (
     return String(s.n);
   });
   s.n = 1;
-  await rendered();
-  root.show(null);
+  await nextRender();
+  root.renderComponent(null);
   expect(closed).toEqual(["opened"]);
 });
 
 test("the promise of an async on_mount is not a cleanup, and its rejection is an unhandled rejection", async () => {
   const rejected = new Promise((resolve) => process.once("unhandledRejection", resolve));
   const root = new TextRoot();
-  root.show(() => {
+  root.renderComponent(() => {
     on_mount(async () => {
       throw new Error("late");
     });
     return "shown";
   });
-  root.show(null);
+  root.renderComponent(null);
   expect(reported).toEqual([]);
   expect(await rejected).toEqual(new Error("late"));
 });
@@ -107,7 +107,7 @@ describe("an error in a lifecycle function", () => {
       on_mount(() => log.push("whole"));
       return "";
     };
-    root.show(() => [h(Broken, {}), h(Whole, {})]);
+    root.renderComponent(() => [h(Broken, {}), h(Whole, {})]);
     expect(log).toEqual(["whole"]);
     expect(reported).toEqual([new Error("mount")]);
   });
@@ -115,7 +115,7 @@ describe("an error in a lifecycle function", () => {
   test("is reported and does not affect other cleanups, in a cleanup and in on_unmount", () => {
     const root = new TextRoot();
     const log: string[] = [];
-    root.show(() => {
+    root.renderComponent(() => {
       on_mount(() => () => {
         throw new Error("cleanup");
       });
@@ -125,7 +125,7 @@ describe("an error in a lifecycle function", () => {
       on_unmount(() => log.push("last"));
       return "shown";
     });
-    root.show(null);
+    root.renderComponent(null);
     expect(log).toEqual(["last"]);
     expect(reported.map(String).sort()).toEqual(["Error: cleanup", "Error: unmount"]);
     expect(root.text).toBe("");
@@ -135,7 +135,7 @@ describe("an error in a lifecycle function", () => {
 test("on_mount runs once for a rendering that Preact restarts", () => {
   const root = new TextRoot();
   const log: string[] = [];
-  root.show(() => {
+  root.renderComponent(() => {
     const [n, set] = useState(0);
     on_mount(() => log.push(`mount ${n}`));
     if (n < 2) set(n + 1); // renders again before anything is shown

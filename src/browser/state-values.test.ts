@@ -1,15 +1,15 @@
 import { h, isValidElement } from "preact";
 import { describe, expect, test } from "vitest";
-import { mount } from "#test/mounted-state";
-import { rendered } from "#test/text-root";
+import { mountState } from "#test/mounted-state";
+import { nextRender } from "#test/text-root";
 
 test("reading returns the same proxy each time, also after renderings", async () => {
-  const page = mount(() => ({ inner: { deep: [{ a: 1 }] } }));
+  const page = mountState(() => ({ inner: { deep: [{ a: 1 }] } }));
   const { state: first } = page;
   const item = first.inner.deep[0];
   expect(first.inner).toBe(first.inner);
   first.inner.deep.push({ a: 2 });
-  await rendered();
+  await nextRender();
   expect(page.state).toBe(first);
   expect(page.state.inner.deep[0]).toBe(item);
 });
@@ -17,7 +17,7 @@ test("reading returns the same proxy each time, also after renderings", async ()
 describe("a proxy that is assigned to a state", () => {
   test("is stored as its original object", () => {
     const plain = { a: 1 };
-    const page = mount(() => ({
+    const page = mountState(() => ({
       one: plain as { a: number } | null,
       other: null as { a: number } | null,
       list: [] as object[],
@@ -31,18 +31,18 @@ describe("a proxy that is assigned to a state", () => {
   });
 
   test("is not wrapped twice inside another object", () => {
-    const page = mount(() => ({ one: { a: 1 }, box: {} as { one?: { a: number } } }));
+    const page = mountState(() => ({ one: { a: 1 }, box: {} as { one?: { a: number } } }));
     page.state.box = { one: page.state.one };
     expect(page.state.box.one).toBe(page.state.one);
   });
 
   test("re-renders both components if it belongs to another state", async () => {
-    const owner = mount(() => ({ item: { n: 1 } }));
-    const borrower = mount(() => ({ item: null as { n: number } | null }));
+    const owner = mountState(() => ({ item: { n: 1 } }));
+    const borrower = mountState(() => ({ item: null as { n: number } | null }));
     borrower.state.item = owner.state.item;
-    await rendered();
+    await nextRender();
     (borrower.state.item as { n: number }).n = 2;
-    await rendered();
+    await nextRender();
     expect(owner.text()).toBe('{"item":{"n":2}}');
     expect(borrower.text()).toBe('{"item":{"n":2}}');
   });
@@ -52,7 +52,7 @@ describe("an array search finds an item as an original or as a proxy", () => {
   test.each(["includes", "indexOf", "lastIndexOf"] as const)("%s", (search) => {
     const a = { id: "a" };
     const b = { id: "b" };
-    const page = mount(() => ({ list: [] as { id: string }[] }));
+    const page = mountState(() => ({ list: [] as { id: string }[] }));
     page.state.list.push(a, b);
     const found = search === "includes" ? true : 1;
     expect(page.state.list[search](b)).toBe(found); // the original
@@ -63,7 +63,7 @@ describe("an array search finds an item as an original or as a proxy", () => {
   });
 
   test("starts at the given index", () => {
-    const page = mount(() => ({ list: [1, 2, 1] }));
+    const page = mountState(() => ({ list: [1, 2, 1] }));
     expect(page.state.list.indexOf(1, 1)).toBe(2);
     expect(page.state.list.lastIndexOf(1, 1)).toBe(0);
     expect(page.state.list.includes(2, 2)).toBe(false);
@@ -71,7 +71,7 @@ describe("an array search finds an item as an original or as a proxy", () => {
 });
 
 test("spread, JSON, iteration and array methods work on proxies", () => {
-  const page = mount(() => ({ list: [{ n: 1 }, { n: 2 }], map: { a: 1 } }));
+  const page = mountState(() => ({ list: [{ n: 1 }, { n: 2 }], map: { a: 1 } }));
   expect({ ...page.state.map }).toEqual({ a: 1 });
   expect(JSON.stringify(page.state)).toBe('{"list":[{"n":1},{"n":2}],"map":{"a":1}}');
   expect([...page.state.list].map((item) => item.n)).toEqual([1, 2]);
@@ -98,7 +98,7 @@ describe("a value that is not a plain object or array is stored as it is", () =>
   };
 
   test.each(Object.entries(kept))("%s", (key, value) => {
-    const page = mount(
+    const page = mountState(
       () => ({ ...kept }),
       () => "",
     );
@@ -106,7 +106,7 @@ describe("a value that is not a plain object or array is stored as it is", () =>
   });
 
   test("can be used", () => {
-    const page = mount(
+    const page = mountState(
       () => ({ ...kept }),
       () => "",
     );
@@ -116,11 +116,11 @@ describe("a value that is not a plain object or array is stored as it is", () =>
   });
 
   test("is observed if it has no prototype, or a property named constructor", async () => {
-    const page = mount(() => ({ bare: Object.create(null) as { a?: number }, car: { constructor: "Lotus" } }));
+    const page = mountState(() => ({ bare: Object.create(null) as { a?: number }, car: { constructor: "Lotus" } }));
     page.state.bare.a = 1;
-    await rendered();
+    await nextRender();
     page.state.car.constructor = "Lola";
-    await rendered();
+    await nextRender();
     expect(page.text()).toBe('{"bare":{"a":1},"car":{"constructor":"Lola"}}');
   });
 });

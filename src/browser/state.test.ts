@@ -2,8 +2,8 @@ import { Component, type ComponentChildren, h } from "preact";
 import { useState } from "preact/hooks";
 import { renderToString } from "preact-render-to-string";
 import { describe, expect, test } from "vitest";
-import { mount } from "#test/mounted-state";
-import { rendered, TextRoot } from "#test/text-root";
+import { mountState } from "#test/mounted-state";
+import { nextRender, TextRoot } from "#test/text-root";
 import { state } from "./state.ts";
 
 describe("a change of a state re-renders the component with the new value", () => {
@@ -53,75 +53,75 @@ describe("a change of a state re-renders the component with the new value", () =
   test.each(cases)("%s", async (_, change) => {
     const expected = sample();
     change(expected);
-    const page = mount(sample);
+    const page = mountState(sample);
     change(page.state);
-    await rendered();
+    await nextRender();
     expect(page.renders).toBe(2);
     expect(page.text()).toBe(JSON.stringify(expected));
   });
 });
 
 test("several assignments in one task cause one rendering", async () => {
-  const page = mount(() => ({ a: 0, list: [3, 1, 2] }));
+  const page = mountState(() => ({ a: 0, list: [3, 1, 2] }));
   page.state.a = 1;
   page.state.a = 2;
   page.state.list.sort();
   page.state.list.push(4);
-  await rendered();
+  await nextRender();
   expect(page.renders).toBe(2);
   expect(page.text()).toBe('{"a":2,"list":[1,2,3,4]}');
 });
 
 test("an assignment after an await or in a timer re-renders the component", async () => {
-  const page = mount(() => ({ a: 0 }));
+  const page = mountState(() => ({ a: 0 }));
   await new Promise<void>((resolve) => {
     setTimeout(() => {
       page.state.a = 1;
       resolve();
     });
   });
-  await rendered();
+  await nextRender();
   expect(page.text()).toBe('{"a":1}');
   await Promise.resolve();
   page.state.a = 2;
-  await rendered();
+  await nextRender();
   expect(page.text()).toBe('{"a":2}');
 });
 
 test("assigning an equal value does not re-render the component", async () => {
-  const page = mount(() => ({ a: 1, nan: Number.NaN, inner: { b: 1 }, list: [1] }));
+  const page = mountState(() => ({ a: 1, nan: Number.NaN, inner: { b: 1 }, list: [1] }));
   page.state.a = 1;
   page.state.nan = Number.NaN;
   const { inner } = page.state;
   page.state.inner = inner;
   page.state.list.length = 1;
   delete (page.state as { none?: string }).none;
-  await rendered();
+  await nextRender();
   expect(page.renders).toBe(1);
 });
 
 test("-0 and 0 are different values", async () => {
-  const page = mount(
+  const page = mountState(
     () => ({ a: 0 }),
     (s) => Object.is(s.a, -0),
   );
   page.state.a = -0;
-  await rendered();
+  await nextRender();
   expect(page.text()).toBe("true");
 });
 
 test("assigning undefined to an absent property is a change", async () => {
-  const page = mount<{ b?: undefined }>(
+  const page = mountState<{ b?: undefined }>(
     () => ({}),
     (s) => "b" in s,
   );
   page.state.b = undefined;
-  await rendered();
+  await nextRender();
   expect(page.text()).toBe("true");
 });
 
 test("an object from a getter is observed", async () => {
-  const page = mount(() => ({
+  const page = mountState(() => ({
     items: [{ n: 1 }],
     get first() {
       return this.items[0];
@@ -129,12 +129,12 @@ test("an object from a getter is observed", async () => {
   }));
   expect(page.state.first).toBe(page.state.items[0]);
   Object.assign(page.state.first ?? {}, { n: 2 });
-  await rendered();
+  await nextRender();
   expect(page.renders).toBe(2);
 });
 
 test("this is the proxy in a function from a getter", async () => {
-  const page = mount(() => ({
+  const page = mountState(() => ({
     n: 5,
     get reset() {
       return () => {
@@ -143,7 +143,7 @@ test("this is the proxy in a function from a getter", async () => {
     },
   }));
   page.state.reset();
-  await rendered();
+  await nextRender();
   expect(page.text()).toBe('{"n":0}');
 });
 
@@ -151,13 +151,13 @@ test("the initial value is used once, and two states of a component are independ
   const root = new TextRoot();
   let made: { first: { n: number }; second: { n: number } } | undefined;
   let start = 1;
-  root.show(() => {
+  root.renderComponent(() => {
     made = { first: state({ n: start }), second: state({ n: start * 10 }) };
     return JSON.stringify(made);
   });
   start = 5;
   if (made) made.first.n++;
-  await rendered();
+  await nextRender();
   expect(root.text).toBe('{"first":{"n":2},"second":{"n":10}}');
 });
 
@@ -168,14 +168,14 @@ test("two instances of a component have independent states", async () => {
     return `${made[at]?.n} `;
   };
   const root = new TextRoot();
-  root.show(() => [h(Counter, { at: 0 }), h(Counter, { at: 1 })]);
+  root.renderComponent(() => [h(Counter, { at: 0 }), h(Counter, { at: 1 })]);
   if (made[1]) made[1].n = 7;
-  await rendered();
+  await nextRender();
   expect(root.text).toBe("0 7 ");
 });
 
 test("an assignment during rendering does not cause an endless loop", async () => {
-  const page = mount(
+  const page = mountState(
     () => ({ n: 0, double: 0 }),
     (s) => {
       s.double = s.n * 2;
@@ -183,8 +183,8 @@ test("an assignment during rendering does not cause an endless loop", async () =
     },
   );
   page.state.n = 4;
-  await rendered();
-  await rendered();
+  await nextRender();
+  await nextRender();
   expect(page.text()).toBe("8");
 });
 
@@ -192,7 +192,7 @@ test("a change is rendered even if a change of useState in the same task is undo
   const root = new TextRoot();
   let own = { n: 0 };
   let set: (value: number) => void = () => {};
-  root.show(() => {
+  root.renderComponent(() => {
     const [count, setCount] = useState(0);
     set = setCount;
     own = state({ n: 0 });
@@ -201,21 +201,21 @@ test("a change is rendered even if a change of useState in the same task is undo
   set(1);
   set(0);
   own.n = 1;
-  await rendered();
+  await nextRender();
   expect(root.text).toBe("0 1");
 });
 
 test("an assignment after the component was removed does nothing", async () => {
-  const page = mount(() => ({ n: 0 }));
+  const page = mountState(() => ({ n: 0 }));
   const root = new TextRoot();
   let last = page.state;
-  root.show(() => {
+  root.renderComponent(() => {
     last = state({ n: 0 });
     return String(last.n);
   });
-  root.show(null);
+  root.renderComponent(null);
   last.n = 1;
-  await rendered();
+  await nextRender();
   expect(root.text).toBe("");
 });
 
@@ -227,14 +227,14 @@ describe("state() outside rendering", () => {
   });
 
   test("throws after a rendering, in the browser and on the server", () => {
-    mount(() => ({ n: 0 }));
+    mountState(() => ({ n: 0 }));
     expect(() => state({ n: 0 })).toThrow(message);
     renderToString(h(() => h("p", null, String(state({ n: 1 }).n)), {}));
     expect(() => state({ n: 0 })).toThrow(message);
   });
 
   test("throws in a callback of a component", async () => {
-    const page = mount(
+    const page = mountState(
       () => ({ late: () => state({ n: 0 }) }),
       () => "",
     );

@@ -2,7 +2,7 @@ import { h } from "preact";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { feedOf } from "#test/live-feed";
 import { LivePage, say } from "#test/live-page";
-import { rendered, TextRoot } from "#test/text-root";
+import { nextRender, TextRoot } from "#test/text-root";
 
 const room = feedOf<string>("room:1", { position: "p.3" });
 const news = feedOf<string>("news", { position: "p.7" });
@@ -125,7 +125,7 @@ describe("a message", () => {
     const root = new TextRoot();
     let renderings = 0;
     let shown = { texts: [] as unknown[] };
-    root.show(() => {
+    root.renderComponent(() => {
       renderings += 1;
       shown = state({ texts: [] as unknown[] });
       return shown.texts.join();
@@ -134,7 +134,7 @@ describe("a message", () => {
     await page.pass();
     page.last.open().push([4, 5, 6].map((n) => say.message(`p.${n}`, "room:1", n)).join(""));
     await page.pass();
-    await rendered();
+    await nextRender();
     expect(root.text).toBe("4,5,6");
     expect(renderings).toBe(2);
   });
@@ -286,7 +286,7 @@ describe("a subscription in on_mount", () => {
       on_mount(() => page.subscribe(news, record("returned")));
       return "inner";
     };
-    root.show(() => {
+    root.renderComponent(() => {
       on_mount(() => {
         page.subscribe(room, record("not returned"));
       });
@@ -294,7 +294,7 @@ describe("a subscription in on_mount", () => {
     });
     await page.pass();
     expect(page.last.feeds).toEqual([news, room]);
-    root.show(null);
+    root.renderComponent(null);
     await page.pass();
     expect(page.last.aborted.aborted).toBe(true);
     expect(page.requests.length).toBe(1);
@@ -303,13 +303,13 @@ describe("a subscription in on_mount", () => {
   test("does not end with a component if it was started elsewhere", async () => {
     const { on_mount } = await import("./lifecycle.ts");
     const root = new TextRoot();
-    root.show(() => {
+    root.renderComponent(() => {
       on_mount(() => seen.push("mounted"));
       return "shown";
     });
     page.subscribe(room, record("room"));
     await page.pass();
-    root.show(null);
+    root.renderComponent(null);
     await page.pass();
     expect(seen).toEqual(["mounted"]);
     expect(page.last.aborted.aborted).toBe(false);

@@ -1,28 +1,29 @@
 /**
- * A component with a state, mounted where there is no browser.
+ * A component with a state, mounted without a browser.
  */
 import { state } from "../../src/browser/state.ts";
 import { TextRoot } from "./text-root.ts";
 
-/** What is seen of it. */
-export interface Mounted<T> {
-  /** As the last rendering had it. */
+/** A mounted component. */
+export interface MountedState<T> {
+  /** The state in the last rendering. */
   state: T;
+  /** The number of renderings. */
   renders: number;
   readonly text: () => string;
 }
 
-/** Renders a component that shows what `show` makes of its state, and counts its renderings. */
-export function mount<T extends object>(
+/** Mounts a component that renders the result of `show` for its state. Default: the state as JSON. */
+export function mountState<T extends object>(
   initial: () => T,
   show: (value: T) => unknown = (value) => JSON.stringify(value),
-): Mounted<T> {
+): MountedState<T> {
   const root = new TextRoot();
-  const seen: Mounted<T> = { state: initial(), renders: 0, text: () => root.text };
-  root.show(() => {
-    seen.renders++;
-    seen.state = state(initial());
-    return String(show(seen.state));
+  const mounted: MountedState<T> = { state: initial(), renders: 0, text: () => root.text };
+  root.renderComponent(() => {
+    mounted.renders++;
+    mounted.state = state(initial());
+    return String(show(mounted.state));
   });
-  return seen;
+  return mounted;
 }

@@ -1,6 +1,6 @@
 /**
- * An nginx of a test's own: on a free port of this machine, in a folder of its own, to be killed, told to
- * read its configuration anew, and started again.
+ * An nginx for a test, as a proxy in front of an application: on a free port, in a temporary folder. It can be killed,
+ * reloaded and restarted.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -11,42 +11,42 @@ import { startOnFreePort } from "./free-port.ts";
 import { OwnFolder } from "./own-folder.ts";
 import { ENVIRONMENT, OwnProcess } from "./own-process.ts";
 
-/** What it does with what it is asked. */
-export interface NginxSetup {
-  /** The ports of the servers behind it, asked in turn. */
+/** The configuration of an nginx. */
+export interface NginxOptions {
+  /** The ports of the upstream servers, used round-robin. */
   readonly ports: readonly number[];
-  /** Compresses all that browsers take compressed, event streams among it. */
+  /** Compresses all responses if the client accepts it, also event streams. */
   readonly gzip?: boolean;
-  /** Answers event streams itself: with a page that says no. */
-  readonly refusesStreams?: boolean;
+  /** Answers requests for event streams itself, with 406 and an HTML page. */
+  readonly rejectsStreams?: boolean;
 }
 
-/** An nginx that runs, or did. */
+/** An nginx process. */
 export class Nginx {
   readonly port: number;
   readonly #folder = new OwnFolder("nginx");
   readonly #process = new OwnProcess(killGroup);
-  readonly #setup: NginxSetup;
+  readonly #setup: NginxOptions;
 
-  private constructor(port: number, setup: NginxSetup) {
+  private constructor(port: number, setup: NginxOptions) {
     this.port = port;
     this.#setup = setup;
   }
 
-  /** Starts one, and waits until it takes connections. */
-  static start(setup: NginxSetup): Promise<Nginx> {
+  /** Starts an nginx, and waits until it accepts connections. */
+  static start(setup: NginxOptions): Promise<Nginx> {
     return startOnFreePort((port) => new Nginx(port, setup));
   }
 
-  /** As `http://127.0.0.1:43121`. */
+  /** The base URL, for example `http://127.0.0.1:43121`. */
   get address(): string {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again on the same port. */
+  /** Starts the process again on the same port. */
   async restart(): Promise<void> {
     writeFileSync(this.#file("nginx.conf"), this.#configuration());
-    // A group of its own: the process that answers outlives the one that looks after it.
+    // A process group, because the worker process outlives a killed master process.
     const child = spawn(
       "nginx",
       ["-p", this.#folder.path, "-e", this.#file("error.log"), "-c", this.#file("nginx.conf")],
@@ -60,17 +60,17 @@ export class Nginx {
     await this.#ready(child);
   }
 
-  /** Ends all of it there and then, as a crash would. */
+  /** Kills master and worker processes with SIGKILL. */
   kill(): Promise<void> {
     return this.#process.kill();
   }
 
-  /** Has it begin anew as it does when its configuration changes: it closes what is open within a second. */
+  /** Reloads the configuration. Open connections are closed within a second. */
   reload(): void {
     this.#process.signal("SIGHUP");
   }
 
-  /** Ends it, and deletes what it kept. */
+  /** Kills the processes and deletes the folder. */
   async stop(): Promise<void> {
     await this.kill();
     this.#folder.remove();
@@ -80,21 +80,21 @@ export class Nginx {
     return join(this.#folder.path, name);
   }
 
-  /** Waits until it takes connections. */
+  /** Waits until the port accepts connections. */
   async #ready(child: ChildProcess): Promise<void> {
     let failed: Error | undefined;
     child.once("error", (error) => {
       failed = new Error("nginx could not be started.", { cause: error });
     });
-    while (!(await isOpen(this.port))) {
+    while (!(await acceptsConnections(this.port))) {
       if (failed) throw failed;
-      if (child.exitCode !== null) throw new Error(`nginx ended:\n${readFileSync(this.#file("error.log"), "utf8")}`);
+      if (child.exitCode !== null) throw new Error(`nginx exited:\n${readFileSync(this.#file("error.log"), "utf8")}`);
       await pause(5);
     }
   }
 
   #configuration(): string {
-    const { ports, gzip = false, refusesStreams = false } = this.#setup;
+    const { ports, gzip = false, rejectsStreams: refusesStreams = false } = this.#setup;
     const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     return `daemon off;
 ${process.getuid?.() === 0 ? "user root;" : ""}
@@ -123,12 +123,12 @@ http {
   }
 }
 
-/** Kills a process and all that it started. */
+/** Kills a process and its children. */
 function killGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) process.kill(-pid, "SIGKILL");
 }
 
-function isOpen(port: number): Promise<boolean> {
+function acceptsConnections(port: number): Promise<boolean> {
   const socket = connect(port, "127.0.0.1");
   return new Promise((resolve) => {
     socket.once("connect", () => resolve(true));

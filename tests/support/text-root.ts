@@ -1,6 +1,5 @@
 /**
- * A place for Preact to render text into, where there is no browser: enough of a document to see
- * what a component shows and how often it rendered.
+ * A container for Preact without a browser: it supports as much of the DOM as components need that return text only.
  */
 import { type ComponentType, type ContainerNode, h, render } from "preact";
 
@@ -25,7 +24,7 @@ class TextNode {
   }
 }
 
-/** The root itself: what Preact asks of a container. */
+/** The container, with the members that Preact uses. */
 export class TextRoot {
   readonly nodeType = 1;
   readonly namespaceURI = "http://www.w3.org/1999/xhtml";
@@ -36,27 +35,27 @@ export class TextRoot {
     return this.childNodes[0] ?? null;
   }
 
-  insertBefore(node: TextNode, place: TextNode | null): void {
+  insertBefore(node: TextNode, reference: TextNode | null): void {
     node.parentNode?.childNodes.splice(node.parentNode.childNodes.indexOf(node), 1);
-    const at = place ? this.childNodes.indexOf(place) : this.childNodes.length;
+    const at = reference ? this.childNodes.indexOf(reference) : this.childNodes.length;
     this.childNodes.splice(at, 0, node);
     node.parentNode = this;
   }
 
-  /** What a visitor would read. */
+  /** The rendered text. */
   get text(): string {
     return this.childNodes.map((node) => node.data).join("");
   }
 
-  /** Renders a component into it, or nothing in place of what is there. */
-  show(component: ComponentType | null): void {
-    // It has what Preact calls on a container, which is less than the type asks for.
+  /** Renders a component, or removes the one that is rendered. */
+  renderComponent(component: ComponentType | null): void {
+    // Preact uses fewer members than the type requires.
     render(component && h(component, {}), this as unknown as ContainerNode);
   }
 }
 
-/** Resolves once Preact has rendered what was changed before. */
-export async function rendered(): Promise<void> {
+/** Resolves after Preact has rendered earlier changes. */
+export async function nextRender(): Promise<void> {
   await Promise.resolve();
   await Promise.resolve();
 }
