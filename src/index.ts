@@ -7,7 +7,7 @@ export { App, type AppOptions } from "./app.ts";
 export { ConfigError } from "./config/index.ts";
 export { type ErrorCode, RPCError, ValueError } from "./errors.ts";
 export { request } from "./http/index.ts";
-export { type Bus, channel, publish, realtime } from "./live/index.ts";
+export { type Bus, channel, publish } from "./live/index.ts";
 export {
   type ErrorPageProps,
   Head,
@@ -34,5 +34,5 @@ export {
   type StandardSchema,
   server,
 } from "./rpc/index.ts";
-export type { RequestInfo } from "./server/index.ts";
+export { type RequestInfo, realtime } from "./server/index.ts";
 export { type Claims, type Json, type Role, type Session, session, type User } from "./session/index.ts";

@@ -2,28 +2,28 @@ import { requireContext } from "../http/index.ts";
 import type { Feed } from "../protocol/index.ts";
 import { keysFor, sessionId } from "../session/index.ts";
 import type { Position } from "./bus/index.ts";
-import { writeFeed } from "./feed.ts";
-import { checkName } from "./name.ts";
-import { currentBus } from "./realtime.ts";
+import { checkChannelName } from "./channel-name.ts";
+import { currentBus } from "./current-bus.ts";
+import { signFeed } from "./feed.ts";
 
-/** How long the bus has to say where a channel stands: a page is not held up for longer. */
-const POSITION_MS = 2_000;
+/** How long `channel` waits for the bus, so that an unreachable bus does not delay pages for longer. */
+const POSITION_TIMEOUT_MS = 2_000;
 
 /**
- * Gives a feed: whoever holds it may listen to the channel, from this moment on, for 24 hours. Issued
- * to a signed-in visitor, it is theirs alone, and over when they sign out.
+ * Issues a feed: a token with which its holder can subscribe to the channel, from this moment on, for 24 hours. A feed
+ * that is issued to a signed-in user is valid for that sign-in only, until it ends.
  *
- * Ask for it **before** loading what the page shows: what is published in between is then in the page,
- * in the feed or in both, and never in neither. Or give `load`, and that order is kept for you.
+ * Call it **before** you load what the page shows: a message that is published in between is then in the loaded data,
+ * in the feed or in both. If `load` is passed, it is called after the feed was issued.
  *
- * What is published there, nothing here can know: the feed fits wherever a page says what it takes it for,
- * a view's `feed: Feed<Message>`. `channel<Message>(name)` says it here.
+ * The type of the messages cannot be inferred: pass it as `channel<Message>(name)`, or leave it to the view's
+ * `feed: Feed<Message>`, which accepts the result.
  *
- * @param name 1 to 128 bytes, no control characters. Who may listen is decided here: ask
- *   `session.require()` first where not everybody may
- * @throws TypeError for a name that cannot be used
+ * @param name 1 to 128 bytes, no control characters. Whoever gets the feed can subscribe: call `session.require()`
+ *   first where not everybody may
+ * @throws TypeError for an invalid name
  * @throws Error outside a request, or when the bus does not answer within 2 seconds
- * @see the interface, "Feed"
+ * @see docs/protocol.md 10.2
  * @example const [feed, messages] = await channel("room:1", () => db.messages("room:1"));
  */
 export function channel<T = never>(name: string): Promise<Feed<T>>;
@@ -33,23 +33,26 @@ export function channel<T = never, R = unknown>(
 ): Promise<[feed: Feed<T>, loaded: R]>;
 export async function channel<T>(name: string, load?: () => unknown): Promise<Feed<T> | [Feed<T>, unknown]> {
   const context = requireContext("channel()");
-  checkName(name, "channel");
-  const position = await positionOf(name);
-  const content = { channel: name, position, sid: sessionId(context), issued: Date.now() / 1000 };
-  const feed = writeFeed(content, keysFor(context.config, "feed")) as Feed<T>; // the brand is the type's alone
+  checkChannelName(name, "channel");
+  const position = await currentPosition(name);
+  const payload = { channel: name, position, sid: sessionId(context), issuedAt: Date.now() / 1000 };
+  const feed = signFeed(payload, keysFor(context.config, "feed")) as Feed<T>; // the brand exists in the type only
   return load ? [feed, await load()] : feed;
 }
 
-async function positionOf(name: string): Promise<Position> {
+async function currentPosition(name: string): Promise<Position> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new Error(`channel: the bus did not say within ${POSITION_MS / 1000} s where ${name} stands.`));
-    }, POSITION_MS);
+      const seconds = POSITION_TIMEOUT_MS / 1000;
+      reject(
+        new Error(`channel: the bus did not return the position of ${name} within ${seconds} s. Is it reachable?`),
+      );
+    }, POSITION_TIMEOUT_MS);
   });
   try {
-    const [position] = await Promise.race([currentBus().position([name]), late]);
-    if (position === undefined) throw new Error(`channel: the bus gave no position of ${name}.`);
+    const [position] = await Promise.race([currentBus("channel").position([name]), timeout]);
+    if (position === undefined) throw new Error(`channel: the bus returned no position of ${name}.`);
     return position;
   } finally {
     clearTimeout(timer);

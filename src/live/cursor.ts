@@ -1,34 +1,31 @@
 import { isLater } from "../protocol/index.ts";
-import { POSITION, type Position } from "./bus/index.ts";
+import { POSITION_PATTERN, type Position } from "./bus/index.ts";
 
-/**
- * Stands in a cursor for a feed whose gap has been told: there is nothing more to say to it. No bus
- * has a position of this form.
- */
-export const OVER = "-";
+/** Marks a feed in a cursor whose gap was reported: it receives nothing more. It is not a position of any bus. */
+export const ENDED = "-";
 
-/** Writes a cursor: a position for each feed, in the order of the request. */
-export function writeCursor(positions: readonly Position[]): string {
+/** Returns a cursor: the positions of all feeds, in the order of the request. @see docs/protocol.md 10.3 */
+export function formatCursor(positions: readonly Position[]): string {
   return positions.join();
 }
 
 /**
- * Reads a cursor. Whatever is wrong with its form, all of it counts as unusable: which feed each
- * position was meant for is then anybody's guess.
+ * Parses a cursor. A cursor with any error is unusable as a whole, because it is unknown which position belongs to
+ * which feed.
  *
- * @param count how many feeds were asked for
- * @returns the positions, or `null` for a cursor that cannot be used
+ * @param count the number of feeds in the request
+ * @returns the positions, or `null` if the cursor is unusable
  */
-export function readCursor(text: string, count: number): readonly Position[] | null {
+export function parseCursor(text: string, count: number): readonly Position[] | null {
   const positions = text.split(",", count + 1);
-  return positions.length === count && positions.every((each) => POSITION.test(each)) ? positions : null;
+  return positions.length === count && positions.every((each) => POSITION_PATTERN.test(each)) ? positions : null;
 }
 
 /**
- * Gives the later of a feed's own position and of the cursor that its holder presents, so that nobody
- * reads what was said before they were let in. A cursor that is shorter than the position counts as
- * earlier: then messages come twice at worst, and none is missing.
+ * Returns the later one of two positions: that of a feed, and that of the cursor of its holder. Nobody receives
+ * messages of before the feed was issued. A shorter position counts as earlier: at worst messages are delivered twice,
+ * and none is left out.
  */
-export function laterOf(own: Position, presented: Position): Position {
-  return isLater(presented, own) ? presented : own;
+export function laterPosition(feedPosition: Position, cursorPosition: Position): Position {
+  return isLater(cursorPosition, feedPosition) ? cursorPosition : feedPosition;
 }

@@ -1,26 +1,27 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { configWith } from "#test/visit";
+import { testConfig } from "#test/request-context";
+import { MAX_FEED_CHARS } from "../protocol/index.ts";
 import { keysFor } from "../session/index.ts";
-import { FEED_SECONDS, type FeedContent, MAX_FEED_CHARS, openFeed, writeFeed } from "./feed.ts";
+import { FEED_LIFETIME_SECONDS, type FeedPayload, signFeed, verifyFeed } from "./feed.ts";
 
-const OLD = "4b".repeat(32);
-const NEW = "5a".repeat(32);
-const keys = keysFor(configWith(), "feed");
-const ISSUED = 1_780_000_000;
-const content: FeedContent = { channel: "room:1", position: "00k2.0000001", sid: null, issued: ISSUED };
-const nobody = { sid: null, now: ISSUED };
+const OLD_SECRET = "4b".repeat(32);
+const NEW_SECRET = "5a".repeat(32);
+const keys = keysFor(testConfig(), "feed");
+const ISSUED_AT = 1_780_000_000;
+const payload: FeedPayload = { channel: "room:1", position: "00k2.0000001", sid: null, issuedAt: ISSUED_AT };
+const signedOut = { sid: null, now: ISSUED_AT };
 
 describe("a feed", () => {
-  it("says which channel, and from where", () => {
-    expect(openFeed(writeFeed(content, keys), nobody, keys)).toEqual({
+  it("contains its channel and its position", () => {
+    expect(verifyFeed(signFeed(payload, keys), signedOut, keys)).toEqual({
       channel: "room:1",
       position: "00k2.0000001",
       expired: false,
     });
   });
 
-  it("brings back any channel and position", () => {
+  it("can contain any channel and any position", () => {
     const names = fc
       .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
       .filter((name) => !/[\p{Cc}\p{Cs}]/u.test(name) && Buffer.byteLength(name) <= 128);
@@ -28,107 +29,118 @@ describe("a feed", () => {
     const sids = fc.option(fc.string({ minLength: 1 }));
     fc.assert(
       fc.property(names, positions, sids, (channel, position, sid) => {
-        const feed = writeFeed({ channel, position, sid, issued: ISSUED }, keys);
+        const feed = signFeed({ channel, position, sid, issuedAt: ISSUED_AT }, keys);
         expect(feed.length).toBeLessThanOrEqual(MAX_FEED_CHARS);
-        expect(openFeed(feed, { sid, now: ISSUED }, keys)).toEqual({ channel, position, expired: false });
+        expect(verifyFeed(feed, { sid, now: ISSUED_AT }, keys)).toEqual({ channel, position, expired: false });
       }),
     );
   });
 
-  it("is at most 150 characters for a name of 40 and a position of 33", () => {
-    const feed = writeFeed(
-      { channel: "c".repeat(40), position: "p".repeat(33), sid: "s".repeat(22), issued: ISSUED },
+  it("has at most 278 characters", () => {
+    const longest = { channel: "c".repeat(128), position: "p".repeat(40), sid: "s".repeat(22), issuedAt: ISSUED_AT };
+    const feed = signFeed(longest, keys);
+    expect(MAX_FEED_CHARS).toBe(278);
+    expect(feed.length).toBeLessThanOrEqual(MAX_FEED_CHARS);
+    expect(verifyFeed(feed, { sid: longest.sid, now: ISSUED_AT }, keys)).toMatchObject({ expired: false });
+  });
+
+  it("has at most 150 characters for a name of 40 and a position of 33", () => {
+    const feed = signFeed(
+      { channel: "c".repeat(40), position: "p".repeat(33), sid: "s".repeat(22), issuedAt: ISSUED_AT },
       keys,
     );
     expect(feed.length).toBeLessThanOrEqual(150);
   });
 
-  it("can be read by the browser as lines, the second and the third", () => {
-    const [, position, channel] = Buffer.from(writeFeed(content, keys), "base64url").toString("latin1").split("\n");
+  it("has the position in its second line and the channel in its third", () => {
+    const [, position, channel] = Buffer.from(signFeed(payload, keys), "base64url").toString("latin1").split("\n");
     expect([position, channel]).toEqual(["00k2.0000001", "room:1"]);
   });
 
   it.each([
-    ["at once", 0, false],
-    ["a second before its time is over", FEED_SECONDS - 1, false],
-    ["when its time is over", FEED_SECONDS, true],
-    ["a day later", 2 * FEED_SECONDS, true],
-  ])("%s", (_when, seconds, expired) => {
-    const feed = writeFeed(content, keys);
-    expect(openFeed(feed, { sid: null, now: ISSUED + seconds }, keys)).toMatchObject({ expired });
+    ["is valid when it was just issued", 0, false],
+    ["is valid in the last second of its lifetime", FEED_LIFETIME_SECONDS - 1, false],
+    ["is expired at the end of its lifetime", FEED_LIFETIME_SECONDS, true],
+    ["is expired a day later", 2 * FEED_LIFETIME_SECONDS, true],
+  ])("%s", (_title, seconds, expired) => {
+    const feed = signFeed(payload, keys);
+    expect(verifyFeed(feed, { sid: null, now: ISSUED_AT + seconds }, keys)).toMatchObject({ expired });
   });
 });
 
 describe("a feed that was issued to a sign-in", () => {
-  const feed = writeFeed({ ...content, sid: "the-sign-in" }, keys);
+  const feed = signFeed({ ...payload, sid: "the-sign-in" }, keys);
 
-  it("is theirs", () => {
-    expect(openFeed(feed, { sid: "the-sign-in", now: ISSUED }, keys)).toMatchObject({ expired: false });
+  it("is valid for that sign-in", () => {
+    expect(verifyFeed(feed, { sid: "the-sign-in", now: ISSUED_AT }, keys)).toMatchObject({ expired: false });
   });
 
   it.each([
-    ["another", "another-sign-in"],
-    ["none", null],
-    ["one that begins alike", "the-sign-in-"],
-  ])("is over for %s", (_who, sid) => {
-    expect(openFeed(feed, { sid, now: ISSUED }, keys)).toMatchObject({ channel: "room:1", expired: true });
+    ["another sign-in", "another-sign-in"],
+    ["a signed-out client", null],
+    ["a sign-in whose id has the same prefix", "the-sign-in-"],
+  ])("is expired for %s", (_presenter, sid) => {
+    expect(verifyFeed(feed, { sid, now: ISSUED_AT }, keys)).toMatchObject({ channel: "room:1", expired: true });
   });
 
-  it("does not hold the sign-in's id", () => {
+  it("does not contain the id of the sign-in", () => {
     expect(Buffer.from(feed, "base64url").toString("latin1")).not.toContain("the-sign-in");
   });
+});
 
-  it("issued to nobody, is anybody's", () => {
-    expect(openFeed(writeFeed(content, keys), { sid: "the-sign-in", now: ISSUED }, keys)).toMatchObject({
+describe("a feed that was issued to a signed-out client", () => {
+  it("is valid for a signed-in one too", () => {
+    expect(verifyFeed(signFeed(payload, keys), { sid: "the-sign-in", now: ISSUED_AT }, keys)).toMatchObject({
       expired: false,
     });
   });
 });
 
-describe("what is no feed of ours", () => {
-  const feed = writeFeed({ ...content, sid: "the-sign-in" }, keys);
-  const presented = { sid: "the-sign-in", now: ISSUED };
+describe("verifyFeed", () => {
+  const feed = signFeed({ ...payload, sid: "the-sign-in" }, keys);
+  const presenter = { sid: "the-sign-in", now: ISSUED_AT };
 
-  it("is one with any character changed", () => {
+  it("rejects a feed with any character changed", () => {
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    for (let at = 0; at < feed.length; at++) {
+    for (let index = 0; index < feed.length; index++) {
       for (const char of alphabet) {
-        if (char === feed[at]) continue;
-        expect(openFeed(feed.slice(0, at) + char + feed.slice(at + 1), presented, keys)).toBeNull();
+        if (char === feed[index]) continue;
+        expect(verifyFeed(feed.slice(0, index) + char + feed.slice(index + 1), presenter, keys)).toBeNull();
       }
     }
   });
 
-  it("is one cut short or made longer", () => {
-    for (let at = 0; at < feed.length; at++) expect(openFeed(feed.slice(0, at), presented, keys)).toBeNull();
-    for (const more of ["A", "=", "==", " ", "\n", ".", "AAAA"])
-      expect(openFeed(feed + more, presented, keys)).toBeNull();
+  it("rejects a feed with characters removed from or added to its end", () => {
+    for (let length = 0; length < feed.length; length++) {
+      expect(verifyFeed(feed.slice(0, length), presenter, keys)).toBeNull();
+    }
+    for (const suffix of ["A", "=", "==", " ", "\n", ".", "AAAA"]) {
+      expect(verifyFeed(feed + suffix, presenter, keys)).toBeNull();
+    }
   });
 
-  it("is one of another key, or of another purpose's", () => {
-    const other = configWith({ WEB_AUTH_SECRET: "77".repeat(32) });
-    expect(openFeed(feed, presented, keysFor(other, "feed"))).toBeNull();
-    expect(openFeed(feed, presented, keysFor(configWith(), "session"))).toBeNull();
+  it("rejects a feed that was signed with another key, or for another purpose", () => {
+    const other = testConfig({ WEB_AUTH_SECRET: "77".repeat(32) });
+    expect(verifyFeed(feed, presenter, keysFor(other, "feed"))).toBeNull();
+    expect(verifyFeed(feed, presenter, keysFor(testConfig(), "session"))).toBeNull();
   });
 
-  it("is anything at all", () => {
+  it("rejects any other text", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.base64String()), (text) => {
-        expect(openFeed(text, presented, keys)).toBeNull();
+        expect(verifyFeed(text, presenter, keys)).toBeNull();
       }),
     );
-    expect(openFeed("A".repeat(1_000_000), presented, keys)).toBeNull();
+    expect(verifyFeed("A".repeat(1_000_000), presenter, keys)).toBeNull();
   });
-});
 
-describe("a change of keys", () => {
-  it("leaves feeds of the key before as they are, until it is dropped", () => {
-    const before = configWith({ WEB_AUTH_SECRET: OLD });
-    const both = configWith({ WEB_AUTH_SECRET: NEW, WEB_AUTH_SECRET_PREVIOUS: OLD });
-    const after = configWith({ WEB_AUTH_SECRET: NEW });
-    const feed = writeFeed(content, keysFor(before, "feed"));
-    expect(openFeed(feed, nobody, keysFor(both, "feed"))).toMatchObject({ expired: false });
-    expect(openFeed(feed, nobody, keysFor(after, "feed"))).toBeNull();
-    expect(openFeed(writeFeed(content, keysFor(both, "feed")), nobody, keysFor(before, "feed"))).toBeNull();
+  it("accepts feeds of the previous secret until it is removed", () => {
+    const before = testConfig({ WEB_AUTH_SECRET: OLD_SECRET });
+    const both = testConfig({ WEB_AUTH_SECRET: NEW_SECRET, WEB_AUTH_SECRET_PREVIOUS: OLD_SECRET });
+    const after = testConfig({ WEB_AUTH_SECRET: NEW_SECRET });
+    const oldFeed = signFeed(payload, keysFor(before, "feed"));
+    expect(verifyFeed(oldFeed, signedOut, keysFor(both, "feed"))).toMatchObject({ expired: false });
+    expect(verifyFeed(oldFeed, signedOut, keysFor(after, "feed"))).toBeNull();
+    expect(verifyFeed(signFeed(payload, keysFor(both, "feed")), signedOut, keysFor(before, "feed"))).toBeNull();
   });
 });

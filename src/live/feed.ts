@@ -1,86 +1,78 @@
 import { createHash } from "node:crypto";
-import { mac, type PurposeKeys, sameBytes } from "../session/index.ts";
+import { FEED_MAC_BYTES, FEED_TAG_BYTES, formatFeedText, MAX_FEED_CHARS, parseFeedText } from "../protocol/index.ts";
+import { constantTimeEqual, hmacSha256, type PurposeKeys } from "../session/index.ts";
 import type { Position } from "./bus/index.ts";
-import { MAX_NAME_BYTES } from "./name.ts";
 
-/** How long a feed lives, in seconds: 24 hours. @see the interface, "Limits" */
-export const FEED_SECONDS = 24 * 60 * 60;
+/** The lifetime of a feed, in seconds: 24 hours. @see docs/protocol.md 10.2 */
+export const FEED_LIFETIME_SECONDS = 24 * 60 * 60;
 
-/** What a feed says: who holds it may listen to a channel, from a position on. */
-export interface FeedContent {
+/** What a feed grants: to receive the messages of a channel, from a position on. */
+export interface FeedPayload {
   readonly channel: string;
   readonly position: Position;
-  /** The sign-in it was issued to; `null` when nobody was signed in. */
+  /** The id of the sign-in that the feed is issued to; `null` if nobody is signed in. */
   readonly sid: string | null;
-  /** When it was issued, in seconds since the epoch. */
-  readonly issued: number;
+  /** In seconds since the Unix epoch. */
+  readonly issuedAt: number;
 }
 
-/** A feed as it is presented: who asks, and when. */
-export interface Presented {
-  /** The sign-in of the request; `null` when nobody is signed in. */
+/** The request that presents a feed. */
+export interface FeedPresenter {
+  /** The id of the request's sign-in; `null` if nobody is signed in. */
   readonly sid: string | null;
-  /** In seconds since the epoch. */
+  /** In seconds since the Unix epoch. */
   readonly now: number;
 }
 
-/** A feed that was issued by us. */
-export interface OpenFeed {
+/** A feed that this application has issued. */
+export interface VerifiedFeed {
   readonly channel: string;
   readonly position: Position;
-  /** It is over, or was issued to another sign-in. */
+  /** Whether its lifetime is over, or it was issued to another sign-in. */
   readonly expired: boolean;
 }
 
-/** Half of the HMAC: 128 bits are as much as guessing can be asked for, and feeds stand in addresses. */
-const MAC_BYTES = 16;
-const TAG_BYTES = 8;
-
-/** Version and expiry (in base 36), the tag of a sign-in, the position, and the channel: what is signed. */
-const SIGNED = /^1([0-9a-z]{1,8})(?:\.([A-Za-z0-9_-]{11}))?\n([0-9A-Za-z.-]{1,40})\n(.+)\n$/su;
-
-/** The longest feed, in characters. */
-export const MAX_FEED_CHARS = Math.ceil(((1 + 8 + 12 + 1 + 40 + 1 + MAX_NAME_BYTES + 1 + MAC_BYTES) * 4) / 3);
-
 /**
- * Writes a feed: base64url of four lines, of which the browser reads the second and the third (version and
- * expiry, position, channel, HMAC).
+ * Returns a signed feed.
  *
- * A sign-in is held by a tag, 64 bits of its hash: enough to know it again, since whoever wanted
- * another with the same tag would have to sign in 2^64 times.
+ * The sign-in is identified by 64 bits of its hash. That is enough: to use the feed of another sign-in, an attacker
+ * would have to sign in 2^64 times.
  *
- * @param keys those of the purpose `feed`
+ * @param keys the keys of the purpose `feed`
+ * @see docs/protocol.md 10.2
  */
-export function writeFeed({ channel, position, sid, issued }: FeedContent, keys: PurposeKeys): string {
-  const expiry = (Math.floor(issued) + FEED_SECONDS).toString(36);
-  const bound = sid === null ? "" : `.${tagOf(sid).toString("base64url")}`;
-  const signed = Buffer.from(`1${expiry}${bound}\n${position}\n${channel}\n`);
-  return Buffer.concat([signed, signatureOf(signed, keys.sign)]).toString("base64url");
+export function signFeed({ channel, position, sid, issuedAt }: FeedPayload, keys: PurposeKeys): string {
+  const expiresAt = Math.floor(issuedAt) + FEED_LIFETIME_SECONDS;
+  const tag = sid === null ? null : sessionTag(sid).toString("base64url");
+  const text = Buffer.from(formatFeedText({ expiresAt, tag, position, channel }));
+  return Buffer.concat([text, truncatedMac(text, keys.sign)]).toString("base64url");
 }
 
 /**
- * Opens a feed that one of `keys` signed; `null` for everything else, whatever it is. A feed that is
- * ours, and over or another's, is `expired`: its holder is told so, and gets a new one with the page.
+ * Verifies a feed that was signed with one of `keys`. Returns `null` for any other string. A feed of this application
+ * that is no longer valid is returned as `expired`, because its holder receives a gap instead of an error.
  *
- * @param text as it was presented; base64url in its one canonical form
+ * @param feed base64url in its canonical form
+ * @see docs/protocol.md 10.2
  */
-export function openFeed(text: string, { sid, now }: Presented, keys: PurposeKeys): OpenFeed | null {
-  if (text.length > MAX_FEED_CHARS) return null;
-  const bytes = Buffer.from(text, "base64url");
-  if (bytes.length <= MAC_BYTES || bytes.toString("base64url") !== text) return null;
-  const signed = bytes.subarray(0, -MAC_BYTES);
-  const given = bytes.subarray(-MAC_BYTES);
-  if (!keys.verify.some((key) => sameBytes(signatureOf(signed, key), given))) return null;
-  const [, expiry = "", tag, position, channel] = SIGNED.exec(signed.toString()) ?? [];
-  if (position === undefined || channel === undefined) return null; // of another version of ours
-  const isTheirs = tag === undefined || (sid !== null && sameBytes(tagOf(sid), Buffer.from(tag, "base64url")));
-  return { channel, position, expired: now >= Number.parseInt(expiry, 36) || !isTheirs };
+export function verifyFeed(feed: string, { sid, now }: FeedPresenter, keys: PurposeKeys): VerifiedFeed | null {
+  if (feed.length > MAX_FEED_CHARS) return null;
+  const bytes = Buffer.from(feed, "base64url");
+  if (bytes.length <= FEED_MAC_BYTES || bytes.toString("base64url") !== feed) return null;
+  const text = bytes.subarray(0, -FEED_MAC_BYTES);
+  const receivedMac = bytes.subarray(-FEED_MAC_BYTES);
+  if (!keys.verify.some((key) => constantTimeEqual(truncatedMac(text, key), receivedMac))) return null;
+  const parsed = parseFeedText(text.toString());
+  if (!parsed) return null; // signed by another version of tsweb
+  const { channel, position, expiresAt, tag } = parsed;
+  const isHolder = tag === null || (sid !== null && constantTimeEqual(sessionTag(sid), Buffer.from(tag, "base64url")));
+  return { channel, position, expired: now >= expiresAt || !isHolder };
 }
 
-function signatureOf(signed: Uint8Array, key: PurposeKeys["sign"]): Buffer {
-  return mac(key, signed).subarray(0, MAC_BYTES);
+function truncatedMac(text: Uint8Array, key: PurposeKeys["sign"]): Buffer {
+  return hmacSha256(key, text).subarray(0, FEED_MAC_BYTES);
 }
 
-function tagOf(sid: string): Buffer {
-  return createHash("sha256").update(sid).digest().subarray(0, TAG_BYTES);
+function sessionTag(sid: string): Buffer {
+  return createHash("sha256").update(sid).digest().subarray(0, FEED_TAG_BYTES);
 }

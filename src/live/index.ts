@@ -1,5 +1,5 @@
 export type { Bus } from "./bus/index.ts";
 export { channel } from "./channel.ts";
-export { Live } from "./live.ts";
+export { LiveUpdates } from "./live-updates.ts";
 export { publish } from "./publish.ts";
-export { configureBus, realtime } from "./realtime.ts";
+export { createRealtime, type Realtime } from "./realtime.ts";

@@ -1,105 +1,80 @@
-import { jsonReply, Refusal, type Reply, type RequestContext } from "../http/index.ts";
-import type { Asked } from "./asked.ts";
-import type { Lost } from "./connection.ts";
-import { writeCursor } from "./cursor.ts";
-import type { Guest, Hub } from "./hub.ts";
-import type { Reader } from "./reader.ts";
-import type { Frame } from "./tail.ts";
-import type { Listener } from "./watched.ts";
+import type { Subscriber } from "./channel-subscription.ts";
+import { formatCursor } from "./cursor.ts";
+import type { FeedReader } from "./feed-reader.ts";
+import type { EncodedMessage } from "./message-buffer.ts";
+import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
+import type { SubscriptionRequest } from "./subscription-request.ts";
 
-/** The longest that a poll may wait, in seconds. */
-const MAX_WAIT_SECONDS = 25;
+/** About the maximum size of the messages in one response. A response that is full has `more`. */
+const MAX_RESPONSE_BYTES = 128 * 1024;
 
-/** About how much one answer holds; what is left comes with the next: an answer that is full says so. */
-const MAX_ANSWER_BYTES = 128 * 1024;
-
-/**
- * Answers a page that cannot keep a stream open: what has come since its cursor, at once if there is
- * anything, otherwise once there is or `wait` seconds are over.
- *
- * @throws Refusal 400 for a `wait` that is none, 503 while the bus is away
- * @see the interface, "Poll fallback"
- */
-export async function answerPoll({ readers, lost }: Asked, hub: Hub, context: RequestContext): Promise<Reply> {
-  const seconds = waitOf(context.url.searchParams.get("wait") ?? "0");
-  const poll = new Poll(hub, readers, lost);
-  try {
-    await poll.run({ until: performance.now() + seconds * 1000, signal: context.raw.signal });
-    return jsonReply(200, poll.json());
-  } catch (error) {
-    hub.failed(error);
-    throw new Refusal("internal", "Live updates are away for a moment.", {
-      status: 503,
-      headers: { "retry-after": "2" },
-    });
-  } finally {
-    poll.end();
-  }
-}
-
-function waitOf(text: string): number {
-  const seconds = /^\d{1,2}$/.test(text) ? Number(text) : Number.NaN;
-  if (seconds <= MAX_WAIT_SECONDS) return seconds;
-  throw new Refusal("validation_error", `wait is a whole number from 0 to ${MAX_WAIT_SECONDS}, in seconds.`, {
-    status: 400,
-  });
-}
-
-interface Patience {
-  /** In milliseconds, of {@link performance.now}. */
-  readonly until: number;
+/** How long a poll waits for messages. */
+export interface PollOptions {
+  /** The time by `performance.now` at which it stops waiting. */
+  readonly untilMs: number;
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** A poll on its way: gathers what there is, and waits while there is nothing. */
-class Poll implements Listener, Guest {
-  readonly #hub: Hub;
-  readonly #readers: readonly Reader[];
+/** One poll: collects the messages of its feeds, and waits while there are none. */
+export class Poll implements Subscriber, LiveConnection {
+  readonly #hub: SubscriptionHub;
+  readonly #readers: readonly FeedReader[];
+  /** The events of the response, as JSON. */
   readonly #events: string[] = [];
+  /** The gaps of the response, as JSON. */
   readonly #gaps: string[] = [];
   #bytes = 0;
-  /** Whether it is told what comes to its channels. */
-  #waits = false;
-  #isWoken = false;
+  #isSubscribed = false;
+  /** Whether there may be messages since the last collection. */
+  #isNotified = false;
   #isEnding = false;
+  /** Ends the wait in progress. */
   #resume: (() => void) | null = null;
 
-  constructor(hub: Hub, readers: readonly Reader[], lost: readonly Lost[]) {
+  constructor(hub: SubscriptionHub, { readers, gaps }: SubscriptionRequest) {
     this.#hub = hub;
     this.#readers = readers;
-    for (const { reader, reason } of lost) this.#addGap(reader, reason);
+    for (const { reader, reason } of gaps) this.#addGap(reader, reason);
   }
 
-  async run({ until, signal }: Patience): Promise<void> {
-    if (until > performance.now()) this.#listen();
-    else this.#look();
-    await this.#gather();
-    while (this.#isEmpty && !this.#isEnding && !signal.aborted && performance.now() < until) {
-      await this.#nap({ until, signal });
-      await this.#gather();
+  /**
+   * Collects messages until there is at least one or a gap, or the time is over.
+   *
+   * @throws Error when the bus fails
+   */
+  async run(options: PollOptions): Promise<void> {
+    const { untilMs, signal } = options;
+    if (untilMs > performance.now()) this.#subscribe();
+    else this.#attachExisting();
+    await this.#collect();
+    while (this.#isEmpty && !this.#isEnding && !signal.aborted && performance.now() < untilMs) {
+      await this.#waitForNotification(options);
+      await this.#collect();
     }
   }
 
-  json(): string {
-    const cursor = writeCursor(this.#readers.map(({ position }) => position));
-    const more = this.#bytes < MAX_ANSWER_BYTES ? "" : ',"more":true';
+  /** Returns the body of the response. @see docs/protocol.md 10.6 */
+  toJson(): string {
+    const cursor = formatCursor(this.#readers.map(({ position }) => position));
+    const more = this.#bytes < MAX_RESPONSE_BYTES ? "" : ',"more":true';
     return `{"events":[${this.#events.join()}],"gaps":[${this.#gaps.join()}],"cursor":${JSON.stringify(cursor)}${more}}`;
   }
 
-  wake(): void {
-    this.#isWoken = true;
+  notify(): void {
+    this.#isNotified = true;
     this.#resume?.();
   }
 
-  /** A channel that the bus failed may have something by now. */
+  /** Retries while the buffer of a channel cannot be read, for example after the bus failed. */
   tick(): void {
-    if (this.#readers.some((reader) => !reader.isOver && !reader.isLive)) this.wake();
+    if (this.#readers.some((reader) => !reader.isEnded && !reader.isLive)) this.notify();
   }
 
   end(): void {
     this.#isEnding = true;
-    this.#hub.release(this);
-    for (const { channel } of this.#readers) this.#hub.ignore(channel, this);
+    this.#hub.removeConnection(this);
+    for (const { channel } of this.#readers) this.#hub.unsubscribe(channel, this);
     this.#resume?.();
   }
 
@@ -107,73 +82,77 @@ class Poll implements Listener, Guest {
     return this.#events.length === 0 && this.#gaps.length === 0;
   }
 
-  #listen(): void {
-    this.#waits = true;
-    this.#hub.admit(this);
+  #subscribe(): void {
+    this.#isSubscribed = true;
+    this.#hub.addConnection(this);
     for (const reader of this.#readers) {
-      if (!reader.isOver) reader.follow(this.#hub.listen(reader.channel, this));
+      if (!reader.isEnded) reader.attach(this.#hub.subscribe(reader.channel, this));
     }
   }
 
-  /** Takes what this process knows already of channels that others listen to: they need not be read. */
-  #look(): void {
+  /** Uses the buffers of channels that other connections subscribe to: the bus need not be read for them. */
+  #attachExisting(): void {
     for (const reader of this.#readers) {
-      const watched = this.#hub.watched(reader.channel);
-      if (watched) reader.follow(watched);
+      const subscription = this.#hub.getSubscription(reader.channel);
+      if (subscription) reader.attach(subscription);
     }
   }
 
-  async #gather(): Promise<void> {
-    this.#isWoken = false;
+  async #collect(): Promise<void> {
+    this.#isNotified = false;
     for (const reader of this.#readers) {
-      for (let more = true; more && !reader.isOver && this.#bytes < MAX_ANSWER_BYTES; ) more = await this.#take(reader);
+      for (let more = true; more && !reader.isEnded && this.#bytes < MAX_RESPONSE_BYTES; ) {
+        more = await this.#readNext(reader);
+      }
     }
   }
 
-  /** Takes what is next of a feed. @returns whether there may be more at once */
-  async #take(reader: Reader): Promise<boolean> {
+  /** Reads the next messages of a feed. @returns whether to read again now */
+  async #readNext(reader: FeedReader): Promise<boolean> {
     if (reader.isLive) {
-      const frames = reader.takeFrames();
-      this.#add(reader, frames);
-      return frames.length > 0;
+      const messages = reader.takeMessages();
+      this.#addMessages(reader, messages);
+      return messages.length > 0;
     }
-    const batch = await this.#hub.read(reader.channel, reader.position, reader.limit);
-    const frames = reader.takeBatch(batch);
-    if (typeof frames === "string") {
-      this.#addGap(reader, frames);
+    const result = await this.#hub.read(reader.channel, reader.position, reader.limit);
+    const messages = reader.encodeResult(result);
+    if (typeof messages === "string") {
+      this.#addGap(reader, messages);
       return false;
     }
-    if (frames.length === 0 && !batch.more) return !reader.settle(batch.end) && this.#waits && reader.catchUp();
-    this.#add(reader, frames);
-    reader.moveTo(batch.end);
-    return batch.more;
+    if (messages.length === 0 && !result.more) {
+      return !reader.moveToEnd(result.end) && this.#isSubscribed && reader.refreshBuffer();
+    }
+    this.#addMessages(reader, messages);
+    reader.moveTo(result.end);
+    return result.more;
   }
 
-  #add(reader: Reader, frames: readonly Frame[]): void {
+  #addMessages(reader: FeedReader, messages: readonly EncodedMessage[]): void {
     const channel = JSON.stringify(reader.channel);
-    for (const { data } of frames) {
+    for (const { data } of messages) {
       this.#events.push(`[${channel},${data}]`);
       this.#bytes += data.length;
     }
   }
 
-  #addGap(reader: Reader, reason: string): void {
+  #addGap(reader: FeedReader, reason: string): void {
     reader.end();
     this.#gaps.push(JSON.stringify([reader.channel, reason]));
   }
 
-  #nap({ until, signal }: Patience): Promise<void> {
+  #waitForNotification({ untilMs, signal }: PollOptions): Promise<void> {
     return new Promise((resolve) => {
-      const wake = () => {
+      const resume = () => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", wake);
+        signal.removeEventListener("abort", resume);
         this.#resume = null;
         resolve();
       };
-      const timer = setTimeout(wake, Math.max(0, until - performance.now()));
-      signal.addEventListener("abort", wake);
-      this.#resume = wake;
-      if (this.#isWoken || this.#isEnding) wake();
+      const timer = setTimeout(resume, Math.max(0, untilMs - performance.now()));
+      signal.addEventListener("abort", resume);
+      this.#resume = resume;
+      if (this.#isNotified || this.#isEnding) resume();
     });
   }
 }

@@ -1,33 +1,41 @@
 import { toJson } from "../protocol/index.ts";
-import { checkName } from "./name.ts";
-import { currentBus } from "./realtime.ts";
+import type { Bus } from "./bus/index.ts";
+import { checkChannelName } from "./channel-name.ts";
+import { currentBus } from "./current-bus.ts";
 
-/** The longest message, in bytes of JSON. */
+/** The maximum size of a message, in bytes of JSON. */
 export const MAX_MESSAGE_BYTES = 64 * 1024;
 
 /**
- * Sends a message to every page that listens to a channel. It resolves when the bus has it: from then
- * on, each page that holds a feed gets it, once and in order, or is told that it cannot.
+ * Publishes a message to every page that has subscribed to a channel. Resolves when the bus has stored it: from then
+ * on, each page with a feed of the channel receives the message once and in order, or a gap.
  *
- * Works anywhere on the server, outside a request too.
+ * Works anywhere on the server. Inside a request, the message goes to the application that handles the request;
+ * outside, to the only application of the process. With several, call `app.publish`.
  *
  * @param name 1 to 128 bytes, no control characters
- * @param data anything that a server function may return, 64 KiB of JSON at most
- * @throws TypeError for a name that cannot be used
- * @throws SerializeError for data that does not travel as JSON
+ * @param data anything that a server function may return, at most 64 KiB of JSON
+ * @throws TypeError for an invalid name
+ * @throws SerializeError for data that cannot be serialised as JSON
  * @throws RangeError for a message that is too large
- * @throws Error while the bus is away; then the message may or may not arrive, once at most
- * @see the interface, "Channel message"
+ * @throws Error while the bus is unreachable: then the message may or may not be delivered, at most once; and outside a
+ *   request, when the process has several applications
+ * @see docs/protocol.md 10.1
  */
 export async function publish(name: string, data: unknown): Promise<void> {
-  checkName(name, "publish");
+  await publishTo(() => currentBus("publish"), name, data);
+}
+
+/** Publishes to a bus of the caller's choice. The bus is opened only for a valid message. */
+export async function publishTo(openBus: () => Bus, name: string, data: unknown): Promise<void> {
+  checkChannelName(name, "publish");
   const json = toJson(data);
   const bytes = Buffer.byteLength(json);
   if (bytes > MAX_MESSAGE_BYTES) {
     throw new RangeError(
-      `publish: a message has at most ${MAX_MESSAGE_BYTES} bytes of JSON, and this one ${bytes}. ` +
-        "Publish what to look up, and let pages ask for it.",
+      `publish: the message to ${name} has ${bytes} bytes of JSON; the maximum is ${MAX_MESSAGE_BYTES}. ` +
+        "Publish an id, and let pages load the data with a call.",
     );
   }
-  await currentBus().publish(name, json);
+  await openBus().publish(name, json);
 }

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readEvents } from "#test/event-stream";
 import { listen } from "#test/listen";
 import { startBuilt, startDev } from "#test/run-tsweb";
-import { buildWireApp, type WireApp } from "#test/wire-app";
+import { type BuiltWireApp, buildWireApp } from "#test/wire-app";
 import { node } from "../../src/adapters/index.ts";
-import { COMMON } from "./wire/index.ts";
+import { COMMON_ENV } from "./wire/index.ts";
 
 /** How an application is asked, and ended. */
 interface Way {
@@ -22,7 +22,7 @@ const overHttp = (address: string, close: () => Promise<unknown>): Way => ({
   close,
 });
 
-const WAYS: Readonly<Record<string, (app: WireApp) => Promise<Way>>> = {
+const WAYS: Readonly<Record<string, (app: BuiltWireApp) => Promise<Way>>> = {
   async "by app.fetch"({ open }) {
     const app = open("plain");
     return {
@@ -55,16 +55,16 @@ const WAYS: Readonly<Record<string, (app: WireApp) => Promise<Way>>> = {
     });
   },
   async "of the built server"({ site }) {
-    const server = await startBuilt(site.dir, COMMON);
+    const server = await startBuilt(site.dir, COMMON_ENV);
     return overHttp(server.address, () => server.stop());
   },
   async "in development"({ site }) {
-    const server = await startDev(site.dir, COMMON);
+    const server = await startDev(site.dir, COMMON_ENV);
     return overHttp(server.address, () => server.stop());
   },
 };
 
-let app: WireApp;
+let app: BuiltWireApp;
 beforeAll(async () => {
   app = await buildWireApp();
 });

@@ -1,0 +1,89 @@
+/**
+ * The applications of this process, and the bus that `realtime.use_bus` installed.
+ *
+ * This is module-level state because its lifetime is the process's: outside a request, `publish` has no other way to
+ * find its application, and `use_bus` is called before the first `new App`.
+ */
+import { createConsoleLogger } from "../logging/index.ts";
+import { AppBus } from "./app-bus.ts";
+import type { Bus } from "./bus/index.ts";
+
+/** The bus of each application that is open. */
+const apps = new Set<AppBus>();
+
+/** What is used while no application is open: a bus in memory, or that of the application that was closed last. */
+let withoutApp = new AppBus({ busUrl: undefined, log: createConsoleLogger() });
+
+let installed: Bus | null = null;
+
+/** Whether this process is a development server, which makes a new App after every edit. */
+let isDevelopment = false;
+
+/**
+ * Adds an application. In a development server it replaces the earlier one, which is not closed: both use one bus, so
+ * that messages of the earlier one are delivered to subscribers of the new one.
+ */
+export function addApp(app: AppBus): void {
+  if (installed) app.set(installed);
+  apps.add(app);
+  if (isDevelopment) replaceOthers(app);
+}
+
+/** Removes an application, and closes its bus unless another application uses the same. A second call has no effect. */
+export async function removeApp(app: AppBus): Promise<void> {
+  if (!apps.delete(app)) return;
+  const bus = app.release();
+  if (apps.size === 0) withoutApp = app;
+  if (bus === null || [...apps].some(({ current }) => current === bus)) return;
+  if (bus === installed) installed = null;
+  await bus.close();
+}
+
+/** Marks this process as a development server, and the application as its current one. */
+export function setDevelopmentApp(app: AppBus): void {
+  isDevelopment = true;
+  if (apps.has(app)) replaceOthers(app); // otherwise an edit has replaced it while it was loading
+}
+
+/**
+ * Returns the bus for code outside a request: that of the only application of this process.
+ *
+ * @param caller the public function, for the message
+ * @throws Error when there are several applications
+ */
+export function onlyAppBus(caller: string): AppBus {
+  if (apps.size > 1) {
+    throw new Error(
+      `${caller} was called outside a request, and this process has ${apps.size} applications. ` +
+        "Call app.publish(name, data) of the application that the message is for, or close the other applications.",
+    );
+  }
+  const [only = withoutApp] = apps;
+  return only;
+}
+
+/**
+ * Installs a bus for all applications of this process, also for those that are made later, and closes the bus that was
+ * used before.
+ *
+ * @param options.isReplaceable whether a bus in use may be replaced; messages that were published to it are lost
+ * @returns whether the bus was installed
+ */
+export function installBus(bus: Bus, { isReplaceable }: { readonly isReplaceable: boolean }): boolean {
+  const users = [...apps, withoutApp];
+  const inUse = new Set([installed, ...users.map(({ current }) => current)]);
+  inUse.delete(null);
+  if (inUse.size > 0 && !isReplaceable) return false;
+  installed = bus;
+  for (const user of users) user.set(bus);
+  for (const previous of inUse) if (previous !== bus) void previous?.close();
+  return true;
+}
+
+function replaceOthers(app: AppBus): void {
+  for (const other of apps) {
+    if (other === app) continue;
+    apps.delete(other);
+    other.replaceBy(app);
+  }
+}

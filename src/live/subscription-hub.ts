@@ -1,0 +1,155 @@
+import { runOutsideRequests } from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
+import type { Bus, Position, ReadResult } from "./bus/index.ts";
+import { ChannelSubscription, type Subscriber, type SubscriptionObserver } from "./channel-subscription.ts";
+
+/** A request for live updates that is open: an event stream, or a poll that waits. */
+export interface LiveConnection {
+  /**
+   * Called once a second while the connection is open.
+   *
+   * @param nowMs the time by `performance.now`
+   */
+  tick(nowMs: number): void;
+  /** Ends the response normally, at once. */
+  end(): void;
+}
+
+const TICK_MS = 1_000;
+
+/** How long a subscription is kept without subscribers: long enough for a page to reload. */
+const IDLE_MS = 15_000;
+
+/** The interval in which buffers drop the messages that every subscriber has received. */
+const SWEEP_MS = 10_000;
+
+/** The minimum interval between two log lines about an unreachable bus. */
+const LOG_INTERVAL_MS = 60_000;
+
+/**
+ * Distributes the messages of one bus to the connections of this process. It subscribes to each channel once, for any
+ * number of connections, and notifies them once for all messages of one turn of the event loop.
+ */
+export class SubscriptionHub implements SubscriptionObserver {
+  readonly #bus: Bus;
+  readonly #log: Logger;
+  /** The subscriptions by channel. */
+  readonly #subscriptions = new Map<string, ChannelSubscription>();
+  readonly #connections = new Set<LiveConnection>();
+  /** The subscriptions with new messages, whose subscribers have yet to be notified. */
+  readonly #changed = new Set<ChannelSubscription>();
+  /** Reads in progress by what they read: after the bus was unreachable, many connections read from one position. */
+  readonly #pendingReads = new Map<string, Promise<ReadResult>>();
+  #timer: NodeJS.Timeout | undefined;
+  #sweptAtMs = 0;
+  #loggedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(bus: Bus, log: Logger) {
+    this.#bus = bus;
+    this.#log = log;
+  }
+
+  /** The number of open connections. */
+  get connectionCount(): number {
+    return this.#connections.size;
+  }
+
+  /** Adds a connection. It is ticked once a second until it is removed. */
+  addConnection(connection: LiveConnection): void {
+    this.#connections.add(connection);
+    // Outside requests: otherwise the timer would keep the context of the first request alive.
+    this.#timer ??= runOutsideRequests(() => setInterval(() => this.#tick(), TICK_MS).unref());
+  }
+
+  removeConnection(connection: LiveConnection): void {
+    this.#connections.delete(connection);
+  }
+
+  /** Returns the subscription to a channel, and notifies the subscriber of its messages from now on. */
+  subscribe(channel: string, subscriber: Subscriber): ChannelSubscription {
+    const existing = this.#subscriptions.get(channel);
+    const subscription = existing ?? new ChannelSubscription(channel, this.#bus, this);
+    subscription.subscribers.add(subscriber);
+    subscription.idleSinceMs = null;
+    if (!existing) {
+      this.#subscriptions.set(channel, subscription);
+      runOutsideRequests(() => void subscription.start());
+    }
+    return subscription;
+  }
+
+  /** Stops notifying a subscriber of a channel's messages. */
+  unsubscribe(channel: string, subscriber: Subscriber): void {
+    const subscription = this.#subscriptions.get(channel);
+    subscription?.subscribers.delete(subscriber);
+    if (subscription?.subscribers.size === 0) subscription.idleSinceMs = performance.now();
+  }
+
+  /** Returns the subscription to a channel, if this process has one. */
+  getSubscription(channel: string): ChannelSubscription | null {
+    return this.#subscriptions.get(channel) ?? null;
+  }
+
+  /** Reads the bus. Equal reads at the same time share one. */
+  read(channel: string, after: Position, limit: number): Promise<ReadResult> {
+    const key = `${limit} ${after} ${channel}`;
+    const pending = this.#pendingReads.get(key);
+    if (pending) return pending;
+    const read = this.#bus.read(channel, after, limit).finally(() => this.#pendingReads.delete(key));
+    this.#pendingReads.set(key, read);
+    return read;
+  }
+
+  channelChanged(subscription: ChannelSubscription): void {
+    // Outside requests: writing to event streams is not part of the request that published the message.
+    if (this.#changed.size === 0) runOutsideRequests(() => setImmediate(() => this.#notifySubscribers()));
+    this.#changed.add(subscription);
+  }
+
+  busFailed(error: unknown): void {
+    const now = performance.now();
+    if (now - this.#loggedAtMs < LOG_INTERVAL_MS) return;
+    this.#loggedAtMs = now;
+    this.#log.warn({ err: error }, "The bus is unreachable; live updates are delayed until it is reachable");
+  }
+
+  /** Ends all connections, so that browsers reconnect to another process. */
+  end(): void {
+    for (const connection of [...this.#connections]) connection.end();
+  }
+
+  /** Ends all connections and subscriptions. The bus stays open. */
+  close(): void {
+    this.end();
+    clearInterval(this.#timer);
+    for (const subscription of this.#subscriptions.values()) subscription.close();
+    this.#subscriptions.clear();
+  }
+
+  #notifySubscribers(): void {
+    const changed = [...this.#changed];
+    this.#changed.clear();
+    for (const { subscribers } of changed) for (const subscriber of subscribers) subscriber.notify();
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    for (const connection of this.#connections) connection.tick(now);
+    const isSweepDue = now - this.#sweptAtMs >= SWEEP_MS;
+    if (isSweepDue) this.#sweptAtMs = now;
+    for (const subscription of this.#subscriptions.values()) {
+      const { idleSinceMs } = subscription;
+      if (idleSinceMs !== null && now - idleSinceMs >= IDLE_MS) this.#removeSubscription(subscription);
+      else if (subscription.isBehind) void subscription.catchUp();
+      if (isSweepDue) subscription.buffer?.sweep();
+    }
+    if (this.#subscriptions.size > 0 || this.#connections.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #removeSubscription(subscription: ChannelSubscription): void {
+    subscription.close();
+    this.#subscriptions.delete(subscription.channel);
+  }
+}

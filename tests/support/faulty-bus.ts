@@ -1,0 +1,91 @@
+import { type Bus, memory } from "../../src/live/bus/index.ts";
+
+type ChannelListener = Parameters<Bus["watch"]>[1];
+
+/** A bus in memory whose faults a test controls. */
+export interface FaultyBus extends Bus {
+  /** Whether all operations reject. */
+  isUnreachable: boolean;
+  /** Whether all operations wait until this is set to `false`. */
+  isHanging: boolean;
+  /** Whether listeners are not notified of messages. */
+  suppressesNotifications: boolean;
+  /** The number of reads so far. */
+  readCount: number;
+  /** Loses all messages, as a bus in memory does when its process is restarted. */
+  loseHistory(): void;
+  /** Calls all listeners without messages, as a bus does after a lost connection. */
+  notifyAll(): void;
+  /** The number of listeners by channel. */
+  readonly listenerCounts: ReadonlyMap<string, number>;
+}
+
+/** Returns a bus without faults. */
+export function createFaultyBus(): FaultyBus {
+  let inner = memory();
+  let isHanging = false;
+  let hanging: (() => void)[] = [];
+  const listeners = new Map<string, Set<ChannelListener>>();
+  const applyFaults = async () => {
+    if (bus.isUnreachable) throw new Error("The bus is unreachable.");
+    if (isHanging) await new Promise<void>((resolve) => hanging.push(resolve));
+  };
+  const watchInner = (channel: string, listener: ChannelListener) =>
+    inner.watch(channel, (notification) => {
+      if (!bus.suppressesNotifications) listener(notification);
+    });
+  const bus: FaultyBus = {
+    isUnreachable: false,
+    get isHanging() {
+      return isHanging;
+    },
+    set isHanging(value: boolean) {
+      isHanging = value;
+      if (!value) for (const resume of hanging.splice(0)) resume();
+    },
+    suppressesNotifications: false,
+    readCount: 0,
+    async publish(channel, data) {
+      await applyFaults();
+      return inner.publish(channel, data);
+    },
+    async position(channels) {
+      await applyFaults();
+      return inner.position(channels);
+    },
+    async read(channel, after, limit) {
+      bus.readCount++;
+      await applyFaults();
+      return inner.read(channel, after, limit);
+    },
+    async watch(channel, listener) {
+      await applyFaults();
+      const ofChannel = listeners.get(channel) ?? new Set();
+      listeners.set(channel, ofChannel.add(listener));
+      await watchInner(channel, listener);
+      return () => {
+        ofChannel.delete(listener);
+        if (ofChannel.size === 0) listeners.delete(channel);
+      };
+    },
+    async close() {
+      hanging = [];
+      await inner.close();
+    },
+    loseHistory() {
+      void inner.close();
+      inner = memory();
+      for (const [channel, ofChannel] of listeners) {
+        for (const listener of ofChannel) void watchInner(channel, listener);
+      }
+      bus.notifyAll();
+    },
+    notifyAll() {
+      for (const ofChannel of listeners.values()) for (const listener of ofChannel) listener();
+    },
+    get listenerCounts() {
+      return new Map([...listeners].map(([channel, { size }]) => [channel, size]));
+    },
+  };
+  return bus;
+}
