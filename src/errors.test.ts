@@ -35,7 +35,7 @@ describe("RPCError", () => {
     "throws for the unknown code %j",
     (code) => {
       expect(isErrorCode(code)).toBe(false);
-      // What the types refuse comes from JavaScript all the same.
+      // JavaScript code can pass any value.
       expect(() => Reflect.construct(RPCError, [code, "…"])).toThrow(/^Unknown code .*; use validation_error,/s);
     },
   );

@@ -10,7 +10,7 @@ beforeAll(async () => {
 beforeEach(() => shop.reset());
 afterAll(() => shop.close());
 
-/** Signs in without a client, and gives the cookie. */
+/** Signs in without a client and returns the cookie. */
 async function cookieOf(name: string): Promise<string> {
   const { headers } = await fetch(`${shop.address}/__web/rpc/login`, {
     method: "POST",
@@ -103,7 +103,7 @@ describe("the options of a client", () => {
     const reading = stream[Symbol.asyncIterator]();
     expect(await reading.next()).toEqual({ done: false, value: 1 });
     const second = reading.next();
-    // Another call's time is over meanwhile, and began later.
+    // Meanwhile the timeout of a later call expires.
     expect(await rejectionOf(api.hang())).toMatchObject({ code: "timeout" });
     stream.cancel();
     expect(await second).toEqual({ done: true, value: undefined });

@@ -22,7 +22,7 @@ describe("a stream of a client", () => {
   it("sends nothing before its first read", async () => {
     const api = client<Functions>(shop.address);
     const [byPosition, byName] = [api.countdown(2), api.countdown.named({ from: 1 })];
-    // The server has answered something else meanwhile.
+    // By then the server has handled another call.
     await vi.waitFor(() => expect(shop.requests).toEqual(["GET countdown"]));
     expect(await api.whoami()).toBeNull();
     expect(shop.calls).toEqual([]);
@@ -112,11 +112,11 @@ describe("a stream of a client", () => {
   });
 
   it("throws if the function returns one result", async () => {
-    // The types know; a caller in JavaScript may not.
+    // A type error in TypeScript, but not in JavaScript.
     const call = Reflect.apply(client<Functions>(shop.address).whoami, undefined, []) as unknown as Stream<never>;
     expect(await rejectionOf(collect(call))).toMatchObject({
       code: "internal",
-      message: expect.stringContaining("await it"),
+      message: expect.stringContaining("not a stream. Use await"),
     });
   });
 });

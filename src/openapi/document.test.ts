@@ -36,7 +36,7 @@ const save = typedServer(
   () => 1,
 );
 const tree = typedServer(["tree", "tree: Tree"], () => 1, {
-  around: "interface Tree { v: int; kids: Tree[]; up?: Tree | null; at: Date; sizes: Record<string, float> }",
+  declarations: "interface Tree { v: int; kids: Tree[]; up?: Tree | null; at: Date; sizes: Record<string, float> }",
 });
 const pay = typedServer(["pay", "by: { kind: 'card'; no: string } | { kind: 'iban' }, to: never"], () => 1);
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createEventParser, type ServerSentEvent } from "./event-stream.ts";
 import { readLines } from "./lines.ts";
 
-/** Reads a stream that arrives in these pieces. */
+/** Parses a stream that arrives in these chunks. */
 async function eventsOf(pieces: readonly Uint8Array[]): Promise<ServerSentEvent[]> {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -24,10 +24,10 @@ async function eventsOf(pieces: readonly Uint8Array[]): Promise<ServerSentEvent[
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** The standard's own steps, over the whole text: another way to the same. */
+/** Parses the whole text with the algorithm of the standard, as a reference. */
 function referenceOf(text: string): ServerSentEvent[] {
   const events: ServerSentEvent[] = [];
-  // What is not ended by an empty line is no event.
+  // An event that is not ended by an empty line is dropped.
   for (const [, block = ""] of text.matchAll(/((?:[^\n]+\n)*)\n/g)) {
     const event: ServerSentEvent = { data: [] };
     for (const line of block.split("\n").slice(0, -1)) {
@@ -43,7 +43,7 @@ function referenceOf(text: string): ServerSentEvent[] {
   return events;
 }
 
-/** Only what the wire knows of. */
+/** Keeps the fields that the parser knows. */
 function known({ event, id, retry, data }: ServerSentEvent): ServerSentEvent {
   return {
     data,

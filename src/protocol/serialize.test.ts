@@ -4,14 +4,14 @@ import { describe, expect, it } from "vitest";
 import { Money, PlainDate } from "#test/sent-classes";
 import { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";
 
-/** What a value is on the other side. */
+/** Returns a value after it was serialised and parsed. */
 function sent(value: unknown, options?: SerializeOptions): unknown {
   return JSON.parse(toJson(value, options));
 }
 
-/** The same by way of the conversion, which a value that JSON.stringify could write by itself does not take. */
+/** Does the same with conversion, which toJson skips for values that JSON.stringify serialises correctly. */
 function converted(value: unknown): unknown {
-  const [result] = sent([value, 1n]) as [unknown, string]; // the bigint asks for it
+  const [result] = sent([value, 1n]) as [unknown, string]; // the bigint requires conversion
   return result;
 }
 
@@ -69,7 +69,7 @@ describe("toJson follows each row of docs/protocol.md 5.1", () => {
       })(),
       { a: 1 },
     ],
-    // biome-ignore lint/suspicious/noSparseArray: it is what is tested
+    // biome-ignore lint/suspicious/noSparseArray: a sparse array is tested
     ["a sparse array", [1, , 3], [1, null, 3]],
     ["a class instance", new Point(1), { x: 1, at: "1970-01-01T00:00:00.000Z" }],
     ["an object without a prototype", Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
@@ -140,7 +140,7 @@ describe("toJson follows each row of docs/protocol.md 5.1", () => {
     ["one object twice", [cyclic.length, new Array(2).fill({ a: 1n })], [1, [{ a: "1" }, { a: "1" }]]],
   ])("%s", (_, value, expected) => {
     expect(sent(value)).toEqual(expected);
-    // What is plain is written by JSON.stringify itself: it must be written as the conversion would.
+    // With and without conversion the result must be the same.
     expect(converted(value)).toEqual(expected);
   });
 
@@ -171,7 +171,7 @@ describe("toJson throws a SerializeError", () => {
   it("for a promise at any depth", () => {
     expect(refusal(Promise.resolve(1)).message).toBe("the value cannot be sent: it is a promise; await it first.");
     expect(refusal({ a: [Promise.resolve(1)] }).path).toBe("a[0]");
-    // biome-ignore lint/suspicious/noThenProperty: it is what is refused
+    // biome-ignore lint/suspicious/noThenProperty: a thenable is tested
     const thenable = { then: () => 1 };
     expect(refusal({ a: thenable }).path).toBe("a");
     expect(refusal({ a: thenable, b: 1n }).path).toBe("a");
@@ -181,7 +181,7 @@ describe("toJson throws a SerializeError", () => {
     const stream = async function* () {};
     expect(refusal(stream()).message).toContain("it is a stream");
     expect(refusal({ body: new ReadableStream() }).path).toBe("body");
-    // One that is a plain object, with nothing in it that JSON would show.
+    // A plain object without fields.
     expect(refusal({ body: { cancel() {}, [Symbol.asyncIterator]: stream } }).path).toBe("body");
   });
 
@@ -208,7 +208,7 @@ describe("toJson throws a SerializeError", () => {
   it("that names the path of the value", () => {
     const value = { items: [{ price: 1 }, { price: 2 }, { price: Promise.resolve(3) }] };
     expect(refusal(value).message).toBe("items[2].price cannot be sent: it is a promise; await it first.");
-    // The path is put back after each branch.
+    // The path is restored after each branch.
     expect(refusal([{ a: [1n, { b: 2 }] }, new Map([["k", new Set([Promise.resolve()])]])]).path).toBe("[1].k[0]");
   });
 
@@ -256,7 +256,7 @@ describe("toJson throws a SerializeError", () => {
 });
 
 describe("toJson with any value", () => {
-  /** JSON.parse knows no negative zero that JSON.stringify would write. */
+  /** Replaces -0 by 0, because JSON.stringify writes -0 as 0. */
   const json = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)));
 
   it("returns JSON that parses to the same value, for values of JSON", () => {

@@ -92,7 +92,7 @@ describe("the type Serialized", () => {
   });
 });
 
-/** A value of a type that cannot travel. */
+/** A value of a type that cannot be sent. */
 function refusedRow<T>(value: Equal<Serialized<T>, never> extends true ? T : "it can travel"): unknown {
   return value;
 }

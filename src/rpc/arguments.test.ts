@@ -14,19 +14,19 @@ function signature(params: readonly Omit<Parameter, "annotation">[], more: Parti
   };
 }
 
-/** Arguments as the wire brings them: JSON, with whatever keys it names. */
+/** Parses arguments from JSON text, so that keys like __proto__ are own properties. */
 function args(json: string): Record<string, unknown> {
   return JSON.parse(json);
 }
 
-function refusal(work: () => unknown): RPCError {
+function errorOf(work: () => unknown): RPCError {
   try {
     work();
   } catch (error) {
     if (error instanceof RPCError) return error;
     throw error;
   }
-  throw new Error("It was not refused");
+  throw new Error("The arguments were not rejected.");
 }
 
 const BUY = signature([
@@ -55,17 +55,17 @@ describe("bindArguments with positional parameters", () => {
     const fn = (a = 7, b = 0) => [a, b];
     const values = bindArguments(middle, { b: 1 });
     expect(values).toEqual([undefined, 1]);
-    expect(fn(...(values as number[]))).toEqual([7, 1]); // coerced to int, both
+    expect(fn(...(values as number[]))).toEqual([7, 1]); // both were coerced to int
   });
 
   it("rejects a missing required parameter", () => {
-    const error = refusal(() => bindArguments(BUY, {}));
+    const error = errorOf(() => bindArguments(BUY, {}));
     expect(error).toMatchObject({
       code: "validation_error",
       message: "item: a value is required",
       details: { parameter: "item", expected: "any" },
     });
-    expect(refusal(() => bindArguments(signature([{ name: "n", type: "int" }]), {}))).toMatchObject({
+    expect(errorOf(() => bindArguments(signature([{ name: "n", type: "int" }]), {}))).toMatchObject({
       message: "n: int is required",
       details: { parameter: "n", expected: "int" },
     });
@@ -73,7 +73,7 @@ describe("bindArguments with positional parameters", () => {
 
   it("distinguishes null from an omitted argument", () => {
     expect(bindArguments(BUY, args('{"item":null}'))).toEqual([null]);
-    expect(refusal(() => bindArguments(BUY, args('{"item":1,"quantity":null}'))).message).toBe(
+    expect(errorOf(() => bindArguments(BUY, args('{"item":1,"quantity":null}'))).message).toBe(
       "quantity: expected int, got null",
     );
     const nullable = signature([{ name: "n", type: "int", nullable: true, optional: true }]);
@@ -82,7 +82,7 @@ describe("bindArguments with positional parameters", () => {
   });
 
   it("refuses a value of another type and names parameter, type and value", () => {
-    expect(refusal(() => bindArguments(BUY, { item: "apple", quantity: "three" }))).toMatchObject({
+    expect(errorOf(() => bindArguments(BUY, { item: "apple", quantity: "three" }))).toMatchObject({
       code: "validation_error",
       message: 'quantity: expected int, got "three"',
       details: { parameter: "quantity", expected: "int" },
@@ -91,13 +91,13 @@ describe("bindArguments with positional parameters", () => {
 
   it("names all members of a union in the error", () => {
     const page = signature([{ name: "size", type: "int", nullable: true, literals: ["all"] }]);
-    expect(refusal(() => bindArguments(page, { size: "some" })).message).toBe(
+    expect(errorOf(() => bindArguments(page, { size: "some" })).message).toBe(
       'size: expected int or "all" or null, got "some"',
     );
   });
 
   it("truncates a long value in the error", () => {
-    const { message } = refusal(() => bindArguments(BUY, { item: 1, quantity: "9".repeat(10_000) }));
+    const { message } = errorOf(() => bindArguments(BUY, { item: 1, quantity: "9".repeat(10_000) }));
     expect(message.length).toBeLessThan(100);
     expect(message).toMatch(/…$/);
   });
@@ -107,7 +107,7 @@ describe("bindArguments with unknown names", () => {
   it.each(["extra", "__proto__", "constructor", "toString", "hasOwnProperty", "length", "0", "", "Item"])(
     "rejects %j",
     (name) => {
-      const error = refusal(() => bindArguments(BUY, args(`{"item":1,${JSON.stringify(name)}:2}`)));
+      const error = errorOf(() => bindArguments(BUY, args(`{"item":1,${JSON.stringify(name)}:2}`)));
       expect(error).toMatchObject({
         code: "validation_error",
         message: `buy has no parameter ${JSON.stringify(name)}; it takes item, quantity`,
@@ -117,22 +117,22 @@ describe("bindArguments with unknown names", () => {
   );
 
   it("names the function in the error, if it has no parameters", () => {
-    expect(refusal(() => bindArguments(signature([]), { a: 1 })).message).toBe(
+    expect(errorOf(() => bindArguments(signature([]), { a: 1 })).message).toBe(
       'buy has no parameter "a"; it takes no parameters',
     );
   });
 
   it("truncates a long name in the error", () => {
-    const error = refusal(() => bindArguments(BUY, { item: 1, ["x".repeat(5000)]: 1 }));
+    const error = errorOf(() => bindArguments(BUY, { item: 1, ["x".repeat(5000)]: 1 }));
     expect(error.message.length).toBeLessThan(120);
     expect(error.details.parameter).toHaveLength(40);
   });
 
   it("ignores properties that an object inherits", () => {
-    // Were names looked up on the prototype, these would be given functions.
+    // If names were looked up on the prototype, these parameters would receive functions.
     for (const name of ["constructor", "toString", "valueOf", "hasOwnProperty"]) {
       const odd = signature([{ name, type: "any" }]);
-      expect(refusal(() => bindArguments(odd, {})).details).toMatchObject({ parameter: name });
+      expect(errorOf(() => bindArguments(odd, {})).details).toMatchObject({ parameter: name });
       expect(bindArguments(odd, args(`{"${name}":1}`))).toEqual([1]);
     }
   });
@@ -153,15 +153,15 @@ describe("bindArguments for a keyed function", () => {
 
   it("omits the keys of omitted arguments, so that their defaults apply", () => {
     const [fields] = bindArguments(keyed, { item: "apple" });
-    expect(Object.keys(fields as object)).toEqual(["item"]); // the one object
+    expect(Object.keys(fields as object)).toEqual(["item"]); // a keyed function has one argument, an object
     const fn = ({ quantity = 1 }: { quantity?: number }) => quantity;
     expect(fn(fields as object)).toBe(1);
   });
 
   it("rejects missing, unknown and invalid arguments", () => {
-    expect(refusal(() => bindArguments(keyed, {})).details).toMatchObject({ parameter: "item" });
-    expect(refusal(() => bindArguments(keyed, { item: 1, more: 1 })).details).toMatchObject({ parameter: "more" });
-    expect(refusal(() => bindArguments(keyed, { item: 1, quantity: "x" })).details).toMatchObject({
+    expect(errorOf(() => bindArguments(keyed, {})).details).toMatchObject({ parameter: "item" });
+    expect(errorOf(() => bindArguments(keyed, { item: 1, more: 1 })).details).toMatchObject({ parameter: "more" });
+    expect(errorOf(() => bindArguments(keyed, { item: 1, quantity: "x" })).details).toMatchObject({
       parameter: "quantity",
     });
   });
@@ -181,10 +181,10 @@ describe("bindArguments with any JSON", () => {
 
   it("returns values of the types, or throws a validation_error that names the parameter", () => {
     fc.assert(
-      fc.property(anyArgs, (given) => {
+      fc.property(anyArgs, (input) => {
         let values: unknown[];
         try {
-          values = bindArguments(typed, given);
+          values = bindArguments(typed, input);
         } catch (error) {
           expect(error).toBeInstanceOf(RPCError);
           expect(error).toMatchObject({ code: "validation_error", details: { parameter: expect.any(String) } });
@@ -195,7 +195,7 @@ describe("bindArguments with any JSON", () => {
         expect(n === undefined || Number.isSafeInteger(n)).toBe(true);
         expect(f === undefined || f === null || Number.isFinite(f)).toBe(true);
         expect(b === undefined || typeof b === "boolean").toBe(true);
-        expect(Object.keys(given).every((name) => ["n", "f", "b", "x"].includes(name))).toBe(true);
+        expect(Object.keys(input).every((name) => ["n", "f", "b", "x"].includes(name))).toBe(true);
       }),
       { numRuns: 500 },
     );

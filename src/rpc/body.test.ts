@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { RPCError } from "../errors.ts";
 import { MAX_DEPTH, readArguments } from "./body.ts";
 
-/** `args` with something that nests this deep, `args` itself counted. */
+/** Returns a body whose `args` nest this deep, `args` itself included. */
 function nested(depth: number, [open, close]: readonly [string, string]): string {
   return `{"args":{"a":${open.repeat(depth - 1)}1${close.repeat(depth - 1)}}}`;
 }

@@ -99,7 +99,7 @@ export function warnOfMissingAddress({ address, id }: RequestContext, log: Logge
   if (address !== "") return;
   log.warn(
     { id },
-    "Calls have no client address, so all clients share one rate limit. Pass the address: app.fetch(request, { address })",
+    "Calls have no client address, so all clients share one limit. Pass the address: app.fetch(request, { address })",
   );
 }
 

@@ -34,8 +34,8 @@ describe("an error of a function", () => {
     ["internal", 500],
   ] as const)("is sent unchanged and not logged, if it is an RPCError: %s with status %i", async (code, status) => {
     const error = new RPCError(code, "So it is.", { why: [1, { a: new Date(0) }] });
-    const refusal = await expectCallError(callOverHttp(throwing(error), "fail"), status, code);
-    expect(refusal.json.error).toEqual({
+    const response = await expectCallError(callOverHttp(throwing(error), "fail"), status, code);
+    expect(response.json.error).toEqual({
       code,
       message: "So it is.",
       details: { why: [1, { a: "1970-01-01T00:00:00.000Z" }] },
@@ -85,7 +85,7 @@ describe("an error of a function", () => {
     ["null", null],
     ["a list", [1]],
   ])("is sent with empty details if they cannot be serialised (%s), which is logged", async (_, details) => {
-    const sent = details as { self?: object }; // in JavaScript anything can be given
+    const sent = details as { self?: object }; // JavaScript code can pass any value
     if (sent?.self) sent.self = sent;
     const error = new RPCError("conflict", "Taken.", sent as Record<string, unknown>);
     const { json } = await expectCallError(callOverHttp(throwing(error), "fail"), 409, "conflict");
@@ -117,9 +117,9 @@ describe("an error of a function", () => {
 describe("a cookie that is set after the response was sent", () => {
   it("throws an error instead of being lost", async () => {
     let late: Promise<unknown> = Promise.resolve();
-    let answered = () => {};
+    let openGate = () => {};
     const gate = new Promise<void>((open) => {
-      answered = open;
+      openGate = open;
     });
     const app = createTestApp({
       later: compiledServer("later", () => {
@@ -127,7 +127,7 @@ describe("a cookie that is set after the response was sent", () => {
       }),
     });
     await callOverHttp(app, "later");
-    answered();
-    await expect(late).rejects.toThrow("the first bytes of this answer have left");
+    openGate();
+    await expect(late).rejects.toThrow("the headers of the response have already been sent");
   });
 });

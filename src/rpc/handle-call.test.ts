@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { readCallResponse, expectCallError as refusedAnswer } from "#test/call-response";
+import { expectCallError, readCallResponse } from "#test/call-response";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { session } from "../session/index.ts";
 
 const MIB = 1024 * 1024;
 
-let ran: string[] = [];
+let calls: string[] = [];
 let log: MockInstance<typeof console.error>;
 beforeEach(() => {
-  ran = [];
+  calls = [];
   log = vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
 afterEach(() => log.mockRestore());
@@ -20,7 +20,7 @@ function logged(): string {
 const add = compiledServer(
   "add",
   (a: number, b: number = 10) => {
-    ran.push("add");
+    calls.push("add");
     return a + b;
   },
   { params: { a: "int", b: { type: "int", optional: true } } },
@@ -40,11 +40,11 @@ const count = compiledServer(
 );
 const app = createTestApp({ add, echo, nothing, account, signIn, größe, order, count }, { rate: false });
 
-/** What is refused has not run. */
-async function refused(...refusal: Parameters<typeof refusedAnswer>) {
-  const told = await refusedAnswer(...refusal);
-  expect(ran).toEqual([]);
-  return told;
+/** Reads the response of a rejected call, and checks that the function did not run. */
+async function expectRejected(...expected: Parameters<typeof expectCallError>) {
+  const response = await expectCallError(...expected);
+  expect(calls).toEqual([]);
+  return response;
 }
 
 describe("a call over HTTP", () => {
@@ -70,8 +70,8 @@ describe("a call over HTTP", () => {
 
   it("can sign the user in", async () => {
     const cookie = (await callOverHttp(app, "signIn", { name: "ada" })).headers.get("set-cookie")?.split(";")[0] ?? "";
-    const answered = await readCallResponse(callOverHttp(app, "account", {}, { headers: { cookie } }));
-    expect(answered).toMatchObject({ status: 200, json: { result: { sub: "ada" } } });
+    const response = await readCallResponse(callOverHttp(app, "account", {}, { headers: { cookie } }));
+    expect(response).toMatchObject({ status: 200, json: { result: { sub: "ada" } } });
   });
 });
 
@@ -83,14 +83,14 @@ describe("an invalid call", () => {
       expect(response.status).toBe(405);
       expect(response.headers.get("allow")).toBe("POST");
       expect(response.headers.get("connection")).toBe("close");
-      if (method !== "HEAD") await refused(response, 405, "validation_error");
+      if (method !== "HEAD") await expectRejected(response, 405, "validation_error");
     },
   );
 
   it("is rejected with 405 for GET, with the parameter names of a known function", async () => {
     const detailsOf = async (name: string) => {
       const path = `http://shop.example/__web/rpc/${encodeURIComponent(name)}`;
-      return (await refused(app.fetch(new Request(path)), 405, "validation_error")).json.error.details;
+      return (await expectRejected(app.fetch(new Request(path)), 405, "validation_error")).json.error.details;
     };
     expect(await detailsOf("add")).toEqual({ parameters: ["a", "b"] });
     expect(await detailsOf("nothing")).toEqual({ parameters: [] });
@@ -114,7 +114,7 @@ describe("an invalid call", () => {
     "application /json",
     "",
   ])("is rejected with 415 for the content type %j", async (type) => {
-    const { headers } = await refused(
+    const { headers } = await expectRejected(
       callOverHttp(app, "add", { a: 1 }, { headers: { "content-type": type } }),
       415,
       "validation_error",
@@ -126,7 +126,7 @@ describe("an invalid call", () => {
     const body = new TextEncoder().encode('{"args":{"a":1}}');
     const request = new Request("http://shop.example/__web/rpc/add", { method: "POST", body });
     expect(request.headers.has("content-type")).toBe(false);
-    await refused(app.fetch(request), 415, "validation_error");
+    await expectRejected(app.fetch(request), 415, "validation_error");
   });
 
   it.each([
@@ -148,14 +148,14 @@ describe("an invalid call", () => {
     { "sec-fetch-site": "cross-site" },
     { "sec-fetch-site": "same-site" },
   ])("is rejected with 403 if it comes from another site (%j)", async (headers) => {
-    const refusal = await refused(callOverHttp(app, "add", { a: 1 }, { headers }), 403, "forbidden");
-    expect(refusal.headers.get("connection")).toBe("close");
+    const response = await expectRejected(callOverHttp(app, "add", { a: 1 }, { headers }), 403, "forbidden");
+    expect(response.headers.get("connection")).toBe("close");
     expect(logged()).toContain("WEB_ORIGIN");
   });
 
   it("is logged with truncated headers if it comes from another site", async () => {
     const headers = { origin: `https://${"x".repeat(8_000)}.example`, "sec-fetch-site": "y".repeat(4_000) };
-    await refused(callOverHttp(app, "add", { a: 1 }, { headers }), 403, "forbidden");
+    await expectRejected(callOverHttp(app, "add", { a: 1 }, { headers }), 403, "forbidden");
     expect(logged()).toContain("https://xxx");
     expect(logged().length).toBeLessThan(1_200);
   });
@@ -175,8 +175,8 @@ describe("an invalid call", () => {
     const strict = createTestApp({ add }, { env });
     const from = (origin: string) => callOverHttp(strict, "add", { a: 1 }, { headers: { origin } });
     expect((await from("https://shop.example")).status).toBe(200);
-    ran = [];
-    await refused(from("http://shop.example"), 403, "forbidden");
+    calls = [];
+    await expectRejected(from("http://shop.example"), 403, "forbidden");
   });
 
   it.each([
@@ -193,14 +193,18 @@ describe("an invalid call", () => {
     "add%20",
     "x%2Fadd",
   ])("is rejected with 404 for the function name %j", async (name) => {
-    const { headers } = await refused(callOverHttp(app, name, { a: 1 }), 404, "not_found");
+    const { headers } = await expectRejected(callOverHttp(app, name, { a: 1 }), 404, "not_found");
     expect(headers.get("connection")).toBe("close");
   });
 
   it("is rejected with 401 before its body is read, if the function requires a signed-in user", async () => {
-    const { headers } = await refused(callOverHttp(app, "account", {}, { body: "no JSON" }), 401, "unauthenticated");
+    const { headers } = await expectRejected(
+      callOverHttp(app, "account", {}, { body: "no JSON" }),
+      401,
+      "unauthenticated",
+    );
     expect(headers.get("connection")).toBe("close");
-    await refused(
+    await expectRejected(
       callOverHttp(app, "account", {}, { headers: { cookie: "web_session=forged.forged" } }),
       401,
       "unauthenticated",
@@ -210,14 +214,14 @@ describe("an invalid call", () => {
   it.each(["", "x", "null", "[]", "1", '{"args":[]}', "{}", '{"args":null}', '{"args":{"a":{"__proto__":1}}}'])(
     "is rejected with 422 for the body %j",
     async (body) => {
-      await refused(callOverHttp(app, "add", {}, { body }), 422, "validation_error");
+      await expectRejected(callOverHttp(app, "add", {}, { body }), 422, "validation_error");
     },
   );
 
   it("is rejected with 422 for arguments that nest deeper than 64 levels", async () => {
     const nested = (depth: number) => `{"args":{"text":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}}`;
     expect((await callOverHttp(app, "echo", {}, { body: nested(64) })).status).toBe(200);
-    await refused(callOverHttp(app, "echo", {}, { body: nested(65) }), 422, "validation_error");
+    await expectRejected(callOverHttp(app, "echo", {}, { body: nested(65) }), 422, "validation_error");
   });
 
   it.each([
@@ -228,18 +232,18 @@ describe("an invalid call", () => {
     [{ a: 1, c: 1 }, "c"],
     [{ a: 1, constructor: 1 }, "constructor"],
   ])("is rejected with 422 for the arguments %j, naming the parameter %s", async (args, parameter) => {
-    const { json } = await refused(callOverHttp(app, "add", args), 422, "validation_error");
+    const { json } = await expectRejected(callOverHttp(app, "add", args), 422, "validation_error");
     expect(json.error.details).toMatchObject({ parameter, expected: expect.any(String) });
   });
 });
 
 describe("a call's body", () => {
-  /** A body of just so many bytes. */
+  /** Returns a body of this size, in bytes. */
   const sized = (bytes: number) => {
     const frame = '{"args":{"text":""}}'.length;
     return `{"args":{"text":"${"x".repeat(bytes - frame)}"}}`;
   };
-  /** The same in pieces, with its length not said. */
+  /** Returns the body as a stream of chunks, which has no declared length. */
   const chunked = (text: string) => {
     const bytes = new TextEncoder().encode(text);
     return new ReadableStream({
@@ -262,15 +266,15 @@ describe("a call's body", () => {
     const text = sized(MIB + 1);
     const headers = { "content-length": String(MIB + 1) };
     for (const init of [{ body: text, headers }, { body: text }, { body: chunked(text) }]) {
-      const refusal = await refused(callOverHttp(app, "echo", {}, init), 413, "validation_error");
-      expect(refusal.headers.get("connection")).toBe("close");
+      const response = await expectRejected(callOverHttp(app, "echo", {}, init), 413, "validation_error");
+      expect(response.headers.get("connection")).toBe("close");
     }
   });
 
   it("is rejected by its declared length before any of it is read", async () => {
     let pulled = 0;
     const body = new ReadableStream({ pull: () => void pulled++ }, { highWaterMark: 0 });
-    await refused(
+    await expectRejected(
       callOverHttp(app, "echo", {}, { body, headers: { "content-length": "99999999999" } }),
       413,
       "validation_error",
@@ -280,14 +284,14 @@ describe("a call's body", () => {
 
   it("is cancelled as soon as it exceeds the limit", async () => {
     let cancelled = false;
-    const piece = new Uint8Array(65_536);
+    const chunk = new Uint8Array(65_536);
     const body = new ReadableStream({
-      pull: (controller) => controller.enqueue(piece),
+      pull: (controller) => controller.enqueue(chunk),
       cancel: () => {
         cancelled = true;
       },
     });
-    await refused(callOverHttp(app, "echo", {}, { body }), 413, "validation_error");
+    await expectRejected(callOverHttp(app, "echo", {}, { body }), 413, "validation_error");
     expect(cancelled).toBe(true);
   });
 
@@ -295,14 +299,18 @@ describe("a call's body", () => {
     "is counted if its declared length is the invalid %j",
     async (length) => {
       const headers = { "content-length": length };
-      await refused(callOverHttp(app, "echo", {}, { body: chunked(sized(MIB + 1)), headers }), 413, "validation_error");
+      await expectRejected(
+        callOverHttp(app, "echo", {}, { body: chunked(sized(MIB + 1)), headers }),
+        413,
+        "validation_error",
+      );
     },
   );
 
   it("is counted in bytes, not in characters", async () => {
     const text = `{"args":{"text":"${"é".repeat(MIB / 2)}"}}`;
     expect(text.length).toBeLessThan(MIB);
-    await refused(callOverHttp(app, "echo", {}, { body: chunked(text) }), 413, "validation_error");
+    await expectRejected(callOverHttp(app, "echo", {}, { body: chunked(text) }), 413, "validation_error");
   });
 
   it("keeps characters that are split between chunks", async () => {

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => log.mockRestore());
 
-/** An application of one streaming function, `stream`. */
+/** Returns an application with one streaming function, `stream`. */
 function streaming(fn: () => Generator<unknown> | AsyncGenerator<unknown>, options = {}): App {
   return createTestApp({ stream: compiledServer("stream", fn, { stream: true, options }) });
 }
@@ -27,19 +27,19 @@ async function lines(response: Response | Promise<Response>): Promise<unknown[]>
     .map((line) => JSON.parse(line));
 }
 
-/** Reads a stream line by line. */
+/** Returns a reader of the response's body, whose chunks are lines. */
 function reader(response: Response): ReadableStreamDefaultReader<Uint8Array> {
-  if (!response.body) throw new Error("It has no body");
+  if (!response.body) throw new Error("The response has no body.");
   return response.body.getReader();
 }
 
-/** A promise and what fulfils it. */
+/** Returns a promise and the function that resolves it. */
 function promise(): [Promise<void>, () => void] {
-  let fulfil = () => {};
-  const made = new Promise<void>((resolve) => {
-    fulfil = resolve;
+  let resolvePromise = () => {};
+  const created = new Promise<void>((resolve) => {
+    resolvePromise = resolve;
   });
-  return [made, fulfil];
+  return [created, resolvePromise];
 }
 
 const text = (chunk: { readonly value?: Uint8Array | undefined }) => new TextDecoder().decode(chunk.value);
@@ -51,7 +51,7 @@ describe("a stream over HTTP", () => {
       yield { at: new Date(0), not: undefined };
       yield undefined;
       yield "a\nb\u2028";
-      return "not told";
+      return "not sent";
     });
     const response = await callOverHttp(app, "stream");
     expect(response.status).toBe(200);
@@ -132,7 +132,7 @@ describe("an error of a stream", () => {
     [new ValueError("No."), { code: "validation_error", message: "No.", details: {} }],
     [new TypeError("No."), { code: "validation_error", message: "No.", details: {} }],
   ])("becomes an error line, before the first value and after it: %s", async (error, body) => {
-    // biome-ignore lint/correctness/useYield: it throws before it would
+    // biome-ignore lint/correctness/useYield: it throws before its first yield
     const early = streaming(function* () {
       throw error;
     });
@@ -158,7 +158,7 @@ describe("an error of a stream", () => {
   });
 
   it("is sent with empty details if they cannot be serialised", async () => {
-    // biome-ignore lint/correctness/useYield: it throws before it would
+    // biome-ignore lint/correctness/useYield: it throws before its first yield
     const app = streaming(function* () {
       throw new RPCError("conflict", "Taken.", { later: Promise.resolve() });
     });
@@ -248,11 +248,11 @@ describe("a client that disconnects from a stream", () => {
 
   it("lets a running step reach its yield and no further", async () => {
     const [gate, open] = promise();
-    const [underWay, begin] = promise();
+    const [started, start] = promise();
     const app = streaming(async function* () {
       try {
         yield 1;
-        begin();
+        start();
         await gate;
         steps.push("before 2");
         yield 2;
@@ -264,7 +264,7 @@ describe("a client that disconnects from a stream", () => {
     const lines = reader(await callOverHttp(app, "stream"));
     await lines.read();
     const pending = lines.read();
-    await underWay;
+    await started;
     const cancelled = lines.cancel();
     open();
     await cancelled;
@@ -274,12 +274,12 @@ describe("a client that disconnects from a stream", () => {
   });
 
   it("is not logged as a failure if request.signal ended the function", async () => {
-    const gone = new AbortController();
-    const [underWay, begin] = promise();
+    const client = new AbortController();
+    const [started, start] = promise();
     const app = streaming(async function* () {
       try {
         yield 1;
-        begin();
+        start();
         const { signal } = request;
         await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
         yield 2;
@@ -287,11 +287,11 @@ describe("a client that disconnects from a stream", () => {
         steps.push("finally");
       }
     });
-    const lines = reader(await callOverHttp(app, "stream", {}, { signal: gone.signal }));
+    const lines = reader(await callOverHttp(app, "stream", {}, { signal: client.signal }));
     await lines.read();
     const pending = lines.read();
-    await underWay;
-    gone.abort();
+    await started;
+    client.abort();
     expect(text(await pending)).toBe("\n");
     expect(steps).toEqual(["finally"]);
     expect(String(log.mock.calls)).toContain("its client disconnected");
@@ -300,7 +300,7 @@ describe("a client that disconnects from a stream", () => {
 
   it("prevents the function from running, if it disconnects first, and is not counted as open", async () => {
     const endless = async function* () {
-      steps.push("begun");
+      steps.push("started");
       await new Promise(() => undefined);
       yield 1;
     };
@@ -344,7 +344,7 @@ describe("request and session in a stream", () => {
         reader(await callOverHttp(app, "stream", {}, { headers: { "x-request-id": id } })),
       ),
     );
-    if (!one || !two) throw new Error("Two were opened");
+    if (!one || !two) throw new Error("The test opened two streams.");
     for (let step = 0; step < 2; step++) {
       expect(text(await one.read())).toBe('{"chunk":"one"}\n');
       expect(text(await two.read())).toBe('{"chunk":"two"}\n');
@@ -381,7 +381,7 @@ describe("request and session in a stream", () => {
     );
     expect(late.headers.has("set-cookie")).toBe(false);
     expect(await lines(late)).toMatchObject([{ chunk: 1 }, { chunk: null }, { error: { code: "internal" } }]);
-    expect(steps).toEqual([expect.stringContaining("the first bytes of this answer have left")]);
+    expect(steps).toEqual([expect.stringContaining("the headers of the response have already been sent")]);
     expect(String(log.mock.calls)).toContain("before the first yield");
   });
 });

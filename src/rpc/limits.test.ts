@@ -4,8 +4,8 @@ import { RPCError, request, session } from "../index.ts";
 
 const CSRF = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_CSRF_SECRET: "3c".repeat(32) };
 
-/** What a browser keeps of an answer: its cookie and its token. */
-function kept(response: Response): { cookie: string; token: string | null } {
+/** Returns the cookie and the CSRF token of a response, as the next request sends them. */
+function credentialsOf(response: Response): { cookie: string; token: string | null } {
   const cookie = response.headers.getSetCookie().map((line) => line.split(";")[0]);
   return { cookie: cookie.join("; "), token: response.headers.get("x-csrf-token") };
 }
@@ -29,23 +29,23 @@ describe("the rate limit of calls", () => {
         { address },
       );
     const one = from("10.0.0.1");
-    for (let at = 0; at < 119; at++) expect((await one("ping")).status).toBe(200);
+    for (let i = 0; i < 119; i++) expect((await one("ping")).status).toBe(200);
     expect((await one("nothing")).status).toBe(404);
-    const refused = await one("ping");
-    expect(refused.status).toBe(429);
-    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(refused.headers.get("connection")).toBe("close");
-    expect(await errorOf(refused)).toMatchObject({ code: "rate_limited" });
+    const rejected = await one("ping");
+    expect(rejected.status).toBe(429);
+    expect(Number(rejected.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(rejected.headers.get("connection")).toBe("close");
+    expect(await errorOf(rejected)).toMatchObject({ code: "rate_limited" });
     expect((await from("10.0.0.2")("ping")).status).toBe(200);
   });
 
   it("can be changed and switched off", async () => {
     const three = createTestApp({ ping }, { rate: { calls: 3, seconds: 60 } });
     const statuses = [];
-    for (let at = 0; at < 4; at++) statuses.push((await callOverHttp(three, "ping")).status);
+    for (let i = 0; i < 4; i++) statuses.push((await callOverHttp(three, "ping")).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
     const any = createTestApp({ ping }, { rate: false });
-    for (let at = 0; at < 130; at++) expect((await callOverHttp(any, "ping")).status).toBe(200);
+    for (let i = 0; i < 130; i++) expect((await callOverHttp(any, "ping")).status).toBe(200);
   });
 
   it.each([
@@ -67,7 +67,7 @@ describe("rpc_timeout", () => {
     vi.useRealTimers();
   });
 
-  /** A function that never ends by itself, and what became of it. */
+  /** Returns a function that never returns, its request.signal, and a function that makes it reject. */
   function stuck(options = {}) {
     const seen: { signal?: AbortSignal; fail?: (error: Error) => void } = {};
     const wait = compiledServer(
@@ -85,15 +85,15 @@ describe("rpc_timeout", () => {
 
   it("responds with 504 when it is exceeded and not before, and aborts request.signal", async () => {
     const { wait, seen } = stuck({ rpc_timeout: 2 });
-    let answered = false;
-    const answer = callOverHttp(createTestApp({ wait }), "wait").finally(() => {
-      answered = true;
+    let hasResponse = false;
+    const pending = callOverHttp(createTestApp({ wait }), "wait").finally(() => {
+      hasResponse = true;
     });
     await vi.advanceTimersByTimeAsync(1999);
-    expect(answered).toBe(false);
+    expect(hasResponse).toBe(false);
     expect(seen.signal?.aborted).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
-    const response = await answer;
+    const response = await pending;
     expect(response.status).toBe(504);
     expect(await errorOf(response)).toMatchObject({ code: "timeout" });
     expect(seen.signal?.aborted).toBe(true);
@@ -103,32 +103,32 @@ describe("rpc_timeout", () => {
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
     const { wait, seen } = stuck({ rpc_timeout: 1 });
-    const answer = callOverHttp(createTestApp({ wait }), "wait");
+    const pending = callOverHttp(createTestApp({ wait }), "wait");
     await vi.advanceTimersByTimeAsync(1000);
-    await answer;
+    await pending;
     seen.fail?.(new Error("late"));
     vi.useRealTimers();
-    // A rejection that nobody took up is told of once the queue of promises is empty.
+    // Node reports unhandled rejections after the microtask queue is empty.
     await new Promise((resolve) => setImmediate(resolve));
     process.off("unhandledRejection", unhandled);
     expect(unhandled).not.toHaveBeenCalled();
   });
 
   it("is that of the function, or else that of the application", async () => {
-    const patient = stuck({ rpc_timeout: 5 }).wait;
+    const withOwnLimit = stuck({ rpc_timeout: 5 }).wait;
     const { wait } = stuck();
     const app = createTestApp({ wait }, { rpc_timeout: 1 });
     const first = callOverHttp(app, "wait");
-    const other = callOverHttp(createTestApp({ wait: patient }, { rpc_timeout: 1 }), "wait");
-    let answered = false;
-    other.finally(() => {
-      answered = true;
+    const second = callOverHttp(createTestApp({ wait: withOwnLimit }, { rpc_timeout: 1 }), "wait");
+    let hasResponse = false;
+    second.finally(() => {
+      hasResponse = true;
     });
     await vi.advanceTimersByTimeAsync(1000);
     expect((await first).status).toBe(504);
-    expect(answered).toBe(false);
+    expect(hasResponse).toBe(false);
     await vi.advanceTimersByTimeAsync(4000);
-    expect((await other).status).toBe(504);
+    expect((await second).status).toBe(504);
   });
 
   it("leaves no timer after a call and does not apply to streams", async () => {
@@ -163,9 +163,9 @@ describe("rpc_timeout", () => {
       },
       { options: { rpc_timeout: 1 } },
     );
-    const answer = callOverHttp(createTestApp({ wait }), "wait");
+    const pending = callOverHttp(createTestApp({ wait }), "wait");
     await vi.advanceTimersByTimeAsync(2000);
-    expect((await answer).headers.getSetCookie()).toEqual([]);
+    expect((await pending).headers.getSetCookie()).toEqual([]);
     expect(late).toMatchObject({ message: expect.stringContaining("cannot be set") });
   });
 
@@ -193,10 +193,10 @@ describe("the time limit of a call's body", () => {
     vi.useFakeTimers();
     const ping = compiledServer("ping", () => "pong");
     const never = new ReadableStream<Uint8Array>();
-    const answer = callOverHttp(createTestApp({ ping }), "ping", {}, { body: never });
+    const pending = callOverHttp(createTestApp({ ping }), "ping", {}, { body: never });
     await vi.advanceTimersByTimeAsync(30_000);
     vi.useRealTimers();
-    const response = await answer;
+    const response = await pending;
     expect(response.status).toBe(408);
     expect(response.headers.get("connection")).toBe("close");
     expect(await errorOf(response)).toMatchObject({ code: "validation_error" });
@@ -216,33 +216,33 @@ describe("the CSRF token of a call", () => {
     const app = site();
     expect((await callOverHttp(app, "open")).status).toBe(200);
     expect((await callOverHttp(app, "spend")).status).toBe(401);
-    const { cookie } = kept(await callOverHttp(app, "enter", { who: "ada" }));
-    const refused = await callOverHttp(app, "spend", {}, { headers: { cookie } });
-    expect(refused.status).toBe(403);
-    expect(await errorOf(refused)).toMatchObject({ code: "forbidden" });
+    const { cookie } = credentialsOf(await callOverHttp(app, "enter", { who: "ada" }));
+    const rejected = await callOverHttp(app, "spend", {}, { headers: { cookie } });
+    expect(rejected.status).toBe(403);
+    expect(await errorOf(rejected)).toMatchObject({ code: "forbidden" });
     expect((await callOverHttp(app, "open", {}, { headers: { cookie } })).status).toBe(200);
   });
 
   it("is in the response that signs in, and is valid without loading a page", async () => {
     const app = site();
-    const { cookie, token } = kept(await callOverHttp(app, "enter", { who: "ada" }));
+    const { cookie, token } = credentialsOf(await callOverHttp(app, "enter", { who: "ada" }));
     const headers = { cookie, "x-csrf-token": token ?? "" };
     const spent = await callOverHttp(app, "spend", {}, { headers });
     expect(await spent.json()).toEqual({ result: "ada" });
     expect(spent.headers.has("x-csrf-token")).toBe(false);
     const left = await callOverHttp(app, "leave", {}, { headers });
-    expect(kept(left).token).not.toBe(token);
-    expect(kept(left).token).not.toBeNull();
+    expect(credentialsOf(left).token).not.toBe(token);
+    expect(credentialsOf(left).token).not.toBeNull();
   });
 
   it("is rejected if it belongs to an earlier sign-in (another tab), and the response has a valid one", async () => {
     const app = site();
-    const first = kept(await callOverHttp(app, "enter", { who: "ada" }));
-    const second = kept(await callOverHttp(app, "enter", { who: "ada" }));
+    const first = credentialsOf(await callOverHttp(app, "enter", { who: "ada" }));
+    const second = credentialsOf(await callOverHttp(app, "enter", { who: "ada" }));
     const headers = { cookie: second.cookie, "x-csrf-token": first.token ?? "" };
-    const refused = await callOverHttp(app, "spend", {}, { headers });
-    expect(refused.status).toBe(403);
-    const fresh = refused.headers.get("x-csrf-token") ?? "";
+    const rejected = await callOverHttp(app, "spend", {}, { headers });
+    expect(rejected.status).toBe(403);
+    const fresh = rejected.headers.get("x-csrf-token") ?? "";
     expect((await callOverHttp(app, "spend", {}, { headers: { ...headers, "x-csrf-token": fresh } })).status).toBe(200);
   });
 
@@ -251,7 +251,7 @@ describe("the CSRF token of a call", () => {
       session.login("ada");
       throw new Error("after");
     });
-    expect(kept(await callOverHttp(createTestApp({ both }, { env: CSRF }), "both")).token).not.toBeNull();
+    expect(credentialsOf(await callOverHttp(createTestApp({ both }, { env: CSRF }), "both")).token).not.toBeNull();
   });
 
   it("is not in a 403 response of the function itself, because clients would repeat the call", async () => {
@@ -259,14 +259,16 @@ describe("the CSRF token of a call", () => {
       session.login("ada");
       throw new RPCError("forbidden", "Not you.");
     });
-    expect(kept(await callOverHttp(createTestApp({ both }, { env: CSRF }), "both")).token).toBeNull();
+    expect(credentialsOf(await callOverHttp(createTestApp({ both }, { env: CSRF }), "both")).token).toBeNull();
   });
 
   it("is neither required nor sent without WEB_CSRF_SECRET", async () => {
     const app = createTestApp(functions);
     const entered = await callOverHttp(app, "enter", { who: "ada" });
-    expect(kept(entered).token).toBeNull();
-    expect((await callOverHttp(app, "spend", {}, { headers: { cookie: kept(entered).cookie } })).status).toBe(200);
+    expect(credentialsOf(entered).token).toBeNull();
+    expect((await callOverHttp(app, "spend", {}, { headers: { cookie: credentialsOf(entered).cookie } })).status).toBe(
+      200,
+    );
   });
 });
 
@@ -281,23 +283,26 @@ describe("the limit of open streams of a client", () => {
   const waiting = compiledServer(
     "waiting",
     async function* () {
-      await new Promise(() => {}); // it listens to nothing: no `return()` ever comes through to it
+      await new Promise(() => {}); // never resolves, so `return()` has no effect
       yield 1;
     },
     { stream: true },
   );
-  const app = (most?: number) =>
-    createTestApp({ forever, waiting }, { rate: false, env: most ? { WEB_MAX_STREAMS_PER_CLIENT: String(most) } : {} });
+  const app = (maxStreams?: number) =>
+    createTestApp(
+      { forever, waiting },
+      { rate: false, env: maxStreams ? { WEB_MAX_STREAMS_PER_CLIENT: String(maxStreams) } : {} },
+    );
 
   it("is 100 by default, and a stream that ends no longer counts", async () => {
     const many = app();
     const opened = [];
-    for (let at = 0; at < 100; at++) opened.push(await callOverHttp(many, "forever"));
+    for (let i = 0; i < 100; i++) opened.push(await callOverHttp(many, "forever"));
     expect(opened.every(({ status }) => status === 200)).toBe(true);
-    const refused = await callOverHttp(many, "forever");
-    expect(refused.status).toBe(429);
-    expect(refused.headers.get("content-type")).toBe("application/json");
-    expect(await errorOf(refused)).toMatchObject({ code: "rate_limited", message: expect.stringMatching(/100/) });
+    const rejected = await callOverHttp(many, "forever");
+    expect(rejected.status).toBe(429);
+    expect(rejected.headers.get("content-type")).toBe("application/json");
+    expect(await errorOf(rejected)).toMatchObject({ code: "rate_limited", message: expect.stringMatching(/100/) });
     await opened[0]?.body?.cancel();
     expect((await callOverHttp(many, "forever")).status).toBe(200);
     expect((await callOverHttp(many, "forever")).status).toBe(429);
@@ -305,16 +310,16 @@ describe("the limit of open streams of a client", () => {
 
   it("no longer counts a stream whose client disconnects before the first value, even if the function never ends", async () => {
     const one = app(1);
-    const gone = new AbortController();
-    void callOverHttp(one, "waiting", {}, { signal: gone.signal });
+    const client = new AbortController();
+    void callOverHttp(one, "waiting", {}, { signal: client.signal });
     while ((await callOverHttp(one, "forever")).status !== 429) await new Promise((later) => setImmediate(later));
-    gone.abort();
+    client.abort();
     expect((await callOverHttp(one, "forever")).status).toBe(200);
   });
 
   it("does not count rejected calls and calls of other functions", async () => {
     const one = app(1);
-    for (let at = 0; at < 3; at++) expect((await callOverHttp(one, "forever", { extra: 1 })).status).toBe(422);
+    for (let i = 0; i < 3; i++) expect((await callOverHttp(one, "forever", { extra: 1 })).status).toBe(422);
     const whole = createTestApp(
       { ping: compiledServer("ping", () => "pong"), forever },
       { env: { WEB_MAX_STREAMS_PER_CLIENT: "1" } },

@@ -7,12 +7,12 @@ import { definitionOf, server } from "./server.ts";
 
 describe("server()", () => {
   it("throws in a module that was not compiled, and the error describes how to compile it", () => {
-    for (const mark of [
+    for (const declare of [
       () => server(() => 1),
       () => server({}, () => 1),
       () => server({ auth_required: true }, () => 1),
     ]) {
-      expect(mark).toThrow(/tsweb dev[\s\S]*tsweb\/register[\s\S]*tsweb\/vite/);
+      expect(declare).toThrow(/tsweb dev[\s\S]*tsweb\/register[\s\S]*tsweb\/vite/);
     }
   });
 
@@ -27,12 +27,12 @@ describe("server()", () => {
 
 describe("a call from server code", () => {
   it("resolves with the serialised result and does not coerce arguments", async () => {
-    const given: unknown[] = [];
-    const echo = compiledServer("echo", (...values: unknown[]) => given.push(...values), {
+    const received: unknown[] = [];
+    const echo = compiledServer("echo", (...values: unknown[]) => received.push(...values), {
       params: { a: "int", b: "int" },
     });
     await echo("1", undefined);
-    expect(given).toEqual(["1", undefined]);
+    expect(received).toEqual(["1", undefined]);
     const date = compiledServer("date", () => ({ at: new Date(0), none: undefined, big: 1n }));
     expect(await date()).toEqual({ at: "1970-01-01T00:00:00.000Z", big: "1" });
     const nothing = compiledServer("nothing", async () => {});
@@ -40,11 +40,11 @@ describe("a call from server code", () => {
   });
 
   it("resolves with a copy of the function's value", async () => {
-    const kept = { list: [1] };
-    const get = compiledServer("get", () => kept);
+    const stored = { list: [1] };
+    const get = compiledServer("get", () => stored);
     const got = await get();
     got.list.push(2);
-    expect(kept.list).toEqual([1]);
+    expect(stored.list).toEqual([1]);
   });
 
   it("rejects with the function's error and never throws synchronously", async () => {
@@ -214,7 +214,7 @@ describe("a stream from server code", () => {
 
     const never = counting(steps)();
     never.cancel();
-    for await (const _ of never) throw new Error("It was cancelled");
+    for await (const _ of never) throw new Error("The stream was cancelled.");
     expect(steps).toEqual(["start", "finally"]);
 
     let open = () => {};

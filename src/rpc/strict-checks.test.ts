@@ -7,10 +7,10 @@ import type { Signature } from "../protocol/signature.ts";
 import { bindArguments } from "./arguments.ts";
 import { compileParameterChecks } from "./strict-checks.ts";
 
-/** A function's signature, as the compile step reads it of its parameters. */
-const signature = (params: string, around = "") => typedSignature("f", params, around);
+/** Returns the signature that the compile step reads from the source text of parameters. */
+const signature = (params: string, declarations = "") => typedSignature("f", params, declarations);
 
-/** Binds arguments as a strict application does; they come as JSON, with whatever keys that names. */
+/** Binds arguments like a strict application. They are JSON text, so that keys like __proto__ are own properties. */
 function bind(compiled: Signature, json: string): unknown[] {
   return bindArguments(
     compiled,
@@ -19,19 +19,19 @@ function bind(compiled: Signature, json: string): unknown[] {
   );
 }
 
-/** What a parameter `a` of a type takes a value for. */
-function taken(type: string, json: string, around = ""): unknown {
-  return bind(signature(`a: ${type}`, around), `{"a":${json}}`)[0];
+/** Returns the value that a parameter `a` of a type receives. */
+function accepted(type: string, json: string, declarations = ""): unknown {
+  return bind(signature(`a: ${type}`, declarations), `{"a":${json}}`)[0];
 }
 
-function refused(type: string, json: string, around = ""): RPCError {
+function rejected(type: string, json: string, declarations = ""): RPCError {
   try {
-    taken(type, json, around);
+    accepted(type, json, declarations);
   } catch (error) {
     if (error instanceof RPCError) return error;
     throw error;
   }
-  throw new Error("It was not refused");
+  throw new Error("The value was not rejected.");
 }
 
 describe("strict checks of scalar values", () => {
@@ -54,7 +54,7 @@ describe("strict checks of scalar values", () => {
     ["int", '"7"', 7],
     ["Date", '"whatever"', "whatever"],
   ])("accept for the type %s the value %s", (type, json, value) => {
-    expect(taken(type, json)).toStrictEqual(value);
+    expect(accepted(type, json)).toStrictEqual(value);
   });
 
   it.each<[type: string, json: string, message: string]>([
@@ -72,14 +72,14 @@ describe("strict checks of scalar values", () => {
     ["true | 1", '"1"', 'a: expected true or 1, got "1"'],
     ["int", "1.5", "a: expected int, got 1.5"],
   ])("reject for the type %s the value %s", (type, json, message) => {
-    const error = refused(type, json);
+    const error = rejected(type, json);
     expect(error).toMatchObject({ code: "validation_error", message });
     expect(error.details).toEqual({ parameter: "a", expected: message.slice(12, message.indexOf(", got")) });
   });
 
   it("truncate long values and keys in errors", () => {
-    expect(refused("int[]", `["${"9".repeat(10_000)}x"]`).message.length).toBeLessThan(100);
-    expect(refused("Record<string, int>", `{"${"k".repeat(10_000)}":"x"}`).message.length).toBeLessThan(120);
+    expect(rejected("int[]", `["${"9".repeat(10_000)}x"]`).message.length).toBeLessThan(100);
+    expect(rejected("Record<string, int>", `{"${"k".repeat(10_000)}":"x"}`).message.length).toBeLessThan(120);
   });
 });
 
@@ -89,14 +89,14 @@ describe("strict checks inside of values", () => {
   it("coerce members and items like whole parameters", () => {
     const json =
       '[{"name":"a","price":" 1.5 "},{"name":"b","price":2,"tags":["x"]},{"name":"c","price":0,"tags":null}]';
-    expect(taken("Item[]", json, ITEM)).toStrictEqual([
+    expect(accepted("Item[]", json, ITEM)).toStrictEqual([
       { name: "a", price: 1.5 },
       { name: "b", price: 2, tags: ["x"] },
       { name: "c", price: 0, tags: null },
     ]);
-    expect(taken("{ on: boolean; n: int | null }", '{"on":"yes","n":"4"}')).toStrictEqual({ on: true, n: 4 });
-    expect(taken("Record<string, int>", '{"a":"1","b":2}')).toStrictEqual({ a: 1, b: 2 });
-    expect(taken("[int, string]", '["1","1"]')).toStrictEqual([1, "1"]);
+    expect(accepted("{ on: boolean; n: int | null }", '{"on":"yes","n":"4"}')).toStrictEqual({ on: true, n: 4 });
+    expect(accepted("Record<string, int>", '{"a":"1","b":2}')).toStrictEqual({ a: 1, b: 2 });
+    expect(accepted("[int, string]", '["1","1"]')).toStrictEqual([1, "1"]);
   });
 
   it.each<[type: string, json: string, path: string | undefined, expected: string, message: string]>([
@@ -122,7 +122,7 @@ describe("strict checks inside of values", () => {
     ["int[] | null", '"x"', undefined, "array or null", 'got "x"'],
     ["int | { n: int }", "[]", undefined, "int or object", "got []"],
   ])("reject for the type %s the value %s at the path %s", (type, json, path, expected, message) => {
-    const error = refused(type, json, ITEM);
+    const error = rejected(type, json, ITEM);
     expect(error.details).toEqual({ parameter: "a", expected, ...(path === undefined ? {} : { path }) });
     expect(error.message).toMatch(new RegExp(`^${(path ?? "a").replace(/[[\]]/g, "\\$&")}: `));
     expect(error.message).toContain(message);
@@ -130,65 +130,65 @@ describe("strict checks inside of values", () => {
 
   it("select the case of a discriminated union by its literal member", () => {
     const pay = '{ kind: "card"; number: string } | { kind: "iban" | "bic"; code: string; fee?: int }';
-    expect(taken(pay, '{"kind":"card","number":"4"}')).toStrictEqual({ kind: "card", number: "4" });
-    expect(taken(pay, '{"kind":"bic","code":"x","fee":"3"}')).toStrictEqual({ kind: "bic", code: "x", fee: 3 });
-    expect(refused(pay, '{"kind":"bic","number":"4"}').message).toBe("a.code: string is required");
-    expect(refused(pay, '{"kind":"cash"}').message).toBe('a.kind: expected "card" or "iban" or "bic", got "cash"');
-    expect(refused(pay, "{}").message).toBe('a.kind: "card" or "iban" or "bic" is required');
-    expect(taken("{ v: 1; a: int } | { v: 2; b: int }", '{"v":"2","b":"3"}')).toStrictEqual({ v: 2, b: 3 });
+    expect(accepted(pay, '{"kind":"card","number":"4"}')).toStrictEqual({ kind: "card", number: "4" });
+    expect(accepted(pay, '{"kind":"bic","code":"x","fee":"3"}')).toStrictEqual({ kind: "bic", code: "x", fee: 3 });
+    expect(rejected(pay, '{"kind":"bic","number":"4"}').message).toBe("a.code: string is required");
+    expect(rejected(pay, '{"kind":"cash"}').message).toBe('a.kind: expected "card" or "iban" or "bic", got "cash"');
+    expect(rejected(pay, "{}").message).toBe('a.kind: "card" or "iban" or "bic" is required');
+    expect(accepted("{ v: 1; a: int } | { v: 2; b: int }", '{"v":"2","b":"3"}')).toStrictEqual({ v: 2, b: 3 });
   });
 
   it("follow recursive types", () => {
     const tree = "interface Tree { v: int; kids: Tree[]; up?: Tree | null }";
-    expect(taken("Tree", '{"v":1,"kids":[{"v":"2","kids":[],"up":null}]}', tree)).toStrictEqual({
+    expect(accepted("Tree", '{"v":1,"kids":[{"v":"2","kids":[],"up":null}]}', tree)).toStrictEqual({
       v: 1,
       kids: [{ v: 2, kids: [], up: null }],
     });
-    expect(refused("Tree", '{"v":1,"kids":[{"v":2,"kids":[{"v":"x","kids":[]}]}]}', tree).details).toEqual({
+    expect(rejected("Tree", '{"v":1,"kids":[{"v":2,"kids":[{"v":"x","kids":[]}]}]}', tree).details).toEqual({
       parameter: "a",
       expected: "int",
       path: "a.kids[0].kids[0].v",
     });
     const markup = "interface Markup { tag: string; inner: (Markup | string | null)[] }";
     const some = '{"tag":"p","inner":["x",{"tag":"b","inner":[null]}]}';
-    expect(taken("Markup", some, markup)).toStrictEqual(JSON.parse(some));
-    expect(refused("Markup", '{"tag":"p","inner":[1]}', markup).message).toBe(
+    expect(accepted("Markup", some, markup)).toStrictEqual(JSON.parse(some));
+    expect(rejected("Markup", '{"tag":"p","inner":[1]}', markup).message).toBe(
       "a.inner[0]: expected string or object or null, got 1",
     );
     const json = "type Json = string | float | boolean | null | Json[] | { [key: string]: Json };";
-    expect(taken("Json", '{"a":[1,"x",{"b":null}]}', json)).toStrictEqual({ a: [1, "x", { b: null }] });
+    expect(accepted("Json", '{"a":[1,"x",{"b":null}]}', json)).toStrictEqual({ a: [1, "x", { b: null }] });
   });
 
   it("accept null in an array for undefined, because JSON has no undefined", () => {
-    expect(taken("(int | undefined)[]", '[1,null,"2"]')).toStrictEqual([1, undefined, 2]);
-    expect(taken("(int | null | undefined)[]", "[null]")).toStrictEqual([null]);
-    expect(taken("[int?, int?]", "[null,2]")).toStrictEqual([undefined, 2]);
+    expect(accepted("(int | undefined)[]", '[1,null,"2"]')).toStrictEqual([1, undefined, 2]);
+    expect(accepted("(int | null | undefined)[]", "[null]")).toStrictEqual([null]);
+    expect(accepted("[int?, int?]", "[null,2]")).toStrictEqual([undefined, 2]);
   });
 });
 
 describe("members that are not part of a type", () => {
   it("are removed from the value", () => {
-    expect(taken("{ n: int; o: { m: int } }", '{"n":1,"admin":true,"o":{"m":2,"x":3}}')).toStrictEqual({
+    expect(accepted("{ n: int; o: { m: int } }", '{"n":1,"admin":true,"o":{"m":2,"x":3}}')).toStrictEqual({
       n: 1,
       o: { m: 2 },
     });
-    expect(taken('{ k: "a" } | { k: "b"; n: int }', '{"k":"a","n":1}')).toStrictEqual({ k: "a" });
+    expect(accepted('{ k: "a" } | { k: "b"; n: int }', '{"k":"a","n":1}')).toStrictEqual({ k: "a" });
   });
 
   it("are kept if the type has an index signature", () => {
-    expect(taken("{ n: int; [key: string]: string | int }", '{"n":"1","m":"1"}')).toStrictEqual({ n: 1, m: "1" });
+    expect(accepted("{ n: int; [key: string]: string | int }", '{"n":"1","m":"1"}')).toStrictEqual({ n: 1, m: "1" });
   });
 
   it("are neither read from a prototype nor set on one", () => {
     for (const name of ["constructor", "toString", "hasOwnProperty", "valueOf"]) {
-      expect(refused(`{ ${name}: string }`, "{}").message).toBe(`a.${name}: string is required`);
-      expect(taken(`{ ${name}?: string }`, "{}")).toStrictEqual({});
-      expect(taken(`{ ${name}?: string }`, `{"${name}":"x"}`)).toEqual({ [name]: "x" });
-      expect(Object.entries(taken("Record<string, int>", `{"${name}":"1"}`) as object)).toEqual([[name, 1]]);
+      expect(rejected(`{ ${name}: string }`, "{}").message).toBe(`a.${name}: string is required`);
+      expect(accepted(`{ ${name}?: string }`, "{}")).toStrictEqual({});
+      expect(accepted(`{ ${name}?: string }`, `{"${name}":"x"}`)).toEqual({ [name]: "x" });
+      expect(Object.entries(accepted("Record<string, int>", `{"${name}":"1"}`) as object)).toEqual([[name, 1]]);
     }
-    const value = taken("{ n: int }", '{"n":1,"__proto__":{"admin":true}}') as { admin?: unknown };
+    const value = accepted("{ n: int }", '{"n":1,"__proto__":{"admin":true}}') as { admin?: unknown };
     expect(value.admin).toBeUndefined();
-    expect(refused("Record<string, { admin: boolean }>", '{"__proto__":{"admin":true}}').details.path).toBe(
+    expect(rejected("Record<string, { admin: boolean }>", '{"__proto__":{"admin":true}}').details.path).toBe(
       "a.__proto__",
     );
   });
@@ -280,7 +280,7 @@ describe("strict checks of any JSON", () => {
         try {
           const [bound = null] = bindArguments(compiled, { a: value }, checks);
           expect(isNode(bound)).toBe(true);
-          // What was taken is taken again, and stays as it is.
+          // An accepted value is accepted again, unchanged.
           expect(bindArguments(compiled, { a: bound }, checks)[0] ?? null).toEqual(bound);
           accepted++;
         } catch (error) {

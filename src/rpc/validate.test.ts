@@ -18,20 +18,20 @@ afterEach(() => log.mockRestore());
 interface Setting {
   readonly validate: Readonly<Record<string, StandardSchema>>;
   readonly strict?: boolean;
-  readonly around?: string;
+  readonly declarations?: string;
   readonly rpc_timeout?: number;
 }
 
-/** Calls a function of these parameters, and gives what it was called with, or the error. */
+/** Calls a function with these parameters and returns the arguments that it received, or the error. */
 async function sent(params: string, args: object, setting: Setting): Promise<unknown> {
-  const { strict = false, around = "", ...options } = setting;
-  const f = typedServer(["f", params], (...values: unknown[]) => values, { options, around });
+  const { strict = false, declarations = "", ...options } = setting;
+  const f = typedServer(["f", params], (...values: unknown[]) => values, { options, declarations });
   const response = await callOverHttp(createTestApp({ f }, { strict }), "f", args);
   const body = (await response.json()) as { result?: unknown; error?: unknown };
   return "result" in body ? body.result : body.error;
 }
 
-/** The same schemas, in each library's words. */
+/** The same schemas with each library. */
 const LIBRARIES: readonly {
   readonly name: string;
   readonly email: StandardSchema;
@@ -67,7 +67,7 @@ const LIBRARIES: readonly {
     email: type("string.email"),
     order: type({ lines: type({ "unit price": "number > 0" }).array() }),
     day: type("string").pipe((text) => new Date(text)),
-    // It has no asynchronous schemas: one of its own around another, as an application would write it.
+    // ArkType has no asynchronous schemas, so this wraps one, as an application would.
     free: asynchronous(type("string").narrow((name, ctx) => name !== "taken" || ctx.reject({ message: "is taken" }))),
     size: type("'s' | 'm'").default("m")[0],
   },
@@ -202,21 +202,21 @@ describe("the order of validation", () => {
   });
 
   it("follows the parameters and stops at the first invalid one", async () => {
-    const asked: string[] = [];
-    const noting = (name: string, isRight: boolean): StandardSchema => ({
+    const validated: string[] = [];
+    const recording = (name: string, isValid: boolean): StandardSchema => ({
       "~standard": {
         version: 1,
         validate: (value) => {
-          asked.push(name);
-          return isRight ? { value } : { issues: [{ message: `${name} is wrong` }] };
+          validated.push(name);
+          return isValid ? { value } : { issues: [{ message: `${name} is wrong` }] };
         },
       },
     });
-    const validate = { c: noting("c", false), b: noting("b", false), a: noting("a", true) };
+    const validate = { c: recording("c", false), b: recording("b", false), a: recording("a", true) };
     expect(await sent("a: int, b: int, c: int", { a: 1, b: 2, c: 3 }, { validate })).toMatchObject({
       message: "b: b is wrong",
     });
-    expect(asked).toEqual(["a", "b"]);
+    expect(validated).toEqual(["a", "b"]);
   });
 });
 

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, type MockInstance, vi } from "vitest";
 import { compiledPage, compiledServer, createTestApp } from "#test/compiled-app";
 import { request } from "../http/index.ts";
-import { channel, publish } from "../live/index.ts";
+import { channel } from "../live/index.ts";
 import { redirect, route } from "../pages/index.ts";
 import type { Feed } from "../protocol/feed.ts";
 import { session } from "../session/index.ts";
 import { RPCError, visitor } from "./index.ts";
 
-let ran: string[] = [];
+let events: string[] = [];
 let log: MockInstance<typeof console.error>;
 beforeEach(() => {
-  ran = [];
+  events = [];
   log = vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
 afterEach(() => log.mockRestore());
@@ -27,23 +27,23 @@ const count = compiledServer(
   async function* (to: number) {
     try {
       for (let n = 1; n <= to; n++) {
-        ran.push(`before ${n}`);
+        events.push(`before ${n}`);
         yield n;
       }
     } finally {
-      ran.push("finally");
+      events.push("finally");
     }
   },
   { params: { to: "int" }, stream: true },
 );
 const wait = compiledServer("wait", async () => {
-  ran.push("waiting");
+  events.push("waiting");
   await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
-  ran.push("aborted");
+  events.push("aborted");
 });
 const functions = { add, login, whoami, secret, fail, count, wait };
 
-const home = compiledPage("/", () => `Hello ${session.user()?.sub ?? "stranger"}`);
+const home = compiledPage("/", () => `Hello ${session.user()?.sub ?? "guest"}`);
 const old = compiledPage("/old", () => redirect("/older"));
 const older = compiledPage("/older", () => redirect("/?from=older"));
 const away = compiledPage("/away", () => redirect("https://elsewhere.example/", { external: true }));
@@ -70,7 +70,7 @@ describe("a visitor that requests pages", () => {
   it("reads the whole response of a page", async () => {
     const visit = await visitor(app).get("/");
     expect(visit).toMatchObject({ status: 200, path: "/", location: null });
-    expect(visit.text).toContain("Hello stranger");
+    expect(visit.text).toContain("Hello guest");
     expect(visit.headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
   });
 
@@ -174,11 +174,11 @@ describe("a visitor that reads a stream", () => {
   it("receives its values, while the function runs at most one step ahead", async () => {
     const stream = visitor(app).stream("count", { to: 9 });
     const reading = stream[Symbol.asyncIterator]();
-    expect(ran).toEqual([]);
+    expect(events).toEqual([]);
     expect(await reading.next()).toEqual({ done: false, value: 1 });
-    expect(ran.length).toBeLessThanOrEqual(2);
+    expect(events.length).toBeLessThanOrEqual(2);
     expect(await reading.next()).toEqual({ done: false, value: 2 });
-    expect(ran.length).toBeLessThanOrEqual(3);
+    expect(events.length).toBeLessThanOrEqual(3);
     await reading.return?.();
   });
 
@@ -187,8 +187,8 @@ describe("a visitor that reads a stream", () => {
       expect(n).toBe(1);
       break;
     }
-    await vi.waitFor(() => expect(ran.at(-1)).toBe("finally"));
-    expect(ran).not.toContain("before 3");
+    await vi.waitFor(() => expect(events.at(-1)).toBe("finally"));
+    expect(events).not.toContain("before 3");
   });
 
   it("is rejected like any other call", async () => {
@@ -207,10 +207,10 @@ describe("a visitor that aborts a request", () => {
       signal: hangUp.signal,
     };
     const answer = visitor(app).fetch("/__web/rpc/wait", init);
-    await vi.waitFor(() => expect(ran).toEqual(["waiting"]));
+    await vi.waitFor(() => expect(events).toEqual(["waiting"]));
     hangUp.abort(new Error("hung up"));
     await expect(answer).rejects.toThrow("hung up");
-    await vi.waitFor(() => expect(ran).toEqual(["waiting", "aborted"]));
+    await vi.waitFor(() => expect(events).toEqual(["waiting", "aborted"]));
   });
 
   it("does not leave a stream running if it aborts before the response", async () => {
@@ -225,7 +225,7 @@ describe("a visitor that aborts a request", () => {
     hangUp.abort(new Error("hung up"));
     await expect(answer).rejects.toThrow("hung up");
     expect(await visitor(app).rpc("add", { a: 1, b: 2 })).toBe(3); // it had time to begin
-    expect(ran).toEqual([]);
+    expect(events).toEqual([]);
   });
 
   it("ends a response that has started", async () => {
@@ -239,7 +239,7 @@ describe("a visitor that aborts a request", () => {
     const response = await visitor(app).fetch("/__web/rpc/count", init);
     hangUp.abort(new Error("hung up"));
     await expect(response.text()).rejects.toThrow("hung up");
-    await vi.waitFor(() => expect(ran.at(-1)).toBe("finally"));
+    await vi.waitFor(() => expect(events.at(-1)).toBe("finally"));
   });
 });
 
@@ -294,17 +294,17 @@ describe("a visitor that subscribes", () => {
 
   it("receives the messages published after the feed was issued, in order, until it leaves the loop", async () => {
     const guest = visitor(live);
-    await publish("room", { n: 0 });
+    await live.publish("room", { n: 0 });
     const feed = (await guest.rpc("feed_of", { name: "room" })) as Feed<{ n: number }>;
-    await publish("room", { n: 1 });
-    const seen: number[] = [];
+    await live.publish("room", { n: 1 });
+    const received: number[] = [];
     for await (const message of guest.subscribe(feed)) {
       expectTypeOf(message).toEqualTypeOf<{ n: number }>();
-      seen.push(message.n);
+      received.push(message.n);
       if (message.n === 3) break;
-      await publish("room", { n: message.n + 1 });
+      await live.publish("room", { n: message.n + 1 });
     }
-    expect(seen).toEqual([1, 2, 3]);
+    expect(received).toEqual([1, 2, 3]);
   });
 
   it("receives an error for a rejected feed and for a gap", async () => {
@@ -312,7 +312,7 @@ describe("a visitor that subscribes", () => {
     guest.login("ada");
     const feed = (await guest.rpc("feed_of", { name: "room" })) as Feed;
     await expect(guest.subscribe("AAAA" as Feed).next()).rejects.toThrow(
-      /^subscribe: A feed is not one that .* \(403\)$/,
+      /^subscribe: A feed was not issued by this application\. .* \(403\)$/,
     );
     await expect(visitor(live).subscribe(feed).next()).rejects.toThrow(
       "subscribe: messages of channel room were missed (expired).",

@@ -13,6 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describeCallers("on the server, plainly", () => functions);
+describeCallers("directly on the server", () => functions);
 describeCallers("by a visitor in the process", () => visitor(app).client<Callers>());
-describeCallers("over HTTP, from elsewhere", () => client<Callers>(server.address));
+describeCallers("by a client over HTTP", () => client<Callers>(server.address));

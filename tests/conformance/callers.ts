@@ -1,13 +1,15 @@
 /**
- * What a server function is to its caller, wherever that is: one suite, run over a plain call on the
- * server, over a visitor in the process, and over HTTP.
+ * The contract of server functions for their callers. The suite runs over direct calls on the server, over a visitor in
+ * the process, and over HTTP.
+ *
+ * @see docs/protocol.md 5.5 and 6.5
  */
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { compiledServer } from "#test/compiled-app";
 import { RPCError } from "../../src/errors.ts";
 import type { Stream } from "../../src/protocol/stream.ts";
 
-/** What happened on the server. */
+/** The events on the server, in order. */
 let events: string[] = [];
 
 /** The functions that callers call. */
@@ -29,7 +31,7 @@ export const functions = {
   count: compiledServer(
     "count",
     async function* (to: number) {
-      events.push("began");
+      events.push("started");
       try {
         for (let n = 1; n <= to; n++) yield { n };
         if (to === 2) throw new RPCError("not_found", "No third.", { n: 3 });
@@ -42,7 +44,7 @@ export const functions = {
   ),
 };
 
-/** How the functions are called; what their types say holds. */
+/** The functions as a caller sees them, with the same types. */
 export type Callers = typeof functions;
 
 async function collect<T>(stream: Stream<T>): Promise<T[]> {
@@ -51,7 +53,7 @@ async function collect<T>(stream: Stream<T>): Promise<T[]> {
   return values;
 }
 
-/** Holds a way of calling to the contract. */
+/** Declares the tests of the contract for one way to call functions. */
 export function describeCallers(name: string, callers: () => Callers): void {
   describe(`a server function, called ${name}`, () => {
     beforeEach(() => {
@@ -67,7 +69,7 @@ export function describeCallers(name: string, callers: () => Callers): void {
 
     it("accepts one object if its keys are the parameters", async () => {
       const { order } = callers();
-      const at = "1970-01-01T00:00:00.000Z"; // as it travels, on the server too
+      const at = "1970-01-01T00:00:00.000Z"; // serialised, for direct calls on the server too
       expect(await order({ item: "tea" })).toEqual({ item: "tea", quantity: 1, at });
       expect(await order.named({ quantity: 2, item: "tea" })).toEqual({ item: "tea", quantity: 2, at });
     });
@@ -100,7 +102,7 @@ export function describeCallers(name: string, callers: () => Callers): void {
       expect(events).toEqual(["ran"]);
       expect(await collect(byPosition)).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
       expect(await collect(byName)).toEqual([{ n: 1 }]);
-      expect(events).toEqual(["ran", "began", "done", "finally", "began", "done", "finally"]);
+      expect(events).toEqual(["ran", "started", "done", "finally", "started", "done", "finally"]);
     });
 
     it("throws the error of a stream after the values before it", async () => {
@@ -114,7 +116,7 @@ export function describeCallers(name: string, callers: () => Callers): void {
 
     it("ends a stream when the loop is left: nothing after its yield runs, except finally", async () => {
       for await (const { n } of callers().count(1_000_000)) if (n === 3) break;
-      await vi.waitFor(() => expect(events).toEqual(["began", "finally"]));
+      await vi.waitFor(() => expect(events).toEqual(["started", "finally"]));
     });
 
     it("ends a stream without an error when it is cancelled", async () => {
@@ -125,7 +127,7 @@ export function describeCallers(name: string, callers: () => Callers): void {
         stream.cancel();
       }
       expect(values).toEqual([{ n: 1 }]);
-      await vi.waitFor(() => expect(events).toEqual(["began", "finally"]));
+      await vi.waitFor(() => expect(events).toEqual(["started", "finally"]));
     });
 
     it("does not start a stream that was cancelled before its first read", async () => {

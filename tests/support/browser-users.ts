@@ -1,58 +1,58 @@
 /**
- * Visitors in a real browser, each with cookies of their own, and what the browser had to complain of.
+ * Users in a real browser, each with separate cookies, and the problems that the browser reports.
  */
 import { setTimeout } from "node:timers/promises";
 import type { Browser, BrowserContext, BrowserContextOptions, ConsoleMessage, Page } from "playwright-core";
 
 /**
- * Answers whether a message is the browser's own word on a refusal: of a call, or of the page itself.
- * A test provokes those and looks at their status; a script or a style sheet that is refused is a fault.
+ * Returns whether a console message is the browser's report of a 4xx response to a call or to the page itself. Tests
+ * cause these on purpose and check their status. A 4xx response to a script or a style sheet is a problem.
  */
-function isRefusal(message: ConsoleMessage, page: Page): boolean {
+function isExpectedFailure(message: ConsoleMessage, page: Page): boolean {
   const { url } = message.location();
   const isExpected = url === page.url() || new URL(url, page.url()).pathname.startsWith("/__web/rpc/");
   return isExpected && /^Failed to load resource: the server responded with a status of 4\d\d /.test(message.text());
 }
 
-/** The visitors of one test file. */
+/** The users of one test file. */
 export class BrowserUsers {
   readonly #browser: Browser;
   readonly #options: BrowserContextOptions;
   readonly #contexts: BrowserContext[] = [];
   /**
-   * What pages threw, what their consoles said as errors or warnings, violations of the content
-   * policy among them.
+   * Uncaught errors of pages, and errors and warnings in their consoles, violations of the content security policy
+   * included.
    */
   readonly problems: string[] = [];
 
-  /** @param options for every visitor: the site's address as `baseURL`, say */
+  /** @param options the options of every user, for example the site's address as `baseURL` */
   constructor(browser: Browser, options: BrowserContextOptions) {
     this.#browser = browser;
     this.#options = options;
   }
 
-  /** Gives the page of a new visitor, who is unknown to the site. */
+  /** Opens a page of a new user, without cookies. */
   async newPage(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext({ ...this.#options, ...options });
-    context.setDefaultTimeout(30_000); // a busy machine
+    context.setDefaultTimeout(30_000); // generous, for a machine under load
     this.#contexts.push(context);
     const page = await context.newPage();
     page.on("pageerror", (error) => this.problems.push(`thrown: ${error.stack ?? error.message}`));
     page.on("console", (message) => {
-      const isComplaint = message.type() === "error" || message.type() === "warning";
-      if (isComplaint && !isRefusal(message, page)) this.problems.push(`console: ${message.text()}`);
+      const isProblem = message.type() === "error" || message.type() === "warning";
+      if (isProblem && !isExpectedFailure(message, page)) this.problems.push(`console: ${message.text()}`);
     });
     return page;
   }
 
   /**
-   * Sends all of them home. Now and then Chromium never answers when it is to close what is about to load
-   * anew: that one then goes with the browser.
+   * Closes the pages of all users. Sometimes Chromium does not respond when it closes a page that is about to reload;
+   * that page is closed with the browser.
    */
   async closeAll(): Promise<void> {
     const closing = this.#contexts.splice(0).map((context) => context.close());
-    await Promise.race([Promise.all(closing), setTimeout(LEAVE_MS, undefined, { ref: false })]);
+    await Promise.race([Promise.all(closing), setTimeout(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
   }
 }
 
-const LEAVE_MS = 15_000;
+const CLOSE_TIMEOUT_MS = 15_000;

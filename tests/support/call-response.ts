@@ -1,9 +1,11 @@
 /**
- * What a call answers, held to the interface's shapes.
+ * Reads responses of calls and checks their format.
+ *
+ * @see docs/protocol.md 3.3 and 5.2
  */
 import { expect } from "vitest";
 
-/** An answer of the interface's shapes: the status, and the body as JSON. */
+/** Returns the status, the headers and the parsed body of a call's response. */
 export async function readCallResponse(response: Response | Promise<Response>) {
   const { status, headers, ...rest } = await response;
   const json = JSON.parse(await (await response).text());
@@ -12,13 +14,13 @@ export async function readCallResponse(response: Response | Promise<Response>) {
   return { ...rest, status, headers, json };
 }
 
-/** The same of a refusal, with the status and the code that it must have. */
+/** Reads the response of a failed call, which must have this status and this code. */
 export async function expectCallError(response: Response | Promise<Response>, status: number, code: string) {
-  const refusal = await readCallResponse(response);
-  expect(refusal).toMatchObject({ status, json: { error: { code } } });
-  expect(Object.keys(refusal.json)).toEqual(["error"]);
-  expect(Object.keys(refusal.json.error)).toEqual(["code", "message", "details"]);
-  expect(refusal.json.error.message).not.toBe("");
-  expect(refusal.json.error.details).toBeTypeOf("object");
-  return refusal;
+  const failure = await readCallResponse(response);
+  expect(failure).toMatchObject({ status, json: { error: { code } } });
+  expect(Object.keys(failure.json)).toEqual(["error"]);
+  expect(Object.keys(failure.json.error)).toEqual(["code", "message", "details"]);
+  expect(failure.json.error.message).not.toBe("");
+  expect(failure.json.error.details).toBeTypeOf("object");
+  return failure;
 }

@@ -1,23 +1,23 @@
 /**
- * An HTTP server of a test's own, on a free port of this machine.
+ * A local HTTP server for one test, on a free port.
  */
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server that listens. */
+/** A server that is listening. */
 export interface LocalServer {
-  /** As `http://127.0.0.1:43121`. */
+  /** The address, for example `http://127.0.0.1:43121`. */
   readonly address: string;
-  /** Cuts what is under way, and stops listening. */
+  /** Closes all connections and stops listening. */
   close(): Promise<void>;
 }
 
-/** Serves a handler. */
+/** Starts a server with this handler. */
 export async function listen(handler: RequestListener): Promise<LocalServer> {
   const server = createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // it listens on a port, not on a pipe
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // address() returns a string for pipes only
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();

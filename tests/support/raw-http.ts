@@ -1,10 +1,14 @@
 /**
- * HTTP as bytes on a socket: what no well-behaved client would send.
+ * Sends HTTP as bytes on a socket, for requests that HTTP clients refuse to send.
  */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** Opens a connection to a server, given its address as `http://localhost:3000`. */
+/**
+ * Opens a connection to a server.
+ *
+ * @param address for example `http://localhost:3000`
+ */
 export async function openSocket(address: string): Promise<Socket> {
   const { port } = new URL(address);
   const socket = connect(Number(port), "127.0.0.1");
@@ -12,16 +16,14 @@ export async function openSocket(address: string): Promise<Socket> {
   return socket;
 }
 
-/** What came back on a connection, and whether it was broken rather than closed. */
+/** The text received on a connection, and whether the connection was reset instead of closed. */
 export interface ReceivedText {
   readonly text: string;
   readonly isBroken: boolean;
 }
 
 /**
- * Reads a connection to its end.
- *
- * It begins at once: what arrives before the promise is looked at is not lost.
+ * Reads a connection to its end. Reading starts synchronously, so that nothing is lost before the promise is awaited.
  */
 export function readToEnd(socket: Socket): Promise<ReceivedText> {
   let text = "";
@@ -30,47 +32,47 @@ export function readToEnd(socket: Socket): Promise<ReceivedText> {
     text += data;
   });
   socket.on("error", () => {
-    isBroken = true; // reset, or written to after its end
+    isBroken = true; // ECONNRESET, or EPIPE of a write after the end
   });
   return new Promise((resolve) => socket.on("close", () => resolve({ text, isBroken })));
 }
 
-/** Waits until something that matches has come back on a connection, which stays open. */
-export function readUntil(socket: Socket, wanted: RegExp): Promise<string> {
+/** Waits until the received text matches, and returns it. The connection stays open. */
+export function readUntil(socket: Socket, pattern: RegExp): Promise<string> {
   let text = "";
   return new Promise((resolve, reject) => {
-    const look = (data: Buffer | string) => {
+    const onData = (data: Buffer | string) => {
       text += String(data);
-      if (!wanted.test(text)) return;
-      socket.off("data", look);
+      if (!pattern.test(text)) return;
+      socket.off("data", onData);
       resolve(text);
     };
-    socket.on("data", look);
-    socket.once("close", () => reject(new Error(`The connection ended after: ${text}`)));
+    socket.on("data", onData);
+    socket.once("close", () => reject(new Error(`The connection closed before ${pattern} matched. Received: ${text}`)));
   });
 }
 
-/** Sends parts one after the other, as fast as they are taken, and reads the connection to its end. */
+/** Sends parts one after the other and reads the connection to its end. Each part waits for the previous write. */
 export async function sendBytes(address: string, ...parts: readonly (string | Uint8Array)[]): Promise<ReceivedText> {
   const socket = await openSocket(address);
   const received = readToEnd(socket);
   for (const part of parts) {
     if (socket.destroyed) break;
     const bytes = typeof part === "string" ? Buffer.from(part, "latin1") : part;
-    await new Promise<void>((taken) => socket.write(bytes, () => taken()));
+    await new Promise<void>((resolve) => socket.write(bytes, () => resolve()));
   }
   return received;
 }
 
-/** An answer, taken apart. */
+/** A parsed response. */
 export interface RawResponse {
   readonly status: number;
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Takes the first answer apart that came back; a connection closed without one has the status 0. */
+/** Parses the first response. The status is 0 if the connection closed without one. */
 export function parseResponse({ text }: ReceivedText): RawResponse {
   const end = text.indexOf("\r\n\r\n");
   const [line = "", ...fields] = text.slice(0, Math.max(0, end)).split("\r\n");
@@ -85,12 +87,16 @@ export function parseResponse({ text }: ReceivedText): RawResponse {
   };
 }
 
-/** Sends one request, its lines given without their ends, and gives the answer. */
+/**
+ * Sends one request and returns the response.
+ *
+ * @param lines the request line and the headers, without line breaks
+ */
 export async function sendRequest(address: string, ...lines: readonly string[]): Promise<RawResponse> {
   return parseResponse(await sendBytes(address, `${[...lines, "Connection: close"].join("\r\n")}\r\n\r\n`));
 }
 
-/** Gives the bytes of a call, as a script sends it. */
+/** Returns the bytes of a call as a script sends it. */
 export function callBytes(name: string, args: object = {}, ...headers: readonly string[]): string {
   const body = JSON.stringify({ args });
   const lines = ["Host: localhost", "Content-Type: application/json", `Content-Length: ${body.length}`, ...headers];

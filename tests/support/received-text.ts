@@ -1,18 +1,18 @@
 /**
- * All text that a browser can get of an application, to be searched for what it must not hold.
+ * All text that a browser can receive from an application, in which tests search for secrets.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Page, Response } from "playwright-core";
 
-/** One file or answer. */
+/** One file or response. */
 export interface ReceivedText {
   readonly name: string;
   readonly text: string;
 }
 
-/** Reads every file that a build made for browsers, source maps and compressed copies included. */
+/** Returns the text of every file that a build made for browsers, source maps and compressed copies included. */
 export function textOfBuild(dir: string): ReceivedText[] {
   const client = join(dir, "dist/client");
   return readdirSync(client, { recursive: true, withFileTypes: true })
@@ -27,20 +27,20 @@ function unpack(name: string, bytes: Buffer): string {
 }
 
 /**
- * Opens pages, one after the other, and gives every answer that the browser got for them.
+ * Opens pages one after the other and returns every response that the browser received.
  *
- * @param paths the pages, and any other addresses that are to be asked for
+ * @param paths the paths of pages, and of any other resources
  */
 export async function textOfPages(page: Page, paths: readonly string[]): Promise<ReceivedText[]> {
   const received: ReceivedText[] = [];
   for (const path of paths) {
     const responses: Response[] = [];
-    const note = (response: Response) => responses.push(response);
-    page.on("response", note);
+    const record = (response: Response) => responses.push(response);
+    page.on("response", record);
     await page.goto(path, { waitUntil: "networkidle" });
-    page.off("response", note);
+    page.off("response", record);
     for (const response of responses) {
-      const isRedirect = response.status() >= 300 && response.status() < 400; // it has no body to be had
+      const isRedirect = response.status() >= 300 && response.status() < 400; // its body cannot be read
       received.push({ name: response.url(), text: isRedirect ? "" : await response.text() });
     }
   }

@@ -1,16 +1,16 @@
 /**
- * A log that keeps its lines, to be looked at by a test.
+ * A log that records its lines for a test.
  */
 import type { Logger } from "../../src/logging/logger.ts";
 
-/** One line. */
+/** A log line. */
 export interface LogLine {
   readonly level: "info" | "warn" | "error";
   readonly fields: object;
   readonly message: string;
 }
 
-/** Gives a log, and the lines that were written to it. */
+/** Returns a log and the array that receives its lines. */
 export function recordedLog(): { readonly log: Logger; readonly lines: LogLine[] } {
   const lines: LogLine[] = [];
   const write = (level: LogLine["level"]) => (fields: object, message: string) => {

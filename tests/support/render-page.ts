@@ -1,5 +1,5 @@
 /**
- * Pages answered without a server, for tests: with settings of their own, what was logged, and what was answered.
+ * Renders pages without a server and returns their responses and what was logged.
  */
 import { h } from "preact";
 import { runInContext } from "../../src/http/index.ts";
@@ -18,7 +18,7 @@ const assets: Assets = {
   styles: (page) => (page ? [`/assets/${page.file.replaceAll("/", "-")}.css`] : []),
 };
 
-/** What an application would log, and what its settings are unless said. */
+/** Returns default page settings and the array that receives log lines. */
 export function pageSettings(more: Partial<PageSettings> = {}) {
   const logged: string[] = [];
   const write = (fields: object, message: string) => void logged.push(`${message} ${(fields as { err?: Error }).err}`);
@@ -42,18 +42,18 @@ export interface RenderedPage {
   readonly html: string;
   readonly body: string;
   readonly logged: readonly string[];
-  /** The views that the page's data names. */
+  /** The islands in the page's data. */
   readonly views: readonly { src: string; name: string; props: Record<string, unknown> }[];
 }
 
-/** Answers a page of this function. */
+/** Handles a request for a page with this function and returns the response. */
 export async function renderPage(
   run: () => PageResult | Promise<PageResult>,
   options: PageOptions = {},
   more: Partial<PageSettings> = {},
 ): Promise<RenderedPage> {
   const definition = pageOf(compiledPage("/", run, options));
-  if (!definition) throw new Error("It is a page");
+  if (!definition) throw new Error("compiledPage() returned a value that is not a page.");
   const context = requestContext();
   const { settings, logged } = pageSettings(more);
   const {
@@ -73,7 +73,7 @@ export async function renderPage(
   };
 }
 
-/** The body with the random marks of the islands taken out. */
+/** Returns the body with the random string in the comments around islands removed. */
 export function withoutIslandMarkers(body: string): string {
   return body.replace(/<!--(\/?)[\w-]+:(\d+)-->/g, "[$1$2]");
 }

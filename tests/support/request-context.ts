@@ -2,33 +2,39 @@ import { type Config, type Environment, loadConfig } from "../../src/config/inde
 import { FetchInboundRequest, RequestContext, runInContext } from "../../src/http/index.ts";
 import { session } from "../../src/session/index.ts";
 
-/** A development configuration with secrets of its own, and what a test adds to them. */
+/** Returns a development configuration with a secret and these variables. */
 export function testConfig(env: Environment = {}): Config {
   return loadConfig({ WEB_AUTH_SECRET: "5a".repeat(32), ...env }, { built: false, projectDir: "/app" });
 }
 
 const DEFAULT = testConfig();
 
-/** Makes a request that carries this `Cookie` header, on its way. */
+/** Returns the context of a request with this `Cookie` header. */
 export function requestContext(cookie?: string, config: Config = DEFAULT): RequestContext {
   const request = new Request("http://localhost/", { headers: cookie === undefined ? {} : { cookie } });
-  return new RequestContext({ inbound: new FetchInboundRequest(request), id: "1", traceparent: "", address: "::1", config });
+  return new RequestContext({
+    inbound: new FetchInboundRequest(request),
+    id: "1",
+    traceparent: "",
+    address: "::1",
+    config,
+  });
 }
 
-/** Runs work in a request that carries this `Cookie` header. */
+/** Runs work in the context of a request with this `Cookie` header. */
 export function runWithCookie<T>(cookie: string | undefined, work: () => T, config: Config = DEFAULT): T {
   return runInContext(requestContext(cookie, config), work);
 }
 
-/** Signs in, in a request of its own, and gives the cookie as the next request sends it. */
+/** Signs in and returns the `Cookie` header of the next request. */
 export function signInCookie(sub: unknown = "ada", claims: unknown = {}, config: Config = DEFAULT): string {
   const context = requestContext(undefined, config);
-  // Applied, since tests sign in with what the types refuse.
+  // Reflect.apply, because tests also pass invalid types.
   runInContext(context, () => Reflect.apply(session.login, session, [sub, claims]));
   return cookieHeaderOf(context);
 }
 
-/** Gives the cookies of an answer as the next request sends them. */
+/** Returns the `Cookie` header of the next request, after the cookies that this request has set. */
 export function cookieHeaderOf(context: RequestContext): string {
   return [...context.setCookieHeaders].map((line) => line.split(";")[0]).join("; ");
 }

@@ -1,8 +1,8 @@
 /**
- * Classes as libraries have them, whose values are sent.
+ * Classes like those of libraries, whose values are serialised.
  */
 
-/** A decimal class as the libraries have them, without a `toJSON`. */
+/** A decimal class without `toJSON`, like those of decimal libraries. */
 export class Money {
   readonly cents: bigint;
   constructor(cents: bigint) {
@@ -19,7 +19,7 @@ export class Money {
   }
 }
 
-/** As `Temporal`'s classes are: everything on the prototype, and a `toJSON`. */
+/** A class like those of `Temporal`: all members on the prototype, and a `toJSON`. */
 export class PlainDate {
   readonly #iso: string;
   constructor(iso: string) {

@@ -1,50 +1,60 @@
 /**
- * What `Serialized` says of a type, row by row: each row is compiled, where the two types must be the same.
+ * Types, values of each type, and guards of the serialised value. A row compiles only if `Serialized` of the type is
+ * identical to the type of its guard.
  */
 import fc from "fast-check";
 import type { Serialized, SerializedResult } from "../../src/protocol/serialized.ts";
+import { Money, PlainDate } from "./sent-classes.ts";
+import type { Equal } from "./type-equality.ts";
 import {
   anything,
   boolean,
   either,
   type Guard,
+  type GuardedType,
   list,
   literal,
   nullValue,
   number,
-  type GuardedType,
   object,
+  type Predicate,
   record,
   string,
-  type Predicate,
   tuple,
   unknown,
 } from "./type-guards.ts";
-import type { Equal } from "./type-equality.ts";
-import { Money, PlainDate } from "./sent-classes.ts";
 
-/** A type: its name, values that are made up, and what arrives of them. */
+/** A type: its name, random values of it, and a predicate of their serialised form. */
 export interface Row {
   readonly name: string;
   readonly values: fc.Arbitrary<unknown>;
   readonly sent: Predicate;
 }
 
-/** A row where two types are the same, and else what is no row. */
-type Proven<Said, Sent> = Equal<Said, Sent> extends true ? Row : { readonly theTypesDiffer: [said: Said, sent: Sent] };
+/** A row if the two types are identical, otherwise a type that is not assignable to a row. */
+type CheckedRow<Actual, Expected> =
+  Equal<Actual, Expected> extends true ? Row : { readonly theTypesDiffer: [actual: Actual, expected: Expected] };
 
-function proven<P>(made: Row): P {
-  return made as P; // what it is as a type is only ever compiled
+function checked<P>(row: Row): P {
+  return row as P; // the type parameter is checked at compile time only
 }
 
-/** A row: what values a type has, and what `Serialized` must say that they are on the other side. */
-function row<T, G extends Predicate>(name: string, values: fc.Arbitrary<T>, sent: G): Proven<Serialized<T>, GuardedType<G>> {
-  return proven({ name, values, sent });
+/** Returns a row: random values of a type, and the guard of the type that `Serialized` must be. */
+function row<T, G extends Predicate>(
+  name: string,
+  values: fc.Arbitrary<T>,
+  sent: G,
+): CheckedRow<Serialized<T>, GuardedType<G>> {
+  return checked({ name, values, sent });
 }
 
-/** The same of a whole result. */
-function result<T, G extends Predicate>(name: string, values: fc.Arbitrary<T>, sent: G): Proven<SerializedResult<T>, GuardedType<G>> {
-  return proven({ name, values, sent });
+/** Returns a row for `SerializedResult`. */
+function result<T, G extends Predicate>(
+  name: string,
+  values: fc.Arbitrary<T>,
+  sent: G,
+): CheckedRow<SerializedResult<T>, GuardedType<G>> {
+  return checked({ name, values, sent });
 }
 
 class Point {
@@ -89,9 +99,9 @@ const bytes = fc.uint8Array();
 const point = fc.tuple(double, date).map(([x, at]) => new Point(x, at));
 const maybeDate: fc.Arbitrary<Date | undefined> = fc.option(date, { nil: undefined });
 const fn = fc.func(fc.integer());
-const symbol = fc.constant(Symbol("s")) as fc.Arbitrary<symbol>; // not the one symbol
+const symbol = fc.constant(Symbol("s")) as fc.Arbitrary<symbol>; // the type of all symbols, not a unique symbol
 
-/** What values have a type, and what they are on the other side. */
+/** The rows of `Serialized`. */
 export const ROWS: readonly Row[] = [
   row("string", text, string),
   row("number", double, number),
@@ -99,7 +109,7 @@ export const ROWS: readonly Row[] = [
   row("null", fc.constant(null), nullValue),
   row("literals", fc.constantFrom("a" as const, 1 as const, true as const), literal("a", 1, true)),
   row("unknown", fc.jsonValue() as fc.Arbitrary<unknown>, unknown),
-  // biome-ignore lint/suspicious/noExplicitAny: it is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the type any is tested
   row("any", fc.jsonValue() as fc.Arbitrary<any>, anything),
   row("bigint", bigint, string),
   row("Date", date, string),
@@ -234,7 +244,7 @@ export const ROWS: readonly Row[] = [
   ),
 ];
 
-/** The same of whole results. */
+/** The rows of `SerializedResult`. */
 export const RESULTS: readonly Row[] = [
   result("nothing", fc.constant(undefined), nullValue),
   result("void", fc.constant(undefined) as fc.Arbitrary<void>, nullValue),

@@ -1,21 +1,25 @@
 /**
- * A shop on a server of its own that clients call, and what they asked of it.
+ * An application on a local server for tests of the client. It records requests and calls.
  */
 import { expect } from "vitest";
 import { node } from "../../src/adapters/index.ts";
 import { RPCError } from "../../src/errors.ts";
 import { request } from "../../src/http/index.ts";
 import { session } from "../../src/session/index.ts";
-import { createTestApp, compiledServer } from "./compiled-app.ts";
+import { compiledServer, createTestApp } from "./compiled-app.ts";
 import { type LocalServer, listen } from "./listen.ts";
 
-/** What happened on the server. */
-const log: { asked: string[]; ran: unknown[][]; ended: number } = { asked: [], ran: [], ended: 0 };
+/** What the server has recorded. */
+const log: { requests: string[]; calls: unknown[][]; endedStreams: number } = {
+  requests: [],
+  calls: [],
+  endedStreams: 0,
+};
 
 const add = compiledServer(
   "add",
   (a: number, b: number = 10) => {
-    log.ran.push(["add", a, b]);
+    log.calls.push(["add", a, b]);
     return a + b;
   },
   { params: { a: "int", b: { type: "int", optional: true } } },
@@ -32,11 +36,11 @@ const countdown = compiledServer(
   "countdown",
   async function* (from: number) {
     try {
-      log.ran.push(["countdown", from]);
+      log.calls.push(["countdown", from]);
       for (let n = from; n > 0; n--) yield n;
       if (from === 13) throw new RPCError("conflict", "Not thirteen.", { n: 13 });
     } finally {
-      log.ended++;
+      log.endedStreams++;
     }
   },
   { params: { from: "int" }, stream: true },
@@ -49,7 +53,7 @@ const logout = compiledServer("logout", () => session.logout());
 const whoami = compiledServer("whoami", () => session.user()?.sub ?? null);
 const secret = compiledServer("secret", () => "for members", { options: { auth_required: true } });
 const größe = compiledServer("größe", (of: string) => `L of ${of}`, { params: { of: "any" } });
-const note = compiledServer("note", (text: string) => void log.ran.push(["note", text]), { params: { text: "any" } });
+const note = compiledServer("note", (text: string) => void log.calls.push(["note", text]), { params: { text: "any" } });
 const hang = compiledServer("hang", () => new Promise<never>(() => undefined));
 const slow = compiledServer(
   "slow",
@@ -58,7 +62,7 @@ const slow = compiledServer(
       yield 1;
       await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
     } finally {
-      log.ended++;
+      log.endedStreams++;
     }
   },
   { stream: true },
@@ -67,10 +71,10 @@ const slow = compiledServer(
 /** The server functions of the shop. */
 export const functions = { add, order, countdown, fail, login, logout, whoami, secret, größe, note, hang, slow };
 
-/** Its module, as clients name it. */
+/** The type of the module, for clients. */
 export type Functions = typeof functions & { readonly notAFunction: number };
 
-/** The shop, served below `/shop`. */
+/** The application, served below `/shop`. */
 export class Shop {
   readonly #server: LocalServer;
 
@@ -78,40 +82,40 @@ export class Shop {
     this.#server = server;
   }
 
-  /** Serves it; whoever calls this calls {@link close}. */
+  /** Starts the server. The caller must call {@link close}. */
   static async open(): Promise<Shop> {
     const env = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_CSRF_SECRET: "7b".repeat(32) };
     const handle = node(createTestApp(functions, { base: "/shop", rate: false, env }));
     const server = await listen((request, response) => {
-      log.asked.push(`${request.method} ${decodeURIComponent(request.url?.split("/").at(-1) ?? "")}`);
+      log.requests.push(`${request.method} ${decodeURIComponent(request.url?.split("/").at(-1) ?? "")}`);
       handle(request, response);
     });
     return new Shop(server);
   }
 
-  /** As `http://127.0.0.1:43121/shop`. */
+  /** The address of the application, for example `http://127.0.0.1:43121/shop`. */
   get address(): string {
     return `${this.#server.address}/shop`;
   }
 
-  /** What it was asked: `GET add`, `POST add`. */
+  /** The requests received: `GET add`, `POST add`. */
   get requests(): readonly string[] {
-    return log.asked;
+    return log.requests;
   }
 
-  /** What ran, with its arguments. */
+  /** The calls of functions: the name and the arguments. */
   get calls(): readonly unknown[][] {
-    return log.ran;
+    return log.calls;
   }
 
-  /** How many streams have ended. */
+  /** The number of streams that have ended. */
   get endedStreams(): number {
-    return log.ended;
+    return log.endedStreams;
   }
 
-  /** Forgets what happened. */
+  /** Deletes all records. */
   reset(): void {
-    Object.assign(log, { asked: [], ran: [], ended: 0 });
+    Object.assign(log, { requests: [], calls: [], endedStreams: 0 });
   }
 
   close(): Promise<void> {
@@ -119,10 +123,10 @@ export class Shop {
   }
 }
 
-/** Gives what a call was refused with; a call that gives something fails the test. */
+/** Returns the error that a call rejects with. A call that resolves fails the test. */
 export function rejectionOf(call: PromiseLike<unknown>): Promise<unknown> {
   return Promise.resolve(call).then(
-    (result) => expect.fail(`It gave ${JSON.stringify(result)}.`),
+    (result) => expect.fail(`The call resolved with ${JSON.stringify(result)}.`),
     (error: unknown) => error,
   );
 }

@@ -1,48 +1,48 @@
 /**
- * Guards: what tells at run time whether a value is of a type, and is as a type what it tells.
+ * Type guards that can be composed. Each is a predicate at run time and carries its type at compile time.
  */
 
-/** Tells at run time whether a value is of a type. */
+/** Returns whether a value is of the type `T`. */
 export interface Guard<T> extends Predicate {
-  /** Only to be compiled: two guards of different types are different. */
+  /** Exists only at compile time, so that guards of different types are different types. */
   readonly of?: (value: T) => T;
 }
 
-/** Tells something of a value. */
+/** Returns whether a value satisfies a condition. */
 export type Predicate = (value: unknown) => boolean;
 
-/** The type that a guard tells. */
+/** The type that a guard checks. */
 export type GuardedType<G> = G extends { readonly of?: (value: never) => infer T } ? T : "no guard";
 
 function guard<T>(test: (value: unknown) => boolean): Guard<T> {
   return test;
 }
 
-/** Values of one kind. */
+/** Guards of scalar types. */
 export const string = guard<string>((value) => typeof value === "string");
 export const number = guard<number>((value) => typeof value === "number");
 export const boolean = guard<boolean>((value) => typeof value === "boolean");
 export const nullValue = guard<null>((value) => value === null);
 export const unknown = guard<unknown>(() => true);
-// biome-ignore lint/suspicious/noExplicitAny: it is one of the rows
+// biome-ignore lint/suspicious/noExplicitAny: the guard of the type any
 export const anything = guard<any>(() => true);
 
-/** One of these. */
+/** Returns a guard of a union of literals. */
 export function literal<const T extends readonly unknown[]>(...literals: T): Guard<T[number]> {
   return (value) => literals.includes(value);
 }
 
-/** What either guard tells. */
+/** Returns a guard of a union of two types. */
 export function either<A, B>(a: Guard<A>, b: Guard<B>): Guard<A | B> {
   return (value) => a(value) || b(value);
 }
 
-/** A list of such items. */
+/** Returns a guard of an array. */
 export function list<T>(item: Guard<T>): Guard<T[]> {
   return (value) => Array.isArray(value) && value.every(item);
 }
 
-/** A list of these items, in this order. */
+/** Returns a guard of a tuple. */
 export function tuple<T extends readonly unknown[]>(
   ...items: { readonly [K in keyof T]: Guard<T[K]> }
 ): Guard<T extends readonly [...infer Items] ? [...Items] : never> {
@@ -50,12 +50,12 @@ export function tuple<T extends readonly unknown[]>(
     Array.isArray(value) && value.length === items.length && items.every((item, index) => item(value[index]));
 }
 
-/** An object whose every value is such, whatever their keys. */
+/** Returns a guard of a record with any keys. */
 export function record<T>(item: Guard<T>): Guard<Record<string, T>> {
   return (value) => isObject(value) && Object.values(value).every(item);
 }
 
-/** An object of these members and no others; those of the second may be absent. */
+/** Returns a guard of an object with these members and no others. */
 export function object<T extends object, Optional extends object = object>(
   members: { readonly [K in keyof T]: Guard<T[K]> },
   optional?: { readonly [K in keyof Optional]: Guard<Optional[K]> },
@@ -67,7 +67,7 @@ export function object<T extends object, Optional extends object = object>(
     Object.entries(value).every(([name, member]) => all[name]?.(member));
 }
 
-/** Tells whether a value is an object and no list. */
+/** Returns whether a value is an object and not an array. */
 export function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
