@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkClaims } from "./claims.ts";
 
-/** A function of its own: an assertion function has to be called by a name with a type. */
+/** Calls `checkClaims` without narrowing the type of its argument. */
 const check = (claims: unknown): void => checkClaims(claims);
 
 describe("checkClaims", () => {
@@ -14,12 +14,12 @@ describe("checkClaims", () => {
     [{ n: 0, m: -1.5, big: 1e300, yes: true, no: false, none: null }],
     [{ nested: { list: [{ deep: [[]] }] } }],
     [{ left_out: undefined, nested: { also: undefined } }],
-    [{ constructor: "a word like another", prototype: 1, toString: "x" }],
-    [{ Sub: "another name", SID: 1 }],
-    [{ nested: { sub: "inside is free", sid: 1, iat: 2, exp: 3 } }],
+    [{ constructor: "an ordinary word", prototype: 1, toString: "x" }],
+    [{ Sub: "not reserved in this case", SID: 1 }],
+    [{ nested: { sub: "reserved at the top level only", sid: 1, iat: 2, exp: 3 } }],
     [{ "": "an empty name" }],
     [{ text: "\u0000\u2028\ud800 é 🔑" }],
-  ])("takes %j", (claims) => {
+  ])("accepts the claims %j", (claims) => {
     expect(() => check(claims)).not.toThrow();
   });
 
@@ -29,24 +29,24 @@ describe("checkClaims", () => {
     }
   });
 
-  it("refuses __proto__ as a claim, and inside of one", () => {
+  it("refuses __proto__ as a claim, and inside a claim", () => {
     expect(() => check(JSON.parse('{"__proto__":{"roles":["admin"]}}'))).toThrow("__proto__");
     expect(() => check(JSON.parse('{"a":[{"b":{"__proto__":1}}]}'))).toThrow('claims.a[0].b has a field "__proto__"');
   });
 
   it.each([
     ["null", null],
-    ["nothing", undefined],
+    ["undefined", undefined],
     ["a string", "name"],
     ["a number", 1],
-    ["a list", ["admin"]],
+    ["an array", ["admin"]],
     ["a function", () => ({})],
     ["a Date", new Date()],
     ["a Map", new Map([["name", "Ada"]])],
     ["an instance", new (class Ada {})()],
-    ["an object with claims behind it", Object.create({ roles: ["admin"] })],
-    ["an object that writes itself", { toJSON: () => ({ sub: "root" }) }],
-  ])("refuses %s in the place of claims", (_what, claims) => {
+    ["an object that inherits claims", Object.create({ roles: ["admin"] })],
+    ["an object with toJSON", { toJSON: () => ({ sub: "root" }) }],
+  ])("refuses %s instead of a claims object", (_what, claims) => {
     expect(() => check(claims)).toThrow(TypeError);
     expect(() => check(claims)).toThrow("must be a plain object");
   });
@@ -59,41 +59,41 @@ describe("checkClaims", () => {
     ["a URL", new URL("https://a.example"), "an instance of a class"],
     ["a String object", Object("text"), "an instance of a class"],
     ["a promise", Promise.resolve(1), "an instance of a class"],
-    ["an object that writes itself", { toJSON: () => "x" }, "an instance of a class"],
+    ["an object with toJSON", { toJSON: () => "x" }, "an instance of a class"],
     ["a function", () => 1, "type function"],
     ["a symbol", Symbol("x"), "type symbol"],
     ["a bigint", 1n, "type bigint"],
     ["NaN", Number.NaN, "is NaN"],
     ["infinity", Number.POSITIVE_INFINITY, "is Infinity"],
-    ["less than everything", Number.NEGATIVE_INFINITY, "is -Infinity"],
-    ["a list with nothing in it", [undefined], "type undefined"],
-    ["a list with a hole", new Array(1), "type undefined"],
-  ])("refuses %s as a claim, and deep inside of one, and says where", (_what, value, why) => {
+    ["negative infinity", Number.NEGATIVE_INFINITY, "is -Infinity"],
+    ["an array with undefined", [undefined], "type undefined"],
+    ["an array with a hole", new Array(1), "type undefined"],
+  ])("refuses %s as a claim and deep inside one, and names the path", (_what, value, reason) => {
     if (!Array.isArray(value)) expect(() => check({ a: value })).toThrow("session.login: claims.a ");
     for (const claims of [{ a: value }, { a: [1, value] }, { a: { b: [{ c: value }] } }]) {
       expect(() => check(claims)).toThrow(TypeError);
-      expect(() => check(claims)).toThrow(why);
+      expect(() => check(claims)).toThrow(reason);
     }
     expect(() => check({ a: { b: [{ c: value }] } })).toThrow("claims.a.b[0].c");
   });
 
-  it("ends at a cycle", () => {
+  it("refuses claims that contain themselves", () => {
     const object: Record<string, unknown> = {};
     object.self = object;
-    expect(() => check(object)).toThrow("holds itself");
+    expect(() => check(object)).toThrow("contains itself");
     const list: unknown[] = [];
     list.push(list);
-    expect(() => check({ list })).toThrow("holds itself");
+    expect(() => check({ list })).toThrow("contains itself");
   });
 
-  it("ends at a depth that no cookie has room for", () => {
+  it("refuses claims nested over 32 levels deep", () => {
     const nest = (depth: number) => JSON.parse(`${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`);
     expect(() => check(nest(32))).not.toThrow();
-    expect(() => check(nest(33))).toThrow("nested too deeply");
-    expect(() => check(nest(5000))).toThrow("nested too deeply");
+    expect(() => check(nest(33))).toThrow("nested over 32 levels deep");
+    expect(() => check(nest(5000))).toThrow("nested over 32 levels deep");
   });
 
-  it("puts no value into a message", () => {
+  it("puts no value of a claim into a message", () => {
     const secret = "a-secret-value";
     for (const claims of [{ a: [secret, undefined] }, { sub: secret }, [secret], secret]) {
       let message = "";
@@ -107,7 +107,7 @@ describe("checkClaims", () => {
     }
   });
 
-  it("throws a TypeError or takes what JSON brings back as it was", () => {
+  it("throws a TypeError, or accepts claims that JSON represents without loss", () => {
     const anything = fc.anything({
       withDate: true,
       withMap: true,
@@ -123,21 +123,21 @@ describe("checkClaims", () => {
           expect(error).toBeInstanceOf(TypeError);
           return;
         }
-        const back = JSON.parse(JSON.stringify(claims));
-        expect(JSON.stringify(back)).toBe(JSON.stringify(claims));
-        expect(back).toEqual(normal(claims));
+        const parsed = JSON.parse(JSON.stringify(claims));
+        expect(JSON.stringify(parsed)).toBe(JSON.stringify(claims));
+        expect(parsed).toEqual(withoutNegativeZero(claims));
       }),
     );
   });
 });
 
-/** What equality should not see: −0, which JSON writes as 0. */
-function normal(value: unknown): unknown {
+/** Returns a copy with 0 for −0, which JSON writes as 0. */
+function withoutNegativeZero(value: unknown): unknown {
   return Object.is(value, -0)
     ? 0
     : Array.isArray(value)
-      ? value.map(normal)
+      ? value.map(withoutNegativeZero)
       : typeof value === "object" && value !== null
-        ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, normal(item)]))
+        ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutNegativeZero(item)]))
         : value;
 }

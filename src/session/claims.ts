@@ -1,13 +1,13 @@
-/** What a claim may be: what JSON can hold, and comes back as it was given. */
+/** The type of a claim: a value that JSON represents without loss. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 /**
- * The claims of your sessions. Empty here; say once what yours are, and `session.login` asks for
- * them, `session.user()` has them and `session.require` knows the roles:
+ * The claims of an application's sessions. Declare them once, and `session.login` requires them, `session.user()`
+ * returns them, and `session.require` accepts their roles only:
  *
  * @example
  * // src/session.d.ts
- * import "tsweb"; // without it this would take the place of all that tsweb exports
+ * import "tsweb"; // without this import, the declaration would replace the exports of tsweb
  *
  * declare module "tsweb" {
  *   interface Claims {
@@ -16,101 +16,108 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
  *   }
  * }
  */
-// biome-ignore lint/suspicious/noEmptyInterface: it is for applications to fill
+// biome-ignore lint/suspicious/noEmptyInterface: applications add their claims to it
 export interface Claims {}
 
-/** Names that the session itself writes; a claim cannot have them. */
-interface Reserved {
+/** The names that the session sets itself. A claim cannot have them. */
+interface ReservedClaims {
   readonly sub?: never;
   readonly sid?: never;
   readonly iat?: never;
   readonly exp?: never;
 }
 
-/** Any claims at all: what holds until an application says what its own are. */
+/** Any claims: the type of claims until an application declares its own. */
 type AnyClaims = { readonly [claim: string]: Json | undefined };
 
-/** The claims that this application has said it has. */
-export type OurClaims = keyof Claims extends never ? AnyClaims : Claims;
+/** The claims that the application has declared, or any claims. */
+export type ApplicationClaims = keyof Claims extends never ? AnyClaims : Claims;
 
-type Frozen<T> = T extends readonly unknown[] | object ? { readonly [K in keyof T]: Frozen<T[K]> } : T;
+type DeepReadonly<T> = T extends readonly unknown[] | object ? { readonly [K in keyof T]: DeepReadonly<T[K]> } : T;
 
-/** What comes after the user id in `session.login`: may be left out where no claim is required. */
+/** The parameters after the user id in `session.login`. The claims are optional if none is required. */
 export type LoginClaims = keyof Claims extends never
   ? [claims?: AnyClaims]
   : Record<never, never> extends Claims
-    ? [claims?: Claims & Reserved]
-    : [claims: Claims & Reserved];
+    ? [claims?: Claims & ReservedClaims]
+    : [claims: Claims & ReservedClaims];
 
-/** The signed-in user: `sub`, the id given at login, and the claims given with it. Frozen. */
-export type User<T = OurClaims> = { readonly sub: string } & ([AnyClaims] extends [T] ? T : Frozen<T>);
+/** The signed-in user: `sub`, the user id of `session.login`, and its claims. Deeply frozen. */
+export type User<T = ApplicationClaims> = { readonly sub: string } & ([AnyClaims] extends [T] ? T : DeepReadonly<T>);
 
-/** A role: any string, or those that {@link Claims} names. */
+/** A role: any string, or one of those that {@link Claims} declares. */
 export type Role = Claims extends { readonly roles?: readonly (infer R extends string)[] } ? R : string;
 
-const RESERVED = new Set(["sub", "sid", "iat", "exp"]);
+const RESERVED_CLAIMS = new Set(["sub", "sid", "iat", "exp"]);
 
-/** Deeper than anything a cookie has room for that makes sense; a cycle ends here. */
+/** The maximum depth of claims. It also ends the check of a cycle. @see docs/protocol.md 7.3 */
 const MAX_DEPTH = 32;
 
 /**
- * Checks the claims given at login. What cannot come back as it was given is refused rather than
- * quietly changed: a `Date`, `NaN`, a `Map`, a class. A field that is `undefined` is left out.
+ * Checks the claims of `session.login`. A value that JSON would change is refused, such as a `Date`, `NaN`, a `Map` or an
+ * instance of a class: `session.user()` must return the same in this request and in the next. A field that is
+ * `undefined` is omitted.
  *
- * `__proto__` is refused at any depth: code that later copies claims by assignment would give an
- * object the prototype of a visitor's choosing.
+ * `__proto__` is refused at any depth. If later code copied the claims by assignment, a client could otherwise choose
+ * the prototype of an object (prototype pollution).
  *
- * @throws TypeError that names the claim and what is wrong with it
+ * @throws TypeError that names the claim and the problem, but never its value
+ * @see docs/protocol.md 7.3
  */
 export function checkClaims(claims: unknown): asserts claims is Readonly<Record<string, Json | undefined>> {
   if (!isPlainObject(claims)) {
-    throw new TypeError("session.login: the claims must be a plain object, as in { name: user.name }.");
+    throw new TypeError("session.login: the claims must be a plain object, for example { name: user.name }.");
   }
   for (const name of Object.keys(claims)) {
-    if (RESERVED.has(name)) {
-      throw new TypeError(`session.login: a claim cannot be named "${name}"; the session writes that itself.`);
+    if (RESERVED_CLAIMS.has(name)) {
+      throw new TypeError(
+        `session.login: a claim cannot be named "${name}", because the session sets that itself. Rename the claim.`,
+      );
     }
   }
   checkValue(claims, "claims", 0);
 }
 
 function checkValue(value: unknown, path: string, depth: number): void {
-  if (depth > MAX_DEPTH) refuse(path, "is nested too deeply, or holds itself");
+  if (depth > MAX_DEPTH) throw invalidClaim(path, `is nested over ${MAX_DEPTH} levels deep, or contains itself`);
   switch (typeof value) {
     case "string":
     case "boolean":
       return;
     case "number":
-      if (!Number.isFinite(value)) refuse(path, `is ${value}, which JSON cannot hold`);
+      if (!Number.isFinite(value)) throw invalidClaim(path, `is ${value}, which JSON cannot represent`);
       return;
     case "object":
-      break;
+      if (value !== null) checkObject(value, path, depth);
+      return;
     default:
-      refuse(path, `is a value of type ${typeof value}, which JSON cannot hold`);
+      throw invalidClaim(path, `is of type ${typeof value}, which JSON cannot represent`);
   }
-  if (value === null) return;
+}
+
+function checkObject(value: object, path: string, depth: number): void {
   if (Array.isArray(value)) {
-    // By index: a hole in the array is then undefined, and refused.
+    // By index: forEach would skip holes. A hole is read as undefined, and refused.
     for (let i = 0; i < value.length; i++) checkValue(value[i], `${path}[${i}]`, depth + 1);
     return;
   }
-  if (!isPlainObject(value)) refuse(path, "is an instance of a class; give what it is made of");
+  if (!isPlainObject(value)) throw invalidClaim(path, "is an instance of a class. Pass its fields instead");
   for (const [key, item] of Object.entries(value)) {
-    if (key === "__proto__") refuse(path, 'has a field "__proto__"');
+    if (key === "__proto__") throw invalidClaim(path, 'has a field "__proto__"');
     if (item !== undefined) checkValue(item, `${path}.${key}`, depth + 1);
   }
 }
 
-function refuse(path: string, why: string): never {
-  throw new TypeError(
-    `session.login: ${path} ${why}. Claims are strings, numbers, booleans, null, arrays and objects.`,
+function invalidClaim(path: string, problem: string): TypeError {
+  return new TypeError(
+    `session.login: ${path} ${problem}. Claims can be strings, numbers, booleans, null, arrays and plain objects.`,
   );
 }
 
-/** Answers whether a value is an object as `{…}` makes it, and not one with a say in how it is written. */
+/** Returns whether a value is an object literal, without a class or a `toJSON` method that would change it. */
 function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return false;
-  return typeof (value as { toJSON?: unknown }).toJSON !== "function"; // any object may be asked for a field
+  return typeof (value as { toJSON?: unknown }).toJSON !== "function"; // reading a field of any object is safe
 }

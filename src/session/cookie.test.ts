@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runWithCookie } from "#test/request-context";
-import { request } from "../http/index.ts";
-import { cookieSize, findCookie, isSessionCookie, sessionCookieName } from "./cookie.ts";
+import { isSessionCookie, request, sessionCookieName } from "../http/index.ts";
+import { cookieSize, findCookie } from "./cookie.ts";
 
 describe("the session cookie's name", () => {
-  it("has the prefix that keeps sibling sites out when cookies are secure", () => {
+  it("has the prefix __Host-, which sibling sites cannot set, if cookies are secure", () => {
     expect(sessionCookieName(false)).toBe("web_session");
     expect(sessionCookieName(true)).toBe("__Host-web_session");
   });
@@ -18,24 +18,24 @@ describe("the session cookie's name", () => {
     ["__Secure-web_session", false],
     [" web_session", false],
     ["", false],
-  ])("%j: %s", (name, is) => {
-    expect(isSessionCookie(name)).toBe(is);
+  ])("is reserved, %j: %s", (name, isReserved) => {
+    expect(isSessionCookie(name)).toBe(isReserved);
   });
 });
 
 describe("request.set_cookie", () => {
-  it.each([false, true])("leaves the session's cookie alone, secure: %s", (secure) => {
+  it.each([false, true])("cannot set the session cookie, with secure cookies: %s", (secure) => {
     const name = sessionCookieName(secure);
     runWithCookie(undefined, () => {
       expect(() => request.set_cookie(name, "forged")).toThrow("session.login");
-      expect(() => request.set_cookie(`${name}2`, "theirs")).not.toThrow();
+      expect(() => request.set_cookie(`${name}2`, "other")).not.toThrow();
     });
   });
 });
 
 describe("findCookie", () => {
   it.each([
-    // the header, what web_session is
+    // the header, the value of web_session
     [null, null],
     ["", null],
     [";", null],
@@ -61,7 +61,7 @@ describe("findCookie", () => {
     ["web_session=%61", "%61"],
     ["web_session=a, other=b", "a, other=b"],
     ["$Version=1; web_session=a; $Path=/", "a"],
-  ])("in %j: %j", (header, value) => {
+  ])("in the header %j returns %j", (header, value) => {
     expect(findCookie(header, "web_session")).toBe(value);
   });
 
@@ -73,38 +73,38 @@ describe("findCookie", () => {
     "web_session=; web_session=a",
     "web_session=a; x=y; web_session=b; z=w",
     "web_session=a;web_session=b;web_session=c",
-  ])("counts two of one name as none: %j", (header) => {
+  ])("returns null for two cookies of the same name: %j", (header) => {
     expect(findCookie(header, "web_session")).toBeNull();
   });
 
-  it("does not take the plain cookie for the prefixed one, nor the other way round", () => {
+  it("distinguishes the plain cookie from the prefixed one", () => {
     const both = "web_session=planted; __Host-web_session=ours";
     expect(findCookie(both, "__Host-web_session")).toBe("ours");
     expect(findCookie(both, "web_session")).toBe("planted");
     expect(findCookie("web_session=planted", "__Host-web_session")).toBeNull();
   });
 
-  // What a browser takes for another name, and so does not hold to the prefix's rules, must stay another name here.
+  // Browsers treat these as other names, without the rules of the prefix. They must stay other names here.
   it.each(["\u00a0", "\u0085", "\u2000", "\ufeff", "\u000b", "\u000c", "\u0001", "\u3000", "\u2028"])(
-    "does not trim %j off a name",
+    "does not trim %j from a name",
     (blank) => {
       expect(findCookie(`${blank}__Host-web_session=forged`, "__Host-web_session")).toBeNull();
       expect(findCookie(`__Host-web_session${blank}=forged`, "__Host-web_session")).toBeNull();
     },
   );
 
-  it("finds whatever value is sent once, among others", () => {
+  it("returns any value that is sent once, among other cookies", () => {
     const part = fc.string({ unit: fc.constantFrom(..."abc=%\"' ,-_."), maxLength: 20 });
     fc.assert(
       fc.property(part, fc.array(part), fc.array(part), (value, before, after) => {
-        const others = (parts: string[], name: string) => parts.map((text, i) => `${name}${i}=${text}`);
-        const header = [...others(before, "x"), `web_session=${value}`, ...others(after, "y")].join("; ");
+        const cookies = (parts: string[], name: string) => parts.map((text, i) => `${name}${i}=${text}`);
+        const header = [...cookies(before, "x"), `web_session=${value}`, ...cookies(after, "y")].join("; ");
         expect(findCookie(header, "web_session")).toBe(value.replace(/^ +| +$/g, ""));
       }),
     );
   });
 
-  it("never throws, and gives only what stands in the header", () => {
+  it("never throws, and returns only a part of the header", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (header) => {
         const value = findCookie(header, "a");
@@ -113,7 +113,7 @@ describe("findCookie", () => {
     );
   });
 
-  it("takes a header as long as servers let through in one pass", () => {
+  it("reads a header of the maximum length in linear time", () => {
     expect(findCookie(`${"a=b; ".repeat(20_000)}web_session=c`, "web_session")).toBe("c");
     expect(findCookie(`web_session=${" ".repeat(100_000)}c`, "web_session")).toBe("c");
   });
@@ -125,7 +125,7 @@ describe("cookieSize", () => {
     ["a", "b", 3],
     ["web_session", "x".repeat(100), 112],
     ["a", "é", 4],
-  ])("of %s=%s is %i bytes", (name, value, bytes) => {
+  ])("for %s=%s returns %i bytes", (name, value, bytes) => {
     expect(cookieSize(name, value)).toBe(bytes);
   });
 });

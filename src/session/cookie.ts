@@ -1,47 +1,34 @@
-/** The most a browser keeps of a cookie: its name, the `=` and its value. @see RFC 6265, section 6.1 */
-export const MAX_COOKIE_BYTES = 4096;
-
-const NAME = "web_session";
-const SECURE_NAME = `__Host-${NAME}`;
-
-/**
- * Gives the name of the session's cookie. Over HTTPS it has the `__Host-` prefix: browsers then
- * take it only from this very host, so that no sibling site can plant one.
- */
-export function sessionCookieName(secure: boolean): string {
-  return secure ? SECURE_NAME : NAME;
-}
-
-/** Answers whether a cookie's name is the session's, in either of its spellings. */
-export function isSessionCookie(name: string): boolean {
-  return name === NAME || name === SECURE_NAME;
-}
-
-/** Counts the bytes of a cookie as a browser does when it decides whether to keep it. */
+/** Returns the size of a cookie in bytes, as browsers count it for their limit: the name, the `=` and the value. */
 export function cookieSize(name: string, value: string): number {
   return Buffer.byteLength(name) + 1 + Buffer.byteLength(value);
 }
 
 /**
- * Finds the one value of a cookie in a `Cookie` header, as it was sent, nothing decoded.
+ * Returns the value of a cookie exactly as it was sent, without percent-decoding; `null` if the header does not contain
+ * the cookie exactly once.
  *
- * Two cookies of the name are none: a sibling site can plant a second one with a longer path,
- * which browsers send first, and the visitor would act under the planter's name without knowing.
- * Nor is anything but space and tab trimmed, since more (as `trim` does) would let a name that the
- * browser does not hold to the prefix's rules pass for one that it does.
+ * - When two cookies have the name, neither counts. A sibling site can set a second one with a longer path, which
+ *   browsers send first. The user would then act in the attacker's account without noticing (cookie tossing).
+ * - The value is not decoded. Otherwise a token could be spelled in several ways.
+ * - Only spaces and tabs are trimmed. `trim()` removes more characters. A name with such a character is not bound to
+ *   the rules of the prefix `__Host-` in browsers, but would be taken for the prefixed name here.
+ *
+ * @param header the `Cookie` header, or `null`
+ * @see docs/protocol.md 7.1
  */
 export function findCookie(header: string | null, name: string): string | null {
   if (header === null || !header.includes(name)) return null;
-  let found: string | null = null;
+  let value: string | null = null;
   for (const pair of header.split(";")) {
     const equals = pair.indexOf("=");
     if (equals === -1 || trimBlanks(pair.slice(0, equals)) !== name) continue;
-    if (found !== null) return null;
-    found = trimBlanks(pair.slice(equals + 1));
+    if (value !== null) return null;
+    value = trimBlanks(pair.slice(equals + 1));
   }
-  return found;
+  return value;
 }
 
+/** Returns a text without leading and trailing spaces and tabs, in linear time. */
 function trimBlanks(text: string): string {
   let start = 0;
   let end = text.length;

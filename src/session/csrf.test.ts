@@ -1,23 +1,25 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { testConfig as baseConfig, requestContext as baseContext, signInCookie } from "#test/request-context";
-import type { Config, Environment } from "../config/config.ts";
+import { requestContext, signInCookie, testConfig } from "#test/request-context";
+import type { Config, Environment } from "../config/index.ts";
 import { type RequestContext, runInContext } from "../http/index.ts";
+import { encodeBase64Url } from "./base64url.ts";
 import { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
+import { sessionId } from "./current-session.ts";
 import { keysFor } from "./keys.ts";
-import { session, sessionId } from "./session.ts";
-import { encodeBase64Url, hmacSha256 } from "./token.ts";
+import { session } from "./session.ts";
+import { hmacSha256 } from "./token.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/** Both secrets, and what a test adds to them. */
-function configWith(env: Environment = {}): Config {
-  return baseConfig({ WEB_CSRF_SECRET: "6b".repeat(32), ...env });
+/** Returns a configuration with both secrets and further variables. */
+function csrfConfig(env: Environment = {}): Config {
+  return testConfig({ WEB_CSRF_SECRET: "6b".repeat(32), ...env });
 }
 
-const config = configWith();
-const contextWith = (cookie?: string, own = config) => baseContext(cookie, own);
+const config = csrfConfig();
+const contextWith = (cookie?: string, contextConfig = config) => requestContext(cookie, contextConfig);
 
 function issue(context: RequestContext): string {
   const token = issueCsrfToken(context);
@@ -33,33 +35,33 @@ afterEach(() => {
 });
 
 describe("a CSRF token", () => {
-  it("is 64 characters that need no escaping anywhere", () => {
+  it("has 64 characters that need no escaping in HTML, headers and URLs", () => {
     expect(issue(contextWith())).toMatch(/^[A-Za-z0-9_-]{64}$/);
   });
 
-  it("holds for the sign-in it was issued to, in each of its requests", () => {
+  it("is valid for every request of the sign-in it was issued to", () => {
     const cookie = signInCookie("ada");
     const token = issue(contextWith(cookie));
     expect(verifyCsrfToken(contextWith(cookie), token)).toBe(true);
     expect(verifyCsrfToken(contextWith(cookie), token)).toBe(true);
   });
 
-  it("is another string each time, and all of them hold", () => {
+  it("differs each time it is issued, and all of them are valid", () => {
     const context = contextWith(signInCookie("ada"));
     const tokens = Array.from({ length: 200 }, () => issue(context));
     expect(new Set(tokens).size).toBe(200);
     expect(tokens.every((token) => verifyCsrfToken(context, token))).toBe(true);
   });
 
-  it("has no run of characters in common with the next: compression finds nothing to repeat", () => {
+  it("shares no sequence of 8 characters with other tokens, so that compression reveals nothing", () => {
     const context = contextWith(signInCookie("ada"));
-    const runs = Array.from({ length: 50 }, () => issue(context)).flatMap((token) =>
+    const sequences = Array.from({ length: 50 }, () => issue(context)).flatMap((token) =>
       Array.from({ length: token.length - 7 }, (_, at) => token.slice(at, at + 8)),
     );
-    expect(new Set(runs).size).toBe(runs.length);
+    expect(new Set(sequences).size).toBe(sequences.length);
   });
 
-  it("does not show the session's id", () => {
+  it("does not contain the session id", () => {
     const context = contextWith(signInCookie("ada"));
     const sid = sessionId(context) ?? "";
     const token = issue(context);
@@ -68,31 +70,31 @@ describe("a CSRF token", () => {
     expect(Buffer.from(token, "base64url").includes(Buffer.from(sid, "base64url"))).toBe(false);
   });
 
-  it("does not hold for another sign-in, of another or of the same user", () => {
+  it("is not valid for another sign-in, of another or of the same user", () => {
     const token = issue(contextWith(signInCookie("ada")));
     expect(verifyCsrfToken(contextWith(signInCookie("ada")), token)).toBe(false);
     expect(verifyCsrfToken(contextWith(signInCookie("mallory")), token)).toBe(false);
   });
 
-  it("of one signed out does not hold signed in, nor the other way round", () => {
+  it("of a signed-out client is not valid after a sign-in, nor the reverse", () => {
     const cookie = signInCookie("ada");
     expect(verifyCsrfToken(contextWith(cookie), issue(contextWith()))).toBe(false);
     expect(verifyCsrfToken(contextWith(), issue(contextWith(cookie)))).toBe(false);
     expect(verifyCsrfToken(contextWith(), issue(contextWith()))).toBe(true);
   });
 
-  it("that held for one sign-in, asked again, holds for it and for no other", () => {
+  it("that was verified before is still valid for its own sign-in only", () => {
     const [ada, eve] = [signInCookie("ada"), signInCookie("eve")];
     const token = issue(contextWith(ada));
-    for (let again = 0; again < 3; again++) {
+    for (let repeat = 0; repeat < 3; repeat++) {
       expect(verifyCsrfToken(contextWith(ada), token)).toBe(true);
       expect(verifyCsrfToken(contextWith(eve), token)).toBe(false);
       expect(verifyCsrfToken(contextWith(), token)).toBe(false);
-      expect(verifyCsrfToken(contextWith(ada, configWith({ WEB_CSRF_SECRET: "7c".repeat(32) })), token)).toBe(false);
+      expect(verifyCsrfToken(contextWith(ada, csrfConfig({ WEB_CSRF_SECRET: "7c".repeat(32) })), token)).toBe(false);
     }
   });
 
-  it("follows a sign-in and a sign-out on the way", () => {
+  it("follows a sign-in and a sign-out during the request", () => {
     const context = contextWith();
     runInContext(context, () => {
       const before = issue(context);
@@ -106,7 +108,7 @@ describe("a CSRF token", () => {
     });
   });
 
-  it("lives as long as the sign-in", () => {
+  it("is valid as long as the sign-in", () => {
     const cookie = signInCookie("ada");
     const token = issue(contextWith(cookie));
     vi.setSystemTime(NOW + 7 * 24 * 3600 * 1000 - 1);
@@ -115,48 +117,48 @@ describe("a CSRF token", () => {
     expect(verifyCsrfToken(contextWith(cookie), token)).toBe(false);
   });
 
-  it("does not hold under another secret", () => {
+  it("is not valid under another secret", () => {
     const cookie = signInCookie("ada");
-    const other = configWith({ WEB_CSRF_SECRET: "7c".repeat(32) });
-    expect(verifyCsrfToken(contextWith(cookie, other), issue(contextWith(cookie)))).toBe(false);
+    const otherConfig = csrfConfig({ WEB_CSRF_SECRET: "7c".repeat(32) });
+    expect(verifyCsrfToken(contextWith(cookie, otherConfig), issue(contextWith(cookie)))).toBe(false);
   });
 
-  it("outlives a change of WEB_AUTH_SECRET that the session outlives", () => {
+  it("stays valid after a change of WEB_AUTH_SECRET if the session does", () => {
     const cookie = signInCookie("ada");
     const token = issue(contextWith(cookie));
-    const rotated = configWith({ WEB_AUTH_SECRET: "8d".repeat(32), WEB_AUTH_SECRET_PREVIOUS: "5a".repeat(32) });
+    const rotated = csrfConfig({ WEB_AUTH_SECRET: "8d".repeat(32), WEB_AUTH_SECRET_PREVIOUS: "5a".repeat(32) });
     expect(verifyCsrfToken(contextWith(cookie, rotated), token)).toBe(true);
   });
 
-  it("is not issued and never holds where WEB_CSRF_SECRET is not set", () => {
-    const none = configWith({ WEB_CSRF_SECRET: undefined });
+  it("is never issued and never valid if WEB_CSRF_SECRET is not set", () => {
+    const withoutSecret = csrfConfig({ WEB_CSRF_SECRET: undefined });
     const cookie = signInCookie("ada");
-    expect(issueCsrfToken(contextWith(cookie, none))).toBeNull();
-    expect(verifyCsrfToken(contextWith(cookie, none), issue(contextWith(cookie)))).toBe(false);
-    expect(verifyCsrfToken(contextWith(undefined, none), "")).toBe(false);
+    expect(issueCsrfToken(contextWith(cookie, withoutSecret))).toBeNull();
+    expect(verifyCsrfToken(contextWith(cookie, withoutSecret), issue(contextWith(cookie)))).toBe(false);
+    expect(verifyCsrfToken(contextWith(undefined, withoutSecret), "")).toBe(false);
   });
 
-  it("does not hold with any one character changed to any other", () => {
+  it("is not valid with any one character changed to any other", () => {
     const context = contextWith(signInCookie("ada"));
     const token = issue(context);
     for (let at = 0; at < token.length; at++) {
       for (const character of `${ALPHABET}=+/. %`) {
         if (token[at] === character) continue;
         const changed = token.slice(0, at) + character + token.slice(at + 1);
-        if (verifyCsrfToken(context, changed)) expect.fail(`${character} at ${at} was taken`);
+        if (verifyCsrfToken(context, changed)) expect.fail(`${character} at ${at} was accepted`);
       }
     }
   });
 
-  it("does not hold with its halves from two tokens", () => {
+  it("is not valid if it is combined from the parts of two tokens", () => {
     const context = contextWith(signInCookie("ada"));
-    const [a, b] = [issue(context), issue(context)].map((token) => Buffer.from(token, "base64url"));
-    const mixed = Buffer.concat([a?.subarray(0, 16) ?? [], b?.subarray(16) ?? []] as Uint8Array[]);
+    const [first, second] = [issue(context), issue(context)].map((token) => Buffer.from(token, "base64url"));
+    const mixed = Buffer.concat([first?.subarray(0, 16) ?? [], second?.subarray(16) ?? []] as Uint8Array[]);
     expect(mixed).toHaveLength(48);
     expect(verifyCsrfToken(context, encodeBase64Url(mixed))).toBe(false);
   });
 
-  it("is not an HMAC of the nonce or of the session alone", () => {
+  it("is not valid with an HMAC of the nonce or of the session id alone", () => {
     const context = contextWith(signInCookie("ada"));
     const key = keysFor(config, "csrf").sign;
     const nonce = Buffer.alloc(16, 1);
@@ -164,38 +166,38 @@ describe("a CSRF token", () => {
     for (const text of [nonce, Buffer.from(sid), Buffer.concat([nonce, Buffer.from(sid)])]) {
       expect(verifyCsrfToken(context, encodeBase64Url(Buffer.concat([nonce, hmacSha256(key, text)])))).toBe(false);
     }
-    const right = hmacSha256(key, Buffer.concat([nonce, Buffer.of(1), Buffer.from(sid)]));
-    expect(verifyCsrfToken(context, encodeBase64Url(Buffer.concat([nonce, right])))).toBe(true);
+    const expected = hmacSha256(key, Buffer.concat([nonce, Buffer.of(1), Buffer.from(sid)]));
+    expect(verifyCsrfToken(context, encodeBase64Url(Buffer.concat([nonce, expected])))).toBe(true);
   });
 
   it.each([
-    ["nothing", undefined],
+    ["undefined", undefined],
     ["null", null],
-    ["the empty text", ""],
+    ["an empty string", ""],
     ["a number", 1],
     ["true", true],
-    ["a list", ["x"]],
-    ["64 characters of nought", "A".repeat(64)],
+    ["an array", ["x"]],
+    ["64 characters that decode to zeros", "A".repeat(64)],
     ["a nonce alone", "A".repeat(22)],
     ["a megabyte", "A".repeat(1_000_000)],
-    ["foreign characters", "é".repeat(64)],
-  ])("is not %s", (_what, value) => {
+    ["characters outside the alphabet", "é".repeat(64)],
+  ])("is not valid if it is %s", (_what, value) => {
     expect(verifyCsrfToken(contextWith(), value)).toBe(false);
     expect(verifyCsrfToken(contextWith(signInCookie("ada")), value)).toBe(false);
   });
 
-  it("is not taken from a list of one, as a header sent twice can be", () => {
+  it("is not valid in an array or list, as from a header that was sent twice", () => {
     const context = contextWith(signInCookie("ada"));
     const token = issue(context);
     expect(verifyCsrfToken(context, [token])).toBe(false);
     expect(verifyCsrfToken(context, `${token}, ${token}`)).toBe(false);
   });
 
-  it("is never made up by chance, and nothing makes the check throw", () => {
+  it("is never valid if it is arbitrary, and never makes the check throw", () => {
     const context = contextWith(signInCookie("ada"));
-    const likely = fc.uint8Array({ minLength: 48, maxLength: 48 }).map(encodeBase64Url);
+    const rightLength = fc.uint8Array({ minLength: 48, maxLength: 48 }).map(encodeBase64Url);
     fc.assert(
-      fc.property(fc.oneof(fc.anything(), likely), (value) => {
+      fc.property(fc.oneof(fc.anything(), rightLength), (value) => {
         expect(verifyCsrfToken(context, value)).toBe(false);
       }),
     );

@@ -1,24 +1,27 @@
 import { randomBytes } from "node:crypto";
 import type { RequestContext } from "../http/index.ts";
+import { decodeBase64Url, encodeBase64Url } from "./base64url.ts";
+import { sessionId } from "./current-session.ts";
 import { keysFor } from "./keys.ts";
-import { recentOf } from "./lru-cache.ts";
-import { sessionId } from "./session.ts";
-import { constantTimeEqual, decodeBase64Url, encodeBase64Url, hmacSha256 } from "./token.ts";
+import { cachePerConfig } from "./lru-cache.ts";
+import { constantTimeEqual, hmacSha256 } from "./token.ts";
 
 const NONCE_BYTES = 16;
-/** A nonce and an HMAC of 32 bytes, as base64url. */
+/** The length of a nonce and an HMAC of 32 bytes in base64url, in characters. */
 const TOKEN_CHARS = ((NONCE_BYTES + 32) * 4) / 3;
 
-/** Which sign-in tokens were issued to whose HMAC was right. */
-const verified = recentOf<{ readonly sid: string | null }>();
+/** The sign-in that each verified token was issued to, by token. `sid` is `null` for a signed-out client. */
+const verifiedTokens = cachePerConfig<{ readonly sid: string | null }>();
 
 /**
- * Issues a CSRF token for the visitor of a request, bound to the sign-in as it is now; `null` when
- * `WEB_CSRF_SECRET` is not set and no token is asked for.
+ * Returns a new CSRF token for the client of a request, bound to its current sign-in; `null` if `WEB_CSRF_SECRET` is not
+ * set, since no token is required then.
  *
- * It is `base64url(nonce ‖ HMAC-SHA256(nonce ‖ session))` with another nonce each time: no two
- * pages carry the same string, so the size of a compressed page tells nothing of it (BREACH). It
- * lives as long as the sign-in it is bound to.
+ * The token is `base64url(nonce ‖ HMAC-SHA256(nonce ‖ binding))` with a new nonce each time. No two pages contain the
+ * same token, so the size of a compressed page reveals nothing about it (BREACH attack). It is valid as long as the
+ * sign-in.
+ *
+ * @see docs/protocol.md 8.3
  */
 export function issueCsrfToken(context: RequestContext): string | null {
   if (!context.config.csrfSecret) return null;
@@ -27,22 +30,24 @@ export function issueCsrfToken(context: RequestContext): string | null {
 }
 
 /**
- * Answers whether a token was issued to this visitor, in this sign-in. One of another sign-in, of
- * another visitor, changed by a character, or no string at all is not; and where
- * `WEB_CSRF_SECRET` is not set, none is.
+ * Returns whether a token was issued to the client of this request, in its current sign-in.
  *
- * @param token the `X-CSRF-Token` header, whatever it holds
+ * When unsure, it returns `false`: for a token of another sign-in or client, a changed token, any value that is not a
+ * string, and for every token if `WEB_CSRF_SECRET` is not set.
+ *
+ * @param token the `X-CSRF-Token` header, of any type, since it comes from the client
+ * @see docs/protocol.md 8.3
  */
 export function verifyCsrfToken(context: RequestContext, token: unknown): boolean {
   if (!context.config.csrfSecret || typeof token !== "string") return false;
   if (token.length !== TOKEN_CHARS) return false;
   const sid = sessionId(context);
-  const remembered = verified(context.config);
-  const known = remembered.get(token);
-  if (known !== undefined) return known.sid === sid; // it is of one sign-in, and so of no other
-  const isRight = isIssuedTo(context, token);
-  if (isRight) remembered.set(token, { sid });
-  return isRight;
+  const cache = verifiedTokens(context.config);
+  const cached = cache.get(token);
+  if (cached !== undefined) return cached.sid === sid; // a token is bound to one sign-in only
+  const isValid = isIssuedTo(context, token);
+  if (isValid) cache.set(token, { sid });
+  return isValid;
 }
 
 function isIssuedTo(context: RequestContext, token: string): boolean {
@@ -53,7 +58,7 @@ function isIssuedTo(context: RequestContext, token: string): boolean {
 
 function tokenMac(context: RequestContext, nonce: Uint8Array): Buffer {
   const sid = sessionId(context);
-  // A byte tells signed out from signed in, so that no session id can pass for none.
-  const bound = sid === null ? Buffer.of(0) : Buffer.concat([Buffer.of(1), Buffer.from(sid)]);
-  return hmacSha256(keysFor(context.config, "csrf").sign, Buffer.concat([nonce, bound]));
+  // The first byte distinguishes signed out from signed in, so that no session id can have the binding of "signed out".
+  const binding = sid === null ? Buffer.of(0) : Buffer.concat([Buffer.of(1), Buffer.from(sid)]);
+  return hmacSha256(keysFor(context.config, "csrf").sign, Buffer.concat([nonce, binding]));
 }

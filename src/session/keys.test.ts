@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { type Config, loadConfig } from "../config/config.ts";
+import { type Config, loadConfig } from "../config/index.ts";
 import { deriveKey, keysFor, type Purpose } from "./keys.ts";
 import { signToken, verifyToken } from "./token.ts";
 
@@ -8,22 +8,22 @@ const OLD = "11".repeat(32);
 const OLDER = "22".repeat(32);
 const NEW = "33".repeat(32);
 
-function configWith(env: Record<string, string>): Config {
+function keysConfig(env: Record<string, string>): Config {
   return loadConfig({ WEB_AUTH_SECRET: NEW, ...env }, { built: false, projectDir: "/app" });
 }
 
 describe("deriveKey", () => {
-  it("is HKDF-SHA256 with no salt and the purpose as its info", () => {
-    const root = Buffer.from(NEW, "hex");
-    const extracted = createHmac("sha256", Buffer.alloc(32)).update(root).digest();
+  it("is HKDF-SHA256 with an empty salt and the purpose as info", () => {
+    const secret = Buffer.from(NEW, "hex");
+    const extracted = createHmac("sha256", Buffer.alloc(32)).update(secret).digest();
     const expanded = createHmac("sha256", extracted).update("tsweb/session/v1").update(Buffer.of(1)).digest();
-    expect(deriveKey(root, "session").export()).toEqual(expanded);
+    expect(deriveKey(secret, "session").export()).toEqual(expanded);
   });
 
-  it("gives another key for another purpose or root, and none is the root", () => {
-    const roots = [OLD, NEW].map((hex) => Buffer.from(hex, "hex"));
-    const keys = roots.flatMap((root) =>
-      ["session", "feed", "csrf", "magic"].map((purpose) => deriveKey(root, purpose).export().toString("hex")),
+  it("returns different keys for different purposes and secrets, and never the secret itself", () => {
+    const secrets = [OLD, NEW].map((hex) => Buffer.from(hex, "hex"));
+    const keys = secrets.flatMap((secret) =>
+      ["session", "feed", "csrf", "magic"].map((purpose) => deriveKey(secret, purpose).export().toString("hex")),
     );
     expect(new Set([...keys, OLD, NEW]).size).toBe(10);
   });
@@ -32,8 +32,8 @@ describe("deriveKey", () => {
 describe("keysFor", () => {
   const purposes: Purpose[] = ["session", "feed", "csrf"];
 
-  it("signs with one key a purpose, which no other purpose verifies, whatever the roots", () => {
-    const config = configWith({ WEB_CSRF_SECRET: NEW, WEB_AUTH_SECRET_PREVIOUS: `${OLD},${NEW}` });
+  it("returns one signing key for each purpose, which no other purpose accepts, even with equal secrets", () => {
+    const config = keysConfig({ WEB_CSRF_SECRET: NEW, WEB_AUTH_SECRET_PREVIOUS: `${OLD},${NEW}` });
     for (const from of purposes) {
       const token = signToken(keysFor(config, from).sign, "text");
       for (const to of purposes) {
@@ -42,8 +42,8 @@ describe("keysFor", () => {
     }
   });
 
-  it("verifies with the keys before, newest first, and signs with none of them", () => {
-    const config = configWith({ WEB_AUTH_SECRET_PREVIOUS: `${OLD},${OLDER}` });
+  it("verifies with previous keys, newest first, and signs with none of them", () => {
+    const config = keysConfig({ WEB_AUTH_SECRET_PREVIOUS: `${OLD},${OLDER}` });
     for (const purpose of ["session", "feed"] as const) {
       const { sign, verify } = keysFor(config, purpose);
       expect(verify.map((key) => key.export())).toEqual(
@@ -53,24 +53,24 @@ describe("keysFor", () => {
     }
   });
 
-  it("knows one CSRF key, from its own secret", () => {
-    const config = configWith({ WEB_CSRF_SECRET: OLD, WEB_AUTH_SECRET_PREVIOUS: OLDER });
+  it("returns one CSRF key, derived from its own secret", () => {
+    const config = keysConfig({ WEB_CSRF_SECRET: OLD, WEB_AUTH_SECRET_PREVIOUS: OLDER });
     expect(keysFor(config, "csrf").verify.map((key) => key.export())).toEqual([
       deriveKey(Buffer.from(OLD, "hex"), "csrf").export(),
     ]);
   });
 
-  it("throws for a CSRF key when there is none, each time", () => {
-    const config = configWith({});
+  it("throws for the CSRF key on every call if WEB_CSRF_SECRET is not set", () => {
+    const config = keysConfig({});
     expect(() => keysFor(config, "csrf")).toThrow("WEB_CSRF_SECRET is not set");
     expect(() => keysFor(config, "csrf")).toThrow("WEB_CSRF_SECRET is not set");
     expect(keysFor(config, "session").verify).toHaveLength(1);
   });
 
-  it("makes them once for a configuration", () => {
-    const config = configWith({ WEB_CSRF_SECRET: OLD });
+  it("derives the keys once for each configuration", () => {
+    const config = keysConfig({ WEB_CSRF_SECRET: OLD });
     for (const purpose of purposes) expect(keysFor(config, purpose)).toBe(keysFor(config, purpose));
-    const same = configWith({ WEB_CSRF_SECRET: OLD });
+    const same = keysConfig({ WEB_CSRF_SECRET: OLD });
     expect(keysFor(same, "session")).not.toBe(keysFor(config, "session"));
     expect(keysFor(same, "session").sign.equals(keysFor(config, "session").sign)).toBe(true);
   });

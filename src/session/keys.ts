@@ -1,58 +1,60 @@
 import { createSecretKey, hkdfSync, type KeyObject } from "node:crypto";
 import type { Config } from "../config/index.ts";
 
-/** What a key is for. Each has its own, so that no token passes for one of another kind. */
+/** The purpose of a key. Each has its own key, so that a token of one purpose is never valid for another. */
 export type Purpose = "session" | "feed" | "csrf";
 
 /** The keys of one purpose. */
 export interface PurposeKeys {
-  /** Signs what is issued now. */
+  /** Signs new tokens. */
   readonly sign: KeyObject;
-  /** Verify what is presented: the one that signs, then those it replaced, newest first. */
+  /** Verify received tokens: the key that signs, then the previous keys, newest first. */
   readonly verify: readonly KeyObject[];
 }
 
 const KEY_BYTES = 32;
 
 /**
- * Derives the key of a purpose from a root, by HKDF-SHA256. The purpose is the `info`, as the RFC
- * means it; no salt is needed, since the root is uniformly random already.
+ * Returns the key of a purpose, derived from a secret by HKDF-SHA256 with the purpose as `info`. The salt is empty: RFC
+ * 5869, section 3.1, requires none, and the secret is uniformly random.
  *
- * @param root the secret that all keys come from, at least 16 bytes
- * @see RFC 5869, section 3.2
+ * @param secret at least 16 bytes
+ * @see RFC 5869, section 3.2; docs/protocol.md 7.7
  */
-export function deriveKey(root: Uint8Array | string, purpose: string): KeyObject {
-  const bytes = hkdfSync("sha256", root, new Uint8Array(0), `tsweb/${purpose}/v1`, KEY_BYTES);
+export function deriveKey(secret: Uint8Array | string, purpose: string): KeyObject {
+  const bytes = hkdfSync("sha256", secret, new Uint8Array(0), `tsweb/${purpose}/v1`, KEY_BYTES);
   return createSecretKey(new Uint8Array(bytes));
 }
 
+// Keys are derived once for each configuration, and released together with it.
 const cache = new WeakMap<Config, Map<Purpose, PurposeKeys>>();
 
 /**
- * Gives the keys of a purpose; made on first use, once for a configuration.
+ * Returns the keys of a purpose. They are derived on first use.
  *
- * Those of `csrf` come from `WEB_CSRF_SECRET` and have no predecessors: a stale token is mended by
- * the browser's one retry.
+ * The key of `csrf` is derived from `WEB_CSRF_SECRET` and has no previous keys: after a change of the secret, the
+ * browser repeats a refused call once with a new token.
  *
- * @throws Error for `csrf` when `WEB_CSRF_SECRET` is not set: ask before
+ * @throws Error for `csrf` if `WEB_CSRF_SECRET` is not set. Check `config.csrfSecret` before.
+ * @see docs/protocol.md 7.7
  */
 export function keysFor(config: Config, purpose: Purpose): PurposeKeys {
-  const made = cache.get(config) ?? new Map<Purpose, PurposeKeys>();
-  const known = made.get(purpose);
-  if (known) return known;
-  const keys = makeKeys(config, purpose);
-  cache.set(config, made.set(purpose, keys));
+  const cached = cache.get(config) ?? new Map<Purpose, PurposeKeys>();
+  const existing = cached.get(purpose);
+  if (existing) return existing;
+  const keys = deriveKeys(config, purpose);
+  cache.set(config, cached.set(purpose, keys));
   return keys;
 }
 
-function makeKeys(config: Config, purpose: Purpose): PurposeKeys {
-  const [root, ...previous] = rootsOf(config, purpose);
-  if (!root) throw new Error("There is no CSRF key: WEB_CSRF_SECRET is not set.");
-  const sign = deriveKey(root, purpose);
+function deriveKeys(config: Config, purpose: Purpose): PurposeKeys {
+  const [secret, ...previous] = secretsFor(config, purpose);
+  if (!secret) throw new Error("There is no key for CSRF tokens, because WEB_CSRF_SECRET is not set.");
+  const sign = deriveKey(secret, purpose);
   return { sign, verify: [sign, ...previous.map((old) => deriveKey(old, purpose))] };
 }
 
-function rootsOf(config: Config, purpose: Purpose): readonly Uint8Array[] {
+function secretsFor(config: Config, purpose: Purpose): readonly Uint8Array[] {
   if (purpose === "csrf") return config.csrfSecret ? [config.csrfSecret] : [];
   return [config.secret, ...config.previousSecrets];
 }

@@ -1,40 +1,39 @@
 import { describe, expect, it } from "vitest";
 import { testConfig } from "#test/request-context";
-import { Recent, recentOf } from "./lru-cache.ts";
+import { cachePerConfig, LruCache } from "./lru-cache.ts";
 
-describe("what is remembered", () => {
-  it("is given for the same text alone", () => {
-    const recent = new Recent<number>(10);
-    recent.set("token", 1);
-    expect(recent.get(["to", "ken"].join(""))).toBe(1);
-    for (const other of ["tokem", "Token", "token ", "toke", "", "__proto__"])
-      expect(recent.get(other)).toBeUndefined();
+describe("LruCache", () => {
+  it("returns a value for exactly its key", () => {
+    const cache = new LruCache<number>(10);
+    cache.set("token", 1);
+    expect(cache.get(["to", "ken"].join(""))).toBe(1);
+    for (const key of ["tokem", "Token", "token ", "toke", "", "__proto__"]) expect(cache.get(key)).toBeUndefined();
   });
 
-  it("is bounded, and what was asked for lately stays", () => {
-    const recent = new Recent<number>(10);
-    recent.set("asked for", -1);
+  it("is bounded, and keeps recently used entries", () => {
+    const cache = new LruCache<number>(10);
+    cache.set("used", -1);
     for (let i = 0; i < 1000; i++) {
-      recent.set(`token ${i}`, i);
-      expect(recent.size).toBeLessThanOrEqual(10);
-      expect(recent.get("asked for")).toBe(-1);
+      cache.set(`token ${i}`, i);
+      expect(cache.size).toBeLessThanOrEqual(10);
+      expect(cache.get("used")).toBe(-1);
     }
-    expect(recent.get("token 999")).toBe(999);
-    expect(recent.get("token 0")).toBeUndefined();
+    expect(cache.get("token 999")).toBe(999);
+    expect(cache.get("token 0")).toBeUndefined();
   });
 
-  it("is forgotten when nobody asks for it", () => {
-    const recent = new Recent<number>(10);
-    recent.set("left alone", 1);
-    for (let i = 0; i < 10; i++) recent.set(`token ${i}`, i);
-    expect(recent.get("left alone")).toBeUndefined();
+  it("evicts an entry that is not used", () => {
+    const cache = new LruCache<number>(10);
+    cache.set("unused", 1);
+    for (let i = 0; i < 10; i++) cache.set(`token ${i}`, i);
+    expect(cache.get("unused")).toBeUndefined();
   });
 
-  it("is one configuration's, and no other's", () => {
-    const of = recentOf<number>();
+  it("is not shared between configurations, even equal ones", () => {
+    const cacheOf = cachePerConfig<number>();
     const config = testConfig();
-    of(config).set("token", 1);
-    expect(of(config).get("token")).toBe(1);
-    expect(of(testConfig()).get("token")).toBeUndefined(); // though all that it says is the same
+    cacheOf(config).set("token", 1);
+    expect(cacheOf(config).get("token")).toBe(1);
+    expect(cacheOf(testConfig()).get("token")).toBeUndefined();
   });
 });

@@ -1,58 +1,61 @@
 import type { Config } from "../config/index.ts";
 
-/** How many texts a configuration remembers of a kind. At 500 bytes, a sign-in with some claims, a megabyte. */
-const MOST = 2000;
+/** The number of entries of each cache. A session with some claims takes about 500 bytes, a full cache 1 MB. */
+const MAX_ENTRIES = 2000;
 
-/** Makes what remembers for each configuration by itself: another has other keys, and takes no other's word. */
-export function recentOf<V>(): (config: Config) => Recent<V> {
-  const made = new WeakMap<Config, Recent<V>>();
+/**
+ * Returns a function that returns the cache of a configuration. Each configuration has other keys, so a token that is
+ * valid under one must not be found under another.
+ */
+export function cachePerConfig<V>(): (config: Config) => LruCache<V> {
+  const caches = new WeakMap<Config, LruCache<V>>();
   return (config) => {
-    const known = made.get(config);
-    if (known) return known;
-    const recent = new Recent<V>(MOST);
-    made.set(config, recent);
-    return recent;
+    const existing = caches.get(config);
+    if (existing) return existing;
+    const cache = new LruCache<V>(MAX_ENTRIES);
+    caches.set(config, cache);
+    return cache;
   };
 }
 
 /**
- * Remembers what was made of texts lately: what verified tokens say, so that a visitor's signature is
- * computed once and not at each request. A key stands for nothing else than the whole of its text.
+ * A cache that evicts the least recently used entries. It stores what verified tokens contain, so that an HMAC is
+ * computed once for a token and not for every request. The key is the complete token.
  *
- * Whoever holds a token learns nothing from how long it takes: texts are compared where their hashes, which
- * the process seeds at random, are the same, and so never one with another that begins like it.
+ * The lookup time reveals nothing about stored tokens. Texts are compared only if their hashes are equal, and the hash
+ * is seeded randomly in each process. So a guess is not compared with a stored token that begins like it.
  *
- * Memory is bounded: there are two generations, and when the younger is full the older is forgotten.
+ * Memory is bounded. There are two generations: when the new one is full, the old one is dropped.
  */
-export class Recent<V> {
-  readonly #mostEach: number;
-  #young = new Map<string, V>();
-  #old = new Map<string, V>();
+export class LruCache<V> {
+  readonly #maxPerGeneration: number;
+  #newEntries = new Map<string, V>();
+  #oldEntries = new Map<string, V>();
 
-  /** @param most how many texts are remembered at the most, at least 2 */
-  constructor(most: number) {
-    this.#mostEach = Math.floor(most / 2);
+  /** @param maxEntries the maximum number of entries, at least 2 */
+  constructor(maxEntries: number) {
+    this.#maxPerGeneration = Math.floor(maxEntries / 2);
   }
 
-  get(text: string): V | undefined {
-    const young = this.#young.get(text);
-    if (young !== undefined) return young;
-    const old = this.#old.get(text);
-    if (old !== undefined) this.set(text, old);
+  get(key: string): V | undefined {
+    const recent = this.#newEntries.get(key);
+    if (recent !== undefined) return recent;
+    const old = this.#oldEntries.get(key);
+    if (old !== undefined) this.set(key, old);
     return old;
   }
 
-  set(text: string, value: V): void {
-    if (this.#young.size >= this.#mostEach) {
-      this.#old = this.#young;
-      this.#young = new Map();
+  set(key: string, value: V): void {
+    if (this.#newEntries.size >= this.#maxPerGeneration) {
+      this.#oldEntries = this.#newEntries;
+      this.#newEntries = new Map();
     }
-    // A copy: a part that was cut out of a longer text would keep all of that in memory.
-    this.#young.set(Buffer.from(text).toString(), value);
+    // The key is copied. V8 keeps the whole string in memory that a substring was cut from, here the Cookie header.
+    this.#newEntries.set(Buffer.from(key).toString(), value);
   }
 
-  /** How many are remembered. */
+  /** The number of entries. */
   get size(): number {
-    return this.#young.size + this.#old.size;
+    return this.#newEntries.size + this.#oldEntries.size;
   }
 }

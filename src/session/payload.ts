@@ -1,32 +1,37 @@
 import { randomBytes } from "node:crypto";
+import { encodeBase64Url } from "./base64url.ts";
 import { checkClaims, type Json } from "./claims.ts";
-import { encodeBase64Url } from "./token.ts";
 
-/** How long a session lives, in seconds: 7 days. @see the interface, "Limits" */
+/** The lifetime of a session, in seconds: 7 days. @see docs/protocol.md 7.5 */
 export const MAX_AGE_SECONDS = 7 * 24 * 60 * 60;
 
-/** How far another server's clock may be ahead of ours, in seconds. */
+/** The maximum by which the clock of another server may be ahead, in seconds. @see docs/protocol.md 7.4 */
 const CLOCK_SKEW_SECONDS = 60;
 
-/** A session that is open: who, and which sign-in. */
-export interface OpenSession {
-  /** `{ sub, ...claims }`, frozen through and through. */
+/** The content of a session token whose signature was verified. */
+export interface VerifiedSession {
+  /** `{ sub, ...claims }`, deeply frozen. */
   readonly user: Readonly<Record<string, Json>> & { readonly sub: string };
-  /** Random for each sign-in; what CSRF tokens and feeds are bound to. */
+  /** The random id of the sign-in. CSRF tokens and feeds are bound to it. */
   readonly sid: string;
-  /** When it is over, in seconds since the epoch. */
+  /** The expiry, in seconds since the Unix epoch. */
   readonly exp: number;
 }
 
 /**
- * Writes the payload of a new session: `{ sub, ...claims, sid, iat, exp }`, times in seconds since
- * the epoch. Every call makes another `sid`, so nothing that was bound to an earlier sign-in holds.
+ * Returns the payload of a new session as JSON: `{ sub, ...claims, sid, iat, exp }`. Each call creates a new random
+ * `sid`, so nothing that was bound to an earlier sign-in is valid for the new one.
  *
- * @throws TypeError for a `sub` that is not a non-empty string, or claims that cannot be kept
+ * @param nowSeconds the current time in seconds since the Unix epoch
+ * @throws TypeError if `sub` is not a non-empty string, or if JSON cannot represent the claims
+ * @see docs/protocol.md 7.3
  */
-export function writePayload(sub: unknown, claims: unknown, nowSeconds: number): string {
+export function createPayload(sub: unknown, claims: unknown, nowSeconds: number): string {
   if (typeof sub !== "string" || sub === "") {
-    throw new TypeError("session.login: the user id must be a non-empty string; of a number, give String(id).");
+    const received = sub === "" ? "an empty string" : sub === null ? "null" : typeof sub;
+    throw new TypeError(
+      `session.login: the user id must be a non-empty string. Received: ${received}. Convert a number with String(id).`,
+    );
   }
   checkClaims(claims);
   const iat = Math.floor(nowSeconds);
@@ -35,24 +40,36 @@ export function writePayload(sub: unknown, claims: unknown, nowSeconds: number):
 }
 
 /**
- * Reads the payload of a session whose signature has been verified; `null` when it is not one, or
- * not for now. Expiry is decided here, not by the cookie's own age, which a thief would not keep.
+ * Returns the session of a payload whose signature was verified; `null` if the payload is malformed or not valid now.
+ *
+ * The signed times decide, not the age of the cookie: whoever stole a cookie would keep it longer. When unsure, the
+ * session is refused: an issue time in the future, or a lifetime over 7 days, was not written by tsweb.
+ *
+ * @param nowSeconds the current time in seconds since the Unix epoch
+ * @see docs/protocol.md 7.4
  */
-export function readPayload(text: string, nowSeconds: number): OpenSession | null {
+export function parsePayload(text: string, nowSeconds: number): VerifiedSession | null {
   const payload = parseObject(text);
   if (!payload || Object.hasOwn(payload, "__proto__")) return null;
   const { sid, iat, exp, ...user } = payload;
   const { sub } = user;
-  if (typeof sub !== "string" || sub === "") return null;
-  if (typeof sid !== "string" || sid === "") return null;
-  if (!isSeconds(iat) || !isSeconds(exp)) return null;
-  // A payload from the future, or one that outlives its seven days, is not one that we wrote.
+  if (!isNonEmptyString(sub) || !isNonEmptyString(sid)) return null;
+  if (!isWholeSeconds(iat) || !isWholeSeconds(exp)) return null;
   if (iat > nowSeconds + CLOCK_SKEW_SECONDS || exp > iat + MAX_AGE_SECONDS) return null;
-  if (nowSeconds >= exp) return null;
-  return { user: freeze({ ...user, sub }), sid, exp };
+  if (isExpired({ exp }, nowSeconds)) return null;
+  return { user: deepFreeze({ ...user, sub }), sid, exp };
 }
 
-function isSeconds(value: unknown): value is number {
+/** Returns whether a session has expired. It is valid until just before `exp`. */
+export function isExpired({ exp }: Pick<VerifiedSession, "exp">, nowSeconds: number): boolean {
+  return nowSeconds >= exp;
+}
+
+function isNonEmptyString(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function isWholeSeconds(value: unknown): value is number {
   return Number.isSafeInteger(value);
 }
 
@@ -60,15 +77,15 @@ function parseObject(text: string): Record<string, Json> | null {
   try {
     const value: unknown = JSON.parse(text);
     if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
-    return value as Record<string, Json>; // an object that JSON.parse made holds nothing but JSON
+    return value as Record<string, Json>; // JSON.parse returns JSON values only
   } catch {
     return null;
   }
 }
 
-function freeze<T>(value: T): T {
+function deepFreeze<T>(value: T): T {
   if (typeof value === "object" && value !== null) {
-    for (const item of Object.values(value)) freeze(item);
+    for (const item of Object.values(value)) deepFreeze(item);
     Object.freeze(value);
   }
   return value;

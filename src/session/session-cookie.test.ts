@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { requestContext, runWithCookie, signInCookie, testConfig } from "#test/request-context";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/index.ts";
 import { runInContext } from "../http/index.ts";
 import { keysFor } from "./keys.ts";
 import { session } from "./session.ts";
@@ -9,10 +9,10 @@ import { signToken } from "./token.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-/** A cookie with any payload at all, signed with the right key. */
-function signed(payload: unknown, own: Config = testConfig()): string {
+/** Returns a session cookie with an arbitrary payload, signed with the right key. */
+function signedCookie(payload: unknown, config: Config = testConfig()): string {
   const text = typeof payload === "string" ? payload : JSON.stringify(payload);
-  return `web_session=${signToken(keysFor(own, "session").sign, text)}`;
+  return `web_session=${signToken(keysFor(config, "session").sign, text)}`;
 }
 
 beforeEach(() => {
@@ -22,11 +22,11 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("the user of a cookie that is not right is null, without an error:", () => {
+describe("an invalid session cookie means signed out, without an error: a cookie", () => {
   const cookie = signInCookie("ada", { roles: ["admin"] });
   const [name, token = ""] = cookie.split(/=(.*)/s);
 
-  it("changed at any one character", () => {
+  it("with any one character changed", () => {
     vi.setSystemTime(Date.now());
     const fresh = signInCookie("ada");
     const value = fresh.slice("web_session=".length);
@@ -34,67 +34,67 @@ describe("the user of a cookie that is not right is null, without an error:", ()
       for (const character of ["A", "B", "z", "0", "-", "_", ".", "=", "~"]) {
         if (value[at] === character) continue;
         const changed = `web_session=${value.slice(0, at)}${character}${value.slice(at + 1)}`;
-        if (runWithCookie(changed, () => session.user()) !== null) expect.fail(`${character} at ${at} was taken`);
+        if (runWithCookie(changed, () => session.user()) !== null) expect.fail(`${character} at ${at} was accepted`);
       }
     }
   });
 
   it.each([
-    ["empty", ""],
-    ["a dot", "."],
-    ["no signature", token.split(".")[0]],
-    ["an empty signature", `${token.split(".")[0]}.`],
-    ["no payload", `.${token.split(".")[1]}`],
-    ["another cookie's text", "GA1.2.1234.5678"],
-    ["quoted", `"${token}"`],
-    ["percent-encoded", token.replace(/^./, (c) => `%${c.charCodeAt(0).toString(16)}`)],
-    ["padded", `${token}=`],
-    ["followed by more", `${token}.x`],
-    ["twice itself", `${token}${token}`],
-    ["a JSON text", '{"sub":"ada"}'],
-    ["a web token without a signature", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ."],
-    ["16 KB long", "A".repeat(16_384)],
-    ["thousands of dots", ".".repeat(4_000)],
+    ["that is empty", ""],
+    ["that is a dot", "."],
+    ["without a signature", token.split(".")[0]],
+    ["with an empty signature", `${token.split(".")[0]}.`],
+    ["without a payload", `.${token.split(".")[1]}`],
+    ["with the value of another cookie", "GA1.2.1234.5678"],
+    ["in quotes", `"${token}"`],
+    ["in percent-encoding", token.replace(/^./, (c) => `%${c.charCodeAt(0).toString(16)}`)],
+    ["with padding", `${token}=`],
+    ["with a third part", `${token}.x`],
+    ["that contains the token twice", `${token}${token}`],
+    ["that is JSON", '{"sub":"ada"}'],
+    ["that is a JSON Web Token without a signature", "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ."],
+    ["of 16 KB", "A".repeat(16_384)],
+    ["of 4,000 dots", ".".repeat(4_000)],
   ])("%s", (_what, value) => {
     expect(runWithCookie(`${name}=${value}`, () => session.user())).toBeNull();
   });
 
   const iat = NOW / 1000;
-  const good = { sub: "ada", sid: "s", iat, exp: iat + 100 };
-  it("(what the next ones change is right)", () => {
-    expect(runWithCookie(signed(good), () => session.user())).toEqual({ sub: "ada" });
+  const valid = { sub: "ada", sid: "s", iat, exp: iat + 100 };
+  it("with the payload that the next tests change is valid", () => {
+    expect(runWithCookie(signedCookie(valid), () => session.user())).toEqual({ sub: "ada" });
   });
 
   it.each([
-    ["no object", "[]"],
-    ["null", "null"],
-    ["a string", '"ada"'],
-    ["a number", "1"],
-    ["no JSON", "{sub:ada}"],
-    ["nothing", ""],
-    ["without sub", { ...good, sub: undefined }],
-    ["with an empty sub", { ...good, sub: "" }],
-    ["with a number for a sub", { ...good, sub: 1 }],
-    ["without sid", { ...good, sid: undefined }],
-    ["without exp", { ...good, exp: undefined }],
-    ["with a text for an exp", { ...good, exp: "9999999999" }],
-    ["expired", { ...good, exp: iat }],
-    ["without iat", { ...good, iat: undefined }],
-    ["from the far future", { ...good, iat: iat + 3600, exp: iat + 7200 }],
-    ["longer than seven days", { ...good, exp: iat + 604_801 }],
-  ])("well signed, its payload %s", (_what, payload) => {
-    expect(runWithCookie(signed(payload), () => session.user())).toBeNull();
+    ["that is an array", "[]"],
+    ["that is null", "null"],
+    ["that is a string", '"ada"'],
+    ["that is a number", "1"],
+    ["that is not JSON", "{sub:ada}"],
+    ["that is empty", ""],
+    ["without sub", { ...valid, sub: undefined }],
+    ["with an empty sub", { ...valid, sub: "" }],
+    ["with a number for a sub", { ...valid, sub: 1 }],
+    ["without sid", { ...valid, sid: undefined }],
+    ["without exp", { ...valid, exp: undefined }],
+    ["with a string for an exp", { ...valid, exp: "9999999999" }],
+    ["that has expired", { ...valid, exp: iat }],
+    ["without iat", { ...valid, iat: undefined }],
+    ["issued in the future", { ...valid, iat: iat + 3600, exp: iat + 7200 }],
+    ["valid for more than 7 days", { ...valid, exp: iat + 604_801 }],
+  ])("with a valid signature over a payload %s", (_what, payload) => {
+    expect(runWithCookie(signedCookie(payload), () => session.user())).toBeNull();
   });
 
-  it("signed for another purpose, with the same secret", () => {
-    const own = testConfig({ WEB_CSRF_SECRET: "5a".repeat(32) });
+  it("signed for another purpose with the same secret", () => {
+    const config = testConfig({ WEB_CSRF_SECRET: "5a".repeat(32) });
     for (const purpose of ["feed", "csrf"] as const) {
-      const foreign = signToken(keysFor(own, purpose).sign, JSON.stringify(good));
-      expect(runWithCookie(`web_session=${foreign}`, () => session.user(), own)).toBeNull();
+      const foreign = signToken(keysFor(config, purpose).sign, JSON.stringify(valid));
+      expect(runWithCookie(`web_session=${foreign}`, () => session.user(), config)).toBeNull();
     }
   });
 
-  it("sent twice, in any order, also when both are the same", () => {
+  it("sent twice, in any order, also with equal values", () => {
     const fresh = signInCookie("ada");
     const planted = signInCookie("mallory");
     for (const both of [
@@ -107,7 +107,7 @@ describe("the user of a cookie that is not right is null, without an error:", ()
     }
   });
 
-  it("without the prefix where cookies are secure, or with it where they are not", () => {
+  it("without the prefix __Host- if cookies are secure, or with it if they are not", () => {
     const secure = testConfig({ WEB_COOKIE_SECURE: "1" });
     expect(runWithCookie(signInCookie("ada"), () => session.user(), secure)).toBeNull();
     expect(runWithCookie(signInCookie("ada", {}, secure), () => session.user())).toBeNull();
@@ -115,7 +115,7 @@ describe("the user of a cookie that is not right is null, without an error:", ()
     expect(runWithCookie(both, () => session.user(), secure)).toEqual({ sub: "ada" });
   });
 
-  it("of any text whatever", () => {
+  it("of arbitrary text", () => {
     const text = fc.string({ unit: fc.constantFrom(...'ab.=_-"%{}[]:, ;') });
     fc.assert(
       fc.property(text, text, (a, b) => {
@@ -125,48 +125,50 @@ describe("the user of a cookie that is not right is null, without an error:", ()
   });
 });
 
-describe("when the session's cookie grows", () => {
-  /** Signs in with a claim so long that the cookie, name and all, has just this many bytes. */
-  function signInWithSize(bytes: number, own: Config): string {
-    const lengthWith = (claim: number) => signInCookie("a", { c: "x".repeat(claim) }, own).length;
+describe("the size of the session cookie", () => {
+  /** Signs in with a claim so long that the cookie, with its name, has exactly this size. */
+  function signInWithSize(bytes: number, config: Config): string {
+    const lengthWith = (claim: number) => signInCookie("a", { c: "x".repeat(claim) }, config).length;
     const claim = Math.floor(((bytes - lengthWith(0)) * 3) / 4);
     for (const length of [claim - 1, claim, claim + 1, claim + 2]) {
       const payload = { sub: "a", c: "x".repeat(length), sid: "x".repeat(22), iat: 1767323045, exp: 1767927845 };
-      const name = own.cookieSecure ? "__Host-web_session" : "web_session";
-      const size = name.length + 1 + signToken(keysFor(own, "session").sign, JSON.stringify(payload)).length;
-      if (size === bytes) return signInCookie("a", { c: "x".repeat(length) }, own);
+      const name = config.cookieSecure ? "__Host-web_session" : "web_session";
+      const size = name.length + 1 + signToken(keysFor(config, "session").sign, JSON.stringify(payload)).length;
+      if (size === bytes) return signInCookie("a", { c: "x".repeat(length) }, config);
     }
-    throw new Error(`No claim makes a cookie of ${bytes} bytes.`);
+    throw new Error(`There is no claim for a cookie of ${bytes} bytes.`);
   }
   const plain = testConfig();
   const secure = testConfig({ WEB_COOKIE_SECURE: "1" });
 
-  // Base64 has no texts of 4n + 1 characters, so not every size exists under both names.
+  // The length of base64url without padding is never 4n + 1, so not every size exists under both names.
   it.each([
     [4095, plain],
     [4096, plain],
     [4094, secure],
     [4095, secure],
-  ])("to %i bytes, it is kept", (bytes, own) => {
-    const cookie = signInWithSize(bytes, own);
+  ])("can be %i bytes", (bytes, config) => {
+    const cookie = signInWithSize(bytes, config);
     expect(cookie.length).toBe(bytes);
-    expect(runWithCookie(cookie, () => session.user()?.sub, own)).toBe("a");
+    expect(runWithCookie(cookie, () => session.user()?.sub, config)).toBe("a");
   });
 
   it.each([
     [4097, secure],
     [4098, plain],
-  ])("to %i bytes, it is refused and its size is named", (bytes, own) => {
-    expect(() => signInWithSize(bytes, own)).toThrow(RangeError);
-    expect(() => signInWithSize(bytes, own)).toThrow(`would be ${bytes} bytes, and browsers drop one over 4096`);
+  ])("cannot be %i bytes, and the error names the size", (bytes, config) => {
+    expect(() => signInWithSize(bytes, config)).toThrow(RangeError);
+    expect(() => signInWithSize(bytes, config)).toThrow(
+      `would be ${bytes} bytes, and browsers do not store cookies over 4096`,
+    );
   });
 
-  it("counts bytes, not characters", () => {
+  it("is counted in bytes, not in characters", () => {
     expect(() => signInCookie("a", { name: "é".repeat(1500) })).toThrow(RangeError);
     expect(() => signInCookie("a", { name: "e".repeat(1500) })).not.toThrow();
   });
 
-  it("leaves the session as it was when it is refused", () => {
+  it("does not change the session if it is over the limit", () => {
     const context = requestContext(signInCookie("grace"));
     runInContext(context, () => {
       expect(() => session.login("ada", { long: "x".repeat(5000) })).toThrow(RangeError);

@@ -3,7 +3,7 @@ import { runWithCookie, signInCookie } from "#test/request-context";
 import { RPCError } from "../errors.ts";
 import { session } from "./session.ts";
 
-function codeOf(work: () => unknown): string {
+function errorCode(work: () => unknown): string {
   try {
     work();
   } catch (error) {
@@ -14,19 +14,21 @@ function codeOf(work: () => unknown): string {
 }
 
 describe("session.require", () => {
-  it("gives the user", () => {
+  it("returns the user", () => {
     runWithCookie(signInCookie("ada", { name: "Ada" }), () =>
       expect(session.require()).toEqual({ sub: "ada", name: "Ada" }),
     );
   });
 
-  it("is unauthenticated when signed out, whatever the role", () => {
-    expect(codeOf(() => runWithCookie(undefined, () => session.require()))).toBe("unauthenticated");
-    expect(codeOf(() => runWithCookie("web_session=forged", () => session.require("admin")))).toBe("unauthenticated");
+  it("throws unauthenticated for a signed-out client, regardless of the roles", () => {
+    expect(errorCode(() => runWithCookie(undefined, () => session.require()))).toBe("unauthenticated");
+    expect(errorCode(() => runWithCookie("web_session=forged", () => session.require("admin")))).toBe(
+      "unauthenticated",
+    );
   });
 
   it.each([
-    // the claim, the roles asked for, what comes of it
+    // the claim, the required roles, the error code
     [["admin"], [], "none"],
     [["admin"], ["admin"], "none"],
     [["admin", "editor"], ["admin"], "none"],
@@ -43,7 +45,7 @@ describe("session.require", () => {
     [[], [], "none"],
     [undefined, ["admin"], "forbidden"],
     [undefined, [], "none"],
-    // claims that are no list of strings
+    // claims that are not an array of strings
     ["admin", ["admin"], "forbidden"],
     ["superadmin", ["admin"], "forbidden"],
     ["admin,editor", ["admin"], "forbidden"],
@@ -57,26 +59,26 @@ describe("session.require", () => {
     [[["admin"]], ["admin"], "forbidden"],
     [["__proto__"], ["constructor"], "forbidden"],
     ["admin", [], "none"],
-  ])("with the claim %j, asked for %j: %s", (roles, asked, outcome) => {
+  ])("with the claim %j and the required roles %j throws: %s", (roles, required, expected) => {
     const cookie = signInCookie("ada", { roles });
-    expect(codeOf(() => runWithCookie(cookie, () => session.require(...asked)))).toBe(outcome);
+    expect(errorCode(() => runWithCookie(cookie, () => session.require(...required)))).toBe(expected);
   });
 
-  it("takes no other claim for roles", () => {
+  it("reads roles from no other claim", () => {
     const cookie = signInCookie("admin", { role: "admin", admin: true, groups: ["admin"] });
-    expect(codeOf(() => runWithCookie(cookie, () => session.require("admin")))).toBe("forbidden");
+    expect(errorCode(() => runWithCookie(cookie, () => session.require("admin")))).toBe("forbidden");
   });
 
   it.each([[[["admin"]]], [[undefined]], [[null]], [[1]], [["admin", ["editor"]]], [[{}]]])(
-    "throws for roles that are no strings, rather than let anybody in: %j",
-    (asked) => {
+    "throws a TypeError for required roles that are not strings: %j",
+    (required) => {
       for (const cookie of [signInCookie("ada", { roles: ["admin"] }), undefined]) {
-        expect(() => runWithCookie(cookie, () => Reflect.apply(session.require, session, asked))).toThrow(TypeError);
+        expect(() => runWithCookie(cookie, () => Reflect.apply(session.require, session, required))).toThrow(TypeError);
       }
     },
   );
 
-  it("says nothing of what would be needed", () => {
+  it("does not reveal the required role", () => {
     const cookie = signInCookie("ada");
     expect(() => runWithCookie(cookie, () => session.require("secret-role"))).toThrow(/^(?!.*secret-role)/);
   });

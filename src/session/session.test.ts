@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { cookieHeaderOf, requestContext, runWithCookie, signInCookie, testConfig } from "#test/request-context";
 import { runInContext } from "../http/index.ts";
-import { session, sessionId } from "./session.ts";
+import { sessionId } from "./current-session.ts";
+import { session } from "./session.ts";
 
 const NOW = Date.UTC(2026, 0, 2, 3, 4, 5);
 const WEEK_MS = 7 * 24 * 3600 * 1000;
@@ -15,15 +16,15 @@ afterEach(() => {
 });
 
 describe("session.login", () => {
-  it("sets the cookie with the interface's attributes", () => {
+  it("sets the session cookie with Max-Age, Path, HttpOnly and SameSite=Lax", () => {
     const context = requestContext();
     runInContext(context, () => session.login("ada"));
-    const [line, ...others] = context.setCookieHeaders;
-    expect(line).toMatch(/^web_session=[\w-]+\.[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
+    const [header, ...others] = context.setCookieHeaders;
+    expect(header).toMatch(/^web_session=[\w-]+\.[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
     expect(others).toEqual([]);
   });
 
-  it("with secure cookies sets one that no sibling site can plant", () => {
+  it("sets a cookie with the prefix __Host-, which no sibling site can set, if cookies are secure", () => {
     const context = requestContext(undefined, testConfig({ WEB_COOKIE_SECURE: "1" }));
     runInContext(context, () => session.login("ada"));
     expect([...context.setCookieHeaders]).toEqual([
@@ -33,7 +34,7 @@ describe("session.login", () => {
     ]);
   });
 
-  it("signs the payload sub, claims, sid, iat, exp", () => {
+  it("signs a payload of sub, the claims, sid, iat and exp", () => {
     const [, payload = ""] = /=([\w-]+)\./.exec(signInCookie("ada", { name: "Ada" })) ?? [];
     expect(JSON.parse(Buffer.from(payload, "base64url").toString())).toEqual({
       sub: "ada",
@@ -44,20 +45,20 @@ describe("session.login", () => {
     });
   });
 
-  it("is seen at once, as it will be seen in the next request", () => {
+  it("takes effect at once, with the same user as in the next request", () => {
     const context = requestContext();
     const claims = { name: "Ada ✓", roles: ["admin"], none: null, n: { m: [1, { o: true }] }, out: undefined };
-    const now = runInContext(context, () => {
+    const user = runInContext(context, () => {
       expect(session.user()).toBeNull();
       session.login("ada", claims);
       return session.user();
     });
-    expect(now).toEqual({ sub: "ada", name: "Ada ✓", roles: ["admin"], none: null, n: { m: [1, { o: true }] } });
-    expect(runWithCookie(cookieHeaderOf(context), () => session.user())).toEqual(now);
-    expect(now).not.toHaveProperty("out");
+    expect(user).toEqual({ sub: "ada", name: "Ada ✓", roles: ["admin"], none: null, n: { m: [1, { o: true }] } });
+    expect(runWithCookie(cookieHeaderOf(context), () => session.user())).toEqual(user);
+    expect(user).not.toHaveProperty("out");
   });
 
-  it("keeps a copy: what the caller changes afterwards does not change the session", () => {
+  it("copies the claims, so that later changes of the caller have no effect", () => {
     runWithCookie(undefined, () => {
       const roles = ["editor"];
       session.login("ada", { roles });
@@ -66,7 +67,7 @@ describe("session.login", () => {
     });
   });
 
-  it("replaces a sign-in, claims and all, with one cookie and another sid", () => {
+  it("replaces an earlier sign-in and its claims with one cookie and a new sid", () => {
     const context = requestContext(signInCookie("ada", { name: "Ada", roles: ["admin"] }));
     const before = sessionId(context);
     runInContext(context, () => {
@@ -85,7 +86,7 @@ describe("session.login", () => {
     ["no user id", undefined],
     ["an empty user id", ""],
     ["a number for a user id", 42],
-  ])("refuses %s, and signs nobody in or out", (_what, sub) => {
+  ])("refuses %s, and does not change the session", (_what, sub) => {
     const context = requestContext(signInCookie("grace"));
     runInContext(context, () => {
       expect(() => Reflect.apply(session.login, session, [sub])).toThrow(TypeError);
@@ -94,24 +95,24 @@ describe("session.login", () => {
     expect([...context.setCookieHeaders]).toEqual([]);
   });
 
-  it.each(["sub", "sid", "iat", "exp"])("refuses the claim %s: nobody becomes another through a claim", (name) => {
+  it.each(["sub", "sid", "iat", "exp"])("refuses the claim %s, so that no claim can replace the user", (name) => {
     expect(() => signInCookie("ada", { [name]: "root" })).toThrow(`a claim cannot be named "${name}"`);
   });
 
-  it("refuses the claim __proto__, and claims that JSON cannot hold", () => {
+  it("refuses the claim __proto__, and claims that JSON cannot represent", () => {
     expect(() => signInCookie("ada", JSON.parse('{"__proto__":{"roles":["admin"]}}'))).toThrow("__proto__");
     expect(() => signInCookie("ada", { born: new Date(0) })).toThrow("claims.born is an instance of a class");
   });
 });
 
 describe("session.user", () => {
-  it("is null without a cookie", () => {
+  it("returns null without a cookie", () => {
     expect(runWithCookie(undefined, () => session.user())).toBeNull();
     expect(runWithCookie("", () => session.user())).toBeNull();
     expect(runWithCookie("other=1", () => session.user())).toBeNull();
   });
 
-  it("is frozen, and the same object throughout the request", () => {
+  it("returns a frozen user, and the same object throughout the request", () => {
     runWithCookie(signInCookie("ada", { roles: ["editor"] }), () => {
       const user = session.user();
       expect(user).not.toBeNull();
@@ -123,14 +124,14 @@ describe("session.user", () => {
     });
   });
 
-  it("never shows sid, iat and exp", () => {
+  it("returns a user without sid, iat and exp", () => {
     expect(Object.keys(runWithCookie(signInCookie("ada", { name: "Ada" }), () => session.user()) ?? {})).toEqual([
       "sub",
       "name",
     ]);
   });
 
-  it("is each request's own, with requests side by side", async () => {
+  it("returns the user of each request when requests run concurrently", async () => {
     const work = (sub: string) =>
       runWithCookie(signInCookie(sub), async () => {
         await Promise.resolve();
@@ -145,13 +146,13 @@ describe("session.user", () => {
     ]);
   });
 
-  it("can be verified by any process with the secret, and by no other", () => {
+  it("accepts a cookie in every process with the same secret, and in no other", () => {
     const cookie = signInCookie("ada");
     expect(runWithCookie(cookie, () => session.user(), testConfig())).toEqual({ sub: "ada" });
     expect(runWithCookie(cookie, () => session.user(), testConfig({ WEB_AUTH_SECRET: "5b".repeat(32) }))).toBeNull();
   });
 
-  it("lasts through a change of the secret, as long as the old one is listed", () => {
+  it("accepts a cookie of a previous secret while that is listed", () => {
     const cookie = signInCookie("ada");
     const rotated = {
       WEB_AUTH_SECRET: "77".repeat(32),
@@ -159,10 +160,10 @@ describe("session.user", () => {
     };
     expect(runWithCookie(cookie, () => session.user(), testConfig(rotated))).toEqual({ sub: "ada" });
     const renewed = signInCookie("ada", {}, testConfig(rotated));
-    expect(runWithCookie(renewed, () => session.user())).toBeNull(); // the old secret verifies, and signs nothing new
+    expect(runWithCookie(renewed, () => session.user())).toBeNull(); // the previous secret verifies, but never signs
   });
 
-  it("ends after seven days, to the millisecond, whatever the browser does", () => {
+  it("returns null after 7 days, to the millisecond, even if the browser keeps the cookie", () => {
     const cookie = signInCookie("ada");
     vi.setSystemTime(NOW + WEEK_MS - 1);
     expect(runWithCookie(cookie, () => session.user())).toEqual({ sub: "ada" });
@@ -170,7 +171,7 @@ describe("session.user", () => {
     expect(runWithCookie(cookie, () => session.user())).toBeNull();
   });
 
-  it("ends in a stream that outlives it, whether it was signed in before or in it", () => {
+  it("returns null in a stream once the session has expired, whether the sign-in was before or in it", () => {
     for (const cookie of [signInCookie("ada"), undefined]) {
       vi.setSystemTime(NOW);
       const context = requestContext(cookie);
@@ -187,10 +188,10 @@ describe("session.user", () => {
   });
 });
 
-describe("a cookie that was verified before", () => {
+describe("a session cookie that was verified before", () => {
   const payloadOf = (cookie: string) => cookie.slice("web_session=".length).split(".")[0] ?? "";
 
-  it("is verified anew at each change of a character", () => {
+  it("is refused with any character changed", () => {
     const cookie = signInCookie("ada");
     expect(runWithCookie(cookie, () => session.user()?.sub)).toBe("ada");
     for (let at = "web_session=".length; at < cookie.length; at++) {
@@ -200,7 +201,7 @@ describe("a cookie that was verified before", () => {
     }
   });
 
-  it("ends after its seven days all the same", () => {
+  it("expires after 7 days", () => {
     const cookie = signInCookie("ada");
     expect(runWithCookie(cookie, () => session.user()?.sub)).toBe("ada");
     vi.setSystemTime(Date.now() + session.max_age * 1000);
@@ -208,16 +209,16 @@ describe("a cookie that was verified before", () => {
     expect(sessionId(requestContext(cookie))).toBeNull();
   });
 
-  it("is no word for another configuration, nor for the same payload under another signature", () => {
+  it("is refused under another configuration, and with the signature of another cookie", () => {
     const cookie = signInCookie("ada");
     expect(runWithCookie(cookie, () => session.user()?.sub)).toBe("ada");
-    const other = testConfig({ WEB_AUTH_SECRET: "7c".repeat(32) });
-    expect(runWithCookie(cookie, () => session.user(), other)).toBeNull();
+    const otherConfig = testConfig({ WEB_AUTH_SECRET: "7c".repeat(32) });
+    expect(runWithCookie(cookie, () => session.user(), otherConfig)).toBeNull();
     const [, signature] = signInCookie("eve").split(".");
     expect(runWithCookie(`web_session=${payloadOf(cookie)}.${signature}`, () => session.user())).toBeNull();
   });
 
-  it("gives each request the user as it was signed, whatever another request did", () => {
+  it("is read as it was signed, regardless of what other requests did", () => {
     const cookie = signInCookie("ada", { roles: ["editor"] });
     runWithCookie(cookie, () => session.logout());
     runWithCookie(cookie, () => session.login("eve"));
@@ -226,21 +227,21 @@ describe("a cookie that was verified before", () => {
 });
 
 describe("session.logout", () => {
-  it("clears the cookie with the attributes it was set with", () => {
-    for (const [own, line] of [
+  it("removes the cookie with the attributes it was set with", () => {
+    for (const [config, header] of [
       [testConfig(), "web_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"],
       [
         testConfig({ WEB_COOKIE_SECURE: "1" }),
         "__Host-web_session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax",
       ],
     ] as const) {
-      const context = requestContext(signInCookie("ada", {}, own), own);
+      const context = requestContext(signInCookie("ada", {}, config), config);
       runInContext(context, () => session.logout());
-      expect([...context.setCookieHeaders]).toEqual([line]);
+      expect([...context.setCookieHeaders]).toEqual([header]);
     }
   });
 
-  it("is seen at once", () => {
+  it("takes effect at once", () => {
     const context = requestContext(signInCookie("ada"));
     runInContext(context, () => {
       expect(session.user()).toEqual({ sub: "ada" });
@@ -251,7 +252,7 @@ describe("session.logout", () => {
     });
   });
 
-  it("takes back a sign-in on the way, and a sign-in takes it back", () => {
+  it("cancels a sign-in of the same request, and a later sign-in cancels it", () => {
     const context = requestContext();
     runInContext(context, () => {
       session.login("ada");
@@ -262,13 +263,13 @@ describe("session.logout", () => {
     expect(runWithCookie(cookieHeaderOf(context), () => session.user())).toEqual({ sub: "ada" });
   });
 
-  it("is no error when nobody is signed in", () => {
+  it("does not throw for a signed-out client", () => {
     expect(() => runWithCookie(undefined, () => session.logout())).not.toThrow();
   });
 });
 
 describe("sessionId", () => {
-  it("is the sign-in's own, the same in each of its requests", () => {
+  it("returns an id that is the same in all requests of a sign-in, and different for others", () => {
     const cookie = signInCookie("ada");
     expect(sessionId(requestContext(cookie))).toMatch(/^[\w-]{22}$/);
     expect(sessionId(requestContext(cookie))).toBe(sessionId(requestContext(cookie)));
@@ -277,33 +278,33 @@ describe("sessionId", () => {
   });
 });
 
-describe("session", () => {
-  it("lasts seven days, in seconds", () => {
+describe("the session object", () => {
+  it("has a max_age of 7 days, in seconds", () => {
     expect(session.max_age).toBe(604_800);
   });
 
-  it("cannot be changed", () => {
+  it("is frozen", () => {
     expect(() => Object.assign(session, { max_age: 1 })).toThrow(TypeError);
   });
 
-  it("throws outside a request, and says what was asked", () => {
+  it("throws outside a request, and names the method", () => {
     expect(() => session.user()).toThrow("session.user() was used outside a request");
     expect(() => session.require()).toThrow("session.require() was used outside a request");
     expect(() => session.login("ada")).toThrow("session.login() was used outside a request");
     expect(() => session.logout()).toThrow("session.logout() was used outside a request");
   });
 
-  it("cannot sign in or out once the headers have left, and is then as it was", () => {
+  it("throws and does not change once the headers of the response have been sent", () => {
     const context = requestContext(signInCookie("ada"));
     runInContext(context, () => {
       context.headersSent = true;
-      expect(() => session.login("grace")).toThrow("the first bytes of this answer have left");
-      expect(() => session.logout()).toThrow("the first bytes of this answer have left");
+      expect(() => session.login("grace")).toThrow("the headers of the response have already been sent");
+      expect(() => session.logout()).toThrow("the headers of the response have already been sent");
       expect(session.user()).toEqual({ sub: "ada" });
     });
   });
 
-  it("takes whatever it is called with, or throws a TypeError or RangeError", () => {
+  it("accepts any arguments or throws a TypeError or RangeError", () => {
     fc.assert(
       fc.property(fc.array(fc.anything(), { maxLength: 3 }), (values) => {
         runWithCookie(undefined, () => {

@@ -1,41 +1,29 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import { decodeBase64Url, encodeBase64Url } from "./base64url.ts";
 
-/** The longest token that is looked at: a cookie can hold no more, and work for strangers is bounded. */
+/** The maximum length of a token, in characters. It bounds the work for invalid tokens. @see docs/protocol.md 7.2 */
 export const MAX_TOKEN_CHARS = 4096;
 
-/** Writes bytes, or a text's UTF-8, as base64url without padding. @see RFC 4648, section 5 */
-export function encodeBase64Url(data: Uint8Array | string): string {
-  const bytes =
-    typeof data === "string" ? Buffer.from(data) : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  return bytes.toString("base64url");
-}
-
-/**
- * Reads base64url, and only as {@link encodeBase64Url} writes it; anything else is `null`.
- *
- * Padding, `+` and `/`, white space and set trailing bits are refused: two texts for the same
- * bytes would be two tokens where one was signed, and a list of spent tokens would miss the second.
- */
-export function decodeBase64Url(text: string): Buffer | null {
-  const bytes = Buffer.from(text, "base64url");
-  return bytes.toString("base64url") === text ? bytes : null;
-}
-
-/** Gives the HMAC-SHA256 of `data` (a text counts as its UTF-8): 32 bytes. */
+/** Returns the HMAC-SHA256 of bytes, or of the UTF-8 of a text: 32 bytes. */
 export function hmacSha256(key: KeyObject, data: Uint8Array | string): Buffer {
   return createHmac("sha256", key).update(data).digest();
 }
 
-/** Compares bytes without telling, by its time, where they differ. Their length is not kept secret. */
+/**
+ * Returns whether two byte arrays are equal. The time does not reveal where they differ, so a MAC cannot be guessed
+ * byte by byte (timing attack). Their lengths are not secret.
+ */
 export function constantTimeEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.byteLength === b.byteLength && timingSafeEqual(a, b);
 }
 
 /**
- * Signs a text: `base64url(text).base64url(HMAC-SHA256)`.
+ * Returns a signed token: `base64url(text).base64url(HMAC-SHA256)`.
  *
- * The text is signed, not hidden: whoever holds the token can read it. What the token is for is
- * said by its key alone, so every purpose has its own.
+ * The text is signed, not encrypted: the holder of the token can read it. The token does not state its purpose. Only its
+ * key does, so each purpose needs its own key.
+ *
+ * @see docs/protocol.md 7.2
  */
 export function signToken(key: KeyObject, text: string): string {
   const payload = encodeBase64Url(text);
@@ -43,15 +31,19 @@ export function signToken(key: KeyObject, text: string): string {
 }
 
 /**
- * Gives the text of a token that one of `keys` signed, and `null` for everything else, whatever it
- * is: a changed character anywhere is a refusal, and nothing is thrown.
+ * Returns the text of a token that one of `keys` has signed; `null` for every other value. It never throws.
+ *
+ * When unsure, the token is refused: it must be canonical base64url, and any changed character makes it invalid.
+ *
+ * @param token of any type, since it comes from the client
+ * @see docs/protocol.md 7.2
  */
 export function verifyToken(keys: readonly KeyObject[], token: unknown): string | null {
   if (typeof token !== "string" || token.length > MAX_TOKEN_CHARS) return null;
   const dot = token.indexOf(".");
   if (dot === -1) return null;
   const payload = token.slice(0, dot);
-  const given = decodeBase64Url(token.slice(dot + 1));
-  if (given === null || !keys.some((key) => constantTimeEqual(hmacSha256(key, payload), given))) return null;
+  const signature = decodeBase64Url(token.slice(dot + 1));
+  if (signature === null || !keys.some((key) => constantTimeEqual(hmacSha256(key, payload), signature))) return null;
   return decodeBase64Url(payload)?.toString("utf8") ?? null;
 }

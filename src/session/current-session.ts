@@ -1,0 +1,50 @@
+import { type RequestContext, sessionCookieName } from "../http/index.ts";
+import { findCookie } from "./cookie.ts";
+import { keysFor } from "./keys.ts";
+import { cachePerConfig } from "./lru-cache.ts";
+import { isExpired, parsePayload, type VerifiedSession } from "./payload.ts";
+import { verifyToken } from "./token.ts";
+
+/** The sessions of cookies whose signature was verified, by token. */
+const verifiedSessions = cachePerConfig<VerifiedSession>();
+
+/** Returns the current time in seconds since the Unix epoch. */
+export function nowSeconds(): number {
+  return Date.now() / 1000;
+}
+
+/**
+ * Returns the valid session of a request, or `null` if the client is signed out.
+ *
+ * The expiry is checked on every call: a stream may outlive the session that it started with, and a cached session may
+ * have expired since it was verified.
+ *
+ * @see docs/protocol.md 7.4
+ */
+export function currentSession(context: RequestContext): VerifiedSession | null {
+  // Only this module and session.ts set `context.session`, to a VerifiedSession or null.
+  const session = context.session === undefined ? readSession(context) : (context.session as VerifiedSession | null);
+  context.session = session;
+  return session !== null && !isExpired(session, nowSeconds()) ? session : null;
+}
+
+/**
+ * Returns the id of the sign-in, to which CSRF tokens and feeds are bound; `null` if the client is signed out. A
+ * sign-in during the request takes effect at once.
+ */
+export function sessionId(context: RequestContext): string | null {
+  return currentSession(context)?.sid ?? null;
+}
+
+/** Returns the session of the request's cookie. An invalid cookie is not an error: the client is signed out. */
+function readSession({ config, inbound }: RequestContext): VerifiedSession | null {
+  const token = findCookie(inbound.header("cookie"), sessionCookieName(config.cookieSecure));
+  if (token === null) return null;
+  const cache = verifiedSessions(config);
+  const cached = cache.get(token);
+  if (cached) return cached;
+  const text = verifyToken(keysFor(config, "session").verify, token);
+  const session = text === null ? null : parsePayload(text, nowSeconds());
+  if (session) cache.set(token, session);
+  return session;
+}
