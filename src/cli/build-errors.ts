@@ -1,7 +1,7 @@
-import { BuildError, fileOf } from "./project.ts";
+import { BuildError, relativeFile } from "./project.ts";
 
-/** An error as the build tool gathers them: its own, or one that a plugin threw. */
-interface Gathered extends Error {
+/** An error in Vite's list of build errors: its own, or one that a plugin threw. */
+interface BundlerError extends Error {
   readonly id?: string;
   readonly loc?: { readonly line: number; readonly column: number };
   readonly frame?: string;
@@ -9,25 +9,24 @@ interface Gathered extends Error {
 }
 
 /**
- * Says what is wrong with an application that cannot be built: each mistake with its place and its
- * lines, and none of the build tool's own stack around it.
+ * Converts the error of a failed build to a `BuildError` that names each mistake with its location and source lines,
+ * without Vite's stack.
  *
- * What no file of the application is to blame for is given back as it came, with its stack: a
- * defect of a plugin, say.
+ * Returns the error unchanged when no file of the application is the cause, such as a defect in a plugin.
  */
-export function explainBuild(error: unknown, root: string): unknown {
-  const gathered = error instanceof Error && "errors" in error && Array.isArray(error.errors) ? error.errors : [];
-  if (gathered.length === 0 || !gathered.every(isMistake)) return error;
-  return new BuildError(gathered.map((mistake) => sentence(mistake, root)).join("\n\n"), { cause: error });
+export function explainBuildError(error: unknown, root: string): unknown {
+  const errors = error instanceof Error && "errors" in error && Array.isArray(error.errors) ? error.errors : [];
+  if (errors.length === 0 || !errors.every(isMistake)) return error;
+  return new BuildError(errors.map((mistake) => format(mistake, root)).join("\n\n"), { cause: error });
 }
 
-/** The build tool's own errors are about what it builds; a plugin's are, when they name the place. */
-function isMistake(error: unknown): error is Gathered {
+/** Vite's own errors are about the application's files; a plugin's are when they have a location. */
+function isMistake(error: unknown): error is BundlerError {
   return error instanceof Error && (!("plugin" in error) || "loc" in error);
 }
 
-function sentence({ plugin, id, loc, frame, message }: Gathered, root: string): string {
-  if (plugin === undefined) return message.trimEnd(); // it has the place and the lines in it
-  const place = id && loc ? `${fileOf(root, id)}:${loc.line}:${loc.column + 1}\n` : "";
-  return `${place}${message}${frame ? `\n\n${frame}` : ""}`;
+function format({ plugin, id, loc, frame, message }: BundlerError, root: string): string {
+  if (plugin === undefined) return message.trimEnd(); // it contains location and lines
+  const location = id && loc ? `${relativeFile(root, id)}:${loc.line}:${loc.column + 1}\n` : "";
+  return `${location}${message}${frame ? `\n\n${frame}` : ""}`;
 }

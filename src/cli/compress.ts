@@ -5,15 +5,14 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 
 const COMPRESSIBLE = /\.(js|mjs|css|html|svg|json|txt|xml|map|webmanifest|wasm|ico|ttf|otf)$/;
 
-/** Smaller than a packet: compressing it saves nothing. */
+/** Smaller files fit into one packet: compression would save nothing. */
 const MIN_BYTES = 1024;
 
-const brotli = promisify(brotliCompress);
-const gzipped = promisify(gzip);
+const compressBrotli = promisify(brotliCompress);
+const compressGzip = promisify(gzip);
 
 /**
- * Writes compressed copies beside files, at the compressors' best: it is done once here, and not
- * at each request.
+ * Writes compressed copies beside files, at the highest level: once at the build instead of at each request.
  *
  * @param files their paths below `folder`, each with a slash in front
  */
@@ -24,8 +23,8 @@ export async function compressFiles(folder: string, files: readonly string[]): P
     const bytes = await readFile(path);
     if (bytes.length < MIN_BYTES) continue;
     const [br, gz] = await Promise.all([
-      brotli(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
-      gzipped(bytes, { level: 9 }),
+      compressBrotli(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+      compressGzip(bytes, { level: 9 }),
     ]);
     if (br.length < bytes.length) await writeFile(`${path}.br`, br);
     if (gz.length < bytes.length) await writeFile(`${path}.gz`, gz);

@@ -1,25 +1,42 @@
 import { posix, relative, sep } from "node:path";
 import type { DevEnvironment, EnvironmentModuleNode, Plugin } from "vite";
 import type { Assets } from "../pages/index.ts";
-import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "./graph.ts";
+import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "./module-graph.ts";
 
 const ISLANDS = "virtual:tsweb/islands";
 const ERROR_PAGE = "virtual:tsweb/error-page";
 
-/** Gives the address at which the development server has a module that is no file. */
-const addressOf = (id: string) => `/@id/${id}`;
+/** Returns the URL at which Vite serves a virtual module. */
+const urlOf = (id: string) => `/@id/${id}`;
 
 /** The script of the page that shows an error. */
-export const ERROR_PAGE_SCRIPT = addressOf(ERROR_PAGE);
+export const ERROR_PAGE_SCRIPT = urlOf(ERROR_PAGE);
 
-/**
- * The scripts that only development has: the one that brings views to life, by way of the
- * dependencies as the build tool has bundled them, and the one of the error page.
- */
+/** The path that responds with the number of edits, see `countEdits`. */
+export const EDITS_PATH = "/@tsweb/edits";
+
+/** Reloads an error page after an edit. No module of such a page is loaded, so there is none to watch. */
+const RELOAD_AFTER_EDIT = `
+const countEdits = async () => {
+  try {
+    return await (await fetch("${EDITS_PATH}", { cache: "no-store" })).text();
+  } catch {
+    return "the server is unreachable";
+  }
+};
+const before = await countEdits();
+const check = async () => {
+  if (!document.hidden && (await countEdits()) !== before) location.reload();
+  else setTimeout(check, 200);
+};
+check();
+`;
+
+/** Serves the scripts that only exist in development: the page script, and the script of the error page. */
 export function developmentScripts(): Plugin {
   const scripts: Readonly<Record<string, string>> = {
     [ISLANDS]: 'import "tsweb/islands";',
-    [ERROR_PAGE]: RELOAD_WHEN_MENDED,
+    [ERROR_PAGE]: RELOAD_AFTER_EDIT,
   };
   return {
     name: "tsweb:development-scripts",
@@ -28,45 +45,25 @@ export function developmentScripts(): Plugin {
   };
 }
 
-/** Where the development server tells how many edits it has seen. */
-export const EDITS = "/@tsweb/edits";
-
-/** A page that failed knows no module to watch, so it asks whether anything at all was edited. */
-const RELOAD_WHEN_MENDED = `
-const edits = async () => {
-  try {
-    return await (await fetch("${EDITS}", { cache: "no-store" })).text();
-  } catch {
-    return "the server is away";
-  }
-};
-const before = await edits();
-const look = async () => {
-  if (!document.hidden && (await edits()) !== before) location.reload();
-  else setTimeout(look, 200);
-};
-look();
-`;
-
-/** Gives pages their assets as they are in the files now. */
+/** Returns the assets of pages as the files are now. */
 export function developmentAssets(ssr: DevEnvironment, entry: string): Assets {
   const { root } = ssr.config;
-  const graph = graphOf(ssr);
-  const address = (file: string) => `/${relative(root, file).split(sep).join(posix.sep)}`;
+  const graph = moduleGraphOf(ssr);
+  const toUrl = (file: string) => `/${relative(root, file).split(sep).join(posix.sep)}`;
   return {
     scripts: ["/@vite/client"],
     atRoot: true,
-    islands: { src: addressOf(ISLANDS), preload: [] },
+    islands: { src: urlOf(ISLANDS), preload: [] },
     view: ({ file }) => ({ src: `/${file}`, preload: [] }),
     styles(page) {
-      const own = page ? styleSheetsOf(posix.join(root, page.file), graph) : [];
-      return [...new Set([...appStyleSheets(entry, graph), ...own])].map(address);
+      const pageStyles = page ? styleSheetsOf(posix.join(root, page.file), graph) : [];
+      return [...new Set([...appStyleSheets(entry, graph), ...pageStyles])].map(toUrl);
     },
   };
 }
 
-/** Gives what imports what on the server, as it is known now. */
-export function graphOf(ssr: DevEnvironment): ModuleGraph {
+/** Returns the module graph of the server environment. It stays current. */
+export function moduleGraphOf(ssr: DevEnvironment): ModuleGraph {
   const nodeOf = (file: string): EnvironmentModuleNode | undefined => ssr.moduleGraph.getModuleById(file);
   return {
     imports: (file) => [...(nodeOf(file)?.importedModules ?? [])].flatMap(({ id }) => (id === null ? [] : [id])),

@@ -1,13 +1,13 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { listen } from "#test/listen";
-import { open, readToEnd } from "#test/raw";
-import { EDITS } from "./dev-assets.ts";
-import { answerEdits, guardHost } from "./dev-requests.ts";
+import { openSocket, readToEnd } from "#test/raw-http";
+import { EDITS_PATH } from "./dev-assets.ts";
+import { allowOnlyLoopback, countEdits } from "./dev-requests.ts";
 
-describe("whom the development server answers", () => {
+describe("allowOnlyLoopback", () => {
   const statusFor = async (host: string, allowed?: true | readonly string[]) => {
-    const server = await listen(guardHost(allowed, (_request, response) => response.end("the application")));
+    const server = await listen(allowOnlyLoopback(allowed, (_request, response) => response.end("the application")));
     try {
       return await statusOf(server.address, host);
     } finally {
@@ -25,7 +25,7 @@ describe("whom the development server answers", () => {
     "127.8.9.1:3000",
     "[::1]",
     "[::1]:3000",
-  ])("loopback hosts: %s", async (host) => {
+  ])("serves the loopback host %s", async (host) => {
     expect(await statusFor(host)).toBe(200);
   });
 
@@ -43,11 +43,11 @@ describe("whom the development server answers", () => {
     "10.0.0.1",
     "localhost:3000:80",
     "",
-  ])("nobody else, though the connection is from here: %j", async (host) => {
+  ])("rejects the host %j, although the connection is local", async (host) => {
     expect(await statusFor(host)).toBe(403);
   });
 
-  it("those besides that the project's Vite config lets in", async () => {
+  it("serves the hosts that the project's Vite config allows", async () => {
     expect(await statusFor("dev.shop.example", ["dev.shop.example"])).toBe(200);
     expect(await statusFor("a.dev.shop.example", ["dev.shop.example"])).toBe(403);
     expect(await statusFor("shop.example", [".shop.example"])).toBe(200);
@@ -57,7 +57,7 @@ describe("whom the development server answers", () => {
   });
 });
 
-describe("how many edits there were", () => {
+describe("countEdits", () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   });
@@ -65,26 +65,26 @@ describe("how many edits there were", () => {
     vi.useRealTimers();
   });
 
-  it("is told with a + behind until the build tool has surely seen the last", async () => {
-    const heard = new EventEmitter();
-    const handle = answerEdits(heard, (_request, response) => response.end("the application"));
+  it("responds with the number of edits, and a + until Vite must have noticed the last one", async () => {
+    const edits = new EventEmitter();
+    const handle = countEdits(edits, (_request, response) => response.end("the application"));
     const server = await listen(handle);
-    const told = async () => (await fetch(server.address + EDITS)).text();
-    expect(await told()).toBe("0");
-    heard.emit("all");
-    heard.emit("all");
-    expect(await told()).toBe("2+");
+    const count = async () => (await fetch(server.address + EDITS_PATH)).text();
+    expect(await count()).toBe("0");
+    edits.emit("all");
+    edits.emit("all");
+    expect(await count()).toBe("2+");
     vi.advanceTimersByTime(499);
-    expect(await told()).toBe("2+");
+    expect(await count()).toBe("2+");
     vi.advanceTimersByTime(1);
-    expect(await told()).toBe("2");
+    expect(await count()).toBe("2");
     expect(await (await fetch(`${server.address}/`)).text()).toBe("the application");
     await server.close();
   });
 });
 
 async function statusOf(address: string, host: string): Promise<number> {
-  const socket = await open(address);
+  const socket = await openSocket(address);
   socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
   const { text } = await readToEnd(socket);
   return Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);

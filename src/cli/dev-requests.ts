@@ -1,66 +1,68 @@
 import type { EventEmitter } from "node:events";
 import type { NodeHandler } from "../adapters/index.ts";
-import { EDITS } from "./dev-assets.ts";
+import { EDITS_PATH } from "./dev-assets.ts";
 
-/** How long after an edit the build tool has surely taken note of it. */
-const SETTLED_MS = 500;
+/** How long after an edit Vite may not have noticed it yet. */
+const SETTLE_MS = 500;
 
 /**
- * Lets only those in who ask for a loopback host, or for one that the project's Vite config allows.
+ * Rejects requests for other hosts than loopback hosts and those that the project's Vite config allows.
  *
- * A site that points its own name at 127.0.0.1 (DNS rebinding) would else read the application's
- * source in the developer's browser, with their cookies, the key of which can be guessed.
+ * Prevents DNS rebinding: a site that points its own name at 127.0.0.1 could otherwise read the application's source
+ * in the developer's browser, with their cookies, whose key can be guessed.
+ *
+ * @param allowedHosts as in `server.allowedHosts` of Vite
  */
-export function guardHost(allowed: true | readonly string[] | undefined, handle: NodeHandler): NodeHandler {
+export function allowOnlyLoopback(allowedHosts: true | readonly string[] | undefined, next: NodeHandler): NodeHandler {
   return (request, response) => {
     const name = hostName(request.headers.host);
-    if (allowed === true || isLoopback(name) || allowed?.some((each) => matches(name, each))) {
-      return handle(request, response);
+    if (allowedHosts === true || isLoopback(name) || allowedHosts?.some((allowed) => matches(name, allowed))) {
+      return next(request, response);
     }
     response.writeHead(403, { "content-type": "text/plain; charset=utf-8", connection: "close" });
     response.end(
-      "The development server answers loopback hosts only: open http://localhost. To let another name in, " +
-        "list it in server.allowedHosts of vite.config.ts.\n",
+      "The development server only serves loopback hosts: open http://localhost. To allow another host, add it to " +
+        "server.allowedHosts in vite.config.ts.\n",
     );
   };
 }
 
-/** Gives a host without its port; empty for none, which no browser sends. */
+/** Returns the name in a Host header, in lower case; an empty string without one. */
 function hostName(host = ""): string {
   const name = /^(?<name>\[[0-9a-f:.]+\]|[^:]+)(?::\d*)?$/i.exec(host)?.groups?.name ?? "";
   return name.toLowerCase().replace(/\.$/, "");
 }
 
-/** Answers whether a host can only be this machine. Numbers must be whole: 127.0.0.1.evil.example is a name. */
+/** Returns whether a host can only be this machine. `127.0.0.1.evil.example` is a name, not an address. */
 function isLoopback(name: string): boolean {
   return name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);
 }
 
-/** As Vite reads its own list: a dot in front lets subdomains in. */
+/** Matches as Vite does: a dot at the front allows subdomains. */
 function matches(name: string, allowed: string): boolean {
   return allowed.startsWith(".") ? name === allowed.slice(1) || name.endsWith(allowed) : name === allowed;
 }
 
 /**
- * Tells how many edits there were, with a `+` behind while the last may not have taken effect: error
- * pages reload when it changes, so twice for an edit. One that was asked for between the two may
- * still show what was wrong before.
+ * Responds at {@link EDITS_PATH} with the number of edits, and a `+` after it while the last one may not have taken
+ * effect. Error pages reload whenever the text changes, so twice for an edit: a page that was requested between the
+ * two may still show the old error.
  *
- * @param heard tells of each by `all`
+ * @param edits emits `all` for each edit
  */
-export function answerEdits(heard: EventEmitter, handle: NodeHandler): NodeHandler {
-  let edits = 0;
+export function countEdits(edits: EventEmitter, next: NodeHandler): NodeHandler {
+  let count = 0;
   let settling: NodeJS.Timeout | undefined;
-  heard.on("all", () => {
-    edits++;
+  edits.on("all", () => {
+    count++;
     clearTimeout(settling);
     settling = setTimeout(() => {
       settling = undefined;
-    }, SETTLED_MS).unref();
+    }, SETTLE_MS).unref();
   });
   return (request, response) => {
-    if (request.url !== EDITS) return handle(request, response);
+    if (request.url !== EDITS_PATH) return next(request, response);
     response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-store" });
-    response.end(`${edits}${settling ? "+" : ""}`);
+    response.end(`${count}${settling ? "+" : ""}`);
   };
 }

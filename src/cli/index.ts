@@ -3,54 +3,57 @@ import { parseArgs } from "node:util";
 
 const USAGE = `tsweb: a web application server for TypeScript
 
-  tsweb new <folder>      make an application to begin with
-  tsweb dev [folder]      serve an application while you write it
+  tsweb new <folder>      create a project
+  tsweb dev [folder]      serve an application during development
   tsweb build [folder]    build it into <folder>/dist, which runs with plain Node
-  tsweb serve [dist]      serve what was built
-  tsweb routes [folder]   list what it serves, and the parameters that nothing checks
+  tsweb serve [dist]      serve a built application
+  tsweb routes [folder]   list pages, routes and functions, and mark unchecked parameters
   tsweb openapi [folder]  print the OpenAPI document of its functions
   tsweb check --production
-                          say whether the environment is fit to serve the public
+                          check whether the environment is ready for production
 
-The folder is the one with src/app.ts in it; the current one unless said.
-The environment configures it: PORT, HOST, WEB_AUTH_SECRET and the rest of docs/configuration.md.
+[folder] is the folder that contains src/app.ts; by default the current folder.
+Environment variables configure the server: PORT, HOST, WEB_AUTH_SECRET and the rest of docs/configuration.md.
 `;
 
-/** A mistake at the command line: shown without a stack. */
+/** Thrown for a mistake on the command line. It is printed without a stack. */
 class UsageError extends Error {}
+
+/** The names of errors whose message is complete: they are printed without a stack. */
+const EXPECTED: ReadonlySet<string> = new Set(["ConfigError", "CompileError", "BuildError", "ListenError"]);
 
 async function main(args: string[]): Promise<void> {
   const { positionals, values } = parse(args);
-  const [command, folder, ...more] = positionals;
+  const [command, folder, ...rest] = positionals;
   if (values.help || command === undefined) {
     process.stdout.write(USAGE);
     return;
   }
-  if (more.length > 0) {
+  if (rest.length > 0) {
     throw new UsageError(
-      `tsweb ${command} takes one folder, not also ${more.join(" ")}. A name with a space in it goes in quotes.`,
+      `Too many arguments for tsweb ${command}: ${rest.join(" ")}. It takes one folder. Quote a name that contains a space.`,
     );
   }
   switch (command) {
     case "new":
-      if (!folder) throw new UsageError("tsweb new takes the folder to make. Write it as in: tsweb new shop");
-      return (await import("./new.ts")).printNew(folder);
+      if (!folder) throw new UsageError("tsweb new requires the folder to create. For example: tsweb new shop");
+      return (await import("./new.ts")).createProject(folder);
     case "dev":
       return (await import("./dev.ts")).dev(resolve(folder ?? "."));
     case "build":
       await (await import("./build.ts")).build(resolve(folder ?? "."));
-      return end(0);
+      return exitAfterOutput(0);
     case "serve":
       return (await import("./serve.ts")).serveBuilt(resolve(folder ?? "dist"));
     case "check":
-      if (!values.production) throw new UsageError("tsweb check takes what is to be checked: --production.");
+      if (!values.production) throw new UsageError("tsweb check requires an option: tsweb check --production");
       return (await import("./check.ts")).printProductionCheck(process.env);
     case "routes":
       return (await import("./routes.ts")).printRoutes(resolve(folder ?? "."));
     case "openapi":
       return (await import("./openapi.ts")).printOpenApi(resolve(folder ?? "."));
     default:
-      throw new UsageError(`There is no command ${command}.\n\n${USAGE}`);
+      throw new UsageError(`Unknown command ${command}.\n\n${USAGE}`);
   }
 }
 
@@ -62,21 +65,19 @@ function parse(args: string[]) {
       options: { help: { type: "boolean", short: "h" }, production: { type: "boolean" } },
     });
   } catch (error) {
-    const [said] = String(error instanceof Error ? error.message : error).split(". "); // what follows is for programmers
-    throw new UsageError(`${said}.\n\n${USAGE}`);
+    // Node's first sentence names the argument; the others address the author of the program.
+    const [sentence] = String(error instanceof Error ? error.message : error).split(". ");
+    throw new UsageError(`${sentence}.\n\n${USAGE}`);
   }
 }
 
-main(process.argv.slice(2)).catch((error: unknown) => {
-  const expected = error instanceof UsageError || (error instanceof Error && EXPECTED.has(error.name));
-  console.error(expected ? (error as Error).message : error);
-  end(1);
-});
-
-/** Ends the process once all is written, whatever an application that was loaded keeps open: a database, say. */
-function end(code: number): void {
+/** Exits after all output was written, even when a loaded application keeps the process alive: a database, say. */
+function exitAfterOutput(code: number): void {
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }
 
-/** Errors that say all there is to say: their stack would only hide it. */
-const EXPECTED: ReadonlySet<string> = new Set(["ConfigError", "CompileError", "BuildError", "ListenError"]);
+main(process.argv.slice(2)).catch((error: unknown) => {
+  const isExpected = error instanceof Error && (error instanceof UsageError || EXPECTED.has(error.name));
+  console.error(isExpected ? error.message : error);
+  exitAfterOutput(1);
+});

@@ -1,14 +1,13 @@
 import { createServer, isRunnableDevEnvironment } from "vite";
-import { tsweb } from "../compile/index.ts";
-import { INSPECTION, type Inspectable, type Inspection, inspect } from "../server/index.ts";
-import { BuildError, fileOf, findEntry, noApplication } from "./project.ts";
+import { compileStep } from "../compile/index.ts";
+import { type Inspection, internalsOf } from "../server/index.ts";
+import { BuildError, findEntry, noApplicationMessage, relativeFile } from "./project.ts";
 
 /**
- * Loads the application of a folder, compiled as the development server does, and gives what it is
- * made of. Nothing is served.
+ * Loads the application of a folder, compiled as in development, and returns what it serves. Nothing is served.
  *
- * What its modules write with `console.log` as they load goes to standard error: standard output is
- * for what was asked.
+ * What its modules write with `console.log` while they load goes to standard error: standard output is for the
+ * command's result.
  *
  * @throws BuildError when there is no application in the folder
  */
@@ -24,28 +23,26 @@ export async function loadApp(root: string): Promise<Inspection> {
     logLevel: "error",
     optimizeDeps: { noDiscovery: true },
     server: { middlewareMode: true, hmr: false, ws: false, watch: null },
-    plugins: [tsweb({ entry })],
+    plugins: [compileStep({ entry }).plugins],
   });
   try {
     const { ssr } = vite.environments;
     if (!isRunnableDevEnvironment(ssr)) {
       throw new BuildError(
-        "This project's Vite config replaces the server environment that its modules are loaded in.",
+        "The project's Vite config replaces the ssr environment, which loads the application's modules. Remove " +
+          "environments.ssr.dev.createEnvironment from it.",
       );
     }
     const module: { default?: unknown } = await ssr.runner.import(entry);
-    if (!isInspectable(module.default)) throw new BuildError(noApplication(fileOf(root, entry)));
-    return inspect(module.default);
+    const internals = internalsOf(module.default);
+    if (!internals) throw new BuildError(noApplicationMessage(relativeFile(root, entry)));
+    return internals.inspection;
   } finally {
     await vite.close();
   }
 }
 
-function isInspectable(value: unknown): value is Inspectable {
-  return typeof value === "object" && value !== null && INSPECTION in value;
-}
-
-/** Writes a command's answer and ends the process, whatever the application keeps open: a database, say. */
-export function answerWith(text: string): void {
+/** Writes a command's result and exits, even when the application keeps the process alive: a database, say. */
+export function printAndExit(text: string): void {
   process.stdout.write(text, () => process.exit(0));
 }

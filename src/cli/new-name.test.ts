@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { packageName, requireFolderName } from "./new-name.ts";
+import { checkFolderName, packageName } from "./new-name.ts";
 
-describe("a package's name", () => {
+describe("packageName", () => {
   it.each([
     ["/home/ada/shop", "shop"],
     ["/home/ada/My Shop", "my-shop"],
@@ -17,15 +17,18 @@ describe("a package's name", () => {
     ["/home/ada/@acme/shop", "shop"],
     ["/home/ada/日本", "app"],
     ["/", "app"],
-  ])("of %s is %s", (dir, name) => {
+  ])("of %s returns %s", (dir, name) => {
     expect(packageName(dir)).toBe(name);
   });
 
-  it.each(["tsweb", "typescript", "Vitest", "node_modules", "favicon.ico"])("is not %s, which is taken", (name) => {
-    expect(packageName(`/home/ada/${name}`)).toBe(`${name.toLowerCase()}-app`);
-  });
+  it.each(["tsweb", "typescript", "Vitest", "node_modules", "favicon.ico"])(
+    "does not return the reserved name %s",
+    (name) => {
+      expect(packageName(`/home/ada/${name}`)).toBe(`${name.toLowerCase()}-app`);
+    },
+  );
 
-  it("is one that npm takes, whatever the folder is called", () => {
+  it("returns a name that npm accepts, for any folder", () => {
     const anything = fc.array(fc.nat(0x10ffff)).map((points) => String.fromCodePoint(...points));
     const folder = fc.oneof(anything, fc.string(), fc.string({ minLength: 200, maxLength: 300 }));
     fc.assert(
@@ -38,12 +41,14 @@ describe("a package's name", () => {
   });
 });
 
-describe("a folder's name", () => {
-  it.each(["shop", ".", "..", "My Shop", "../shop", "/srv/shop/", "日本"])("may be %j", (text) => {
-    expect(() => requireFolderName(text)).not.toThrow();
+describe("checkFolderName", () => {
+  it.each(["shop", ".", "..", "My Shop", "../shop", "/srv/shop/", "日本"])("accepts %j", (text) => {
+    expect(() => checkFolderName(text)).not.toThrow();
   });
 
-  it.each(["", "  ", "-x", "-x/shop", "a\nb", "a\0b"])("is not %j, and the mend is said", (text) => {
-    expect(() => requireFolderName(text)).toThrow(`${JSON.stringify(text)} is no name for a folder. Write one as in: `);
+  it.each(["", "  ", "-x", "-x/shop", "a\nb", "a\0b"])("rejects %j and says what to write", (text) => {
+    expect(() => checkFolderName(text)).toThrow(
+      `${JSON.stringify(text)} cannot be the name of a folder. Choose another one: `,
+    );
   });
 });

@@ -1,15 +1,15 @@
 import { basename } from "node:path";
 import { BuildError } from "./project.ts";
 
-/** The most characters that npm takes in a name. */
+/** The longest package name that npm accepts. */
 const MAX_NAME_CHARS = 214;
 
-/** A package cannot depend on one of its own name, and these two npm keeps to itself. */
-const TAKEN: ReadonlySet<string> = new Set(["tsweb", "typescript", "vitest", "node_modules", "favicon.ico"]);
+/** A package cannot depend on a package of its own name, and npm reserves the last two. */
+const RESERVED: ReadonlySet<string> = new Set(["tsweb", "typescript", "vitest", "node_modules", "favicon.ico"]);
 
 /**
- * Makes a package's name that npm takes of the last part of a folder's path: in lower case, without
- * accents, a dash for whatever else it cannot have. `app` where nothing is left.
+ * Returns a package name that npm accepts, made from the name of a folder: in lower case, without accents, and with
+ * dashes for invalid characters; `app` when nothing is left.
  *
  * @param dir the folder's absolute path
  */
@@ -23,16 +23,16 @@ export function packageName(dir: string): string {
     .slice(0, MAX_NAME_CHARS)
     .replace(/[-.]+$/, "");
   if (name === "") return "app";
-  return TAKEN.has(name) ? `${name}-app` : name;
+  return RESERVED.has(name) ? `${name}-app` : name;
 }
 
 /**
- * Refuses what was hardly meant as a folder's name: nothing but space, control characters, and a
- * dash in front, which the commands that come next would take for an option.
+ * Rejects folder names that are probably a mistake: only spaces, control characters, and a dash at the front, which
+ * the next commands would take for an option.
  *
  * @throws BuildError that says what to write
  */
-export function requireFolderName(text: string): void {
+export function checkFolderName(text: string): void {
   if (text.trim() !== "" && !/\p{Cc}/u.test(text) && !text.startsWith("-")) return;
-  throw new BuildError(`${JSON.stringify(text)} is no name for a folder. Write one as in: tsweb new shop`);
+  throw new BuildError(`${JSON.stringify(text)} cannot be the name of a folder. Choose another one: tsweb new shop`);
 }

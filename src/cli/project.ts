@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 
-/** A mistake in a project or its build, said in full by its message. */
+/** Thrown for a mistake in a project or in how a command is used. Its message is complete without a stack. */
 export class BuildError extends Error {
   override get name(): string {
     return "BuildError";
@@ -9,7 +9,7 @@ export class BuildError extends Error {
 }
 
 /**
- * Finds the module that makes an application: `src/app.ts` (or `.tsx`, `.js`) of its folder.
+ * Returns the application module of a folder: `src/app.ts`, `.tsx` or `.js`, as an absolute path.
  *
  * @throws BuildError when there is none
  */
@@ -18,28 +18,26 @@ export function findEntry(root: string): string {
   const entry = candidates.find((file) => existsSync(file));
   if (entry) return entry;
   throw new BuildError(
-    `There is no application in ${root}: no src/app.ts. It is the module that exports new App({…}).`,
+    `No application in ${root}: src/app.ts does not exist. Create it with export default new App({…}), or name the ` +
+      "application's folder.",
   );
 }
 
-/** Says that the application's module exports none. */
-export function noApplication(file: string): string {
-  return `${file} must have the application as its default export: export default new App({…}).`;
+/** Returns the message for an application module that exports no application. */
+export function noApplicationMessage(file: string): string {
+  return `${file} must export the application as its default: export default new App({…}).`;
 }
 
-/** A module that is only ever run on the server. */
-export const SERVER_MODULE = /\.server\.[cm]?[jt]sx?$/;
-
-/** A style sheet, in any language that the build tool reads. */
+/** Matches style sheets in every language that Vite supports. */
 export const STYLE_SHEET = /\.(css|scss|sass|less|styl|stylus|pcss|postcss)$/;
 
-/** Gives a file's name relative to its project, with forward slashes on every system. */
-export function fileOf(root: string, file: string): string {
+/** Returns a file's path relative to a folder, with forward slashes on every system. */
+export function relativeFile(root: string, file: string): string {
   return relative(root, file).split(sep).join("/");
 }
 
-/** Gives the version that a project's package.json says it has; nothing where it says none. */
-export function versionOf(root: string): string | undefined {
+/** Returns the version in a project's package.json; `undefined` without one. */
+export function projectVersion(root: string): string | undefined {
   const file = join(root, "package.json");
   if (!existsSync(file)) return undefined;
   const { version }: { version?: unknown } = JSON.parse(readFileSync(file, "utf8"));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { appOf, compiledPage, compiledServer } from "#test/compiled";
-import { typedServer } from "#test/typed";
+import { compiledPage, compiledServer, createTestApp } from "#test/compiled-app";
+import { typedServer } from "#test/typed-server";
 import { route } from "../pages/index.ts";
 import type { ServerOptions } from "../rpc/index.ts";
-import { inspect } from "../server/inspection.ts";
+import { inspect } from "../server/index.ts";
 import { routesText } from "./routes.ts";
 
 const home = compiledPage("/", () => "Hello");
@@ -29,11 +29,11 @@ const count = compiledServer(
 );
 
 function lines(module: Readonly<Record<string, unknown>>, base = ""): string[] {
-  return routesText(inspect(appOf(module, { base }))).split("\n");
+  return routesText(inspect(createTestApp(module, { base }))).split("\n");
 }
 
-describe("the list of what an application serves", () => {
-  it("has pages, routes and functions, and where each is written", () => {
+describe("routesText", () => {
+  it("lists pages, routes and functions with their locations", () => {
     expect(lines({ home, user, hook, add, secret, count })).toEqual([
       "Pages",
       "  GET     /           src/pages.server.tsx:1",
@@ -43,21 +43,21 @@ describe("the list of what an application serves", () => {
       "  POST    /hooks/stripe  src/hooks.server.ts:3",
       "",
       "Functions, each a POST to /__web/rpc/<name>",
-      "  add(a: int, b?: float)  src/add.server.ts:1",
-      "  secret()  (signed in)   src/secret.server.ts:1",
-      "  count()  (a stream)     src/count.server.ts:1",
+      "  add(a: int, b?: float)     src/add.server.ts:1",
+      "  secret()  (auth_required)  src/secret.server.ts:1",
+      "  count()  (stream)          src/count.server.ts:1",
       "",
     ]);
   });
 
-  it("marks what nothing checks, and says what can be done", () => {
+  it("marks unchecked parameters, and says how to check them", () => {
     const text = lines({ order, add }).join("\n");
     expect(text).toContain("order({ item: any*, n?: any* })");
     expect(text).toContain("add(a: int, b?: float) ");
-    expect(text).toContain("* Nothing checks it");
+    expect(text).toContain("* Not checked");
   });
 
-  it("takes a schema for a check", () => {
+  it("counts a schema as a check", () => {
     const schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
     const options = { validate: { email: schema } } as object;
     const join = compiledServer("join", () => 0, { params: { email: "any", name: "any" }, options });
@@ -66,34 +66,35 @@ describe("the list of what an application serves", () => {
     expect(lines({ sole }).join("\n")).not.toContain("*");
   });
 
-  it("leaves out what there is none of, and keeps to the base", () => {
+  it("omits empty sections, and lists paths below the base", () => {
     expect(lines({ home }, "/shop")).toEqual(["Pages", "  GET     /shop/  src/pages.server.tsx:1", ""]);
   });
 
-  describe("of a strict application", () => {
-    const around = "interface Order { id: string; at: Date; lines: { sku: string; note: unknown }[]; more?: Order }";
+  describe("for a strict application", () => {
+    const declarations =
+      "interface Order { id: string; at: Date; lines: { sku: string; note: unknown }[]; more?: Order }";
     const text = (module: Readonly<Record<string, unknown>>, strict = true) =>
-      routesText(inspect(appOf(module, { strict })));
+      routesText(inspect(createTestApp(module, { strict })));
 
-    it("marks what it cannot check either, and nothing else", () => {
+    it("marks only what strict cannot check", () => {
       const save = typedServer(["save", "name: string, tags: string[], at: Date, any, n: int"], () => 0);
       expect(text({ save })).toContain("save(name: string, tags: string[], at: Date*, any*, n: int)  src/save");
-      expect(text({ save })).toContain("* Nothing checks it");
+      expect(text({ save })).toContain("* Not checked");
       expect(text({ save })).not.toContain("strict: true");
       expect(text({ save }, false)).toContain("save(name: string*, tags: string[]*, at: Date*, any*, n: int)");
-      expect(text({ save }, false)).toContain("With new App({ strict: true }) more types are checked.");
+      expect(text({ save }, false)).toContain("new App({ strict: true }) checks more types.");
       const whole = typedServer(["whole", "name: string"], () => 0);
       expect(text({ whole })).not.toMatch(/[*~]/);
     });
 
-    it("names the parts that it cannot check", () => {
+    it("names the parts that strict cannot check", () => {
       const order = typedServer(["order", "order: Order, pair: [int, ...Date[]], map: Record<string, any>"], () => 0, {
-        around,
+        declarations,
       });
       const lines = text({ order }).split("\n");
       expect(lines[1]).toMatch(/^ {2}order\(order: Order~, pair: \[int, ...Date\[\]\]~, map: Record<string, any>~\)/);
       expect(lines.slice(3)).toEqual([
-        "  ~ Parts of it are not checked:",
+        "  ~ These parts are not checked:",
         "    order: order.at: Date",
         "    order: order.lines[].note: unknown",
         "    order: order.more.at: Date",
@@ -105,10 +106,10 @@ describe("the list of what an application serves", () => {
       expect(text({ order }, false)).toContain("order(order: Order*, ");
     });
 
-    it("takes a schema for a check of the whole", () => {
+    it("counts a schema as a check of the whole value", () => {
       const schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
       const options = { validate: { order: schema } } as ServerOptions;
-      const order = typedServer(["order", "order: Order"], () => 0, { around, options });
+      const order = typedServer(["order", "order: Order"], () => 0, { declarations, options });
       expect(text({ order })).not.toMatch(/[*~]/);
     });
   });

@@ -1,87 +1,100 @@
 import { type Parameter, RPC_PREFIX } from "../protocol/index.ts";
-import { type Checked, type Definition, isChecked, uncheckedParts } from "../rpc/index.ts";
+import { type CheckCoverage, checkCoverage, type FunctionDefinition, uncheckedParts } from "../rpc/index.ts";
 import type { Inspection } from "../server/index.ts";
-import { answerWith, loadApp } from "./load-app.ts";
+import { loadApp, printAndExit } from "./load-app.ts";
 
 /**
- * Prints all that an application serves.
+ * Prints everything that an application serves.
  *
  * @param root the application's folder
  */
 export async function printRoutes(root: string): Promise<void> {
-  answerWith(routesText(await loadApp(root)));
+  printAndExit(routesText(await loadApp(root)));
 }
 
-const MARKS: Readonly<Record<Checked, string>> = { whole: "", partly: "~", not: "*" };
+/** The mark of a parameter, by how much of it is checked. */
+const MARKS: Readonly<Record<CheckCoverage, string>> = { full: "", partial: "~", none: "*" };
 
-const UNCHECKED = `  ${MARKS.not} Nothing checks it: whatever a caller sends is passed on. Annotate it int, float, number or boolean, give it
-    a schema with server({ validate }, …), or check it in the function.`;
+const UNCHECKED = `  ${MARKS.none} Not checked: the function receives whatever a caller sends. Annotate it int, float, number or boolean,
+    give it a schema with server({ validate }, …), or check it in the function.`;
 
-const STRICT_HELPS = " With new App({ strict: true }) more types are checked.";
+const STRICT_HINT = " new App({ strict: true }) checks more types.";
 
-const PARTLY = `  ${MARKS.partly} Parts of it are not checked:`;
+const PARTLY_CHECKED = `  ${MARKS.partial} These parts are not checked:`;
 
-/** Lists pages, routes and functions, and marks every parameter that nothing checks, or not all of it. */
+/** Lists pages, routes and functions, and marks every parameter that is not checked, or only partly. */
 export function routesText(app: Inspection): string {
   const { base, pages, routes, functions } = app;
-  const calls = functions.map((each) => [callOf(each, app), place(each.signature)] as const);
   const text = [
     section(
       "Pages",
-      pages.map((page) => [`GET     ${base}${page.path}`, place(page.source)]),
+      pages.map((page) => [`GET     ${base}${page.path}`, sourceLocation(page.source)]),
     ),
     section(
       "Routes",
-      routes.map((route) => [`${route.method.padEnd(8)}${base}${route.path}`, place(route.source)]),
+      routes.map((route) => [`${route.method.padEnd(8)}${base}${route.path}`, sourceLocation(route.source)]),
     ),
-    section(`Functions, each a POST to ${base}${RPC_PREFIX}<name>`, calls),
+    section(
+      `Functions, each a POST to ${base}${RPC_PREFIX}<name>`,
+      functions.map((definition) => [describeFunction(definition, app), sourceLocation(definition.signature)]),
+    ),
     legend(app),
   ];
-  return text.filter((each) => each !== "").join("\n");
+  return text.filter((part) => part !== "").join("\n");
 }
 
 function legend(app: Inspection): string {
-  const { functions, strict } = app;
-  const unchecked = functions.some((each) => each.signature.params.some((one) => checked(one, each, app) === "not"));
-  const parts = functions.flatMap((each) =>
-    each.signature.params
-      .filter((one) => checked(one, each, app) === "partly")
-      .flatMap((one) => uncheckedParts(one, each.signature).map((part) => `    ${each.signature.name}: ${part}`)),
+  const parameters = app.functions.flatMap((definition) =>
+    definition.signature.params.map((parameter) => ({
+      parameter,
+      signature: definition.signature,
+      coverage: coverageOf(parameter, definition, app),
+    })),
   );
+  const parts = parameters
+    .filter(({ coverage }) => coverage === "partial")
+    .flatMap(({ parameter, signature }) =>
+      uncheckedParts(parameter, signature).map((part) => `    ${signature.name}: ${part}`),
+    );
   const lines = [
-    ...(unchecked ? [UNCHECKED + (strict ? "" : STRICT_HELPS)] : []),
-    ...(parts.length > 0 ? [PARTLY, ...parts] : []),
+    ...(parameters.some(({ coverage }) => coverage === "none") ? [UNCHECKED + (app.strict ? "" : STRICT_HINT)] : []),
+    ...(parts.length > 0 ? [PARTLY_CHECKED, ...parts] : []),
   ];
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function section(title: string, lines: readonly (readonly [what: string, where: string])[]): string {
-  if (lines.length === 0) return "";
-  const width = Math.min(WIDEST, Math.max(...lines.map(([what]) => what.length)));
-  return `${title}\n${lines.map(([what, where]) => `  ${what.padEnd(width)}  ${where}\n`).join("")}`;
+function section(title: string, rows: readonly (readonly [what: string, where: string])[]): string {
+  if (rows.length === 0) return "";
+  const width = Math.min(MAX_COLUMN_CHARS, Math.max(...rows.map(([what]) => what.length)));
+  return `${title}\n${rows.map(([what, where]) => `  ${what.padEnd(width)}  ${where}\n`).join("")}`;
 }
 
-/** A longer line has its place further right, so that one does not push all others there. */
-const WIDEST = 72;
+/** Longer rows move only their own location to the right, and not those of all others. */
+const MAX_COLUMN_CHARS = 72;
 
-function callOf(definition: Definition, app: Inspection): string {
+function describeFunction(definition: FunctionDefinition, app: Inspection): string {
   const { signature, options } = definition;
-  const list = signature.params.map((parameter) => shown(parameter, definition, app)).join(", ");
+  const list = signature.params.map((parameter) => describeParameter(parameter, definition, app)).join(", ");
   const params = signature.keyed ? `{ ${list} }` : list;
-  const notes = [signature.stream ? "a stream" : "", options.auth_required ? "signed in" : ""].filter(Boolean);
+  const notes = [...(signature.stream ? ["stream"] : []), ...(options.auth_required ? ["auth_required"] : [])];
   return `${signature.name}(${params})${notes.length > 0 ? `  (${notes.join(", ")})` : ""}`;
 }
 
-function shown(parameter: Parameter, definition: Definition, app: Inspection): string {
+function describeParameter(parameter: Parameter, definition: FunctionDefinition, app: Inspection): string {
   const { name, type, optional, annotation } = parameter;
-  const said = annotation || (type === "any" ? "" : type);
-  return `${name}${optional ? "?" : ""}${said ? `: ${said}` : ""}${MARKS[checked(parameter, definition, app)]}`;
+  const shownType = annotation || (type === "any" ? "" : type);
+  const mark = MARKS[coverageOf(parameter, definition, app)];
+  return `${name}${optional ? "?" : ""}${shownType ? `: ${shownType}` : ""}${mark}`;
 }
 
-function checked(parameter: Parameter, { options, signature }: Definition, { strict }: Inspection): Checked {
-  return Object.hasOwn(options.validate ?? {}, parameter.name) ? "whole" : isChecked(parameter, signature, strict);
+function coverageOf(
+  parameter: Parameter,
+  { options, signature }: FunctionDefinition,
+  { strict }: Inspection,
+): CheckCoverage {
+  return Object.hasOwn(options.validate ?? {}, parameter.name) ? "full" : checkCoverage(parameter, signature, strict);
 }
 
-function place({ file, line }: { readonly file: string; readonly line: number }): string {
+function sourceLocation({ file, line }: { readonly file: string; readonly line: number }): string {
   return `${file}:${line}`;
 }

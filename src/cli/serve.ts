@@ -4,14 +4,15 @@ import { pathToFileURL } from "node:url";
 import { BuildError } from "./project.ts";
 
 /**
- * Serves a built application: the same as `node dist/server.mjs`, which needs no tsweb installed.
+ * Serves a built application, like `node dist/server.mjs`, which needs no tsweb installed.
  *
- * @param folder what `tsweb build` made
+ * @param folder the output of `tsweb build`
+ * @throws BuildError when there is no built application in the folder
  */
 export async function serveBuilt(folder: string): Promise<void> {
   const server = join(folder, "server.mjs");
   if (!existsSync(server)) {
-    throw new BuildError(`There is no built application in ${folder}. Build it first: tsweb build`);
+    throw new BuildError(`No built application in ${folder}: server.mjs does not exist. Build it first: tsweb build`);
   }
   await import(pathToFileURL(server).href);
 }

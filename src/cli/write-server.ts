@@ -3,19 +3,19 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Manifest } from "../server/index.ts";
 
-const SERVER = `// Serves the application until it is told to stop: node server.mjs
+const SERVER = `// Serves the application until the process is told to stop: node server.mjs
 import { isSupervisor, supervise } from "./workers.mjs";
 
 process.setSourceMapsEnabled(true);
 try {
-  // The process above the others has no need of the application: what it does at its start is done by those.
+  // The supervisor does not load the application: what that does at its start is done by the workers.
   const workers = Number(process.env.WEB_WORKERS ?? 1);
   if (isSupervisor(workers)) await supervise(workers);
   else await start();
 } catch (error) {
-  // These say all there is to say, and what to do.
-  const told = error?.name === "ConfigError" || error?.name === "ListenError";
-  console.error(told ? error.message : error);
+  // The messages of these errors are complete without a stack.
+  const isExpected = error?.name === "ConfigError" || error?.name === "ListenError";
+  console.error(isExpected ? error.message : error);
   process.exit(1);
 }
 
@@ -25,12 +25,12 @@ async function start() {
 }
 `;
 
-/** It needs nothing but Node, and goes as it is. */
+/** Imports nothing but Node's own modules, so that it is copied without bundling. */
 const WORKERS = "../adapters/workers.js";
 
-/** Writes the files of the built server that no bundler makes: its start, and what it knows of the browser's files. */
+/** Writes the files of the built server that are not bundled: its start, its worker pool and its manifest. */
 export async function writeServer(outDir: string, manifest: Manifest): Promise<void> {
   await writeFile(join(outDir, "server.mjs"), SERVER);
   await copyFile(fileURLToPath(new URL(WORKERS, import.meta.url)), join(outDir, "workers.mjs"));
-  await writeFile(join(outDir, "manifest.mjs"), `export const built = ${JSON.stringify(manifest, null, 2)};\n`);
+  await writeFile(join(outDir, "manifest.mjs"), `export const buildManifest = ${JSON.stringify(manifest, null, 2)};\n`);
 }

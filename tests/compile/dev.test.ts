@@ -34,33 +34,33 @@ async function start(config: InlineConfig = {}): Promise<void> {
   const http = createHttpServer((req, res) => {
     vite.middlewares(req, res, () => {
       res.statusCode = 418;
-      res.end("No part of the development server answers this.");
+      res.end("Not handled by the development server.");
     });
   });
   await new Promise<void>((listening) => http.listen(0, "127.0.0.1", listening));
-  port = (http.address() as AddressInfo).port; // it listens on a port
+  port = (http.address() as AddressInfo).port; // not a string: it listens on a port
   stop = () => {
     http.close();
     http.closeAllConnections();
   };
 }
 
-/** Asks for an address exactly as it is written: no part of it is resolved or encoded on the way. */
+/** Sends a request whose path is exactly the given text: the client neither resolves nor encodes it. */
 function get(path: string, headers: Record<string, string> = {}): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
-    const asked = request({ port, host: "127.0.0.1", path, headers, agent: false }, async (response) => {
+    const req = request({ port, host: "127.0.0.1", path, headers, agent: false }, async (response) => {
       let text = "";
       for await (const chunk of response.setEncoding("utf8")) text += chunk;
       resolve({ status: response.statusCode ?? 0, text });
     });
-    asked.on("error", reject).end();
+    req.on("error", reject).end();
   });
 }
 
 const STUBS = "/@id/__x00__tsweb-stub:src/accounts.server.ts.js";
 
-describe("the addresses of a server module", () => {
-  const addresses = [
+describe("a URL of a server module", () => {
+  const urls = [
     "/src/accounts.server.ts",
     "/src/accounts.server.ts?raw",
     "/src/accounts.server.ts?import&raw",
@@ -108,9 +108,9 @@ describe("the addresses of a server module", () => {
     "/src/linked.ts?raw",
   ];
 
-  test.each(addresses)("%s answers 404", async (address) => {
+  test.each(urls)("%s is answered with 404", async (url) => {
     symlinkSync(project.file("src/accounts.server.ts"), project.file("src/linked.ts"));
-    const { status, text } = await get(address.replace("/ROOT", project.root));
+    const { status, text } = await get(url.replace("/ROOT", project.root));
     expect(text).not.toContain(MARKER);
     expect(status).toBe(404);
   });
@@ -120,17 +120,17 @@ describe("the addresses of a server module", () => {
     "/@fs/ROOT/src/accounts.server?import",
     "/src/accounts.server",
     "/accounts.server.ts/..",
-  ])("%s leads nowhere", async (address) => {
-    const { status, text } = await get(address.replace("/ROOT", project.root));
+  ])("%s is answered without the text of the module", async (url) => {
+    const { status, text } = await get(url.replace("/ROOT", project.root));
     expect(text).not.toContain(MARKER);
     expect([400, 404, 418]).toContain(status);
   });
 
-  test("answer 404 to a script element", async () => {
+  test("is answered with 404 in a script element", async () => {
     expect((await get("/src/accounts.server", { "sec-fetch-dest": "script" })).status).toBe(404);
   });
 
-  test("under a base answer 404", async () => {
+  test("is answered with 404 under a base path", async () => {
     stop();
     await start({ base: "/prefix/" });
     for (const path of [
@@ -144,15 +144,15 @@ describe("the addresses of a server module", () => {
   });
 });
 
-describe("what the browser gets", () => {
-  test("a view imports the stubs from an address of their own", async () => {
+describe("the modules that the browser receives:", () => {
+  test("a view imports the stubs from a URL of their own", async () => {
     const { status, text } = await get("/src/sign-in.tsx");
     expect(status).toBe(200);
     expect(text).toContain(`import { login } from "${STUBS}"`);
     expect(text).not.toContain(MARKER);
   });
 
-  test("the stubs carry names, and a map of nothing", async () => {
+  test("stubs contain names only and have no source map", async () => {
     const { status, text } = await get(STUBS);
     expect(status).toBe(200);
     expect(text).toContain('export const login = /*#__PURE__*/ stub("login", ["email"]);');
@@ -160,13 +160,13 @@ describe("what the browser gets", () => {
     expect(text).not.toContain("sourceMappingURL");
   });
 
-  test("the map of a view holds nothing of the server", async () => {
+  test("the source map of a view contains no server code", async () => {
     await get("/src/sign-in.tsx");
     const transformed = await vite.environments.client?.transformRequest("/src/sign-in.tsx");
     expect(JSON.stringify(transformed?.map)).not.toContain(MARKER);
   });
 
-  test("a refused import is an error at its place", async () => {
+  test("a module with a rejected import fails with the location", async () => {
     const text = 'import { «db } from "./accounts.server.ts";\nconsole.log(db);';
     project.write("src/bad.ts", parseMarkedCode(text).code);
     await expect(vite.environments.client?.transformRequest("/src/bad.ts")).rejects.toMatchObject({
@@ -178,32 +178,32 @@ describe("what the browser gets", () => {
     expect((await get("/src/bad.ts")).text).not.toContain(MARKER);
   });
 
-  test("the other scripts of the application are served as ever", async () => {
+  test("other modules of the application are served normally", async () => {
     project.write("src/plain.ts", "export const plain: number = 1;");
     expect((await get("/src/plain.ts")).text).toContain("export const plain = 1;");
     expect((await get("/account")).status).toBe(418);
   });
 });
 
-test("the search for dependencies does not look into server modules", async () => {
-  for (const name of ["seen-by-views", "seen-by-the-server"]) {
+test("the dependency scanner skips server modules", async () => {
+  for (const name of ["imported-by-views", "imported-by-the-server"]) {
     project.write(`node_modules/${name}/package.json`, `{ "name": "${name}", "version": "1.0.0", "main": "index.js" }`);
     project.write(`node_modules/${name}/index.js`, "module.exports = 1;");
   }
-  project.write("src/accounts.server.ts", `import "seen-by-the-server";\n${FILES["src/accounts.server.ts"]}`);
-  project.write("src/sign-in.tsx", `import "seen-by-views";\n${FILES["src/sign-in.tsx"]}`);
+  project.write("src/accounts.server.ts", `import "imported-by-the-server";\n${FILES["src/accounts.server.ts"]}`);
+  project.write("src/sign-in.tsx", `import "imported-by-views";\n${FILES["src/sign-in.tsx"]}`);
   stop();
   await start({ optimizeDeps: { entries: ["src/sign-in.tsx"] }, cacheDir: project.file("cache") });
   const optimizer = vite.environments.client?.depsOptimizer;
   await optimizer?.init();
   await optimizer?.scanProcessing;
-  const found = () => Object.keys(optimizer?.metadata.optimized ?? {});
-  await expect.poll(found, { timeout: 30_000 }).toContain("seen-by-views");
-  expect(found()).not.toContain("seen-by-the-server");
+  const optimized = () => Object.keys(optimizer?.metadata.optimized ?? {});
+  await expect.poll(optimized, { timeout: 30_000 }).toContain("imported-by-views");
+  expect(optimized()).not.toContain("imported-by-the-server");
 });
 
-describe("the server's side", () => {
-  test("gets signatures, and tells the registry", async () => {
+describe("a server environment", () => {
+  test("compiles signatures and records them in the registry", async () => {
     const { client, ssr } = vite.environments;
     expect((await ssr?.transformRequest("/src/accounts.server.ts"))?.code).toMatch(/"name":\s*"login"/);
     await ssr?.transformRequest("/src/sign-in.tsx");
@@ -216,14 +216,14 @@ describe("the server's side", () => {
 });
 
 describe("an edit", () => {
-  /** Changes a file as the watcher would say, and gives what was sent to the browser. */
+  /** Changes a file, emits the watcher event, and returns the payloads sent to the browser. */
   async function edit(name: string, text: string): Promise<HotPayload[]> {
     const sent: HotPayload[] = [];
     const { client } = vite.environments;
-    if (!client) throw new Error("There is no client environment.");
+    if (!client) throw new Error("The server has no client environment.");
     const send = client.hot.send.bind(client.hot);
     client.hot.send = (payload: unknown) => {
-      sent.push(payload as HotPayload); // the server sends nothing else
+      sent.push(payload as HotPayload); // Vite sends HotPayloads only
     };
     project.write(name, text);
     vite.watcher.emit("change", project.file(name));
@@ -239,7 +239,7 @@ describe("an edit", () => {
     await vite.environments.ssr?.transformRequest("/src/sign-in.tsx");
   });
 
-  test("of a server module reloads the page, and renews its stubs", async () => {
+  test("of a server module reloads the page and updates its stubs", async () => {
     const sent = await edit(
       "src/accounts.server.ts",
       FILES["src/accounts.server.ts"].replace("email: string", "address: string"),
@@ -248,14 +248,14 @@ describe("an edit", () => {
     expect((await get(STUBS)).text).toContain('stub("login", ["address"])');
   });
 
-  test("that takes a function away is refused where it is imported", async () => {
+  test("that removes a server function fails where the function is imported", async () => {
     await edit("src/accounts.server.ts", FILES["src/accounts.server.ts"].replace("const login", "const signIn"));
     await expect(vite.environments.client?.transformRequest("/src/sign-in.tsx")).rejects.toMatchObject({
-      message: 'src/accounts.server.ts exports no server function "login".',
+      message: 'src/accounts.server.ts exports no server function "login". Server functions that it declares: signIn.',
     });
   });
 
-  test("of a view changes it in place", async () => {
+  test("of a view updates it in place", async () => {
     const sent = await edit("src/sign-in.tsx", FILES["src/sign-in.tsx"].replace("<button", "<button title='x'"));
     expect(sent).toMatchObject([{ type: "update", updates: [{ type: "js-update", path: "/src/sign-in.tsx" }] }]);
   });

@@ -9,7 +9,7 @@ import { tsweb } from "../../src/compile/vite.ts";
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 const source = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url));
 
-/** The doors of tsweb as they are in the source, so that no build of the package is needed. */
+/** Maps the entry points of tsweb to the source, so that the tests need no build of the package. */
 const ENTRY_POINT_ALIASES = [
   { find: /^tsweb$/, replacement: source("index.ts") },
   { find: /^tsweb\/browser$/, replacement: source("browser/index.ts") },
@@ -25,7 +25,7 @@ afterEach(async () => {
   for (const clean of cleanups.splice(0).reverse()) await clean();
 });
 
-/** An application in a folder of its own, for one test. */
+/** A project in a temporary folder, for one test. */
 export class Project {
   readonly root: string;
 
@@ -44,7 +44,7 @@ export class Project {
     writeFileSync(this.file(name), text);
   }
 
-  /** Makes packages of this repository those of the project: tsweb itself, say, as it was built. */
+  /** Links packages of this repository into the project. `tsweb` is the built package. */
   install(...names: string[]): void {
     for (const name of names) {
       mkdirSync(dirname(this.file(`node_modules/${name}`)), { recursive: true });
@@ -55,7 +55,7 @@ export class Project {
     }
   }
 
-  config(more: InlineConfig = {}): InlineConfig {
+  config(overrides: InlineConfig = {}): InlineConfig {
     return {
       root: this.root,
       configFile: false,
@@ -63,30 +63,30 @@ export class Project {
       appType: "custom",
       plugins: [tsweb()],
       resolve: { alias: ENTRY_POINT_ALIASES },
-      ...more,
+      ...overrides,
     };
   }
 
-  /** Builds modules for the browser, with source maps, and gives every file of the output. */
+  /** Builds modules for the browser, with source maps, and returns every output file. */
   async buildClient(...entries: string[]): Promise<Output> {
     return this.output(
       await build(this.config({ build: { ...CLIENT, rolldownOptions: this.inputs(entries, "exports-only") } })),
     );
   }
 
-  /** Builds modules for the server, tsweb itself aside, and gives every file of the output. */
+  /** Builds modules for the server, with tsweb as an external package, and returns every output file. */
   async buildServer(...entries: string[]): Promise<Output> {
     const rolldownOptions = { ...this.inputs(entries, "strict"), external: /^tsweb/ };
     return this.output(await build(this.config({ resolve: {}, build: { ...CLIENT, ssr: true, rolldownOptions } })));
   }
 
-  /** Starts a development server without a port of its own. */
-  async serve(more: InlineConfig = {}): Promise<ViteDevServer> {
+  /** Starts a development server in middleware mode, without a port. */
+  async serve(overrides: InlineConfig = {}): Promise<ViteDevServer> {
     const server = await createServer(
       this.config({
         server: { middlewareMode: true, ws: false, watch: null },
         optimizeDeps: { noDiscovery: true },
-        ...more,
+        ...overrides,
       }),
     );
     cleanups.push(() => server.close());
@@ -99,7 +99,7 @@ export class Project {
 
   private output(built: Awaited<ReturnType<typeof build>>): Output {
     const [bundle] = [built].flat();
-    if (!bundle || !("output" in bundle)) throw new Error("This build does not end.");
+    if (!bundle || !("output" in bundle)) throw new Error("The build is in watch mode and has no output.");
     return bundle.output.map((file) => ({
       name: file.fileName,
       text: file.type === "chunk" ? `${file.code}\n${JSON.stringify(file.map)}` : String(file.source),
@@ -109,10 +109,10 @@ export class Project {
 
 const CLIENT = { write: false, minify: false, sourcemap: true } as const;
 
-/** The files of a build. */
+/** The output files of a build. */
 export type Output = readonly { readonly name: string; readonly text: string }[];
 
-/** What a refused build says, as Vite hands it on. */
+/** The error of a failed build, as Vite reports it. */
 export interface BuildFailure {
   readonly message: string;
   readonly id: string | undefined;
@@ -120,11 +120,11 @@ export interface BuildFailure {
   readonly frame: string | undefined;
 }
 
-/** Waits for a build to be refused, and gives its one error. */
+/** Waits for a build to fail and returns its first error. */
 export async function buildFailure(building: Promise<unknown>): Promise<BuildFailure> {
   const error: unknown = await building.then(
     () => {
-      throw new Error("Nothing was refused.");
+      throw new Error("The build did not fail.");
     },
     (reason: unknown) => reason,
   );

@@ -139,7 +139,7 @@ describe("where it makes it", () => {
     expect(await make(here, ".")).toContain("Next:\n\n  npm install\n");
     expect(filesIn(here)).toEqual(FILES);
     expect(manifestOf(here).name).toBe("here");
-    await expect(make(here, ".")).rejects.toThrow(". is not empty: it holds ");
+    await expect(make(here, ".")).rejects.toThrow(". is not empty: it contains ");
   });
 
   it("is not a folder with something in it, which stays as it is", async () => {
@@ -147,16 +147,16 @@ describe("where it makes it", () => {
     mkdirSync(full);
     writeFileSync(join(full, "notes.txt"), "mine");
     await expect(make(folder.dir, "full")).rejects.toThrow(
-      /^full is not empty: it holds notes\.txt\. Nothing was written\./m,
+      /^full is not empty: it contains notes\.txt\. Nothing was written\./m,
     );
     expect(filesIn(full)).toEqual(["notes.txt"]);
   });
 
   it.each([
-    [[], "tsweb new takes the folder to make. Write it as in: tsweb new shop"],
-    [[""], "tsweb new takes the folder to make."],
-    [[" "], '" " is no name for a folder. Write one as in: tsweb new shop'],
-    [["my", "shop"], "tsweb new takes one folder, not also shop. A name with a space in it goes in quotes."],
+    [[], "tsweb new requires the folder to create. For example: tsweb new shop"],
+    [[""], "tsweb new requires the folder to create."],
+    [[" "], '" " cannot be the name of a folder. Choose another one: tsweb new shop'],
+    [["my", "shop"], "Too many arguments for tsweb new: shop. It takes one folder. Quote a name that contains a space."],
   ])("is said: %j", async (args, message) => {
     const before = readdirSync(folder.dir);
     const error: Error = await make(folder.dir, ...args).then(

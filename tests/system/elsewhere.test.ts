@@ -10,7 +10,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
 import { build, type Running, runScript, runTsweb, startBuilt, startDev } from "#test/run-tsweb";
-import { Site } from "#test/site";
+import { TestProject } from "#test/test-project";
 
 const FILES = {
   "src/shop.server.ts": `
@@ -82,9 +82,9 @@ const FILES = {
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex"), WEB_CSRF_SECRET: randomBytes(32).toString("hex") };
 
-let site: Site;
+let site: TestProject;
 beforeAll(() => {
-  site = Site.of(FILES);
+  site = TestProject.fromFiles(FILES);
 });
 afterAll(() => site?.remove());
 
@@ -184,21 +184,21 @@ describe("tsweb routes", () => {
     expect(output).toMatch(/GET +\/shop\/old +src\/pages\.server\.tsx:5\n/);
     expect(output).toMatch(/add\(a: int, b\?: int\) +src\/shop\.server\.ts:4\n/);
     expect(output).toMatch(/order\(\{ item: string\*, quantity\?: int \}\) /);
-    expect(output).toMatch(/countdown\(from\?: int\) {2}\(a stream\) /);
-    expect(output).toMatch(/whoami\(\) {2}\(signed in\) /);
-    expect(output).toContain("* Nothing checks it");
+    expect(output).toMatch(/countdown\(from\?: int\) {2}\(stream\) /);
+    expect(output).toMatch(/whoami\(\) {2}\(auth_required\) /);
+    expect(output).toContain("* Not checked");
   });
 
   it("says what is wrong with a folder that holds no application", async () => {
-    const empty = Site.of({ "src/app.ts": "export default 1;" });
-    const without = Site.of({});
+    const empty = TestProject.fromFiles({ "src/app.ts": "export default 1;" });
+    const without = TestProject.fromFiles({});
     expect(await runTsweb(empty.dir, ["routes"])).toMatchObject({
       code: 1,
-      output: expect.stringContaining("src/app.ts must have the application as its default export"),
+      output: expect.stringContaining("src/app.ts must export the application as its default"),
     });
     expect(await runTsweb(without.dir, ["routes"])).toMatchObject({
       code: 1,
-      output: expect.stringContaining("There is no application"),
+      output: expect.stringContaining("No application in"),
     });
     empty.remove();
     without.remove();

@@ -8,14 +8,14 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parseResponse, sendRequest, openSocket, readToEnd, readUntil } from "#test/raw-http";
 import { build, type Running, runTsweb, startBuilt, startDev, startNode } from "#test/run-tsweb";
-import { Site } from "#test/site";
+import { TestProject } from "#test/test-project";
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
 
-let site: Site;
+let site: TestProject;
 
 beforeAll(async () => {
-  site = Site.copy();
+  site = TestProject.copy();
   await build(site.dir);
 });
 
@@ -138,27 +138,27 @@ describe("a server that cannot start", () => {
   });
 
   it("says which build is missing", async () => {
-    const empty = Site.of({});
+    const empty = TestProject.fromFiles({});
     const { code, output } = await runTsweb(empty.dir, ["serve"]);
     expect([code, output]).toEqual([
       1,
-      `There is no built application in ${empty.file("dist")}. Build it first: tsweb build\n`,
+      `No built application in ${empty.file("dist")}: server.mjs does not exist. Build it first: tsweb build\n`,
     ]);
     empty.remove();
   });
 
   it.each(["dev", "build"])("tsweb %s says which application is missing", async (command) => {
-    const empty = Site.of({ "src/other.ts": "" });
+    const empty = TestProject.fromFiles({ "src/other.ts": "" });
     const { code, output } = await runTsweb(empty.dir, [command]);
     expect(code).toBe(1);
     expect(output).toBe(
-      `There is no application in ${empty.dir}: no src/app.ts. It is the module that exports new App({…}).\n`,
+      `No application in ${empty.dir}: src/app.ts does not exist. Create it with export default new App({…}), or name the application's folder.\n`,
     );
     empty.remove();
   });
 
   it("tsweb build says that src/app.ts exports no application", async () => {
-    const wrong = Site.of({ "src/app.ts": "export const app = 1;\n" });
+    const wrong = TestProject.fromFiles({ "src/app.ts": "export const app = 1;\n" });
     const { code, output } = await runTsweb(wrong.dir, ["build"]);
     expect(code).toBe(1);
     expect(output).toContain("src/app.ts");
@@ -168,19 +168,19 @@ describe("a server that cannot start", () => {
   });
 
   it("tsweb dev shows that src/app.ts exports no application, and goes on when it does", async () => {
-    const wrong = Site.of({ "src/app.ts": "export const app = 1;\n" });
+    const wrong = TestProject.fromFiles({ "src/app.ts": "export const app = 1;\n" });
     const dev = await startDev(wrong.dir);
     const shown = await sendRequest(dev.address, "GET / HTTP/1.1", "Host: localhost");
     expect(shown.status).toBe(500);
-    expect(shown.body).toContain("src/app.ts must have the application as its default export");
-    expect(dev.output()).toContain("src/app.ts must have the application as its default export");
+    expect(shown.body).toContain("src/app.ts must export the application as its default");
+    expect(dev.output()).toContain("src/app.ts must export the application as its default");
     expect(await dev.stop()).toBe(0);
     wrong.remove();
   });
 
   it.each([
-    [["sevre"], "There is no command sevre."],
-    [["dev", "a", "b"], "tsweb dev takes one folder, not also b."],
+    [["sevre"], "Unknown command sevre."],
+    [["dev", "a", "b"], "Too many arguments for tsweb dev: b. It takes one folder."],
     [["build", "--fast"], "--fast"],
   ])("tsweb %j says what is wrong with it", async (args, said) => {
     const { code, output } = await runTsweb(site.dir, args);

@@ -3,7 +3,7 @@ import { cp } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-/** The fields of a package's description that we read. */
+/** The fields of a package.json that are read here. */
 interface PackageJson {
   readonly name?: string;
   readonly main?: string;
@@ -14,13 +14,13 @@ interface PackageJson {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** A package that loads compiled code, so that no bundler can take it in. */
+/** A package that loads compiled code (a native addon), which no bundler can include. */
 export interface NativePackage {
   readonly name: string;
   readonly folder: string;
 }
 
-/** What packages use to find their compiled code. */
+/** Packages that others use to locate their native addon. */
 const LOADERS = [
   "bindings",
   "node-gyp-build",
@@ -30,19 +30,20 @@ const LOADERS = [
   "@neon-rs/load",
 ];
 
-const seen = new Map<string, boolean>();
+/** Whether a package is native, by folder. Packages do not change while this process runs. */
+const nativeByFolder = new Map<string, boolean>();
 
-/** Finds the package that an import names, when that package loads compiled code. */
+/** Returns the package that an import names, if it loads compiled code. */
 export function findNativePackage(source: string, importer: string): NativePackage | undefined {
   const name = /^(@[^/]+\/)?[^./@\\:][^/:]*/.exec(source)?.[0];
   const folder = name && packageFolder(name, importer);
   if (!folder) return undefined;
-  const known = seen.get(folder) ?? isNative(folder);
-  seen.set(folder, known);
-  return known ? { name, folder } : undefined;
+  const isNativePackage = nativeByFolder.get(folder) ?? isNative(folder);
+  nativeByFolder.set(folder, isNativePackage);
+  return isNativePackage ? { name, folder } : undefined;
 }
 
-/** Looks for a package as Node does: in the node_modules of each folder upwards. */
+/** Searches a package as Node does: in the `node_modules` of each parent folder. */
 function packageFolder(name: string, importer: string): string | undefined {
   const paths = createRequire(importer.startsWith("/") ? importer : join(process.cwd(), "x")).resolve.paths(name) ?? [];
   return paths.map((path) => join(path, name)).find((folder) => existsSync(join(folder, "package.json")));
@@ -65,8 +66,8 @@ function readJson(folder: string): PackageJson {
 }
 
 /**
- * Copies packages that could not be bundled beside the built application, with all that they need,
- * so that `dist/` runs wherever it is put (on a system of the same kind).
+ * Copies native packages and their dependencies beside the built application, so that `dist/` runs anywhere on a
+ * system of the same kind.
  */
 export async function copyNativePackages(packages: ReadonlyMap<string, string>, outDir: string): Promise<void> {
   const copied = new Set<string>();
@@ -79,10 +80,9 @@ export async function copyNativePackages(packages: ReadonlyMap<string, string>, 
       filter: (file) => !file.slice(folder.length).includes("node_modules"),
     });
     const { dependencies = {}, optionalDependencies = {} } = readJson(folder);
-    for (const needed of Object.keys({ ...dependencies, ...optionalDependencies })) {
-      const found = packageFolder(needed, join(folder, "package.json"));
-      // What is optional is not there on every system.
-      if (found) await copy(needed, found);
+    for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) {
+      const dependencyFolder = packageFolder(dependency, join(folder, "package.json"));
+      if (dependencyFolder) await copy(dependency, dependencyFolder); // optional ones may not be installed
     }
   };
   for (const [name, folder] of packages) await copy(name, folder);

@@ -6,9 +6,8 @@ const CSS_MODULE = /\.module\.\w+$/;
 const EMPTY = "\0tsweb:style-sheet";
 
 /**
- * Keeps style sheets out of scripts: pages link every sheet that their modules import, so that it
- * is there before the first line is shown, also without a script. CSS modules stay: views need the
- * names of their classes.
+ * Removes imports of style sheets from scripts. Pages link every sheet that their modules import, so that it applies
+ * before the first paint, also without scripts. CSS modules stay: views need their class names.
  */
 export function emptyStyleSheets(): Plugin {
   return {
@@ -16,14 +15,14 @@ export function emptyStyleSheets(): Plugin {
     enforce: "pre",
     applyToEnvironment: (environment) => environment.name === "client",
     resolveId(source, importer) {
-      const wanted = STYLE_SHEET.test(source) && !CSS_MODULE.test(source);
-      // A sheet that imports another, and one that is asked for by itself, are the real thing.
-      return wanted && importer !== undefined && !STYLE_SHEET.test(importer) ? EMPTY : undefined;
+      const isSheet = STYLE_SHEET.test(source) && !CSS_MODULE.test(source);
+      // A sheet that another sheet imports, and one that is an input of the build, are kept.
+      return isSheet && importer !== undefined && !STYLE_SHEET.test(importer) ? EMPTY : undefined;
     },
     load: (id) => (id === EMPTY ? "" : undefined),
     hotUpdate({ file, modules }) {
-      // A view that imports a CSS module brings the new one with it. The linked one accepts no update,
-      // and would reload the page.
+      // A view that imports a CSS module replaces it by itself. The linked sheet accepts no update and would reload
+      // the page.
       const scripts = modules.filter(({ url }) => !/[?&]direct\b/.test(url));
       return CSS_MODULE.test(file) && scripts.length > 0 ? scripts : undefined;
     },

@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { type BuildRegistry, isServerModule } from "../compile/index.ts";
+import type { ServerGraph } from "./build-server.ts";
+import { appStyleSheets, sharedModules, styleSheetsOf } from "./module-graph.ts";
+import { relativeFile } from "./project.ts";
+
+/** What the pages need in the browser: the inputs of the browser's build, known from the server's build. */
+export interface BrowserInputs {
+  /** The modules of the views that pages render, as absolute paths. */
+  readonly views: readonly string[];
+  /** The modules that all of those import, directly or through others. */
+  readonly shared: readonly string[];
+  /** The style sheets of each page module, as absolute paths, by the module's relative file. */
+  readonly styles: Readonly<Record<string, readonly string[]>>;
+  /** The style sheets of all pages, as absolute paths. */
+  readonly appStyles: readonly string[];
+}
+
+/** A finished build of the server. */
+export interface FinishedServerBuild {
+  readonly graph: ServerGraph;
+  readonly registry: BuildRegistry;
+}
+
+/**
+ * Returns the inputs of the browser's build.
+ *
+ * @param root the application's folder
+ * @param entry the application module
+ */
+export function browserInputs(root: string, entry: string, { graph, registry }: FinishedServerBuild): BrowserInputs {
+  const pageModules = graph.modules.filter(isServerModule);
+  const views = [...new Set(registry.views().map(({ file }) => join(root, file)))];
+  return {
+    views,
+    shared: sharedModules(views, graph),
+    styles: Object.fromEntries(pageModules.map((id) => [relativeFile(root, id), styleSheetsOf(id, graph)])),
+    appStyles: appStyleSheets(entry, graph),
+  };
+}
