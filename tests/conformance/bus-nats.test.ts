@@ -1,6 +1,6 @@
 /**
- * What the bus in NATS does beyond what all buses do: with a stream that somebody else has made, or
- * emptied, and with a server that is not set up for it.
+ * The bus in NATS, beyond the contract of all buses: its stream, also if another process created or deleted
+ * it, and servers that cannot be used.
  */
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
@@ -37,12 +37,12 @@ function open(options: Partial<NatsOptions> = {}) {
   return { bus, lines };
 }
 
-const freshStream = () => `stream-${++streams}`;
+const uniqueStream = () => `stream-${++streams}`;
 const texts = (messages: readonly { readonly data: string }[]) => messages.map(({ data }) => data);
 
 describe("the bus in NATS", () => {
-  it("makes its stream as it needs it", async () => {
-    const stream = freshStream();
+  it("creates its stream with the limits of its options", async () => {
+    const stream = uniqueStream();
     const { bus } = open({ stream, bytes: 1_000_000, hours: 2 });
     await bus.position([]);
     const { config } = await (await jetstreamManager(connection)).streams.info(stream);
@@ -53,9 +53,9 @@ describe("the bus in NATS", () => {
     });
   });
 
-  it("gives positions that can be read on from while its first messages come", async () => {
+  it("returns positions without a gap while the first messages are published", async () => {
     for (let round = 0; round < 10; round++) {
-      const { bus } = open({ stream: freshStream() });
+      const { bus } = open({ stream: uniqueStream() });
       await bus.position([]);
       const published = Promise.all(Array.from({ length: 8 }, (_, n) => bus.publish(`room:${n}`, String(n))));
       const positions = await Promise.all(Array.from({ length: 40 }, () => endOf(bus, "room:7")));
@@ -64,20 +64,20 @@ describe("the bus in NATS", () => {
     }
   });
 
-  it("is made once by many who come at once, and used as it is by those who come with other settings", async () => {
-    const stream = freshStream();
+  it("creates the stream once when four buses start together, and uses it also with other options", async () => {
+    const stream = uniqueStream();
     const buses = [1, 2, 3, 4].map((number) => open({ stream, bytes: number * 100_000 }).bus);
     const positions = await Promise.all(buses.map((bus) => bus.publish("a", "1")));
     expect(new Set(positions).size).toBe(4);
     expect(new Set(positions.map((position) => position.split(".")[0])).size).toBe(1);
   });
 
-  it("lets messages go by age, and tells who would have had to see them", async () => {
-    const { bus } = open({ stream: freshStream(), hours: 1 / 3600 });
+  it("removes messages by age, and reports a gap to readers that have not received them", async () => {
+    const { bus } = open({ stream: uniqueStream(), hours: 1 / 3600 });
     const from = await endOf(bus, "a");
     const first = await bus.publish("a", "1");
     expect(texts(await readAll(bus, "a", from))).toEqual(["1"]);
-    // The server looks for what is too old in its own time.
+    // The server removes expired messages at intervals of its own.
     await expect.poll(async () => (await bus.read("a", from, 10)).gap, { timeout: 10_000 }).toBe(true);
     expect((await bus.read("a", first, 10)).messages).toEqual([]);
     const end = await endOf(bus, "a");
@@ -85,36 +85,36 @@ describe("the bus in NATS", () => {
     expect(texts(await readAll(bus, "a", end))).toEqual(["2"]);
   });
 
-  it("goes on when its stream was deleted and made anew, telling everybody", async () => {
-    const stream = freshStream();
+  it("creates a deleted stream again, and reports a gap to every reader", async () => {
+    const stream = uniqueStream();
     const { bus, lines } = open({ stream });
     const { bus: other } = open({ stream });
-    const follower = await TestSubscriber.start(other, "a");
+    const subscriber = await TestSubscriber.start(other, "a");
     const from = await endOf(bus, "a");
     const first = await bus.publish("a", "1");
-    await expect.poll(() => follower.received.length).toBe(1);
+    await expect.poll(() => subscriber.received.length).toBe(1);
     await server.deleteStream(stream);
     const second = await bus.publish("a", "2");
     expect(second > first).toBe(true);
     for (const position of [from, first]) expect((await bus.read("a", position, 10)).gap).toBe(true);
-    await expect.poll(() => follower.gaps, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => subscriber.gaps, { timeout: 10_000 }).toBe(1);
     await bus.publish("a", "3");
-    await expect.poll(() => follower.received.at(-1)?.data).toBe("3");
+    await expect.poll(() => subscriber.received.at(-1)?.data).toBe("3");
     expect(lines).toEqual([]);
-    follower.stop();
+    subscriber.stop();
   });
 
-  it("hears no other stream's messages", async () => {
-    const buses = [open({ stream: freshStream() }).bus, open({ stream: freshStream() }).bus];
-    const followers = await Promise.all(buses.map((bus) => TestSubscriber.start(bus, "a")));
+  it("does not receive the messages of another stream", async () => {
+    const buses = [open({ stream: uniqueStream() }).bus, open({ stream: uniqueStream() }).bus];
+    const subscribers = await Promise.all(buses.map((bus) => TestSubscriber.start(bus, "a")));
     for (const [at, bus] of buses.entries()) await bus.publish("a", String(at));
-    for (const [at, follower] of followers.entries()) {
-      await expect.poll(() => texts(follower.received)).toEqual([String(at)]);
-      follower.stop();
+    for (const [at, subscriber] of subscribers.entries()) {
+      await expect.poll(() => texts(subscriber.received)).toEqual([String(at)]);
+      subscriber.stop();
     }
   });
 
-  it("says that a server has no JetStream", async () => {
+  it("rejects with an error that names JetStream if the server has none", async () => {
     const plain = await NatsServer.start({ jetStream: false });
     try {
       const { bus } = open({ url: plain.url });
@@ -124,11 +124,11 @@ describe("the bus in NATS", () => {
     }
   });
 
-  it("fails at once, with the reason, when the server refuses", async () => {
-    const { bus } = open({ stream: freshStream(), bytes: 1e15 });
-    const begun = performance.now();
+  it("rejects at once with the reason when the server refuses the stream, or its name is not valid", async () => {
+    const { bus } = open({ stream: uniqueStream(), bytes: 1e15 });
+    const startedAt = performance.now();
     await expect(bus.position(["a"])).rejects.toThrow(/storage|resources/);
-    expect(performance.now() - begun).toBeLessThan(1_500);
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
     expect(() => nats({ url: server.url, stream: "a.b" })).toThrow(TypeError);
     expect(() => nats({ url: server.url, stream: "" })).toThrow(TypeError);
   });

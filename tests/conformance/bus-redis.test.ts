@@ -1,6 +1,6 @@
 /**
- * What the bus in Redis does beyond what all buses do: what it leaves behind, what it stands beside,
- * and what it says of a Redis that is not set up for it.
+ * The bus in Redis, beyond the contract of all buses: its keys, several applications on one Redis, and a Redis
+ * that is not configured for it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -34,22 +34,22 @@ function open(options: Partial<RedisOptions> = {}) {
 const texts = (messages: readonly { readonly data: string }[]) => messages.map(({ data }) => data);
 
 describe("the bus in Redis", () => {
-  it("leaves nothing behind that does not expire, but the name of its history", async () => {
+  it("sets an expiry on every key except the epoch", async () => {
     const { bus } = open();
     await bus.publish("a", "1");
     await bus.position(["b", "c"]);
     const client = server.client();
     const keys = await client.keys("*");
-    const forever: string[] = [];
-    for (const key of keys) if ((await client.pttl(key)) < 0) forever.push(key);
-    expect(forever).toEqual(["tsweb:bus:epoch"]);
+    const withoutExpiry: string[] = [];
+    for (const key of keys) if ((await client.pttl(key)) < 0) withoutExpiry.push(key);
+    expect(withoutExpiry).toEqual(["tsweb:bus:epoch"]);
     expect(keys).toHaveLength(3);
     const ttl = await client.pttl("tsweb:bus:channel:a");
     expect(ttl).toBeGreaterThan(24.5 * 3_600_000);
     expect(ttl).toBeLessThanOrEqual(24.5 * 3_600_000 + 60_000);
   });
 
-  it("lets messages go by age, and by number, and tells each reader exactly", async () => {
+  it("removes messages by age and by number, and reports a gap only to readers that have not received them", async () => {
     const { bus } = open({ hours: 1 / 3600, messages: 3 });
     const from = await endOf(bus, "a");
     const first = await bus.publish("a", "1");
@@ -59,43 +59,43 @@ describe("the bus in Redis", () => {
     expect((await bus.read("a", from, 10)).gap).toBe(true);
     expect(texts(await readAll(bus, "a", first))).toEqual(["2", "3", "4"]);
     const silent = await endOf(bus, "b");
-    await sleep(1100); // an age has no other sign
+    await sleep(1100); // the messages expire without an event to wait for
     const fifth = await bus.publish("a", "5");
     expect((await bus.read("a", first, 10)).gap).toBe(true);
     expect(texts(await readAll(bus, "a", fourth))).toEqual(["5"]);
     expect(await readAll(bus, "a", fifth)).toEqual([]);
-    // Of a channel without a stream, nobody knows any more that there never was one.
+    // A channel without a stream may have had one that has expired.
     expect((await bus.read("b", silent, 10)).gap).toBe(true);
   });
 
-  it("tells of a gap when a channel was thrown away, and begins it anew", async () => {
+  it("reports a gap when the key of a channel was deleted, and starts a new stream", async () => {
     const { bus } = open();
-    const follower = await TestSubscriber.start(bus, "a");
+    const subscriber = await TestSubscriber.start(bus, "a");
     const from = await endOf(bus, "a");
     const first = await bus.publish("a", "1");
-    await expect.poll(() => follower.received.length).toBe(1);
+    await expect.poll(() => subscriber.received.length).toBe(1);
     await server.client().del("tsweb:bus:channel:a");
     expect((await bus.read("a", first, 10)).gap).toBe(true);
     const second = await bus.publish("a", "2");
     expect((await bus.read("a", first, 10)).gap).toBe(true);
-    await expect.poll(() => follower.gaps).toBe(1);
+    await expect.poll(() => subscriber.gaps).toBe(1);
     const third = await bus.publish("a", "3");
-    await expect.poll(() => texts(follower.received)).toEqual(["1", "3"]);
+    await expect.poll(() => texts(subscriber.received)).toEqual(["1", "3"]);
     expect([from < first, first < second, second < third]).toEqual([true, true, true]);
-    follower.stop();
+    subscriber.stop();
   });
 
-  it("wakes nobody of another database or another application on the same Redis", async () => {
+  it("does not notify listeners of another database or another prefix on the same Redis", async () => {
     const buses = [open().bus, open({ url: `${server.url}/1` }).bus, open({ prefix: "other" }).bus];
-    const followers = await Promise.all(buses.map((bus) => TestSubscriber.start(bus, "a")));
+    const subscribers = await Promise.all(buses.map((bus) => TestSubscriber.start(bus, "a")));
     for (const [at, bus] of buses.entries()) await bus.publish("a", String(at));
-    for (const [at, follower] of followers.entries()) {
-      await expect.poll(() => texts(follower.received)).toEqual([String(at)]);
-      follower.stop();
+    for (const [at, subscriber] of subscribers.entries()) {
+      await expect.poll(() => texts(subscriber.received)).toEqual([String(at)]);
+      subscriber.stop();
     }
   });
 
-  it("takes a parcel once, whoever sends it again, and nothing of an earlier one after a later", async () => {
+  it("stores a batch once when it is sent again, and refuses an earlier batch after a later one", async () => {
     const { bus } = open();
     const from = await endOf(bus, "a");
     const client = server.client();
@@ -112,13 +112,13 @@ describe("the bus in Redis", () => {
       commands.findLast((args) => args.at(-1) === `"${text}"`),
     );
     const sha = second[1] ?? "";
-    const again = (args: readonly string[]) => client.call("evalsha", sha, ...args.slice(2));
-    expect(await again(second)).toEqual(await again(second));
-    expect(await again(first)).toBeNull();
+    const sendAgain = (args: readonly string[]) => client.call("evalsha", sha, ...args.slice(2));
+    expect(await sendAgain(second)).toEqual(await sendAgain(second));
+    expect(await sendAgain(first)).toBeNull();
     expect(texts(await readAll(bus, "a", from))).toEqual(['"first"', '"second"']);
   });
 
-  it("fails at once, with the reason, when Redis refuses", async () => {
+  it("rejects at once with the reply of Redis when Redis refuses a command", async () => {
     const { bus } = open();
     const client = server.client();
     await client.set("tsweb:bus:channel:a", "not a stream");
@@ -137,16 +137,19 @@ describe("the bus in Redis", () => {
     ["allkeys-lru", "0", 0],
     ["allkeys-lru", "100mb", 1],
     ["volatile-ttl", "100mb", 1],
-  ])("warns once of a Redis that throws away: %s, %s", async (policy, maxmemory, count) => {
-    const client = server.client();
-    await client.config("SET", "maxmemory-policy", policy, "maxmemory", maxmemory);
-    const { bus, lines } = open();
-    await bus.publish("a", "1");
-    await bus.publish("a", "2");
-    // What it asks for itself, it asks before the next thing.
-    await bus.position(["a"]);
-    await expect.poll(() => lines.length).toBe(count);
-    if (count > 0) expect(lines[0]).toMatchObject({ level: "warn", fields: { policy } });
-    await client.config("SET", "maxmemory-policy", "noeviction", "maxmemory", "0");
-  });
+  ])(
+    "logs one warning if Redis can evict keys: maxmemory-policy %s, maxmemory %s",
+    async (policy, maxmemory, count) => {
+      const client = server.client();
+      await client.config("SET", "maxmemory-policy", policy, "maxmemory", maxmemory);
+      const { bus, lines } = open();
+      await bus.publish("a", "1");
+      await bus.publish("a", "2");
+      // The check of the policy is sent after the first command, so it is answered before this one.
+      await bus.position(["a"]);
+      await expect.poll(() => lines.length).toBe(count);
+      if (count > 0) expect(lines[0]).toMatchObject({ level: "warn", fields: { policy } });
+      await client.config("SET", "maxmemory-policy", "noeviction", "maxmemory", "0");
+    },
+  );
 });

@@ -1,5 +1,6 @@
 /**
- * What every bus keeps, run over each of them. Its parts are in `bus/`, by concern.
+ * The contract of a bus (docs/protocol.md 10.11): the suite that every implementation passes. The tests are in
+ * `bus/`, by concern.
  */
 import { afterAll, beforeAll, describe } from "vitest";
 import { gapTests } from "./bus/gaps.ts";
@@ -13,27 +14,32 @@ import { readingTests } from "./bus/reading.ts";
 export { endOf, readAll } from "./bus/open-buses.ts";
 export { TestSubscriber } from "./bus/test-subscriber.ts";
 
-/** Defines the tests of one bus. */
+/**
+ * Defines the tests of one implementation.
+ *
+ * @param name completes "the bus …" in the report
+ * @param start starts its server
+ */
 export function busTests(name: string, start: () => Promise<BusFixture>): void {
   describe(`the bus ${name}`, () => {
-    let bench: BusFixture;
-    let open: OpenBuses;
-    const opened = () => open;
+    let fixture: BusFixture;
+    let buses: OpenBuses;
+    const getBuses = () => buses;
     beforeAll(async () => {
-      bench = await start();
-      open = new OpenBuses(bench);
+      fixture = await start();
+      buses = new OpenBuses(fixture);
     });
     afterAll(async () => {
-      await open?.close();
-      await bench?.stop();
+      await buses?.close();
+      await fixture?.stop();
     });
 
-    publishingTests(opened);
-    readingTests(opened);
-    gapTests(opened);
-    notificationTests(opened);
-    modelTests(opened);
-    // What is lost is lost for all tests of this bus: they come last.
-    lossAndCloseTests(opened);
+    publishingTests(getBuses);
+    readingTests(getBuses);
+    gapTests(getBuses);
+    notificationTests(getBuses);
+    modelTests(getBuses);
+    // These tests delete the stored messages of all tests: they have to run last.
+    lossAndCloseTests(getBuses);
   });
 }

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
-import type { Rate } from "../../src/rate-limit/index.ts";
-import { memoryRateStore } from "../../src/rate-limit/memory-store.ts";
+import { memoryRateStore, type Rate } from "../../src/rate-limit/index.ts";
 import { redisRateStore } from "../../src/rate-limit/redis-store.ts";
 import { openRedisConnection, type RedisConnection } from "../../src/redis/index.ts";
 import { type Clock, rateStoreTests, WINDOW_START } from "./rate.ts";
@@ -23,21 +22,22 @@ afterAll(async () => {
   expect(lines).toEqual([]);
 });
 
-let opened = 0;
+let openStores = 0;
 
-/** Gives a store in Redis of whose clients no other test has any. */
+/** Opens a store in Redis with client keys that no other test uses. */
 function openRedis(rate: Rate, clock?: Clock) {
-  const own = ++opened;
+  const id = ++openStores;
   const store = redisRateStore(rate, connection, clock && (() => clock.ms));
-  return { take: (key: string) => store.take(`${own} ${key}`) };
+  return { take: (key: string) => store.take(`${id} ${key}`) };
 }
 
 rateStoreTests("in memory", (rate, clock) => memoryRateStore(rate, () => clock.ms));
 rateStoreTests("in Redis", openRedis);
 
-describe("the two stores", () => {
-  it("decide alike, to the last digit of the wait", async () => {
-    // A clock that is set back is not among them: one store is at a window then, the other each client at its own.
+describe("the rate stores in memory and in Redis", () => {
+  it("return the same wait, to the last digit", async () => {
+    // The clock is never set back here: then the memory store stays in one window for all clients, and the store in
+    // Redis in one window for each client.
     const step = fc.record({
       ms: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3000 }), fc.integer({ min: 0, max: 200_000 })),
       calls: fc.integer({ min: 1, max: 6 }),
@@ -60,20 +60,20 @@ describe("the two stores", () => {
   });
 });
 
-describe("the rate store in Redis, on the clock of Redis", () => {
-  it("lets exactly the rate of 200 calls at once through, whichever process sends them", async () => {
-    const other = openRedisConnection(`${server.url}/0`, log); // another address of the same: a connection of its own
-    const [here, there] = [
+describe("the rate store in Redis, with the clock of Redis", () => {
+  it("accepts exactly 120 of 200 concurrent calls of two processes", async () => {
+    const other = openRedisConnection(`${server.url}/0`, log); // another URL of the same Redis has its own connection
+    const [one, two] = [
       redisRateStore({ calls: 120, seconds: 60 }, connection),
       redisRateStore({ calls: 120, seconds: 60 }, other),
     ];
-    const waits = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 ? here : there).take("both")));
+    const waits = await Promise.all(Array.from({ length: 200 }, (_, at) => (at % 2 ? one : two).take("both")));
     await other.close();
     expect(waits.filter((wait) => wait === 0)).toHaveLength(120);
     for (const wait of waits) expect(wait).toBeLessThanOrEqual(120);
   });
 
-  it("lets a client in after the wait that it tells, which is never over two spans", async () => {
+  it("accepts a call after the returned wait, which is at most two spans", async () => {
     const store = openRedis({ calls: 5, seconds: 1 });
     const waits = await Promise.all(Array.from({ length: 20 }, () => store.take("a")));
     expect(Math.max(...waits)).toBeGreaterThan(0);
@@ -81,19 +81,19 @@ describe("the rate store in Redis, on the clock of Redis", () => {
     await expect.poll(() => store.take("a"), { timeout: 5_000 }).toBe(0);
   });
 
-  it("leaves nothing behind: every key expires when it counts no longer", async () => {
+  it("sets an expiry on every key, after which it does not count any more", async () => {
     const client = server.client();
     await client.flushall();
     const store = openRedis({ calls: 5, seconds: 1 });
     for (let at = 0; at < 100; at++) await store.take(`client ${at}`);
     for (const key of await client.keys("*")) {
-      const left = await client.pttl(key); // -2: gone already
+      const left = await client.pttl(key); // -2: the key has expired already
       expect(left === -2 || (left > 0 && left <= 2000), key).toBe(true);
     }
     await vi.waitFor(async () => expect(await client.keys("*")).toEqual([]), { timeout: 10_000 });
   });
 
-  it("goes on after Redis has forgotten the script", async () => {
+  it("continues after the script cache of Redis was flushed", async () => {
     const client = server.client();
     const store = openRedis({ calls: 2, seconds: 60 });
     expect(await store.take("a")).toBe(0);
@@ -102,7 +102,7 @@ describe("the rate store in Redis, on the clock of Redis", () => {
     expect(await store.take("a")).toBeGreaterThan(0);
   });
 
-  it("is one round trip for a call, and writes nothing for one that is refused", async () => {
+  it("makes one round trip for a call, and writes nothing for a refused call", async () => {
     const client = server.client();
     const store = openRedis({ calls: 1, seconds: 60 });
     await store.take("warm");

@@ -1,6 +1,6 @@
 /**
- * A NATS server of a test's own, with JetStream in files: on a free port of this machine, in a folder
- * of its own, to be killed, stopped in its tracks and started again.
+ * A NATS server for tests, with JetStream and file storage, on a free port and in a temporary folder. A test
+ * can kill, pause and restart it.
  */
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
@@ -10,40 +10,40 @@ import { startOnFreePort } from "./free-port.ts";
 import { OwnFolder } from "./own-folder.ts";
 import { ENVIRONMENT, OwnProcess, untilWritten } from "./own-process.ts";
 
-/** How a NATS server is started. */
+/** The options of {@link NatsServer.start}. */
 export interface NatsServerOptions {
-  /** The password of the user `tsweb`, without whom nobody is let in. */
+  /** The password of the user `tsweb`. Without it the server accepts every connection. */
   readonly password?: string;
-  /** Without it, the server has no JetStream. */
+  /** Whether JetStream is enabled. Default: true. */
   readonly jetStream?: boolean;
 }
 
-/** A NATS server that runs, or did. */
+/** A NATS server, running or not. */
 export class NatsServer {
   readonly port: number;
   readonly #folder = new OwnFolder("nats");
   readonly #process = new OwnProcess();
-  readonly #setup: NatsServerOptions;
+  readonly #options: NatsServerOptions;
 
-  private constructor(port: number, setup: NatsServerOptions) {
+  private constructor(port: number, options: NatsServerOptions) {
     this.port = port;
-    this.#setup = setup;
+    this.#options = options;
   }
 
-  /** Starts one, and waits until it takes connections. */
-  static start(setup: NatsServerOptions = {}): Promise<NatsServer> {
-    return startOnFreePort((port) => new NatsServer(port, setup));
+  /** Starts a server, and waits until it accepts connections. The caller has to {@link stop} it. */
+  static start(options: NatsServerOptions = {}): Promise<NatsServer> {
+    return startOnFreePort((port) => new NatsServer(port, options));
   }
 
-  /** As `nats://127.0.0.1:43121`, with the user and the password where there is one. */
+  /** The URL, for example `nats://127.0.0.1:43121`, with user and password if there is a password. */
   get url(): string {
-    const { password } = this.#setup;
+    const { password } = this.#options;
     return `nats://${password === undefined ? "" : `tsweb:${password}@`}127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again on the same port, with what its files kept. */
+  /** Starts the server again on the same port, with its stored data. */
   async restart(): Promise<void> {
-    const { password, jetStream = true } = this.#setup;
+    const { password, jetStream = true } = this.#options;
     const child = spawn(
       "nats-server",
       [
@@ -57,16 +57,16 @@ export class NatsServer {
     await untilWritten(child, "Server is ready");
   }
 
-  /** Ends it there and then, as a crash would. */
+  /** Kills the server with SIGKILL, as a crash would. */
   kill(): Promise<void> {
     return this.#process.kill();
   }
 
-  /** Deletes a stream, with all that is in it. */
+  /** Deletes a stream and its messages. */
   async deleteStream(name: string): Promise<void> {
     const connection = await connect({
       servers: this.url,
-      ...(this.#setup.password ? { user: "tsweb", pass: this.#setup.password } : {}),
+      ...(this.#options.password ? { user: "tsweb", pass: this.#options.password } : {}),
     });
     try {
       await (await jetstreamManager(connection)).streams.delete(name);
@@ -75,36 +75,39 @@ export class NatsServer {
     }
   }
 
-  /** Copies what it kept, while it does not run; {@link restore} brings that back. */
+  /** Copies the stored data for {@link restore}. The server must not run. */
   save(): void {
     this.#folder.save();
   }
 
-  /** Puts what {@link save} copied in the place of what it kept since; it must not run. */
+  /** Replaces the stored data by those that {@link save} copied. The server must not run. */
   restore(): void {
     this.#folder.restore();
   }
 
-  /** Stops it in its tracks: it takes connections, and answers nothing. Waits until all of it stands. */
+  /**
+   * Stops the process with SIGSTOP, and waits until all of its threads have stopped: the system accepts
+   * connections, but the server answers nothing.
+   */
   async pause(): Promise<void> {
     const { pid } = this.#process;
     this.#process.signal("SIGSTOP");
     while (pid !== undefined && isRunning(pid)) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Lets it go on. */
+  /** Continues the process after {@link pause}. */
   resume(): void {
     this.#process.signal("SIGCONT");
   }
 
-  /** Ends it, and deletes what it kept. */
+  /** Kills the server and deletes its data. */
   async stop(): Promise<void> {
     await this.kill();
     this.#folder.remove();
   }
 }
 
-/** Answers whether any thread of a process still runs. */
+/** Returns whether any thread of a process is still running. */
 function isRunning(pid: number): boolean {
   const states = readdirSync(`/proc/${pid}/task`).map((task) => readFileSync(`/proc/${pid}/task/${task}/stat`, "utf8"));
   return states.some((state) => !/\) [Tt] /.test(state));

@@ -1,6 +1,5 @@
 /**
- * A Redis of a test's own: on a free port of this machine, in a folder of its own, to be killed,
- * stopped in its tracks and started again.
+ * A Redis server for tests, on a free port and in a temporary folder. A test can kill, pause and restart it.
  */
 import { spawn } from "node:child_process";
 import { Redis, type RedisOptions } from "ioredis";
@@ -8,49 +7,49 @@ import { startOnFreePort } from "./free-port.ts";
 import { OwnFolder } from "./own-folder.ts";
 import { OwnProcess, untilWritten } from "./own-process.ts";
 
-/** How a Redis is started. */
+/** The options of {@link RedisServer.start}. */
 export interface RedisServerOptions {
-  /** Every write is on the disk before it is answered, and there again after a restart. */
+  /** Stores every write on disk before the reply, so that it survives a restart. */
   readonly appendOnly?: boolean;
   readonly password?: string;
 }
 
-/** A Redis that runs, or did. */
+/** A Redis server, running or not. */
 export class RedisServer {
   readonly port: number;
   readonly #folder = new OwnFolder("redis");
   readonly #process = new OwnProcess();
-  readonly #setup: RedisServerOptions;
+  readonly #options: RedisServerOptions;
   readonly #clients: Redis[] = [];
 
-  private constructor(port: number, setup: RedisServerOptions) {
+  private constructor(port: number, options: RedisServerOptions) {
     this.port = port;
-    this.#setup = setup;
+    this.#options = options;
   }
 
-  /** Starts one, and waits until it takes commands. */
-  static start(setup: RedisServerOptions = {}): Promise<RedisServer> {
-    return startOnFreePort((port) => new RedisServer(port, setup));
+  /** Starts a server, and waits until it accepts commands. The caller has to {@link stop} it. */
+  static start(options: RedisServerOptions = {}): Promise<RedisServer> {
+    return startOnFreePort((port) => new RedisServer(port, options));
   }
 
-  /** As `redis://127.0.0.1:43121`, with the password where there is one. */
+  /** The URL, for example `redis://127.0.0.1:43121`, with the password if there is one. */
   get url(): string {
-    const { password } = this.#setup;
+    const { password } = this.#options;
     return `redis://${password === undefined ? "" : `:${password}@`}127.0.0.1:${this.port}`;
   }
 
-  /** Gives a connection for the test's own questions. It ends with the server's {@link stop}. */
+  /** Returns a client for the commands of the test itself. {@link stop} disconnects it. */
   client(options: RedisOptions = {}): Redis {
     const client = new Redis(this.url, options);
-    // It comes back when the server does; what cannot be asked meanwhile waits.
+    // The client reconnects when the server runs again, and queues commands until then.
     client.on("error", () => undefined);
     this.#clients.push(client);
     return client;
   }
 
-  /** Starts it again on the same port, with what its append-only file kept. */
+  /** Starts the server again on the same port, with the data of its append-only file. */
   async restart(): Promise<void> {
-    const { appendOnly = false, password } = this.#setup;
+    const { appendOnly = false, password } = this.#options;
     const child = spawn(
       "redis-server",
       [
@@ -64,32 +63,32 @@ export class RedisServer {
     await untilWritten(child, "Ready to accept connections");
   }
 
-  /** Ends it there and then, as a crash would. */
+  /** Kills the server with SIGKILL, as a crash would. */
   kill(): Promise<void> {
     return this.#process.kill();
   }
 
-  /** Copies what its append-only file keeps, while it does not run; {@link restore} brings that back. */
+  /** Copies the stored data for {@link restore}. The server must not run. */
   save(): void {
     this.#folder.save();
   }
 
-  /** Puts what {@link save} copied in the place of what was kept since; it must not run. */
+  /** Replaces the stored data by those that {@link save} copied. The server must not run. */
   restore(): void {
     this.#folder.restore();
   }
 
-  /** Stops it in its tracks: it takes connections, and answers nothing. */
+  /** Stops the process with SIGSTOP: the system accepts connections, but the server answers nothing. */
   pause(): void {
     this.#process.signal("SIGSTOP");
   }
 
-  /** Lets it go on. */
+  /** Continues the process after {@link pause}. */
   resume(): void {
     this.#process.signal("SIGCONT");
   }
 
-  /** Ends it, and deletes what it kept. */
+  /** Kills the server and deletes its data. */
   async stop(): Promise<void> {
     for (const client of this.#clients.splice(0)) client.disconnect();
     await this.kill();

@@ -1,23 +1,23 @@
 /**
- * What a bus does when all it held is lost, and when it is closed.
+ * A bus whose stored messages are lost, and a bus that is closed.
  */
 import { describe, expect, it } from "vitest";
-import { dataOf, endOf, uniqueChannel, type OpenBuses, publishNumbers, readAll } from "./open-buses.ts";
+import { dataOf, endOf, type OpenBuses, publishNumbers, readAll, uniqueChannel } from "./open-buses.ts";
 
-/** Defines the tests after which nothing is left: they come last. */
-export function lossAndCloseTests(opened: () => OpenBuses): void {
-  describe("when it has lost all", () => {
-    it("tells everybody of a gap, once, and goes on", async () => {
-      const { bus } = opened();
+/** Defines the tests that delete all stored messages. They have to run last. */
+export function lossAndCloseTests(getBuses: () => OpenBuses): void {
+  describe("when all stored messages are lost", () => {
+    it("reports one gap to every reader, and works afterwards", async () => {
+      const { bus } = getBuses();
       const [full, empty, later] = [uniqueChannel(), uniqueChannel(), uniqueChannel()];
       const [emptyFrom] = await bus.position([empty]);
       const positions = [await endOf(bus, full), ...(await publishNumbers(bus, full, 3)), await endOf(bus, full)];
-      const after = await opened().lose();
+      const after = await getBuses().lose();
       for (const position of positions) {
-        const batch = await after.read(full, position, 10);
-        expect(batch).toMatchObject({ messages: [], gap: true, more: false });
-        expect(batch.end > position, "the new history compares as later").toBe(true);
-        expect(await after.read(full, batch.end, 10)).toMatchObject({ messages: [], gap: false, more: false });
+        const result = await after.read(full, position, 10);
+        expect(result).toMatchObject({ messages: [], gap: true, more: false });
+        expect(result.end > position, "the positions of the new history compare as later").toBe(true);
+        expect(await after.read(full, result.end, 10)).toMatchObject({ messages: [], gap: false, more: false });
       }
       expect((await after.read(empty, String(emptyFrom), 10)).gap).toBe(true);
       await after.publish(full, "new");
@@ -29,31 +29,31 @@ export function lossAndCloseTests(opened: () => OpenBuses): void {
   });
 
   describe("when it is closed", () => {
-    it("wakes nobody and takes nothing more", async () => {
-      const closing = opened().another();
-      const rest = opened().another();
+    it("notifies no listener and rejects every operation", async () => {
+      const closing = getBuses().open();
+      const remaining = getBuses().open();
       const channel = uniqueChannel();
-      let woken = 0;
-      const stop = await closing.watch(channel, () => void woken++);
+      let notifications = 0;
+      const stop = await closing.watch(channel, () => void notifications++);
       const pending = closing.publish(channel, "pending").then(
-        () => "taken",
+        () => "stored",
         (error: Error) => error.message,
       );
       await closing.close();
-      await closing.close(); // twice is once
+      await closing.close(); // the second call has no effect
       stop();
-      expect(await pending).toMatch(/taken|closed/);
-      const before = woken;
-      if (rest !== closing) await rest.publish(channel, "later");
-      for (const asked of [
+      expect(await pending).toMatch(/stored|closed/);
+      const before = notifications;
+      if (remaining !== closing) await remaining.publish(channel, "later");
+      for (const operation of [
         closing.publish(channel, "1"),
         closing.position([channel]),
         closing.read(channel, "0", 1),
         closing.watch(channel, () => undefined),
       ]) {
-        await expect(asked).rejects.toThrow("closed");
+        await expect(operation).rejects.toThrow("closed");
       }
-      expect(woken).toBe(before);
+      expect(notifications).toBe(before);
     });
   });
 }

@@ -1,71 +1,71 @@
 /**
- * A bus that is tested, and the steps that its tests share.
+ * The buses under test, and the steps that their tests share.
  */
 import { expect } from "vitest";
 import type { Bus, Message, Position } from "../../../src/live/bus/index.ts";
 
-/** A bus to be tested: where its messages are, and how to get at them. */
+/** One implementation of a bus, with the server that stores its messages. */
 export interface BusFixture {
-  /** Opens the bus once more, as another process would; the memory bus is always the same. */
+  /** Opens the bus as another process would. The memory bus is always the same one. */
   open(): Bus;
-  /** Opens a bus that holds few messages: not 200 of a kilobyte each. */
+  /** Opens a bus that stores fewer than 200 messages of 1 KB. */
   openSmall(): Bus;
-  /** Makes what the bus holds be lost, as a restart without storage does, and gives a bus that goes on. */
+  /** Deletes all stored messages, as a restart without persistence does. Returns a bus that works afterwards. */
   lose(): Promise<Bus>;
   stop(): Promise<void>;
 }
 
-/** One bus, open for its tests as in two processes, and in more where a test asks for them. */
+/** The open buses of one implementation: two by default, as in two processes, and more if a test opens them. */
 export class OpenBuses {
   readonly bus: Bus;
   readonly other: Bus;
-  readonly #bench: BusFixture;
+  readonly #fixture: BusFixture;
   readonly #all: Bus[] = [];
 
-  constructor(bench: BusFixture) {
-    this.#bench = bench;
-    this.bus = this.another();
-    this.other = this.another();
+  constructor(fixture: BusFixture) {
+    this.#fixture = fixture;
+    this.bus = this.open();
+    this.other = this.open();
   }
 
-  /** Opens it once more; the memory bus is always the same. */
-  another(): Bus {
-    return this.#keep(this.#bench.open());
+  /** Opens one more. The memory bus is always the same one. */
+  open(): Bus {
+    return this.#add(this.#fixture.open());
   }
 
-  /** Opens one that holds few messages. */
-  small(): Bus {
-    return this.#keep(this.#bench.openSmall());
+  /** Opens one that stores few messages. */
+  openSmall(): Bus {
+    return this.#add(this.#fixture.openSmall());
   }
 
-  /** Loses what it holds, for all tests that follow, and gives a bus that goes on. */
+  /** Deletes all stored messages, for all tests that follow. Returns a bus that works afterwards. */
   async lose(): Promise<Bus> {
-    return this.#keep(await this.#bench.lose());
+    return this.#add(await this.#fixture.lose());
   }
 
   async close(): Promise<void> {
-    for (const each of this.#all) await each.close();
+    for (const bus of this.#all) await bus.close();
   }
 
-  #keep(made: Bus): Bus {
-    this.#all.push(made);
-    return made;
+  #add(bus: Bus): Bus {
+    this.#all.push(bus);
+    return bus;
   }
 }
 
 let channels = 0;
 
-/** Names a channel that no other test has. */
+/** Returns the name of a channel that no other test uses. */
 export const uniqueChannel = () => `room:${++channels}`;
 
-/** Takes the end of one channel. */
+/** Returns the current end of one channel. */
 export async function endOf(bus: Bus, channel: string): Promise<Position> {
   const [end] = await bus.position([channel]);
-  if (end === undefined) throw new Error("There is no position.");
+  if (end === undefined) throw new Error(`The bus returned no position for the channel ${channel}.`);
   return end;
 }
 
-/** Reads to the end of what there is; fails at a gap, and where a read gives more than it may. */
+/** Reads all messages after a position. Fails at a gap, and if a read returns more messages than its limit. */
 export async function readAll(bus: Bus, channel: string, after: Position, limit = 100): Promise<Message[]> {
   const all: Message[] = [];
   for (let from = after; ; ) {
@@ -74,14 +74,14 @@ export async function readAll(bus: Bus, channel: string, after: Position, limit 
     expect(messages.length).toBeLessThanOrEqual(limit);
     all.push(...messages);
     if (!more) return all;
-    expect(end, "the end has to move while there is more").not.toBe(from);
+    expect(end, "the end has to move while there are more messages").not.toBe(from);
     from = end;
   }
 }
 
 export const dataOf = (messages: readonly Message[]) => messages.map(({ data }) => data);
 
-/** Publishes numbers from 0, one after the other, and gives their positions. */
+/** Publishes the numbers from 0 without waiting in between. Returns their positions. */
 export async function publishNumbers(bus: Bus, channel: string, count: number): Promise<Position[]> {
-  return Promise.all(Array.from({ length: count }, (_, at) => bus.publish(channel, String(at))));
+  return Promise.all(Array.from({ length: count }, (_, number) => bus.publish(channel, String(number))));
 }

@@ -1,15 +1,15 @@
 /**
- * Messages have an order, and so have their positions.
+ * The order of messages and of their positions.
  */
 import { describe, expect, it } from "vitest";
 import { POSITION_PATTERN } from "../../../src/live/bus/index.ts";
-import { dataOf, endOf, uniqueChannel, type OpenBuses, publishNumbers, readAll } from "./open-buses.ts";
+import { dataOf, endOf, type OpenBuses, publishNumbers, readAll, uniqueChannel } from "./open-buses.ts";
 
-/** Defines the tests of what is published. */
-export function publishingTests(opened: () => OpenBuses): void {
-  describe("keeps an order", () => {
-    it("of what one caller publishes, awaited or not", async () => {
-      const { bus, other } = opened();
+/** Defines the tests of `publish`. */
+export function publishingTests(getBuses: () => OpenBuses): void {
+  describe("keeps the order", () => {
+    it("of the messages that one caller publishes, whether or not it awaits each", async () => {
+      const { bus, other } = getBuses();
       const channel = uniqueChannel();
       const from = await endOf(bus, channel);
       const published = await publishNumbers(bus, channel, 300);
@@ -19,11 +19,11 @@ export function publishingTests(opened: () => OpenBuses): void {
       expect(messages.map(({ position }) => position)).toEqual(published);
     });
 
-    it("of what many publish at once, the same for all who read, and each one's own in it", async () => {
-      const { bus, other } = opened();
+    it("of concurrent publishers: the same for all readers, with the messages of each publisher in order", async () => {
+      const { bus, other } = getBuses();
       const channel = uniqueChannel();
       const from = await endOf(bus, channel);
-      const buses = [bus, other, opened().another(), opened().another()];
+      const buses = [bus, other, getBuses().open(), getBuses().open()];
       const publishers = buses.map(async (each, publisher) => {
         for (let at = 0; at < 60; at += 3) {
           await Promise.all([0, 1, 2].map((plus) => each.publish(channel, JSON.stringify([publisher, at + plus]))));
@@ -33,15 +33,15 @@ export function publishingTests(opened: () => OpenBuses): void {
       const messages = await readAll(bus, channel, from);
       expect(messages).toHaveLength(240);
       expect(await readAll(other, channel, from, 17)).toEqual(messages);
-      const pairs = messages.map(({ data }) => JSON.parse(data) as [number, number]); // as they were written above
+      const pairs = messages.map(({ data }) => JSON.parse(data) as [number, number]); // the format published above
       for (const publisher of buses.keys()) {
-        const own = pairs.filter(([by]) => by === publisher).map(([, at]) => at);
-        expect(own).toEqual(Array.from({ length: 60 }, (_, at) => at));
+        const numbers = pairs.filter(([by]) => by === publisher).map(([, at]) => at);
+        expect(numbers).toEqual(Array.from({ length: 60 }, (_, at) => at));
       }
     });
 
-    it("in positions of one length, which compare as the messages follow", async () => {
-      const { bus, other } = opened();
+    it("in positions of one length, which compare in the order of the messages", async () => {
+      const { bus, other } = getBuses();
       const channel = uniqueChannel();
       const positions = [await endOf(bus, channel), ...(await publishNumbers(bus, channel, 120))];
       positions.push(await bus.publish(channel, "last"));

@@ -1,15 +1,15 @@
 /**
- * A channel is read from any position on, whole and without waiting.
+ * Reading the messages of a channel after any position.
  */
 import { describe, expect, it } from "vitest";
+import { dataOf, endOf, type OpenBuses, publishNumbers, readAll, uniqueChannel } from "./open-buses.ts";
 import { TestSubscriber } from "./test-subscriber.ts";
-import { dataOf, endOf, uniqueChannel, type OpenBuses, publishNumbers, readAll } from "./open-buses.ts";
 
-/** Defines the tests of reading. */
-export function readingTests(opened: () => OpenBuses): void {
-  describe("is read", () => {
-    it("from every position on to the end, whole", async () => {
-      const { bus, other } = opened();
+/** Defines the tests of `read` and `position`. */
+export function readingTests(getBuses: () => OpenBuses): void {
+  describe("reads", () => {
+    it("all messages after every position", async () => {
+      const { bus, other } = getBuses();
       const channel = uniqueChannel();
       const positions = [await endOf(bus, channel)];
       for (let at = 0; at < 12; at++) {
@@ -27,34 +27,34 @@ export function readingTests(opened: () => OpenBuses): void {
       [5, 5, false],
       [6, 5, false],
       [1, 1, false],
-    ])("at most %i of %i messages at once", async (limit, count, more) => {
-      const { bus } = opened();
+    ])("up to the limit of %i when %i messages are stored", async (limit, count, more) => {
+      const { bus } = getBuses();
       const channel = uniqueChannel();
       const from = await endOf(bus, channel);
       const positions = await publishNumbers(bus, channel, count);
-      const batch = await bus.read(channel, from, limit);
-      expect(dataOf(batch.messages)).toEqual(["0", "1", "2", "3", "4"].slice(0, Math.min(limit, count)));
-      expect(batch).toMatchObject({ gap: false, more });
-      if (more) expect(batch.end).toBe(positions[limit - 1]);
-      expect(await readAll(bus, channel, batch.end)).toHaveLength(Math.max(0, count - limit));
+      const result = await bus.read(channel, from, limit);
+      expect(dataOf(result.messages)).toEqual(["0", "1", "2", "3", "4"].slice(0, Math.min(limit, count)));
+      expect(result).toMatchObject({ gap: false, more });
+      if (more) expect(result.end).toBe(positions[limit - 1]);
+      expect(await readAll(bus, channel, result.end)).toHaveLength(Math.max(0, count - limit));
     });
 
-    it("without waiting for what is not there, and its end is good to go on from", async () => {
-      const { bus, other } = opened();
+    it("no messages at the end of a channel, without waiting, and can continue from the returned end", async () => {
+      const { bus, other } = getBuses();
       const channel = uniqueChannel();
       let end = await endOf(bus, channel);
       for (let round = 0; round < 3; round++) {
-        const batch = await bus.read(channel, end, 10);
-        expect(batch).toMatchObject({ messages: [], gap: false, more: false });
+        const result = await bus.read(channel, end, 10);
+        expect(result).toMatchObject({ messages: [], gap: false, more: false });
         await other.publish(uniqueChannel(), "elsewhere");
-        end = batch.end;
+        end = result.end;
       }
       await other.publish(channel, "1");
       expect(dataOf(await readAll(bus, channel, end))).toEqual(["1"]);
     });
 
-    it("complete from a position that was taken before it was published, by whomever", async () => {
-      const { bus, other } = opened();
+    it("all messages after a position that was taken before they were published on different buses", async () => {
+      const { bus, other } = getBuses();
       for (let round = 0; round < 30; round++) {
         const channel = uniqueChannel();
         const before = round % 3;
@@ -68,8 +68,8 @@ export function readingTests(opened: () => OpenBuses): void {
       }
     });
 
-    it("in the same moment in which it is published to, without a hole", async () => {
-      const { bus, other } = opened();
+    it("all messages while another bus publishes to the channel", async () => {
+      const { bus, other } = getBuses();
       const channel = uniqueChannel();
       const from = await endOf(bus, channel);
       let isDone = false;
@@ -77,23 +77,23 @@ export function readingTests(opened: () => OpenBuses): void {
         for (let at = 0; at < 200; at++) await other.publish(channel, String(at));
         isDone = true;
       })();
-      const got: string[] = [];
+      const received: string[] = [];
       for (let end = from; ; ) {
         const wasDone = isDone;
-        const batch = await bus.read(channel, end, 9);
-        expect(batch.gap).toBe(false);
-        got.push(...dataOf(batch.messages));
-        end = batch.end;
-        if (wasDone && !batch.more) break;
-        // The memory bus never leaves the turn of the event loop in which the publisher runs.
+        const result = await bus.read(channel, end, 9);
+        expect(result.gap).toBe(false);
+        received.push(...dataOf(result.messages));
+        end = result.end;
+        if (wasDone && !result.more) break;
+        // The memory bus only uses microtasks: without this, the publisher would not run.
         await new Promise((resolve) => setImmediate(resolve));
       }
       await publishing;
-      expect(got).toEqual(Array.from({ length: 200 }, (_, at) => String(at)));
+      expect(received).toEqual(Array.from({ length: 200 }, (_, at) => String(at)));
     });
 
-    it("by its own name only, whatever that holds", async () => {
-      const { bus, other } = opened();
+    it("the channel of exactly this name, also if the name has special characters", async () => {
+      const { bus, other } = getBuses();
       const odd = [
         "*",
         ">",
@@ -125,33 +125,35 @@ export function readingTests(opened: () => OpenBuses): void {
         ".begins",
         "x".repeat(128),
       ];
-      const froms = await bus.position(names);
-      const followers = await Promise.all(names.map((each) => TestSubscriber.start(other, each)));
+      const starts = await bus.position(names);
+      const subscribers = await Promise.all(names.map((each) => TestSubscriber.start(other, each)));
       for (const each of names) await bus.publish(each, JSON.stringify(each));
       for (const [at, each] of names.entries()) {
-        expect(dataOf(await readAll(other, each, String(froms[at]))), each).toEqual([JSON.stringify(each)]);
-        await expect.poll(() => dataOf(followers[at]?.received ?? []), { message: each }).toEqual([JSON.stringify(each)]);
+        expect(dataOf(await readAll(other, each, String(starts[at]))), each).toEqual([JSON.stringify(each)]);
+        await expect
+          .poll(() => dataOf(subscribers[at]?.received ?? []), { message: each })
+          .toEqual([JSON.stringify(each)]);
       }
-      for (const follower of followers) follower.stop();
+      for (const subscriber of subscribers) subscriber.stop();
     });
 
-    it("with messages of 64 KiB, unharmed", async () => {
-      const { bus, other } = opened();
+    it("messages of 64 KiB and of any characters unchanged", async () => {
+      const { bus, other } = getBuses();
       const channel = uniqueChannel();
       const from = await endOf(bus, channel);
       const texts = ["a".repeat(65_534), "é".repeat(32_767), "\\\"\n\u2028'<\u0000".repeat(5_000), "🚪".repeat(16_000)];
-      const written = [...texts.map((text) => JSON.stringify(text)), '{ "a":\n 1 }', '""', "null"];
-      const many = Array.from({ length: 40 }, (_, at) => written[at % written.length] ?? "");
-      const follower = await TestSubscriber.start(other, channel);
+      const published = [...texts.map((text) => JSON.stringify(text)), '{ "a":\n 1 }', '""', "null"];
+      const many = Array.from({ length: 40 }, (_, at) => published[at % published.length] ?? "");
+      const subscriber = await TestSubscriber.start(other, channel);
       for (const data of many) await bus.publish(channel, data);
       expect(dataOf(await readAll(other, channel, from))).toEqual(many);
-      await expect.poll(() => follower.received.length, { timeout: 5_000 }).toBe(40);
-      expect(dataOf(follower.received)).toEqual(many);
-      follower.stop();
+      await expect.poll(() => subscriber.received.length, { timeout: 5_000 }).toBe(40);
+      expect(dataOf(subscriber.received)).toEqual(many);
+      subscriber.stop();
     });
 
-    it("of 10,000 channels, in the order asked", async () => {
-      const { bus, other } = opened();
+    it("the positions of 10,000 channels in the requested order", async () => {
+      const { bus, other } = getBuses();
       const names = Array.from({ length: 10_000 }, uniqueChannel);
       const before = await bus.position(names);
       await Promise.all(names.map((each) => bus.publish(each, `"${each}"`)));

@@ -1,15 +1,13 @@
 /**
- * Who follows a channel by its wake-ups.
+ * A subscriber that receives the messages of one channel, as the hub of `src/live` does.
  */
-import type { Bus, Notification, Message, Position } from "../../../src/live/bus/index.ts";
+import type { Bus, Message, Notification, Position } from "../../../src/live/bus/index.ts";
 import { endOf } from "./open-buses.ts";
 
-/** Follows a channel as the hub does: by what comes with a wake-up where that fits, else by reading. */
+/** Uses the messages of a notification if they continue at its position, and reads from the bus otherwise. */
 export class TestSubscriber {
   readonly received: Message[] = [];
   gaps = 0;
-  wakes = 0;
-  fresh = 0;
   readonly #bus: Bus;
   readonly #channel: string;
   #end: Position;
@@ -23,26 +21,29 @@ export class TestSubscriber {
     this.#end = end;
   }
 
+  /** Subscribes to a channel from its current end. */
   static async start(bus: Bus, channel: string): Promise<TestSubscriber> {
-    const follower = new TestSubscriber(bus, channel, await endOf(bus, channel));
-    follower.#stop = await bus.watch(channel, (fresh) => follower.#wake(fresh));
-    follower.#wake();
-    return follower;
+    const subscriber = new TestSubscriber(bus, channel, await endOf(bus, channel));
+    subscriber.#stop = await bus.watch(channel, (notification) => subscriber.#receive(notification));
+    subscriber.#receive();
+    return subscriber;
   }
 
   stop(): void {
     this.#stop();
   }
 
-  #wake(fresh?: Notification): void {
-    this.wakes++;
-    const fits = fresh && !this.#isReading && fresh.after.length === this.#end.length && fresh.after <= this.#end;
-    const news = fits ? fresh.messages.filter(({ position }) => position > this.#end) : [];
-    const last = news.at(-1);
+  #receive(notification?: Notification): void {
+    const messages = this.#isReading ? [] : this.#newMessages(notification);
+    const last = messages.at(-1);
     if (!last) return void this.#read();
-    this.fresh++;
-    this.received.push(...news);
+    this.received.push(...messages);
     this.#end = last.position;
+  }
+
+  #newMessages(notification?: Notification): Message[] {
+    const continues = notification?.after.length === this.#end.length && notification.after <= this.#end;
+    return continues ? notification.messages.filter(({ position }) => position > this.#end) : [];
   }
 
   async #read(): Promise<void> {
@@ -52,13 +53,13 @@ export class TestSubscriber {
     while (this.#isStale) {
       this.#isStale = false;
       try {
-        const batch = await this.#bus.read(this.#channel, this.#end, 50);
-        if (batch.gap) this.gaps++;
-        this.received.push(...batch.messages);
-        this.#end = batch.end;
-        if (batch.more) this.#isStale = true;
+        const result = await this.#bus.read(this.#channel, this.#end, 50);
+        if (result.gap) this.gaps++;
+        this.received.push(...result.messages);
+        this.#end = result.end;
+        if (result.more) this.#isStale = true;
       } catch {
-        // The bus is away: as the hub, it asks again.
+        // The bus is unreachable: retry, as the hub does.
         await new Promise((resolve) => setTimeout(resolve, 100));
         this.#isStale = true;
       }
