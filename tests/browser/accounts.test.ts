@@ -6,11 +6,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
 import { type Copy, copyExample } from "#test/copy-example";
-import { textOfBuild, textOfVisits } from "#test/received-text";
+import { textOfBuild, textOfPages } from "#test/received-text";
 import { build, type Environment, type Running, runScript, startBuilt, startDev } from "#test/run-tsweb";
-import { Visitors } from "#test/visitors";
-import { ada, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-steps.ts";
+import { ada, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-actions.ts";
 import { launch } from "./chromium.ts";
 
 /** In the text of server modules, so that nothing else can hold it: it must reach no browser. */
@@ -21,7 +21,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
   let env: Environment;
   let running: Running;
   let browser: Browser;
-  let visitors: Visitors;
+  let users: BrowserUsers;
 
   beforeAll(async () => {
     copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
@@ -33,12 +33,12 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     if (mode === "built") await build(copy.dir);
     running = await (mode === "built" ? startBuilt : startDev)(copy.dir, env);
     browser = await launch({ whole: true });
-    visitors = new Visitors(browser, { baseURL: running.address });
+    users = new BrowserUsers(browser, { baseURL: running.address });
   }, 120_000);
 
   afterEach(async () => {
-    await visitors.leave();
-    expect(visitors.complaints.splice(0)).toEqual([]);
+    await users.closeAll();
+    expect(users.problems.splice(0)).toEqual([]);
   });
 
   afterAll(async () => {
@@ -53,7 +53,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
   const get = (path: string, cookie = "") => fetch(running.address + path, { headers: { cookie }, redirect: "manual" });
 
   it("registers, refuses the address a second time, signs out, and in with the right password only", async () => {
-    const page = await visitors.arrive();
+    const page = await users.newPage();
     await page.goto("/register");
     await fill(page, ada);
     await submit(page, "Create account");
@@ -82,7 +82,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
   });
 
   it("sends the signed-in from / to /account, and the signed-out from /account to /", async () => {
-    const page = await visitors.arrive();
+    const page = await users.newPage();
     await page.goto("/account");
     expect(new URL(page.url()).pathname).toBe("/");
     await register(page, "redirected@example.com");
@@ -94,7 +94,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
   });
 
   it("lets the browser say what is wrong before it asks the server, at the first wrong field", async () => {
-    const page = await visitors.arrive();
+    const page = await users.newPage();
     const calls: string[] = [];
     page.on("request", (request) => request.method() === "POST" && calls.push(request.url()));
     await page.goto("/register");
@@ -149,7 +149,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
   });
 
   it("shows /admin to admins only, and sends no script with it", async () => {
-    const page = await visitors.arrive();
+    const page = await users.newPage();
     expect((await page.goto("/admin"))?.status()).toBe(401);
     expect(await call("admin_report", {})).toMatchObject({ status: 401, body: { error: { code: "unauthenticated" } } });
 
@@ -180,7 +180,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
 
   it("works with the keyboard alone", async () => {
     await call("register", { ...ada, email: "keys@example.com" });
-    const page = await visitors.arrive();
+    const page = await users.newPage();
     await page.goto("/");
     await page.locator("button:enabled").waitFor();
     await page.keyboard.press("Tab");
@@ -202,7 +202,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
   });
 
   it("sends a form once, and keeps the focus on its button meanwhile", async () => {
-    const page = await visitors.arrive();
+    const page = await users.newPage();
     let isAsked = () => {};
     let answer = () => {};
     const asked = new Promise<void>((resolve) => (isAsked = resolve));
@@ -229,20 +229,20 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
 
   it("says that a call did not get through, and sends it when asked again", async () => {
     await call("register", { ...ada, email: "again@example.com" });
-    const page = await visitors.arrive();
+    const page = await users.newPage();
     await page.goto("/");
     await page.route("**/__web/rpc/login", (route) => route.abort());
     await fill(page, { email: "again@example.com", password: ada.password });
     await submit(page, "Sign in");
     await page.getByRole("alert").filter({ hasText: "That did not work. Try again." }).waitFor();
-    expect(visitors.complaints.splice(0)).toEqual(["console: Failed to load resource: net::ERR_FAILED"]);
+    expect(users.problems.splice(0)).toEqual(["console: Failed to load resource: net::ERR_FAILED"]);
     await page.unrouteAll();
     await submit(page, "Sign in");
     await page.waitForURL("**/account");
   });
 
   it("keeps what was typed, and out of the address, where there is no script", async () => {
-    const page = await visitors.arrive({ javaScriptEnabled: false });
+    const page = await users.newPage({ javaScriptEnabled: false });
     for (const path of ["/", "/register"]) {
       await page.goto(path);
       await page.locator("noscript p", { hasText: "needs JavaScript" }).waitFor();
@@ -255,7 +255,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
   });
 
   it("names every field, every page and every error, and fits on a small screen", async () => {
-    const page = await visitors.arrive({ viewport: { width: 320, height: 640 } });
+    const page = await users.newPage({ viewport: { width: 320, height: 640 } });
     const check = async (path: string) => {
       await page.goto(path);
       expect(await page.evaluate(findFlaws), path).toEqual([]);
@@ -283,7 +283,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
       ];
     });
     const received = [
-      ...(await textOfVisits(await visitors.arrive(), pages)),
+      ...(await textOfPages(await users.newPage(), pages)),
       ...(await Promise.all(modules.map(async (name) => ({ name, text: await (await get(name)).text() })))),
       ...(mode === "built" ? textOfBuild(copy.dir) : []),
     ];

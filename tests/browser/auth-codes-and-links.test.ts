@@ -5,9 +5,9 @@ import { randomBytes } from "node:crypto";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { issue_magic_token, totp } from "../../src/auth/index.ts";
-import { Stage } from "./accounts-stage.ts";
-import { ada, expectAlert, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-steps.ts";
-import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-steps.ts";
+import { ada, expectAlert, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-actions.ts";
+import { AccountsApp } from "./accounts-app.ts";
+import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-actions.ts";
 
 const SECRET = randomBytes(32).toString("hex");
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
@@ -25,24 +25,24 @@ function codesOf(secret: Uint8Array): [string, string, string] {
 }
 
 describe("the accounts example, built", { timeout: 60_000 }, () => {
-  let stage: Stage;
+  let app: AccountsApp;
 
   beforeAll(async () => {
-    stage = await Stage.open({ WEB_AUTH_SECRET: SECRET, WEB_TRUST_PROXY: "1" });
+    app = await AccountsApp.open({ WEB_AUTH_SECRET: SECRET, WEB_TRUST_PROXY: "1" });
   }, 120_000);
 
   afterEach(async () => {
-    expect(await stage.clear()).toEqual([]);
+    expect(await app.clear()).toEqual([]);
   });
 
-  afterAll(() => stage?.close());
+  afterAll(() => app?.close());
 
   let calls = 0;
   /** Calls a server function as a script would: each time from another address, as somebody with many machines. */
   async function call(name: string, args: object, cookie = "") {
     calls++;
     const address = `203.0.113.${calls % 256}`;
-    const response = await fetch(`${stage.address}/__web/rpc/${name}`, {
+    const response = await fetch(`${app.address}/__web/rpc/${name}`, {
       method: "POST",
       headers: { "content-type": "application/json", "x-forwarded-for": address, cookie },
       body: JSON.stringify({ args }),
@@ -66,7 +66,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
 
   /** The links that were written to the log for an address. */
   const linksTo = (email: string) =>
-    [...stage.output().matchAll(/A link for (\S+): (http\S+)/g)].flatMap(([, to, link]) =>
+    [...app.output().matchAll(/A link for (\S+): (http\S+)/g)].flatMap(([, to, link]) =>
       to === email ? [link ?? ""] : [],
     );
 
@@ -86,7 +86,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
 
   describe("with one-time codes", () => {
     it("shows a secret for the app, and asks for its code once one was right", async () => {
-      const page = await stage.visitors.arrive();
+      const page = await app.users.newPage();
       await register(page, "codes@example.com");
       await page.getByRole("link", { name: "One-time codes" }).click();
       await submit(page, "Set up one-time codes");
@@ -130,7 +130,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
 
     it("gives no session for the password alone, and takes a code only after it", async () => {
       const email = "half@example.com";
-      const page = await stage.visitors.arrive();
+      const page = await app.users.newPage();
       await register(page, email);
       const { secret } = await switchOn(page);
       const half = await call("login", { email, password: ada.password });
@@ -158,8 +158,8 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
 
     it("asks for a code after a link, and for none after a passkey", async () => {
       const email = "both@example.com";
-      const page = await stage.visitors.arrive();
-      await Authenticator.of(page);
+      const page = await app.users.newPage();
+      await Authenticator.addTo(page);
       await register(page, email);
       await addPasskey(page);
       const { secret } = await switchOn(page);
@@ -177,7 +177,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
 
     it("holds back who guesses: past ten wrong codes in five minutes, the right one too", async () => {
       const email = "guessed@example.com";
-      const page = await stage.visitors.arrive();
+      const page = await app.users.newPage();
       await register(page, email);
       const { secret } = await switchOn(page);
       const wrong = (at: number) => String((Number(codesOf(secret)[1]) + 1000 + at) % 1_000_000).padStart(6, "0");
@@ -195,14 +195,14 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
   describe("with links", () => {
     it("writes one to the log, that leads to a button and is spent by it", async () => {
       const email = "linked@example.com";
-      const page = await stage.visitors.arrive();
+      const page = await app.users.newPage();
       await register(page, email);
       await signOut(page);
       const link = await askForLink(page, email);
-      expect(link).toMatch(new RegExp(`^${stage.address}/link/open#[\\w.-]+$`));
+      expect(link).toMatch(new RegExp(`^${app.address}/link/open#[\\w.-]+$`));
 
       // A scanner that opens it, script and all, spends nothing.
-      const scanner = await stage.visitors.arrive();
+      const scanner = await app.users.newPage();
       await scanner.goto(link, { waitUntil: "networkidle" });
       await page.goto(link);
       await submit(page, "Sign in");
@@ -216,12 +216,12 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
     });
 
     it("says the same to whoever asks, and writes nothing for an address that is not registered", async () => {
-      const page = await stage.visitors.arrive();
+      const page = await app.users.newPage();
       await page.goto("/link");
       await fill(page, { email: "nobody@example.com" });
       await submit(page, "Send me a link");
       await page.getByRole("status").filter({ hasText: "If nobody@example.com is registered" }).waitFor();
-      expect(stage.output()).not.toContain("A link for nobody@example.com");
+      expect(app.output()).not.toContain("A link for nobody@example.com");
       const [known, unknown] = [
         await call("send_link", { email: "linked@example.com" }),
         await call("send_link", { email: "x@y" }),
@@ -283,7 +283,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
         body: { result: false },
       });
 
-      const page = await stage.visitors.arrive();
+      const page = await app.users.newPage();
       await page.goto("/");
       await fill(page, { email: "tried@example.com", password: ada.password });
       await submit(page, "Sign in");
@@ -302,7 +302,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
   });
 
   it("has pages that name every field, work with the keyboard, and fit on a small screen", async () => {
-    const page = await stage.visitors.arrive({ viewport: { width: 320, height: 640 } });
+    const page = await app.users.newPage({ viewport: { width: 320, height: 640 } });
     const check = async (path: string) => {
       await page.goto(path);
       expect(await page.evaluate(findFlaws), path).toEqual([]);

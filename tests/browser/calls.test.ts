@@ -4,9 +4,9 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
 import { build, type Running, startBuilt } from "#test/run-tsweb";
-import { Site } from "#test/site";
-import { Visitors } from "#test/visitors";
+import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
 
 const FUNCTIONS = `
@@ -114,37 +114,37 @@ export default new App({ modules: [functions, pages] });
 `;
 
 let browser: Browser;
-let site: Site;
+let project: TestProject;
 let running: Running;
-let visitors: Visitors;
+let users: BrowserUsers;
 
 beforeAll(async () => {
-  site = Site.of({
+  project = TestProject.fromFiles({
     "src/app.ts": APP,
     "src/functions.server.ts": FUNCTIONS,
     "src/pages.server.tsx": PAGES,
     "src/calls.tsx": VIEW,
     "public/favicon.ico": "",
   });
-  await build(site.dir);
+  await build(project.dir);
   const secrets = {
     WEB_AUTH_SECRET: `${"9c".repeat(15)}0123456789abcdef${"7e".repeat(9)}`,
     WEB_CSRF_SECRET: `${"4b8d".repeat(15)}f0e1`,
   };
-  running = await startBuilt(site.dir, { WEB_ENV: "development", ...secrets });
+  running = await startBuilt(project.dir, { WEB_ENV: "development", ...secrets });
   browser = await launch();
-  visitors = new Visitors(browser, { baseURL: running.address });
+  users = new BrowserUsers(browser, { baseURL: running.address });
 });
 
 afterEach(async () => {
-  await visitors?.leave();
-  expect(visitors?.complaints.splice(0)).toEqual([]);
+  await users?.closeAll();
+  expect(users?.problems.splice(0)).toEqual([]);
 });
 
 afterAll(async () => {
   await browser?.close();
   expect(await running?.stop()).toBe(0);
-  site?.remove();
+  project?.remove();
 });
 
 async function press(page: Page, name: string): Promise<string> {
@@ -155,7 +155,7 @@ async function press(page: Page, name: string): Promise<string> {
 }
 
 async function open(): Promise<Page> {
-  const page = await visitors.arrive();
+  const page = await users.newPage();
   await page.goto("/");
   return page;
 }
@@ -212,7 +212,7 @@ describe("a stream", () => {
     const page = await open();
     expect(await press(page, "failing")).toBe("1,2,conflict,Enough.");
     const told = await press(page, "broken");
-    expect(told).toMatch(/^internal Something went wrong on the server\. The log has it under request [0-9a-f]{32}\.$/);
+    expect(told).toMatch(/^internal Something went wrong on the server\. See request [0-9a-f]{32} in its log\.$/);
     const [, id] = /request ([0-9a-f]{32})/.exec(told) ?? [];
     expect(running.output()).toContain("a secret of the house");
     expect(running.output()).toContain(String(id));

@@ -3,30 +3,30 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
 import { sendRequest } from "#test/raw-http";
 import { type Running, startDev } from "#test/run-tsweb";
-import { Site } from "#test/site";
-import { BrowserUsers } from "#test/browser-users";
+import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
 
-let site: Site;
+let project: TestProject;
 let dev: Running;
 let browser: Browser;
-let visitors: BrowserUsers;
+let users: BrowserUsers;
 
 beforeAll(async () => {
-  site = Site.copy();
-  dev = await startDev(site.dir);
+  project = TestProject.copy();
+  dev = await startDev(project.dir);
   browser = await launch();
-  visitors = new BrowserUsers(browser, { baseURL: dev.address });
+  users = new BrowserUsers(browser, { baseURL: dev.address });
 });
 
 const mends: (() => void)[] = [];
 
 afterEach(async () => {
-  await visitors.closeAll();
+  await users.closeAll();
   await mendAll();
-  expect(visitors.problems.splice(0)).toEqual([]);
+  expect(users.problems.splice(0)).toEqual([]);
 });
 
 /** What the server tells of edits: their number, and whether the last has taken effect. */
@@ -54,32 +54,32 @@ async function mendAll(): Promise<void> {
 
 /** Comes and goes: of an edit that nobody saw, the build tool has the next page that comes reload. */
 async function takeWhatIsKept(): Promise<void> {
-  const page = await visitors.newPage();
+  const page = await users.newPage();
   const told = new Promise((resolve) => {
     page.on("websocket", (socket) => socket.once("framereceived", resolve));
   });
   await page.goto("/plain");
   await Promise.race([told, page.waitForTimeout(5_000)]); // a page that shows an error is told nothing
-  await visitors.closeAll();
+  await users.closeAll();
 }
 
 afterAll(async () => {
   await browser?.close();
   const code = await dev?.stop();
-  site?.remove();
+  project?.remove();
   expect(code).toBe(0);
 });
 
 /** Edits a file for the length of a test. */
 function edit(file: string, part: string, other: string): () => void {
-  const mend = site.edit(`src/${file}`, part, other);
+  const mend = project.edit(`src/${file}`, part, other);
   mends.push(mend);
   return mend;
 }
 
 /** Opens the home page, waits until it is alive, and gives its view a state to lose. */
 async function openHome(): Promise<Page> {
-  const page = await visitors.newPage();
+  const page = await users.newPage();
   await page.goto("/");
   await page.locator("#counter[data-alive=true]").waitFor();
   await page.click("#more");
@@ -126,7 +126,7 @@ describe("the first page", () => {
   });
 
   it("has the build tool's script and no other, where it has no view", async () => {
-    const page = await visitors.newPage();
+    const page = await users.newPage();
     await page.goto("/plain");
     const scripts = await page.locator("script").evaluateAll((all) => all.map((each) => each.getAttribute("src")));
     expect(scripts).toEqual(["/@vite/client"]);
@@ -135,10 +135,10 @@ describe("the first page", () => {
 
 describe("an edit", () => {
   it.each([5, 15, 30, 45])("that is written in two steps, %i ms apart, is seen whole", async (apart) => {
-    const text = site.read("src/functions.server.ts");
-    site.write("src/functions.server.ts", ""); // as a writer does that was held up after emptying the file
+    const text = project.read("src/functions.server.ts");
+    project.write("src/functions.server.ts", ""); // as a writer does that was held up after emptying the file
     await new Promise((resolve) => setTimeout(resolve, apart));
-    site.write("src/functions.server.ts", text);
+    project.write("src/functions.server.ts", text);
     await settled();
     await openHome();
   });
@@ -202,14 +202,14 @@ describe("an edit", () => {
   });
 
   it("that adds a server module to the application needs no restart", async () => {
-    site.write(
+    project.write(
       "src/more.server.tsx",
       'import { page } from "tsweb";\nexport const more = page("/more", () => <h1>One more page</h1>);\n',
     );
     edit("app.ts", "[pages, functions]", "[pages, functions, more]");
     edit("app.ts", "import * as pages", 'import * as more from "./more.server.tsx";\nimport * as pages');
     await expect.poll(async () => (await fetch(`${dev.address}/more`)).status).toBe(200);
-    const page = await visitors.newPage();
+    const page = await users.newPage();
     await page.goto("/more");
     expect(await page.textContent("h1")).toBe("One more page");
   });
@@ -217,11 +217,11 @@ describe("an edit", () => {
 
 describe("a mistake", () => {
   afterEach(() => {
-    visitors.problems.length = 0; // browsers complain of each answer with 500
+    users.problems.length = 0; // browsers complain of each answer with 500
   });
 
   it("in a page is shown with its place, and reloads once it is mended", async () => {
-    const page = await visitors.newPage();
+    const page = await users.newPage();
     const written = terminal();
     expect((await page.goto("/broken?now"))?.status()).toBe(200);
     expect((await page.goto("/broken?now=1"))?.status()).toBe(500);
@@ -231,14 +231,14 @@ describe("a mistake", () => {
     expect(shown).toContain(`src/pages.server.tsx:${line}:`);
     expect(shown).toMatch(new RegExp(`> +${line} \\|   if \\(request\\.query\\.now\\) throw new Error`));
     expect(shown).toMatch(new RegExp(`at .*\\(src/pages\\.server\\.tsx:${line}:\\d+\\)`));
-    expect(written()).toContain(`${site.file("src/pages.server.tsx")}:${line}:`);
+    expect(written()).toContain(`${project.file("src/pages.server.tsx")}:${line}:`);
 
     edit("pages.server.tsx", 'throw new Error("Broken on purpose")', "return <h1>Mended</h1>");
     await page.locator("h1", { hasText: "Mended" }).waitFor();
   });
 
   it("is logged once, however long its page stays open", async () => {
-    const page = await visitors.newPage();
+    const page = await users.newPage();
     const written = terminal();
     await page.goto("/broken?now=1");
     await page.waitForResponse((response) => response.url().endsWith("/@tsweb/edits"));
@@ -289,7 +289,7 @@ describe("a mistake", () => {
     const page = await openHome();
     edit("pages.server.tsx", 'import "./pages.css";', 'import "./pages.css";\nimport "./late.ts";');
     await page.locator("h2", { hasText: "Stack" }).waitFor();
-    site.write("src/late.ts", "export const late = true;\n");
+    project.write("src/late.ts", "export const late = true;\n");
     await page.locator("#counter[data-alive=true]").waitFor();
   });
 
@@ -311,7 +311,7 @@ describe("a mistake", () => {
 
   it("in browser code is shown to who comes later too, and mended without them", async () => {
     const mend = edit("counter.tsx", "import { greet }", "import { greet, hidden }");
-    const page = await visitors.newPage();
+    const page = await users.newPage();
     await page.goto("/");
     await page.locator("vite-error-overlay").waitFor();
     mend();
@@ -319,14 +319,14 @@ describe("a mistake", () => {
   });
 
   it("that a view makes in the browser alone is reported by name, and keeps no other view from living", async () => {
-    const page = await visitors.newPage();
+    const page = await users.newPage();
     const mend = edit(
       "counter.tsx",
       "  const own =",
       '  if (typeof document === "object") throw new Error("Only here");\n  const own =',
     );
     await page.goto("/");
-    await expect.poll(() => visitors.problems.join("\n")).toContain("Cannot start view Counter");
+    await expect.poll(() => users.problems.join("\n")).toContain("Cannot start view Counter");
     await expect
       .poll(async () => {
         await page.click("#note"); // until it lives, nothing happens
@@ -382,7 +382,7 @@ describe("who asks", () => {
   ])("for a server module by %s gets nothing of it", async (path) => {
     const { status, body } = await sendRequest(
       dev.address,
-      `GET ${path.replace("/ROOT", site.dir)} HTTP/1.1`,
+      `GET ${path.replace("/ROOT", project.dir)} HTTP/1.1`,
       "Host: localhost",
     );
     expect([400, 404]).toContain(status);
@@ -392,7 +392,7 @@ describe("who asks", () => {
 
 function lineOf(file: string, text: string): number {
   return (
-    site
+    project
       .read(`src/${file}`)
       .split("\n")
       .findIndex((line) => line.includes(text)) + 1

@@ -3,25 +3,25 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { MARK } from "./island-page.ts";
-import { alive, change, html, Stage } from "./islands-stage.ts";
+import { MARK } from "./island-server.ts";
+import { changeView, IslandsFixture, innerHtml, waitForView } from "./islands-fixture.ts";
 
-let stage: Stage;
+let fixture: IslandsFixture;
 let page: Page;
 /** Uncaught errors of the page and refusals of its policy. */
 let errors: readonly string[];
 
 beforeAll(async () => {
-  stage = await Stage.open();
+  fixture = await IslandsFixture.open();
 });
 
-afterAll(() => stage?.close());
+afterAll(() => fixture?.close());
 
 beforeEach(async () => {
-  ({ page, errors } = await stage.arrive());
+  ({ page, errors } = await fixture.newPage());
 });
 
-afterEach(() => stage.leave(page));
+afterEach(() => fixture.closePage(page));
 
 describe("hydration in place", () => {
   const rows = [
@@ -30,16 +30,16 @@ describe("hydration in place", () => {
   ];
 
   test("keeps the elements of the server, in a table, between rows that are not its own", async () => {
-    const release = stage.server.hold("/assets/views.js");
+    const release = fixture.server.delay("/assets/views.js");
     const body = "<table><tbody><tr id=before><td></tr>{0}<tr id=after><td></tr></tbody></table>";
-    await page.goto(stage.pageOf(body, [{ name: "Rows", props: { rows, name: "rows" } }]), { waitUntil: "commit" });
+    await page.goto(fixture.pageOf(body, [{ name: "Rows", props: { rows, name: "rows" } }]), { waitUntil: "commit" });
     await page.waitForSelector("#after");
-    const before = await html(page, "tbody");
+    const before = await innerHtml(page, "tbody");
     const firstRow = await page.$("#before + tr");
     release();
-    await alive(page, "rows");
-    expect(await html(page, "tbody")).toBe(before);
-    await change(page, "rows.rows[0].name = 'Augusta'");
+    await waitForView(page, "rows");
+    expect(await innerHtml(page, "tbody")).toBe(before);
+    await changeView(page, "rows.rows[0].name = 'Augusta'");
     expect(await page.evaluate((row) => row?.isConnected && row.textContent, firstRow)).toBe("Augusta");
     expect(errors).toEqual([]);
   });
@@ -50,8 +50,8 @@ describe("hydration in place", () => {
       { name: "Rows", props: { rows, name: "one" } },
       { name: "Rows", props: { rows: [{ id: 9, name: "Joan" }], name: "two" } },
     ];
-    await page.goto(stage.pageOf(body, placed));
-    await alive(page, "two");
+    await page.goto(fixture.pageOf(body, placed));
+    await waitForView(page, "two");
     const names = () =>
       page.$$eval("tbody > tr", (list) => list.map((row) => row.id || row.firstElementChild?.textContent).join(" "));
     const steps: [string, string][] = [
@@ -67,7 +67,7 @@ describe("hydration in place", () => {
       ["two.rows.push({ id: 1, name: 'X' }, { id: 2, name: 'Y' }, { id: 3, name: 'W' })", "n2 n3 n1 X Y W"],
     ];
     for (const [step, shown] of steps) {
-      await change(page, step);
+      await changeView(page, step);
       expect(await names(), step).toBe(`before ${shown} after`.replace("  ", " "));
     }
     const comments = await page.$eval("tbody", (body) =>
@@ -79,12 +79,12 @@ describe("hydration in place", () => {
 
   test("text alone, nothing, and text again", async () => {
     const placed = [{ name: "Text", props: { text: "hello" } }];
-    await page.goto(stage.pageOf("<p>[{0}]</p>", placed));
-    await alive(page, "text");
+    await page.goto(fixture.pageOf("<p>[{0}]</p>", placed));
+    await waitForView(page, "text");
     const shown = () => page.$eval("p", (p) => p.textContent);
     expect(await shown()).toBe("[hello]");
     for (const text of ["bye", null, "", "again"]) {
-      await change(page, `text.text = ${JSON.stringify(text)}`);
+      await changeView(page, `text.text = ${JSON.stringify(text)}`);
       expect(await shown()).toBe(`[${text ?? ""}]`);
     }
     expect(errors).toEqual([]);
@@ -92,18 +92,18 @@ describe("hydration in place", () => {
 
   test("a view that showed nothing at first", async () => {
     await page.goto(
-      stage.pageOf("<ul><li>one</li>{0}<li>two</li></ul>", [{ name: "Rows", props: { rows: [], name: "rows" } }]),
+      fixture.pageOf("<ul><li>one</li>{0}<li>two</li></ul>", [{ name: "Rows", props: { rows: [], name: "rows" } }]),
     );
-    await alive(page, "rows");
-    await change(page, "rows.rows.push({ id: 1, name: 'A' }, { id: 2, name: 'B' })");
+    await waitForView(page, "rows");
+    await changeView(page, "rows.rows.push({ id: 1, name: 'A' }, { id: 2, name: 'B' })");
     expect(await page.$eval("ul", (ul) => ul.textContent)).toBe("oneABtwo");
     expect(errors).toEqual([]);
   });
 
   test("inside SVG it makes SVG", async () => {
-    await page.goto(stage.pageOf("<svg><g>{0}</g></svg>", [{ name: "Circles" }]));
-    await alive(page, "circles");
-    await change(page, "circles.count = 3");
+    await page.goto(fixture.pageOf("<svg><g>{0}</g></svg>", [{ name: "Circles" }]));
+    await waitForView(page, "circles");
+    await changeView(page, "circles.count = 3");
     expect(await page.$$eval("circle", (list) => list.map((one) => one instanceof SVGCircleElement))).toEqual([
       true,
       true,
@@ -116,28 +116,28 @@ describe("hydration in place", () => {
       { name: "Counter", props: { start: 5, name: "a" } },
       { name: "Counter", props: { start: 7, name: "b" } },
     ];
-    await page.goto(stage.pageOf("{0}<hr>{1}", placed));
-    await alive(page, "bState");
+    await page.goto(fixture.pageOf("{0}<hr>{1}", placed));
+    await waitForView(page, "bState");
     await page.click("#a");
     await page.click("#a");
     await page.click("#b");
     expect(await page.$$eval("button", (list) => list.map((one) => one.textContent))).toEqual(["7", "8"]);
-    await change(page, "aState.isShown = false");
+    await changeView(page, "aState.isShown = false");
     expect(await page.title()).toBe("a left with 7");
     expect(errors).toEqual([]);
   });
 });
 
 test("ids are the server's, and those of two islands never meet", async () => {
-  const release = stage.server.hold("/assets/views.js");
+  const release = fixture.server.delay("/assets/views.js");
   const placed = ["one", "two"].map((name) => ({ name: "Ids", props: { name } }));
-  await page.goto(stage.pageOf("{0}{1}", placed), { waitUntil: "commit" });
+  await page.goto(fixture.pageOf("{0}{1}", placed), { waitUntil: "commit" });
   await page.waitForSelector("section + section, section ~ section");
   const ids = () => page.$$eval("input", (list) => list.map((input) => input.id));
   const served = await ids();
   expect(served).toEqual(["P1-0", "P1-1", "P2-0", "P2-1"]);
   release();
-  for (const { props } of placed) await alive(page, props.name);
+  for (const { props } of placed) await waitForView(page, props.name);
   await page.click("section:first-of-type button");
   await page.click("section:last-of-type button");
   await page.waitForFunction(() => document.querySelectorAll("input").length === 6);
@@ -148,13 +148,13 @@ test("ids are the server's, and those of two islands never meet", async () => {
 describe("what the visitor did before the script came", () => {
   /** Opens the fields with their script held back, and waits until they are there. */
   async function open(): Promise<() => Promise<void>> {
-    const release = stage.server.hold("/assets/views.js");
-    await page.goto(stage.pageOf("{0}", [{ name: "Fields" }]), { waitUntil: "commit" });
+    const release = fixture.server.delay("/assets/views.js");
+    await page.goto(fixture.pageOf("{0}", [{ name: "Fields" }]), { waitUntil: "commit" });
     await page.waitForSelector("[name=hue]");
     return async () => {
       release();
-      await alive(page, "fields");
-      await change(page, "");
+      await waitForView(page, "fields");
+      await changeView(page, "");
     };
   }
 
@@ -190,7 +190,7 @@ describe("what the visitor did before the script came", () => {
       true,
     ]);
     expect(await page.inputValue("[name=color]")).toBe("blue");
-    await change(page, "fields.text += '!'");
+    await changeView(page, "fields.text += '!'");
     expect(await page.inputValue("[name=text]")).toBe("typed!");
     expect(errors).toEqual([]);
   });

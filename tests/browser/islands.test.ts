@@ -3,47 +3,47 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { documentOf, island, MARK, type Placed } from "./island-page.ts";
-import { alive, html, Stage } from "./islands-stage.ts";
+import { documentOf, MARK, type PlacedView, renderIsland } from "./island-server.ts";
+import { IslandsFixture, innerHtml, waitForView } from "./islands-fixture.ts";
 
-let stage: Stage;
+let fixture: IslandsFixture;
 let page: Page;
 /** Uncaught errors of the page and refusals of its policy. */
 let errors: readonly string[];
 
 beforeAll(async () => {
-  stage = await Stage.open();
+  fixture = await IslandsFixture.open();
 });
 
-afterAll(() => stage?.close());
+afterAll(() => fixture?.close());
 
 beforeEach(async () => {
-  ({ page, errors } = await stage.arrive());
+  ({ page, errors } = await fixture.newPage());
 });
 
-afterEach(() => stage.leave(page));
+afterEach(() => fixture.closePage(page));
 
 describe("a view that fails keeps no other from living", () => {
   test("one that throws is reported with its name, and leaves the server's markup", async () => {
     const placed = [{ name: "Broken" }, { name: "Counter", props: { start: 1, name: "a" } }];
-    await page.goto(stage.pageOf("<main>{0}</main>{1}", placed));
-    await alive(page, "aState");
+    await page.goto(fixture.pageOf("<main>{0}</main>{1}", placed));
+    await waitForView(page, "aState");
     await page.click("#a");
     expect(await page.textContent("#a")).toBe("2");
     expect(await page.evaluate("lastCause")).toBe("Error: broken in the browser");
-    expect(await html(page, "main")).toBe(`<!--${MARK}:0--><p>server <b>markup</b></p><!--/${MARK}:0-->`);
+    expect(await innerHtml(page, "main")).toBe(`<!--${MARK}:0--><p>server <b>markup</b></p><!--/${MARK}:0-->`);
     expect(errors).toEqual([expect.stringContaining("Cannot start view Broken")]);
   });
 
   test("so is one whose module does not come, and one that the module does not have", async () => {
-    const url = stage.server.page(
+    const url = fixture.server.page(
       documentOf(
-        `<p><!--${MARK}:1-->kept<!--/${MARK}:1--></p>${island(stage.views, { name: "Text", props: { text: "x" } }, 2)}`,
+        `<p><!--${MARK}:1-->kept<!--/${MARK}:1--></p>${renderIsland(fixture.views, { name: "Text", props: { text: "x" } }, 2)}`,
         [{ name: "Gone", from: "gone" }, { name: "Renamed" }, { name: "Text", props: { text: "x" } }],
       ),
     );
     await page.goto(url);
-    await alive(page, "text");
+    await waitForView(page, "text");
     await expect.poll(() => errors.filter((error) => error.includes("Cannot start view"))).toHaveLength(2);
     expect(errors.join()).toContain("Cannot start view Gone");
     expect(errors.join()).toContain("Cannot start view Renamed");
@@ -51,15 +51,15 @@ describe("a view that fails keeps no other from living", () => {
   });
 
   test("the others do not wait for a slow one", async () => {
-    const release = stage.server.hold("/assets/calls.js");
+    const release = fixture.server.delay("/assets/calls.js");
     await page.goto(
-      stage.pageOf("{0}{1}", [
+      fixture.pageOf("{0}{1}", [
         { name: "SignIn", from: "calls" },
         { name: "Text", props: { text: "x" } },
       ]),
       { waitUntil: "commit" },
     );
-    await alive(page, "text");
+    await waitForView(page, "text");
     expect(await page.$("form")).toBeNull();
     release();
     await page.waitForSelector("form");
@@ -77,9 +77,9 @@ describe("HTML that found its way into a page calls no view up", () => {
     const injected =
       `<script type="application/json" id="tsweb">${forged}</script><div id="tsweb" type="application/json">${forged}</div>` +
       "<div id=target><!--other:0--><b>mine</b><!--/other:0--><!--tsweb:0--><i>mine</i><!--/tsweb:0--></div>";
-    await page.goto(stage.pageOf(`${injected}{0}`, [{ name: "Text", props: { text: "true" } }]));
-    await alive(page, "text");
-    expect(await html(page, "#target")).toContain("<b>mine</b>");
+    await page.goto(fixture.pageOf(`${injected}{0}`, [{ name: "Text", props: { text: "true" } }]));
+    await waitForView(page, "text");
+    expect(await innerHtml(page, "#target")).toContain("<b>mine</b>");
     expect(await page.evaluate("text.text")).toBe("true");
     expect(errors).toEqual([]);
   });
@@ -87,7 +87,7 @@ describe("HTML that found its way into a page calls no view up", () => {
   test.each(["div", "a", "object", "svg"])("with an element before the data that is no script: %s", async (tag) => {
     const head = documentOf("", []).replace(/<script type="application\/json".*?<\/script>/, "");
     const body = `<${tag} id="tsweb" type="application/json">${forged}</${tag}><p><!--${MARK}:0-->kept<!--/${MARK}:0--></p>`;
-    const url = stage.server.page(head.replace("<body>", `<body>${body}`));
+    const url = fixture.server.page(head.replace("<body>", `<body>${body}`));
     await page.goto(url);
     await page.waitForFunction(() =>
       performance.getEntriesByType("resource").some((one) => one.name.endsWith("islands.js")),
@@ -99,12 +99,12 @@ describe("HTML that found its way into a page calls no view up", () => {
 });
 
 describe("calls", () => {
-  const signIn: readonly Placed[] = [{ name: "SignIn", from: "calls" }];
+  const signIn: readonly PlacedView[] = [{ name: "SignIn", from: "calls" }];
   const shown = () => page.$eval("output", (output) => output.textContent?.trim());
 
   test("go to the application under its base, and show their result or error", async () => {
     const urls: (string | undefined)[] = [];
-    stage.server.rpc = (request, response) => {
+    fixture.server.rpc = (request, response) => {
       urls.push(request.url);
       response.setHeader("content-type", "application/json");
       if (urls.length === 1) response.end('{"result":true}');
@@ -113,12 +113,12 @@ describe("calls", () => {
         response.end('{"error":{"code":"conflict","message":"Taken.","details":{}}}');
       } else response.writeHead(502, { "content-type": "text/html" }).end("<h1>Bad Gateway</h1>");
     };
-    await page.goto(stage.pageOf("{0}", signIn, { base: "/prefix" }));
+    await page.goto(fixture.pageOf("{0}", signIn, { base: "/prefix" }));
     for (const result of ["true", "conflict: Taken.", "internal: login: unexpected response (502)"]) {
       await page.click("button");
       await expect.poll(shown).toBe(result);
     }
-    stage.server.rpc = (request) => void request.socket.destroy();
+    fixture.server.rpc = (request) => void request.socket.destroy();
     await page.click("button");
     await expect.poll(shown).toBe("internal: login: server unreachable");
     expect(urls).toEqual(Array(3).fill("/prefix/__web/rpc/login"));
@@ -126,29 +126,29 @@ describe("calls", () => {
 
   test("carry the page's CSRF token, and are tried once more with a fresh one", async () => {
     const tokens: unknown[] = [];
-    stage.server.rpc = (request, response) => {
+    fixture.server.rpc = (request, response) => {
       tokens.push(request.headers["x-csrf-token"]);
       const isFresh = request.headers["x-csrf-token"] === "fresh";
       response.writeHead(isFresh ? 200 : 403, { "content-type": "application/json", "x-csrf-token": "fresh" });
       response.end(isFresh ? '{"result":1}' : '{"error":{"code":"forbidden","message":"Stale.","details":{}}}');
     };
-    await page.goto(stage.pageOf("{0}", signIn, { head: '<meta name="csrf-token" content="stale">' }));
+    await page.goto(fixture.pageOf("{0}", signIn, { head: '<meta name="csrf-token" content="stale">' }));
     await page.click("button");
     await expect.poll(shown).toBe("1");
     expect(tokens).toEqual(["stale", "fresh"]);
   });
 
   describe("that stream", () => {
-    const countdown = (props: object = {}): readonly Placed[] => [
+    const countdown = (props: object = {}): readonly PlacedView[] => [
       { name: "Countdown", from: "calls", props: { ...props } },
     ];
 
     test("show each value as it comes, and end", async () => {
       const opened = new Promise<import("node:http").ServerResponse>((resolve) => {
-        stage.server.rpc = (_, response) =>
+        fixture.server.rpc = (_, response) =>
           resolve(response.writeHead(200, { "content-type": "application/x-ndjson" }));
       });
-      await page.goto(stage.pageOf("{0}", countdown()));
+      await page.goto(fixture.pageOf("{0}", countdown()));
       const response = await opened;
       response.write('{"chunk":3}\n{"chunk":2}\n{"chu');
       await expect.poll(shown).toBe("3,2");
@@ -162,15 +162,15 @@ describe("calls", () => {
       ['{"error":{"code":"conflict","message":"No more.","details":{}}}\n', "3 conflict: No more."],
       ["", "3 internal: countdown: the stream ended early"],
     ])("end with an error after what came before it: %s", async (last, text) => {
-      stage.server.rpc = (_, response) => void response.writeHead(200).end(`{"chunk":3}\n${last}`);
-      await page.goto(stage.pageOf("{0}", countdown()));
+      fixture.server.rpc = (_, response) => void response.writeHead(200).end(`{"chunk":3}\n${last}`);
+      await page.goto(fixture.pageOf("{0}", countdown()));
       await expect.poll(shown).toBe(text);
     });
 
     /** Answers with a stream that does not end by itself; resolves when the browser closed it. */
     function endless(): Promise<void> {
       return new Promise((resolve) => {
-        stage.server.rpc = (_, response) => {
+        fixture.server.rpc = (_, response) => {
           response.once("close", () => resolve());
           response.writeHead(200).write('{"chunk":3}\n{"chunk":2}\n');
         };
@@ -179,14 +179,14 @@ describe("calls", () => {
 
     test("end the request when the loop is left", async () => {
       const closed = endless();
-      await page.goto(stage.pageOf("{0}", countdown({ until: 2 })));
+      await page.goto(fixture.pageOf("{0}", countdown({ until: 2 })));
       await closed;
       await expect.poll(shown).toBe("3,2 ended");
     });
 
     test("end the request when they are cancelled, and the loop without an error", async () => {
       const closed = endless();
-      await page.goto(stage.pageOf("{0}", countdown()));
+      await page.goto(fixture.pageOf("{0}", countdown()));
       await expect.poll(shown).toBe("3,2");
       await page.click("button");
       await closed;

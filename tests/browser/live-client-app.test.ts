@@ -3,36 +3,36 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
 import { repository } from "#test/copy-example";
 import { build, type Running, startBuilt, startDev } from "#test/run-tsweb";
-import { Site } from "#test/site";
-import { Visitors } from "#test/visitors";
+import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
 
 const ENV = { WEB_ENV: "development", WEB_AUTH_SECRET: `${"6d".repeat(15)}0123456789abcdef${"2b".repeat(9)}` };
 
 let browser: Browser;
-let site: Site;
+let project: TestProject;
 let running: Running;
-let visitors: Visitors;
+let users: BrowserUsers;
 
 beforeAll(async () => {
-  site = Site.copy(`${repository}/tests/browser/fixtures/live`);
-  site.write("public/favicon.ico", "");
-  await build(site.dir);
-  running = await startBuilt(site.dir, ENV);
+  project = TestProject.copy(`${repository}/tests/browser/fixtures/live`);
+  project.write("public/favicon.ico", "");
+  await build(project.dir);
+  running = await startBuilt(project.dir, ENV);
   browser = await launch();
-  visitors = new Visitors(browser, { baseURL: running.address });
+  users = new BrowserUsers(browser, { baseURL: running.address });
 });
 
 afterEach(async () => {
-  await visitors?.leave();
+  await users?.closeAll();
 });
 
 afterAll(async () => {
   await browser?.close();
   expect(await running?.stop()).toBe(0);
-  site?.remove();
+  project?.remove();
 });
 
 /** Opens the room in a page, and waits until it streams: then it is alive. */
@@ -41,7 +41,7 @@ async function enter(page: Page): Promise<Page> {
   return page;
 }
 
-async function say(page: Page, text: string): Promise<void> {
+async function sendMessage(page: Page, text: string): Promise<void> {
   await page.locator("input").fill(text);
   await page.locator("input").press("Enter");
   await expect.poll(() => page.locator("input").inputValue()).toBe(""); // the page empties it when it is said
@@ -59,19 +59,19 @@ function watchPaths(page: Page): string[] {
 
 describe("a room", () => {
   it("shows everybody what is said, in order, and once", async () => {
-    const ada = await enter(await visitors.arrive());
-    const grace = await enter(await visitors.arrive());
-    await say(ada, "one");
+    const ada = await enter(await users.newPage());
+    const grace = await enter(await users.newPage());
+    await sendMessage(ada, "one");
     await expect.poll(() => texts(grace)).toEqual(["one"]);
-    await say(grace, "two");
+    await sendMessage(grace, "two");
     await expect.poll(() => texts(ada)).toEqual(["one", "two"]);
     await expect.poll(() => texts(grace)).toEqual(["one", "two"]);
     await expect.poll(() => grace.locator("output").textContent()).toBe("3");
-    expect(visitors.complaints.splice(0)).toEqual([]);
+    expect(users.problems.splice(0)).toEqual([]);
   });
 
   it("sends nothing before its script is there, and keeps what was typed", async () => {
-    const page = await visitors.arrive();
+    const page = await users.newPage();
     const held: (() => Promise<void>)[] = [];
     await page.route(/\/assets\/.*\.js$/, (route) => void held.push(() => route.continue()));
     await page.goto("/room", { waitUntil: "commit" });
@@ -88,10 +88,10 @@ describe("a room", () => {
   });
 
   it("has one connection for as long as it is there", async () => {
-    const page = await visitors.arrive();
+    const page = await users.newPage();
     const paths = watchPaths(page);
     await enter(page);
-    for (const text of ["one", "two", "three"]) await say(page, text);
+    for (const text of ["one", "two", "three"]) await sendMessage(page, text);
     await expect.poll(() => texts(page)).toEqual(["one", "two", "three"]);
     expect(paths.filter((path) => path.startsWith("/__web/live") || path.startsWith("/__web/poll"))).toEqual([
       "/__web/live",
@@ -99,19 +99,19 @@ describe("a room", () => {
   });
 
   it("is reloaded when the server's memory is gone, and goes on from there", async () => {
-    const page = await enter(await visitors.arrive());
-    await say(page, "before");
+    const page = await enter(await users.newPage());
+    await sendMessage(page, "before");
     await expect.poll(() => texts(page)).toEqual(["before"]);
     const alive = page
       .waitForRequest(/room$/, { timeout: 40_000 })
       .then(() => page.waitForRequest(/__web.live/, { timeout: 40_000 }));
     await running.stop();
-    running = await startBuilt(site.dir, { ...ENV, PORT: new URL(running.address).port });
+    running = await startBuilt(project.dir, { ...ENV, PORT: new URL(running.address).port });
     await alive;
     expect(await texts(page)).toEqual([]);
-    await say(page, "after");
+    await sendMessage(page, "after");
     await expect.poll(() => texts(page)).toEqual(["after"]);
-    visitors.complaints.splice(0); // the browser's own words on the server that was away
+    users.problems.splice(0); // the browser's own words on the server that was away
   });
 });
 
@@ -127,7 +127,7 @@ describe("ten tabs of one site", () => {
 
   // A browser has six connections to a site on HTTP/1.1: ten streams would leave none for a call.
   it("leave room for calls, and each shows all messages once it is looked at", { timeout: 120_000 }, async () => {
-    const context = (await visitors.arrive()).context();
+    const context = (await users.newPage()).context();
     // A page whose clock is ours has lost how it was loaded, too: it gets that back.
     await context.addInitScript("globalThis.entries = performance.getEntriesByType.bind(performance)");
     await context.clock.install();
@@ -139,7 +139,7 @@ describe("ten tabs of one site", () => {
       if (n < 9) await setHidden(tab, true);
     }
     const last = tabs.at(-1) as Page; // there are ten
-    for (const text of ["one", "two", "three"]) await say(last, text);
+    for (const text of ["one", "two", "three"]) await sendMessage(last, text);
     await expect.poll(() => texts(last)).toEqual(["one", "two", "three"]);
     await setHidden(last, true);
     for (const tab of tabs) {
@@ -152,11 +152,11 @@ describe("ten tabs of one site", () => {
 
 describe("in development", () => {
   it("messages arrive as they do in production", async () => {
-    const dev = await startDev(site.dir);
+    const dev = await startDev(project.dir);
     try {
-      const page = await visitors.arrive({ baseURL: dev.address });
+      const page = await users.newPage({ baseURL: dev.address });
       await enter(page);
-      await say(page, "hello");
+      await sendMessage(page, "hello");
       await expect.poll(() => texts(page)).toEqual(["hello"]);
     } finally {
       await dev.stop();
@@ -167,7 +167,7 @@ describe("in development", () => {
 describe("the script of live updates", () => {
   /** Gives all the scripts that a page loads, until something happens that shows that it is alive. */
   async function scriptsOf(path: string, isAlive: (page: Page) => Promise<unknown>): Promise<string> {
-    const page = await visitors.arrive();
+    const page = await users.newPage();
     const scripts: Promise<string>[] = [];
     page.on("response", (response) => {
       if (response.url().endsWith(".js")) scripts.push(response.text());

@@ -3,18 +3,18 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { LiveFake } from "#test/live-fake";
+import { FakeLiveServer } from "#test/fake-live-server";
 import { launch } from "./chromium.ts";
-import { buildScripts, documentOf, IslandServer, MARK, type Placed } from "./island-page.ts";
+import { buildScripts, documentOf, IslandServer, MARK, type PlacedView } from "./island-server.ts";
 
 let browser: Browser;
 let server: IslandServer;
-let live: LiveFake;
+let live: FakeLiveServer;
 let page: Page;
 /** Uncaught errors of the page. */
 let errors: string[];
 /** What the page said on its console as an error, but for the browser's own words on failed requests. */
-let said: string[];
+let consoleErrors: string[];
 
 beforeAll(async () => {
   const [scripts, started] = await Promise.all([buildScripts(), launch()]);
@@ -29,14 +29,15 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  live = new LiveFake();
+  live = new FakeLiveServer();
   server.live = live.answer;
   page = await browser.newPage();
   errors = [];
-  said = [];
+  consoleErrors = [];
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {
-    if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) said.push(message.text());
+    if (message.type() === "error" && !message.text().startsWith("Failed to load resource"))
+      consoleErrors.push(message.text());
   });
 });
 
@@ -47,18 +48,18 @@ afterEach(async () => {
 });
 
 /** Places views; a page is rendered anew at each visit, with feeds of that moment. */
-function pageOf(placed: readonly Placed[]): string {
+function pageOf(placed: readonly PlacedView[]): string {
   const body = placed.map((_, i) => `<!--${MARK}:${i}--><!--/${MARK}:${i}-->`).join("");
   const views = placed.map((each) => ({ ...each, from: "subscriptions" }));
   return server.page(documentOf(body, views));
 }
 
-function listener(channel: string, more: Readonly<Record<string, unknown>> = {}): Placed {
+function listener(channel: string, more: Readonly<Record<string, unknown>> = {}): PlacedView {
   return { name: "Listener", props: { feed: live.feed(channel), name: channel, ...more } };
 }
 
 /** Waits until a view shows a text. */
-async function shows(id: string, text: string): Promise<void> {
+async function expectText(id: string, text: string): Promise<void> {
   await expect.poll(() => page.locator(`#${id}`).textContent(), { timeout: 20_000 }).toBe(text);
 }
 
@@ -70,9 +71,9 @@ describe("a stream", () => {
     await expect.poll(() => live.open).toBe(1);
     live.publish("a", "one");
     live.publish("b", "two");
-    await shows("a", "one");
-    await shows("again", "one");
-    await shows("b", "two");
+    await expectText("a", "one");
+    await expectText("again", "one");
+    await expectText("b", "two");
     await expect.poll(() => live.open).toBe(1);
     expect(live.asked.at(-1)?.channels.toSorted()).toEqual(["a", "b"]);
   });
@@ -81,7 +82,7 @@ describe("a stream", () => {
     const address = pageOf([listener("a")]);
     live.publish("a", "early");
     await page.goto(address);
-    await shows("a", "early");
+    await expectText("a", "early");
   });
 
   test("has what came together handled and rendered together", async () => {
@@ -89,7 +90,7 @@ describe("a stream", () => {
     await expect.poll(() => live.open).toBe(1);
     const before = await page.evaluate("renderings()");
     live.publish("a", ...Array.from({ length: 50 }, (_, n) => `${n}`));
-    await shows("a", Array.from({ length: 50 }, (_, n) => n).join());
+    await expectText("a", Array.from({ length: 50 }, (_, n) => n).join());
     expect(await page.evaluate("renderings()")).toBe(Number(before) + 1);
   });
 
@@ -101,22 +102,22 @@ describe("a stream", () => {
       live.cut();
       live.publish("a", `${n}-away`);
     }
-    await shows("a", [0, 1, 2, 3, 4].flatMap((n) => [`${n}-there`, `${n}-away`]).join());
+    await expectText("a", [0, 1, 2, 3, 4].flatMap((n) => [`${n}-there`, `${n}-away`]).join());
   });
 
   test("ends when nothing of the page listens any more, and grows by who comes", async () => {
     await page.goto(pageOf([{ name: "Pair", props: { first: live.feed("a"), second: live.feed("b") } }]));
     await expect.poll(() => live.open).toBe(1);
     live.publish("a", "one");
-    await shows("first", "one");
+    await expectText("first", "one");
     live.publish("b", "waiting");
     await page.getByRole("button").click();
-    await shows("second", "waiting");
+    await expectText("second", "waiting");
     expect(live.asked.at(-1)).toMatchObject({ channels: ["a", "b"], after: "e.1,e.0" });
     await page.getByRole("button").click();
     await expect.poll(() => live.asked.at(-1)?.channels).toEqual(["a"]);
     live.publish("a", "two");
-    await shows("first", "one,two");
+    await expectText("first", "one,two");
     await expect.poll(() => live.open).toBe(1);
   });
 
@@ -128,7 +129,7 @@ describe("a stream", () => {
     await expect.poll(() => live.open).toBe(0);
     live.publish("a", "meanwhile");
     await page.goBack();
-    await shows("a", "meanwhile");
+    await expectText("a", "meanwhile");
   });
 });
 
@@ -146,12 +147,12 @@ describe("where no stream comes through", () => {
     await page.goto(pageOf([listener("a")]));
     await expect.poll(() => live.waiting, { timeout: 20_000 }).toBe(1);
     live.publish("a", "one", "two");
-    await shows("a", "one,two");
+    await expectText("a", "one,two");
     await expect.poll(() => live.waiting, { timeout: 20_000 }).toBe(1);
     live.publish("a", "three");
-    await shows("a", "one,two,three");
+    await expectText("a", "one,two,three");
     expect(cursors("poll")).toEqual(["e.0", "e.2"]);
-    expect(said).toEqual([]);
+    expect(consoleErrors).toEqual([]);
   });
 
   test("and back online, the page streams at once", async () => {
@@ -161,7 +162,7 @@ describe("where no stream comes through", () => {
     live.cut();
     live.publish("a", "while away");
     await page.context().setOffline(false);
-    await shows("a", "while away");
+    await expectText("a", "while away");
     await expect.poll(() => live.open).toBe(1);
   });
 });
@@ -190,12 +191,12 @@ describe("a page out of sight, on HTTP/1.1", () => {
     await expect.poll(() => [live.open, live.asked.at(-1)?.kind, live.asked.at(-1)?.wait]).toEqual([0, "poll", "0"]);
     live.publish("a", "unseen");
     await page.clock.fastForward(31_000);
-    await shows("a", "unseen");
+    await expectText("a", "unseen");
     live.publish("a", "looked at");
     await setHidden(false);
     await page.clock.runFor(10);
     await expect.poll(() => live.open).toBe(1);
-    await shows("a", "unseen,looked at");
+    await expectText("a", "unseen,looked at");
     expect(live.asked.at(-1)).toMatchObject({ kind: "live", after: "e.1" });
   });
 });
@@ -209,7 +210,7 @@ describe("a page that missed something", () => {
     live.lose("a", "trimmed");
     await page.goto(pageOf([listener("a")]));
     await expect
-      .poll(() => said, { timeout: 20_000 })
+      .poll(() => consoleErrors, { timeout: 20_000 })
       .toEqual(["Missed live updates (trimmed). Reload the page."]);
     expect(visits).toBe(2);
     expect(live.asked.length).toBe(2);
@@ -235,9 +236,9 @@ describe("a page that missed something", () => {
     await page.goto(pageOf([listener("a", { tells: true }), listener("b")]));
     await expect.poll(() => live.open).toBe(1);
     live.lose("a", "trimmed");
-    await shows("a", "trimmed");
+    await expectText("a", "trimmed");
     live.publish("b", "goes on");
-    await shows("b", "goes on");
-    expect(said).toEqual([]);
+    await expectText("b", "goes on");
+    expect(consoleErrors).toEqual([]);
   });
 });

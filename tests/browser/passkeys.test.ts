@@ -4,28 +4,28 @@
 import { randomBytes } from "node:crypto";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { textOfVisits } from "#test/received-text";
-import { Stage } from "./accounts-stage.ts";
-import { ada, expectAlert, findFlaws, register, submit, tabTo } from "./accounts-steps.ts";
-import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-steps.ts";
+import { textOfPages } from "#test/received-text";
+import { ada, expectAlert, findFlaws, register, submit, tabTo } from "./accounts-actions.ts";
+import { AccountsApp } from "./accounts-app.ts";
+import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-actions.ts";
 
 describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
-  let stage: Stage;
+  let app: AccountsApp;
 
   beforeAll(async () => {
-    stage = await Stage.open({ WEB_CSRF_SECRET: randomBytes(32).toString("hex") });
+    app = await AccountsApp.open({ WEB_CSRF_SECRET: randomBytes(32).toString("hex") });
   }, 120_000);
 
   afterEach(async () => {
-    expect(await stage.clear()).toEqual([]);
+    expect(await app.clear()).toEqual([]);
   });
 
-  afterAll(() => stage?.close());
+  afterAll(() => app?.close());
 
   /** Gives the page of a new user with a passkey, signed in. */
   async function arriveWithPasskey(email: string) {
-    const page = await stage.visitors.arrive();
-    const authenticator = await Authenticator.of(page);
+    const page = await app.users.newPage();
+    const authenticator = await Authenticator.addTo(page);
     await register(page, email);
     await addPasskey(page);
     return { page, authenticator };
@@ -64,8 +64,8 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
   });
 
   it("work with the keyboard alone", async () => {
-    const page = await stage.visitors.arrive();
-    await Authenticator.of(page);
+    const page = await app.users.newPage();
+    await Authenticator.addTo(page);
     await register(page, "keys@example.com");
     await tabTo(page, 'a[href="/account/passkeys"]');
     await page.keyboard.press("Enter");
@@ -89,8 +89,8 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     await expectAlert(page, "This device has a passkey for your account already.");
     expect(await authenticator.credentials()).toHaveLength(1);
 
-    const stranger = await stage.visitors.arrive();
-    const empty = await Authenticator.of(stranger);
+    const stranger = await app.users.newPage();
+    const empty = await Authenticator.addTo(stranger);
     await usePasskey(stranger);
     await expectAlert(stranger, "No passkey was used. Try again.");
     expect(await empty.credentials()).toEqual([]);
@@ -118,7 +118,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     const tooLate = { status: 401, body: { error: { code: "unauthenticated" } } };
     expect(await call(page, "sign_in_with_passkey", args)).toMatchObject(tooLate);
 
-    const thief = await stage.visitors.arrive();
+    const thief = await app.users.newPage();
     await thief.goto("/passkey");
     expect(await call(thief, "sign_in_with_passkey", args)).toMatchObject(tooLate);
     expect(await call(thief, "ask_for_passkey", {})).toMatchObject({ status: 200 });
@@ -140,8 +140,8 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
       await page.waitForURL("**/account");
       await signOut(page);
     }
-    const thief = await stage.visitors.arrive();
-    await (await Authenticator.of(thief)).put(credential);
+    const thief = await app.users.newPage();
+    await (await Authenticator.addTo(thief)).add(credential);
     await usePasskey(thief);
     await expectAlert(thief, "The passkey's counter did not rise");
     await usePasskey(page);
@@ -159,7 +159,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
   });
 
   it("are added by nobody but their account's owner, to a challenge of their own", async () => {
-    const stranger = await stage.visitors.arrive();
+    const stranger = await app.users.newPage();
     await stranger.goto("/passkey");
     const signedOut = { status: 401, body: { error: { code: "unauthenticated" } } };
     for (const name of ["new_passkey", "remove_passkey", "add_passkey"]) {
@@ -177,16 +177,16 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
   });
 
   it("have no part in what the sign-in page loads", async () => {
-    const page = await stage.visitors.arrive();
+    const page = await app.users.newPage();
     const has = async (path: string) =>
-      (await textOfVisits(page, [path])).some(({ text }) => text.includes("parseRequestOptionsFromJSON"));
+      (await textOfPages(page, [path])).some(({ text }) => text.includes("parseRequestOptionsFromJSON"));
     expect(await has("/passkey")).toBe(true);
     expect(await has("/")).toBe(false);
   });
 
   it("have pages that name every field and error, and fit on a small screen", async () => {
-    const page = await stage.visitors.arrive({ viewport: { width: 320, height: 640 } });
-    await Authenticator.of(page);
+    const page = await app.users.newPage({ viewport: { width: 320, height: 640 } });
+    await Authenticator.addTo(page);
     await page.goto("/passkey");
     expect(await page.evaluate(findFlaws)).toEqual([]);
     await register(page, "small@example.com");

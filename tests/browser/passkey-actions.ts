@@ -2,7 +2,7 @@
  * Authenticators in the browser, by the DevTools protocol, and what visitors do with them.
  */
 import type { CDPSession, Page } from "playwright-core";
-import { submit } from "./accounts-steps.ts";
+import { submit } from "./accounts-actions.ts";
 
 /** A passkey, as the authenticator holds it. */
 export interface Credential {
@@ -25,7 +25,7 @@ export class Authenticator {
   }
 
   /** Builds one into the device of a page. */
-  static async of(page: Page): Promise<Authenticator> {
+  static async addTo(page: Page): Promise<Authenticator> {
     const session = await page.context().newCDPSession(page);
     await session.send("WebAuthn.enable");
     const { authenticatorId } = await session.send("WebAuthn.addVirtualAuthenticator", {
@@ -47,7 +47,7 @@ export class Authenticator {
   }
 
   /** Puts a passkey into it, as a thief would who has copied one. */
-  async put(credential: Credential): Promise<void> {
+  async add(credential: Credential): Promise<void> {
     await this.#session.send("WebAuthn.addCredential", { authenticatorId: this.#id, credential });
   }
 

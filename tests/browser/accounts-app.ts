@@ -5,27 +5,27 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { expect } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
 import { type Copy, copyExample } from "#test/copy-example";
 import { build, type Environment, type Running, startBuilt } from "#test/run-tsweb";
-import { Visitors } from "#test/visitors";
 import { launch } from "./chromium.ts";
 
 /** The example, running. */
-export class Stage {
-  readonly visitors: Visitors;
+export class AccountsApp {
+  readonly users: BrowserUsers;
   readonly #copy: Copy;
   readonly #browser: Browser;
   readonly #running: Running;
 
   private constructor(copy: Copy, browser: Browser, running: Running) {
-    this.visitors = new Visitors(browser, { baseURL: running.address });
+    this.users = new BrowserUsers(browser, { baseURL: running.address });
     this.#copy = copy;
     this.#browser = browser;
     this.#running = running;
   }
 
   /** Builds and starts it; whoever calls this calls {@link close}. */
-  static async open(env: Environment = {}): Promise<Stage> {
+  static async open(env: Environment = {}): Promise<AccountsApp> {
     const browser = await launch();
     const copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
     try {
@@ -35,7 +35,7 @@ export class Stage {
         WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
         ...env,
       });
-      return new Stage(copy, browser, running);
+      return new AccountsApp(copy, browser, running);
     } catch (error) {
       await browser.close();
       copy.remove();
@@ -54,9 +54,9 @@ export class Stage {
 
   /** Sends everybody home; gives what their browsers complained of. */
   async clear(): Promise<string[]> {
-    await this.visitors.leave();
+    await this.users.closeAll();
     // ES256 alone is asked for, since tsweb verifies no other; Chromium says at each registration that RS256 is missing.
-    return this.visitors.complaints.splice(0).filter((text) => !text.includes("publicKey.pubKeyCredParams"));
+    return this.users.problems.splice(0).filter((text) => !text.includes("publicKey.pubKeyCredParams"));
   }
 
   async close(): Promise<void> {

@@ -10,7 +10,7 @@ import { renderToString } from "preact-render-to-string";
 import { build, type Rolldown } from "vite";
 
 /** What stands on a page: a view of a fixture, and where its script is. */
-export interface Placed {
+export interface PlacedView {
   readonly name: string;
   readonly props?: Readonly<Record<string, unknown>>;
   /** The fixture: `views` unless it says otherwise. */
@@ -59,7 +59,7 @@ export async function loadViews(): Promise<Views> {
 }
 
 /** Renders a view between its comments, as the server does. */
-export function island(views: Views, { name, props = {} }: Placed, index: number): string {
+export function renderIsland(views: Views, { name, props = {} }: PlacedView, index: number): string {
   const component = views[name];
   if (!component) throw new Error(`There is no view ${name}`);
   const root = Object.assign(h(component, props), { __m: [index + 1, 0] });
@@ -68,7 +68,7 @@ export function island(views: Views, { name, props = {} }: Placed, index: number
 }
 
 /** Writes a document around a body. */
-export function documentOf(body: string, placed: readonly Placed[], { base = "", head = "" } = {}): string {
+export function documentOf(body: string, placed: readonly PlacedView[], { base = "", head = "" } = {}): string {
   const views = placed.map(({ name, props = {}, from = "views" }) => ({ src: `/assets/${from}.js`, name, props }));
   const data = JSON.stringify({ base, mark: MARK, views }).replaceAll("<", "\\u003c");
   return (
@@ -79,17 +79,17 @@ export function documentOf(body: string, placed: readonly Placed[], { base = "",
 }
 
 /** What answers the calls of a page. */
-export type Rpc = (request: IncomingMessage, response: ServerResponse) => void;
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A server of pages, scripts and calls, all at one origin. */
 export class IslandServer {
   readonly #scripts: Map<string, string>;
   readonly #pages = new Map<string, string>();
   readonly #server = createServer((request, response) => void this.#answer(request, response));
-  rpc: Rpc = (_, response) => void response.writeHead(404).end();
-  live: Rpc = (_, response) => void response.writeHead(404).end();
+  rpc: RequestHandler = (_, response) => void response.writeHead(404).end();
+  live: RequestHandler = (_, response) => void response.writeHead(404).end();
   /** What scripts wait for before they are sent, by their path: the visitor is faster. */
-  readonly held = new Map<string, Promise<void>>();
+  readonly delayed = new Map<string, Promise<void>>();
 
   constructor(scripts: Map<string, string>) {
     this.#scripts = scripts;
@@ -113,12 +113,12 @@ export class IslandServer {
   }
 
   /** Holds a script back until the function it gives is called. */
-  hold(path: string): () => void {
+  delay(path: string): () => void {
     let release = () => {};
     const waiting = new Promise<void>((resolve) => {
       release = resolve;
     });
-    this.held.set(path, waiting);
+    this.delayed.set(path, waiting);
     return release;
   }
 
@@ -131,7 +131,7 @@ export class IslandServer {
     if (url.includes("/__web/")) return this.live(request, response);
     response.setHeader("content-security-policy", POLICY);
     const [html, script] = [this.#pages.get(url), this.#scripts.get(url)];
-    await this.held.get(url);
+    await this.delayed.get(url);
     if (html !== undefined) response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(html);
     else if (script !== undefined) response.writeHead(200, { "content-type": "text/javascript" }).end(script);
     else response.writeHead(url === "/favicon.ico" ? 204 : 404).end();

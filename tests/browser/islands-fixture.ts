@@ -7,15 +7,15 @@ import {
   buildScripts,
   documentOf,
   IslandServer,
-  island,
   loadViews,
   MARK,
-  type Placed,
+  type PlacedView,
+  renderIsland,
   type Views,
-} from "./island-page.ts";
+} from "./island-server.ts";
 
 /** A browser, and a server of pages. */
-export class Stage {
+export class IslandsFixture {
   readonly server: IslandServer;
   readonly views: Views;
   readonly #browser: Browser;
@@ -27,11 +27,11 @@ export class Stage {
   }
 
   /** Starts it; whoever calls this calls {@link close}. */
-  static async open(): Promise<Stage> {
+  static async open(): Promise<IslandsFixture> {
     const [scripts, browser, views] = await Promise.all([buildScripts(), launch(), loadViews()]);
     const server = new IslandServer(scripts);
     await server.start();
-    return new Stage(server, views, browser);
+    return new IslandsFixture(server, views, browser);
   }
 
   async close(): Promise<void> {
@@ -44,7 +44,7 @@ export class Stage {
    *
    * @returns the page, and its uncaught errors and the refusals of its policy, as they come
    */
-  async arrive(): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
+  async newPage(): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
     const page = await this.#browser.newPage();
     const errors: string[] = [];
     page.on("pageerror", (error) => errors.push(error.message));
@@ -58,16 +58,16 @@ export class Stage {
   }
 
   /** Closes a page; nothing is held back any more. */
-  async leave(page: Page): Promise<void> {
-    this.server.held.clear();
+  async closePage(page: Page): Promise<void> {
+    this.server.delayed.clear();
     await page.close();
   }
 
   /** Renders the views that are placed, each where the body says `{0}`, `{1}`, …, and gives the page's address. */
-  pageOf(body: string, placed: readonly Placed[], options?: { base?: string; head?: string }): string {
+  pageOf(body: string, placed: readonly PlacedView[], options?: { base?: string; head?: string }): string {
     const rendered = placed.map(({ name, props = {}, from }, index) => {
       if (from) return `<!--${MARK}:${index}--><!--/${MARK}:${index}-->`; // not rendered by a server: it makes calls
-      return island(this.views, { name, props }, index);
+      return renderIsland(this.views, { name, props }, index);
     });
     const html = body.replace(/\{(\d)\}/g, (_, index) => rendered[Number(index)] ?? "");
     return this.server.page(documentOf(html, placed, options));
@@ -75,16 +75,16 @@ export class Stage {
 }
 
 /** Lets a test change what a view exposes. */
-export function change(page: Page, script: string): Promise<unknown> {
+export function changeView(page: Page, script: string): Promise<unknown> {
   return page.evaluate(`{ ${script} } new Promise((done) => setTimeout(done))`);
 }
 
 /** Gives what is inside an element. */
-export function html(page: Page, selector: string): Promise<string> {
+export function innerHtml(page: Page, selector: string): Promise<string> {
   return page.$eval(selector, (element) => element.innerHTML);
 }
 
 /** Waits until a view exposes itself by a name: its script is there. */
-export async function alive(page: Page, name: string): Promise<void> {
+export async function waitForView(page: Page, name: string): Promise<void> {
   await page.waitForFunction((key) => key in globalThis, name);
 }

@@ -6,9 +6,9 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
 import { type Copy, copyExample } from "#test/copy-example";
 import { build, type Environment, type Running, startBuilt, startDev } from "#test/run-tsweb";
-import { Visitors } from "#test/visitors";
 import { launch } from "./chromium.ts";
 
 /** What the example keeps its room with; it is the example's dependency, so that is where it is loaded from. */
@@ -27,8 +27,8 @@ interface Database {
 }
 
 /** The example, running. */
-export class Stage {
-  readonly visitors: Visitors;
+export class ChatApp {
+  readonly users: BrowserUsers;
   readonly #mode: (typeof MODES)[number];
   readonly #copy: Copy;
   readonly #env: Environment;
@@ -48,13 +48,13 @@ export class Stage {
     this.#env = parts.env;
     this.#browser = parts.browser;
     this.#running = parts.running;
-    this.visitors = new Visitors(parts.browser, { baseURL: parts.running.address });
+    this.users = new BrowserUsers(parts.browser, { baseURL: parts.running.address });
     const require = createRequire(join(parts.copy.dir, "package.json"));
     this.#database = require(DATABASE).createClient({ url: parts.env.CHAT_DATABASE_URL, timeout: 5_000 });
   }
 
   /** Starts it; whoever calls this calls {@link close}. */
-  static async open(mode: (typeof MODES)[number]): Promise<Stage> {
+  static async open(mode: (typeof MODES)[number]): Promise<ChatApp> {
     const copy = copyExample("chat", ["tsweb", DATABASE]);
     const env = {
       CHAT_DATABASE_URL: `file:${join(copy.dir, "chat.db")}`,
@@ -62,10 +62,10 @@ export class Stage {
     };
     if (mode === "built") await build(copy.dir);
     const running = await start(mode, copy, env);
-    const stage = new Stage({ mode, copy, env, running, browser: await launch() });
-    await stage.call("enter", { name: "Nobody" }); // the application makes its tables on first use
-    await stage.clear();
-    return stage;
+    const app = new ChatApp({ mode, copy, env, running, browser: await launch() });
+    await app.call("enter", { name: "Nobody" }); // the application makes its tables on first use
+    await app.clear();
+    return app;
   }
 
   get address(): string {
@@ -91,23 +91,23 @@ export class Stage {
 
   /** Brings somebody new into the room. */
   async enter(name: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const page = await this.visitors.arrive(options);
+    const page = await this.users.newPage(options);
     await page.goto("/");
     // A page of an earlier test may have said, as it was closed, that somebody of that name is here.
     await this.sql("DELETE FROM people WHERE folded = ?", name.toLowerCase());
     await page.fill("#name", name);
     await page.getByRole("button", { name: "Enter the lobby" }).click();
     await page.waitForURL("**/room");
-    await alive(page);
+    await waitForRoom(page);
     return page;
   }
 
   /** Sends everybody home and empties the room; gives what their browsers complained of. */
   async clear(): Promise<string[]> {
-    await this.visitors.leave();
+    await this.users.closeAll();
     await this.sql("DELETE FROM people");
     await this.sql("DELETE FROM messages");
-    return this.visitors.complaints.splice(0);
+    return this.users.problems.splice(0);
   }
 
   async close(): Promise<void> {
@@ -135,29 +135,29 @@ function start(mode: (typeof MODES)[number], copy: Copy, env: Environment): Prom
 }
 
 /** Waits until the room's script is there. */
-export async function alive(page: Page): Promise<void> {
+export async function waitForRoom(page: Page): Promise<void> {
   await page.locator("#ask:enabled").waitFor();
 }
 
 /** Writes a message, sends it, and waits until it is in the room. */
-export async function say(page: Page, text: string): Promise<void> {
+export async function sendMessage(page: Page, text: string): Promise<void> {
   await page.fill("#text", text);
   await page.press("#text", "Enter");
-  await said(page, text.replace(/^\/ask /, "")).waitFor();
+  await messageWithText(page, text.replace(/^\/ask /, "")).waitFor();
 }
 
 /** Finds a message that is in the room, by all its text. */
-export function said(page: Page, text: string): Locator {
+export function messageWithText(page: Page, text: string): Locator {
   return page.locator(".entry.said .text").getByText(text, { exact: true });
 }
 
 /** Gives the text of all messages that a page shows. */
-export function texts(page: Page): Promise<string[]> {
+export function messageTexts(page: Page): Promise<string[]> {
   return page.locator(".entry .text").allTextContents();
 }
 
 /** Gives the names of who a page says is here. */
-export function people(page: Page): Promise<string[]> {
+export function peopleNames(page: Page): Promise<string[]> {
   return page.locator(".people li bdi").allTextContents();
 }
 
