@@ -1,5 +1,7 @@
-// Holds the built server to the suite of the wire on every runtime that it is said to run on, and prints a table.
-// Arguments choose some of them: npm run matrix -- bun "node 24"
+// Runs the wire suite and the suite of tsweb/auth on every supported runtime, and prints a table of the results.
+//
+//   npm run matrix                     all runtimes
+//   npm run matrix -- bun "node 24"    the runtimes whose name contains one of the arguments
 import { join } from "node:path";
 import { runnerImport } from "vite";
 import { buildPackage, installPackages, requireNode, root } from "./setup.mjs";
@@ -9,36 +11,38 @@ installPackages();
 buildPackage();
 process.chdir(root);
 const { module } = await runnerImport(join(root, "tests", "conformance", "matrix.ts"), { logLevel: "error" });
-const { RUNTIMES, buildWireSite, tryRuntime } = module;
+const { RUNTIMES, buildWireProject, testRuntime } = module;
 
-const wanted = process.argv.slice(2).map((each) => each.toLowerCase());
+const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
 const runtimes = RUNTIMES.filter(
-  ({ name }) => wanted.length === 0 || wanted.some((each) => name.toLowerCase().includes(each)),
+  ({ name }) => filters.length === 0 || filters.some((filter) => name.toLowerCase().includes(filter)),
 );
 if (runtimes.length === 0) {
-  console.error(`There are: ${RUNTIMES.map(({ name }) => name).join(", ")}.`);
+  console.error(
+    `No runtime matches ${filters.join(", ")}. Available runtimes: ${RUNTIMES.map(({ name }) => name).join(", ")}.`,
+  );
   process.exit(1);
 }
 
-const outcomes = [];
-const site = await buildWireSite();
+const results = [];
+const project = await buildWireProject();
 try {
   for (const runtime of runtimes) {
     console.error(`${runtime.name} …`);
-    outcomes.push(...(await tryRuntime(runtime, site.dir)));
+    results.push(...(await testRuntime(runtime, project.dir)));
   }
 } finally {
-  site.remove();
+  project.remove();
 }
 
-for (const { runtime, way, failures } of outcomes) {
-  for (const { row, message } of failures)
-    console.log(`${runtime}, ${way}: ${row}\n  ${message.replaceAll("\n", "\n  ")}`);
+for (const { runtime, subject, failures } of results) {
+  for (const { title, message } of failures)
+    console.log(`${runtime}, ${subject}: ${title}\n  ${message.replaceAll("\n", "\n  ")}`);
 }
-console.log(`\n${"runtime".padEnd(16)}${"way".padEnd(18)}${"passed".padStart(7)}${"failed".padStart(8)}`);
-for (const { runtime, way, passed, failures } of outcomes) {
+console.log(`\n${"runtime".padEnd(16)}${"subject".padEnd(18)}${"passed".padStart(7)}${"failed".padStart(8)}`);
+for (const { runtime, subject, passed, failures } of results) {
   console.log(
-    `${runtime.padEnd(16)}${way.padEnd(18)}${String(passed).padStart(7)}${String(failures.length).padStart(8)}`,
+    `${runtime.padEnd(16)}${subject.padEnd(18)}${String(passed).padStart(7)}${String(failures.length).padStart(8)}`,
   );
 }
-process.exit(outcomes.some(({ failures }) => failures.length > 0) ? 1 : 0);
+process.exit(results.some(({ failures }) => failures.length > 0) ? 1 : 0);

@@ -54,12 +54,12 @@ const WAYS: Readonly<Record<string, (app: BuiltWireApp) => Promise<Way>>> = {
       await server.close();
     });
   },
-  async "of the built server"({ site }) {
-    const server = await startBuilt(site.dir, COMMON_ENV);
+  async "of the built server"({ project }) {
+    const server = await startBuilt(project.dir, COMMON_ENV);
     return overHttp(server.address, () => server.stop());
   },
-  async "in development"({ site }) {
-    const server = await startDev(site.dir, COMMON_ENV);
+  async "in development"({ project }) {
+    const server = await startDev(project.dir, COMMON_ENV);
     return overHttp(server.address, () => server.stop());
   },
 };
@@ -68,7 +68,7 @@ let app: BuiltWireApp;
 beforeAll(async () => {
   app = await buildWireApp();
 });
-afterAll(() => app?.site.remove());
+afterAll(() => app?.project.remove());
 
 describe.each(Object.entries(WAYS))("live updates %s", (_name, open) => {
   let way: Way;

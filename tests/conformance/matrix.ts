@@ -1,103 +1,125 @@
 /**
- * The wire on other runtimes: every row, against the built server and against `app.fetch` below a
- * runtime's own server; and the auth toolkit. `npm run matrix` prints it; it needs no test runner.
+ * The wire suite and the suite of `tsweb/auth` on other runtimes, without a test runner. `npm run matrix` prints
+ * the results.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Running, startProgram } from "#test/run-tsweb";
 import { programOf, type Runtime, versionOf } from "#test/runtimes";
 import { tryToolkit } from "./auth-toolkit.ts";
-import { COMMON, ROWS, type Site, socketSite, VARIANTS, type Variant } from "./wire/index.ts";
+import { COMMON_ENV, socketTarget, type Target, VARIANT_ENV, type Variant, WIRE_CASES } from "./wire/index.ts";
 
 export { RUNTIMES } from "#test/runtimes";
-export { buildWireSite } from "#test/wire-app";
+export { buildWireProject } from "#test/wire-app";
 
-/** What came of one runtime and one way to the application. */
-export interface Outcome {
+/** The result of one suite on one runtime. */
+export interface SuiteResult {
   readonly runtime: string;
-  readonly way: string;
+  /** What was tested: `dist/server.mjs`, `app.fetch` or `tsweb/auth`. */
+  readonly subject: string;
   readonly passed: number;
-  readonly failures: readonly { readonly row: string; readonly message: string }[];
+  readonly failures: readonly { readonly title: string; readonly message: string }[];
 }
 
-/** Runs all rows on a runtime, in each way that it has. */
-export async function tryRuntime(runtime: Runtime, dir: string): Promise<Outcome[]> {
+type Counts = Pick<SuiteResult, "passed" | "failures">;
+
+/**
+ * Runs all suites on a runtime: the wire suite against the built server, and against `app.fetch` in the runtime's
+ * own server if it has one; and the suite of `tsweb/auth`.
+ *
+ * @param dir the folder of the built application
+ */
+export async function testRuntime(runtime: Runtime, dir: string): Promise<SuiteResult[]> {
   const program = await programOf(runtime);
   const name = `${runtime.name.split(" ")[0]} ${await versionOf(program)}`;
-  const built = {
+  const builtServer = {
     runtime: name,
-    way: "dist/server.mjs",
-    ...(await runRows(opener(program, runtime, dir, "dist/server.mjs"), true)),
+    subject: "dist/server.mjs",
+    ...(await runWireCases(serverStarter(program, runtime, dir, "dist/server.mjs"), true)),
   };
-  const auth = { runtime: name, way: "tsweb/auth", ...(await runToolkit(program, runtime)) };
-  if (runtime.ownServer === null) return [built, auth];
+  const auth = { runtime: name, subject: "tsweb/auth", ...(await runToolkit(program, runtime)) };
+  if (runtime.ownServer === null) return [builtServer, auth];
   const file = `own-server-${runtime.program}.mjs`;
   writeFileSync(join(dir, file), `import app from "./dist/app.mjs";\n${runtime.ownServer}`);
-  const own = { runtime: name, way: "app.fetch", ...(await runRows(opener(program, runtime, dir, file), false)) };
-  return [built, own, auth];
+  const ownServer = {
+    runtime: name,
+    subject: "app.fetch",
+    ...(await runWireCases(serverStarter(program, runtime, dir, file), false)),
+  };
+  return [builtServer, ownServer, auth];
 }
 
-async function runToolkit(program: string, { args }: Runtime): Promise<Pick<Outcome, "passed" | "failures">> {
-  const rows = Object.entries(await tryToolkit(program, args));
-  const failures = rows.flatMap(([row, message]) => (message === null ? [] : [{ row, message }]));
-  return { passed: rows.length - failures.length, failures };
+async function runToolkit(program: string, { args }: Runtime): Promise<Counts> {
+  const results = Object.entries(await tryToolkit(program, args));
+  const failures = results.flatMap(([title, message]) => (message === null ? [] : [{ title, message }]));
+  return { passed: results.length - failures.length, failures };
 }
 
-type Open = (variant: Variant) => Promise<Running>;
+type StartServer = (variant: Variant) => Promise<Running>;
 
-function opener(program: string, { args }: Runtime, dir: string, file: string): Open {
-  return (variant) => startProgram(program, [...args, file], { dir, env: { ...COMMON, ...VARIANTS[variant] } });
+function serverStarter(program: string, { args }: Runtime, dir: string, file: string): StartServer {
+  return (variant) => startProgram(program, [...args, file], { dir, env: { ...COMMON_ENV, ...VARIANT_ENV[variant] } });
 }
 
-/** @param tellsClosing whether an application decides when a connection closes, or the runtime's own server does */
-async function runRows(open: Open, tellsClosing: boolean): Promise<Pick<Outcome, "passed" | "failures">> {
-  const opened = new Map<Variant, { site: Site; close(): Promise<unknown> }>();
-  const failures: { row: string; message: string }[] = [];
+/**
+ * Runs the wire suite.
+ *
+ * @param appControlsConnections whether the application, not the runtime, closes connections and frames responses
+ */
+async function runWireCases(startServer: StartServer, appControlsConnections: boolean): Promise<Counts> {
+  const servers = new Map<Variant, RunningTarget>();
+  const failures: { title: string; message: string }[] = [];
   let passed = 0;
-  for (const [title, rows] of Object.entries(ROWS)) {
-    for (const { name, variant, run } of rows) {
+  for (const [subject, cases] of Object.entries(WIRE_CASES)) {
+    for (const { title, variant, run } of cases) {
       try {
-        const { site } = opened.get(variant) ?? (await openSite(open, { variant, opened, tellsClosing }));
-        await within(20_000, run(site));
+        const server = servers.get(variant) ?? (await startTarget(startServer, variant, appControlsConnections));
+        servers.set(variant, server);
+        await withTimeout(20_000, run(server.target));
         passed++;
       } catch (error) {
-        failures.push({ row: `${title}: ${name}`, message: error instanceof Error ? error.message : String(error) });
+        failures.push({
+          title: `${subject}: ${title}`,
+          message: error instanceof Error ? error.message : String(error),
+        });
       }
     }
   }
-  for (const { close } of opened.values()) await close();
+  for (const { close } of servers.values()) await close();
   return { passed, failures };
 }
 
-interface Opening {
-  readonly variant: Variant;
-  readonly opened: Map<Variant, { site: Site; close(): Promise<unknown> }>;
-  readonly tellsClosing: boolean;
+/** A target, and the server behind it. */
+interface RunningTarget {
+  readonly target: Target;
+  close(): Promise<unknown>;
 }
 
-async function openSite(open: Open, { variant, opened, tellsClosing }: Opening) {
-  const server = await open(variant);
-  const site = socketSite(server.address, "", tellsClosing);
-  const both = {
-    site,
+async function startTarget(
+  startServer: StartServer,
+  variant: Variant,
+  appControlsConnections: boolean,
+): Promise<RunningTarget> {
+  const server = await startServer(variant);
+  const target = socketTarget(server.address, "", appControlsConnections);
+  return {
+    target,
     close() {
-      site.close();
-      server.signal("SIGKILL"); // how it stops is not what is tried here
+      target.close();
+      server.signal("SIGKILL"); // This suite does not test how a server stops.
       return server.ended;
     },
   };
-  opened.set(variant, both);
-  return both;
 }
 
-/** Gives up on what takes too long: an answer that never comes must not hold up all that follow. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+/** Rejects after a time limit, so that one missing response does not block all later cases. */
+async function withTimeout<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`No answer within ${ms} ms`)), ms);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`No response within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
-    return await Promise.race([work, late]);
+    return await Promise.race([work, timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,22 +1,22 @@
-/** The wire: the built server, on the Node that runs the tests. */
+/** The wire suite over the built server, on the Node that runs the tests. */
 import { startBuilt } from "#test/run-tsweb";
-import { buildWireApp } from "#test/wire-app";
-import { COMMON, socketSite, VARIANTS } from "./wire/index.ts";
-import { wireTests } from "./wire.ts";
+import { buildWireProject } from "#test/wire-app";
+import { COMMON_ENV, socketTarget, VARIANT_ENV } from "./wire/index.ts";
+import { describeWire } from "./wire.ts";
 
-wireTests("of the built server", async () => {
-  const { site } = await buildWireApp();
-  const opened: { close(): unknown }[] = [];
+describeWire("of the built server", async () => {
+  const project = await buildWireProject();
+  const resources: { close(): unknown }[] = [];
   return {
     async open(variant) {
-      const server = await startBuilt(site.dir, { ...COMMON, ...VARIANTS[variant] });
-      const way = socketSite(server.address);
-      opened.push(way, { close: () => server.stop() });
-      return way;
+      const server = await startBuilt(project.dir, { ...COMMON_ENV, ...VARIANT_ENV[variant] });
+      const target = socketTarget(server.address);
+      resources.push(target, { close: () => server.stop() });
+      return target;
     },
     async close() {
-      for (const each of opened) await each.close();
-      site.remove();
+      for (const resource of resources) await resource.close();
+      project.remove();
     },
   };
 });

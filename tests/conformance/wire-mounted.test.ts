@@ -1,6 +1,6 @@
 /**
- * The wire: mounted in Express and in Fastify, alone and below a prefix, before and after a parser
- * has read the body.
+ * The wire suite over an application that is mounted in Express and in Fastify: at the root, below a prefix,
+ * and after a body parser.
  */
 import assert from "node:assert/strict";
 import type { RequestListener } from "node:http";
@@ -11,46 +11,46 @@ import { type LocalServer, listen } from "#test/listen";
 import { buildWireApp } from "#test/wire-app";
 import { node } from "../../src/adapters/index.ts";
 import type { App } from "../../src/app.ts";
-import { calling, refusal, result, send } from "./wire/exchange.ts";
-import { socketSite } from "./wire/index.ts";
-import { wireTests } from "./wire.ts";
+import { callRequest, expectError, expectResult, send } from "./wire/exchange.ts";
+import { type HostComponent, type SocketTarget, socketTarget } from "./wire/index.ts";
+import { describeWire } from "./wire.ts";
 
-// What goes wrong on purpose is told to a person at a terminal.
+// In development, errors are logged to the console. Many cases cause some.
 beforeEach(() => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
 
-/** Tests an application behind what a framework makes of it. */
-function mounted(
+/** Declares the suite for an application that a framework serves. */
+function describeMounted(
   name: string,
   mount: (app: App) => Promise<LocalServer>,
   base: string,
-  before: ("parses" | "routes")[] = [],
+  hostComponents: readonly HostComponent[] = [],
 ) {
-  wireTests(
+  describeWire(
     name,
     async () => {
       const built = await buildWireApp();
-      const opened: { close(): unknown }[] = [];
+      const resources: { close(): unknown }[] = [];
       return {
         async open(variant) {
           const server = await mount(built.open(variant, base));
-          const site = socketSite(server.address, base);
-          opened.push(site, server);
-          return site;
+          const target = socketTarget(server.address, base);
+          resources.push(target, server);
+          return target;
         },
         async close() {
-          for (const each of opened) await each.close();
-          built.site.remove();
+          for (const resource of resources) await resource.close();
+          built.project.remove();
         },
       };
     },
-    before,
+    hostComponents,
   );
 }
 
-/** Express's own type says less of its requests than it is: a listener of Node's. */
-const listenWith = (handler: express.Express) => listen(handler as unknown as RequestListener);
+/** An Express application is a request listener of Node. Its type declares a narrower request. */
+const listenExpress = (handler: express.Express) => listen(handler as unknown as RequestListener);
 
 async function listenFastify(server: ReturnType<typeof fastify>): Promise<LocalServer> {
   const address = await server.listen({ port: 0, host: "127.0.0.1" });
@@ -63,21 +63,21 @@ async function listenFastify(server: ReturnType<typeof fastify>): Promise<LocalS
   };
 }
 
-mounted("in Express, at the root", (app) => listenWith(express().use(node(app))), "");
+describeMounted("in Express, at the root", (app) => listenExpress(express().use(node(app))), "");
 
-mounted(
+describeMounted(
   "in Express, below a prefix, after express.json()",
   (app) =>
-    listenWith(
+    listenExpress(
       express()
         .use(express.json({ limit: "2mb" }))
         .use("/shop", node(app)),
     ),
   "/shop",
-  ["parses"],
+  ["body-parser"],
 );
 
-mounted(
+describeMounted(
   "in Fastify",
   (app) => {
     const server = fastify();
@@ -91,11 +91,11 @@ mounted(
     return listenFastify(server);
   },
   "",
-  ["routes"],
+  ["router"],
 );
 
-describe("a body that was read before us", () => {
-  it("is what Fastify's parser made of it, where it is handed on", async () => {
+describe("a request whose body the framework has already read", () => {
+  it("gets the body that Fastify has parsed, if request.body is passed to the handler", async () => {
     const built = await buildWireApp();
     const server = fastify();
     const handler = node(built.open("plain"));
@@ -103,41 +103,41 @@ describe("a body that was read before us", () => {
       reply.hijack();
       handler(Object.assign(request.raw, { body: request.body }), reply.raw);
     });
-    await using(await listenFastify(server), built.site, async (site) => {
-      assert.equal((await result(site, "add", { a: "1", b: 2 })).value, 3);
-      const text = { method: "POST", path: "/hooks/echo", body: "é", headers: { "content-type": "text/plain" } };
-      assert.deepEqual(JSON.parse((await send(site, text)).text), { method: "POST", text: "é" });
+    await withTarget(await listenFastify(server), built.project, async (target) => {
+      assert.equal((await expectResult(target, "add", { a: "1", b: 2 })).value, 3);
+      const textRequest = { method: "POST", path: "/hooks/echo", body: "é", headers: { "content-type": "text/plain" } };
+      assert.deepEqual(JSON.parse((await send(target, textRequest)).text), { method: "POST", text: "é" });
     });
   });
 
-  it("is text, bytes or JSON in Express; a form that was taken apart is told to be gone", async () => {
+  it("gets the text, bytes or JSON that Express has parsed, and 500 for a parsed form", async () => {
     const built = await buildWireApp();
     const server = express()
       .use(express.json({ strict: false }), express.text(), express.raw(), express.urlencoded())
       .use(node(built.open("plain")));
-    await using(await listenWith(server), built.site, async (site) => {
-      const echo = async (type: string, body: string) => {
-        const answer = await send(site, {
+    await withTarget(await listenExpress(server), built.project, async (target) => {
+      const echoedText = async (type: string, body: string) => {
+        const response = await send(target, {
           method: "POST",
           path: "/hooks/echo",
           body,
           headers: { "content-type": type },
         });
-        return answer.status === 201 ? JSON.parse(answer.text).text : answer.status;
+        return response.status === 201 ? JSON.parse(response.text).text : response.status;
       };
-      assert.equal(await echo("text/plain", "é"), "é");
-      assert.equal(await echo("application/octet-stream", "é"), "é");
-      assert.equal(await echo("application/json", '{"a": [1]}'), '{"a":[1]}');
-      assert.equal(await echo("application/json", "null"), "null");
-      assert.equal(await echo("application/x-www-form-urlencoded", "a=1"), 500);
-      const asked = calling("echo");
+      assert.equal(await echoedText("text/plain", "é"), "é");
+      assert.equal(await echoedText("application/octet-stream", "é"), "é");
+      assert.equal(await echoedText("application/json", '{"a": [1]}'), '{"a":[1]}');
+      assert.equal(await echoedText("application/json", "null"), "null");
+      assert.equal(await echoedText("application/x-www-form-urlencoded", "a=1"), 500);
+      const call = callRequest("echo");
       for (const body of ["1", "null", '"args"', "[]"]) {
-        await refusal(site, { ...asked, body }, { status: 422, code: "validation_error" });
+        await expectError(target, { ...call, body }, { status: 422, code: "validation_error" });
       }
     });
   });
 
-  it("that was not handed on is an answer at once, and a word in the log", async () => {
+  it("gets 500 at once, and the reason is logged, if the parsed body is not passed to the handler", async () => {
     const built = await buildWireApp();
     const server = fastify();
     const handler = node(built.open("plain"));
@@ -145,24 +145,25 @@ describe("a body that was read before us", () => {
       reply.hijack();
       handler(request.raw, reply.raw);
     });
-    await using(await listenFastify(server), built.site, async (site) => {
-      await refusal(site, calling("add", { a: 1 }), { status: 500, code: "internal" });
+    await withTarget(await listenFastify(server), built.project, async (target) => {
+      await expectError(target, callRequest("add", { a: 1 }), { status: 500, code: "internal" });
       assert.match(String(vi.mocked(console.error).mock.calls), /The request's body was read before/);
     });
   });
 });
 
-async function using(
+/** Runs a check over a server, then stops the server and removes the build. */
+async function withTarget(
   server: LocalServer,
-  files: { remove(): void },
-  work: (site: ReturnType<typeof socketSite>) => Promise<void>,
+  build: { remove(): void },
+  check: (target: SocketTarget) => Promise<void>,
 ): Promise<void> {
-  const site = socketSite(server.address);
+  const target = socketTarget(server.address);
   try {
-    await work(site);
+    await check(target);
   } finally {
-    site.close();
+    target.close();
     await server.close();
-    files.remove();
+    build.remove();
   }
 }

@@ -1,24 +1,24 @@
-/** The wire: the built server, on the newest Node, which is installed where it is not there. */
+/** The wire suite over the built server, on the newest Node, which is installed first if it is missing. */
 import { startProgram } from "#test/run-tsweb";
 import { NEWEST_NODE, programOf } from "#test/runtimes";
-import { buildWireSite } from "#test/wire-app";
-import { COMMON, socketSite, VARIANTS } from "./wire/index.ts";
-import { wireTests } from "./wire.ts";
+import { buildWireProject } from "#test/wire-app";
+import { COMMON_ENV, socketTarget, VARIANT_ENV } from "./wire/index.ts";
+import { describeWire } from "./wire.ts";
 
-wireTests(`of the built server, on ${NEWEST_NODE.name}`, async () => {
-  const [program, site] = await Promise.all([programOf(NEWEST_NODE), buildWireSite()]);
-  const opened: { close(): unknown }[] = [];
+describeWire(`of the built server on ${NEWEST_NODE.name}`, async () => {
+  const [program, project] = await Promise.all([programOf(NEWEST_NODE), buildWireProject()]);
+  const resources: { close(): unknown }[] = [];
   return {
     async open(variant) {
-      const env = { ...COMMON, ...VARIANTS[variant] };
-      const server = await startProgram(program, ["dist/server.mjs"], { dir: site.dir, env });
-      const way = socketSite(server.address);
-      opened.push(way, { close: () => server.stop() });
-      return way;
+      const env = { ...COMMON_ENV, ...VARIANT_ENV[variant] };
+      const server = await startProgram(program, ["dist/server.mjs"], { dir: project.dir, env });
+      const target = socketTarget(server.address);
+      resources.push(target, { close: () => server.stop() });
+      return target;
     },
     async close() {
-      for (const each of opened) await each.close();
-      site.remove();
+      for (const resource of resources) await resource.close();
+      project.remove();
     },
   };
 });

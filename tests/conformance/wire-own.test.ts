@@ -1,45 +1,45 @@
-/** The wire: through `app.fetch`, and through the handler for Node's own `http`. */
+/** The wire suite through `app.fetch`, and through the handler for Node's `http`. */
 import { beforeEach, vi } from "vitest";
 import { listen } from "#test/listen";
 import { buildWireApp } from "#test/wire-app";
 import { node } from "../../src/adapters/index.ts";
-import { fetchSite, socketSite } from "./wire/index.ts";
-import { wireTests } from "./wire.ts";
+import { fetchTarget, socketTarget } from "./wire/index.ts";
+import { describeWire } from "./wire.ts";
 
-// What goes wrong on purpose is told to a person at a terminal.
+// In development, errors are logged to the console. Many cases cause some.
 beforeEach(() => {
   vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
 
-wireTests("by app.fetch", async () => {
+describeWire("through app.fetch", async () => {
   const app = await buildWireApp();
   return {
-    open: async (variant) => fetchSite(app.open(variant)),
-    close: async () => app.site.remove(),
+    open: async (variant) => fetchTarget(app.open(variant)),
+    close: async () => app.project.remove(),
   };
 });
 
-wireTests("by app.fetch, below a base", async () => {
+describeWire("through app.fetch, with a base", async () => {
   const app = await buildWireApp();
   return {
-    open: async (variant) => fetchSite(app.open(variant, "/shop/front"), "/shop/front"),
-    close: async () => app.site.remove(),
+    open: async (variant) => fetchTarget(app.open(variant, "/shop/front"), "/shop/front"),
+    close: async () => app.project.remove(),
   };
 });
 
-wireTests("by node(app) in http", async () => {
+describeWire("through node(app) in an http server", async () => {
   const app = await buildWireApp();
-  const opened: { close(): unknown }[] = [];
+  const resources: { close(): unknown }[] = [];
   return {
     async open(variant) {
       const server = await listen(node(app.open(variant)));
-      const site = socketSite(server.address);
-      opened.push(site, server);
-      return site;
+      const target = socketTarget(server.address);
+      resources.push(target, server);
+      return target;
     },
     async close() {
-      for (const each of opened) await each.close();
-      app.site.remove();
+      for (const resource of resources) await resource.close();
+      app.project.remove();
     },
   };
 });

@@ -1,45 +1,54 @@
 /**
- * The wire: one suite, run over every way to an application. The rows themselves need no test
- * runner, so that `npm run matrix` runs them against servers on other runtimes.
+ * The wire suite: the test cases of docs/protocol.md, run over every way to serve an application.
+ *
+ * The cases need no test runner, so that `npm run matrix` can run them against servers on other runtimes.
  */
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { ROWS, type Row, type Site, type Variant } from "./wire/index.ts";
+import { type HostComponent, type Target, type Variant, WIRE_CASES } from "./wire/index.ts";
 
-/** How an application is reached. */
-export interface Way {
-  /** Opens it, configured as a variant says. Each is asked for once. */
-  open(variant: Variant): Promise<Site>;
+/** Creates the targets of one run of the suite. */
+export interface TargetFactory {
+  /** Starts the application in one configuration. Called at most once for each variant. */
+  open(variant: Variant): Promise<Target>;
+  /** Stops all that was started, and removes the build. */
   close(): Promise<void>;
 }
 
 /**
- * Runs all rows over one way to an application.
+ * Declares the suite for one way to serve an application.
  *
- * @param before what stands before it, and answers some rows in its place
+ * @param name how the application is served, as the end of "the wire protocol …"
+ * @param hostComponents the components in front of the application; the cases that they answer are left out
  */
-export function wireTests(name: string, start: () => Promise<Way>, before: readonly Row["first"][] = []): void {
-  describe(`the wire, ${name}`, () => {
-    let way: Way;
-    const sites = new Map<Variant, Promise<Site>>();
+export function describeWire(
+  name: string,
+  start: () => Promise<TargetFactory>,
+  hostComponents: readonly HostComponent[] = [],
+): void {
+  describe(`the wire protocol ${name}`, () => {
+    let factory: TargetFactory;
+    const targets = new Map<Variant, Promise<Target>>();
 
     beforeAll(async () => {
-      way = await start();
+      factory = await start();
     });
     afterAll(async () => {
-      await Promise.allSettled(sites.values());
-      await way?.close();
+      await Promise.allSettled(targets.values());
+      await factory?.close();
     });
 
-    const siteOf = (variant: Variant) => {
-      const site = sites.get(variant) ?? way.open(variant);
-      sites.set(variant, site);
-      return site;
+    const targetOf = (variant: Variant) => {
+      const target = targets.get(variant) ?? factory.open(variant);
+      targets.set(variant, target);
+      return target;
     };
 
-    for (const [title, rows] of Object.entries(ROWS)) {
-      const ours = rows.filter(({ first }) => first === undefined || !before.includes(first));
-      describe(title, () => {
-        for (const { name, variant, run } of ours) it(name, async () => run(await siteOf(variant)));
+    for (const [subject, cases] of Object.entries(WIRE_CASES)) {
+      const applicable = cases.filter(
+        ({ answeredByHost }) => answeredByHost === undefined || !hostComponents.includes(answeredByHost),
+      );
+      describe(subject, () => {
+        for (const { title, variant, run } of applicable) it(title, async () => run(await targetOf(variant)));
       });
     }
   });

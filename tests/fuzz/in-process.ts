@@ -1,84 +1,90 @@
-/** Sends what nobody would send to an application in this process. */
+/** Sends generated requests to applications in this process. */
+import { checkResponse, type FuzzResponse } from "./check-response.ts";
 import { Random } from "./random.ts";
-import { type OddRequest, oddRequest } from "./requests.ts";
-import { faultOf, type OddAnswer } from "./verdict.ts";
+import { type FuzzRequest, generateRequest } from "./requests.ts";
 
-/** What answers by the Fetch standard: an `App`. */
-interface Fetching {
+/** The part of an `App` that responds to requests of the Fetch standard. */
+interface FetchHandler {
   fetch(request: Request, info?: { readonly address?: string }): Promise<Response>;
 }
 
-/** Which requests are made up: those of a seed, from a number on. */
-export interface Runs {
+/** Which requests are generated. */
+export interface FuzzOptions {
   readonly seed: number;
+  /** The number of the first request. 0 by default. */
   readonly from?: number;
+  /** How many requests are sent. */
   readonly runs: number;
 }
 
-/** A request that was answered as it must not be. */
-export interface Fault {
-  /** Its number: with the seed it can be had again. */
+/** A request whose response broke a rule. */
+export interface FuzzFailure {
+  /** The number of the request. Together with the seed it identifies the request. */
   readonly number: number;
   readonly request: string;
-  readonly fault: string;
+  readonly reason: string;
 }
 
-/** What came of it. */
-export interface Result {
-  /** How many were answered how. */
+/** The result of a run. */
+export interface FuzzResult {
+  /** The number of responses by status; `none` for requests without a response. */
   readonly statuses: Readonly<Record<string, number>>;
-  readonly faults: readonly Fault[];
+  readonly failures: readonly FuzzFailure[];
 }
 
-const AT_ONCE = 32;
-const MOST_MS = 20_000;
-const MOST_FAULTS = 10;
+const CONCURRENCY = 32;
+const TIMEOUT_MS = 20_000;
+const MAX_FAILURES = 10;
 
-/** Sends all requests of a seed, many at once, to applications in turn. */
-export async function fuzzInProcess(apps: readonly Fetching[], { seed, from = 0, runs }: Runs): Promise<Result> {
+/** Sends the requests of a seed concurrently, to each application in turn. Stops after 10 failures. */
+export async function fuzzInProcess(
+  apps: readonly FetchHandler[],
+  { seed, from = 0, runs }: FuzzOptions,
+): Promise<FuzzResult> {
   const statuses: Record<string, number> = {};
-  const faults: Fault[] = [];
+  const failures: FuzzFailure[] = [];
   let next = from;
   const worker = async () => {
-    while (next < from + runs && faults.length < MOST_FAULTS) {
+    while (next < from + runs && failures.length < MAX_FAILURES) {
       const number = next++;
-      // Nothing here waits for a network: without this, timers and streams would never have their turn.
-      await new Promise((later) => setImmediate(later));
+      // No request waits for I/O. Without this, timers and streams would never run.
+      await new Promise((resolve) => setImmediate(resolve));
       const app = apps[number % apps.length];
-      const request = oddRequest(new Random(seed, number));
-      const tried = await attempt(app, request);
-      statuses[tried.status] = (statuses[tried.status] ?? 0) + 1;
-      if (tried.fault !== null) faults.push({ number, request: shown(request), fault: tried.fault });
+      const request = generateRequest(new Random(seed, number));
+      const { status, reason } = await sendAndCheck(app, request);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+      if (reason !== null) failures.push({ number, request: describeRequest(request), reason });
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return { statuses, faults };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  return { statuses, failures };
 }
 
-async function attempt(
-  app: Fetching | undefined,
-  request: OddRequest,
-): Promise<{ status: string; fault: string | null }> {
+async function sendAndCheck(
+  app: FetchHandler | undefined,
+  fuzzRequest: FuzzRequest,
+): Promise<{ status: string; reason: string | null }> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${MOST_MS} ms`)), MOST_MS);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no response within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
   });
   try {
-    const asked = fetchRequest(request);
-    if (asked === null) return { status: "not to be sent", fault: null };
-    const answer = await Promise.race([send(app, asked), late]);
-    return { status: String(answer.status), fault: faultOf(request, answer) };
+    const request = toFetchRequest(fuzzRequest);
+    if (request === null) return { status: "not sendable", reason: null };
+    const response = await Promise.race([send(app, request), timeout]);
+    return { status: String(response.status), reason: checkResponse(fuzzRequest, response) };
   } catch (error) {
-    return { status: "none", fault: String(error) };
+    return { status: "none", reason: String(error) };
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Gives a request by the Fetch standard; `null` for what no client could make one of. */
-function fetchRequest({ method, path, headers, body, pieces, breaks }: OddRequest): Request | null {
-  const whole = body === null || !(pieces || breaks) ? body : inPieces(body, breaks);
-  const init = { method, headers, body: whole, duplex: "half" }; // Node wants it said; its types do not know it
+/** Returns a `Request` of the Fetch standard; `null` if its constructor rejects the parts. */
+function toFetchRequest({ method, path, headers, body, chunked, breaks }: FuzzRequest): Request | null {
+  const requestBody = body !== null && (chunked || breaks) ? chunkedStream(body, breaks) : body;
+  // Node requires `duplex` for a stream; its types do not declare it.
+  const init = { method, headers, body: requestBody, duplex: "half" };
   try {
     return new Request(`http://${headers.host ?? "shop.example"}${path}`, init as RequestInit);
   } catch {
@@ -86,11 +92,11 @@ function fetchRequest({ method, path, headers, body, pieces, breaks }: OddReques
   }
 }
 
-function inPieces(body: Buffer, breaks: boolean): ReadableStream<Uint8Array> {
+function chunkedStream(body: Buffer, breaks: boolean): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream({
     pull(controller) {
-      if (breaks && at > 0) return controller.error(new Error("The sender went away"));
+      if (breaks && at > 0) return controller.error(new Error("The client has disconnected"));
       if (at >= body.length) return controller.close();
       controller.enqueue(new Uint8Array(body.subarray(at, at + 1 + (body.length >> 2))));
       at += 1 + (body.length >> 2);
@@ -98,27 +104,27 @@ function inPieces(body: Buffer, breaks: boolean): ReadableStream<Uint8Array> {
   });
 }
 
-/** How much is read of a stream that may have no end. */
-const MOST_LINES = 20;
+/** The number of chunks that are read of a stream, which may be endless. */
+const MAX_CHUNKS = 20;
 
-async function send(app: Fetching | undefined, request: Request): Promise<OddAnswer> {
-  if (!app) throw new Error("There is no application");
+async function send(app: FetchHandler | undefined, request: Request): Promise<FuzzResponse> {
+  if (!app) throw new Error("No application was given");
   const response = await app.fetch(request, { address: "127.0.0.1" });
   const { status, headers, body } = response;
   if (headers.get("content-type") !== "application/x-ndjson" || !body) {
-    return { status, headers, text: await response.text(), whole: true };
+    return { status, headers, text: await response.text(), isComplete: true };
   }
   const decoder = new TextDecoder();
   let text = "";
-  let lines = 0;
+  let chunks = 0;
   for await (const chunk of body) {
     text += decoder.decode(chunk, { stream: true });
-    if (++lines === MOST_LINES) return { status, headers, text, whole: false };
+    if (++chunks === MAX_CHUNKS) return { status, headers, text, isComplete: false };
   }
-  return { status, headers, text, whole: true };
+  return { status, headers, text, isComplete: true };
 }
 
-function shown({ body, ...rest }: OddRequest): string {
+function describeRequest({ body, ...rest }: FuzzRequest): string {
   const text = body && (body.length > 500 ? `${body.length} bytes` : body.toString("latin1"));
   return JSON.stringify({ ...rest, body: text });
 }

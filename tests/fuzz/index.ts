@@ -1,3 +1,3 @@
-/** Requests and bytes that nobody would send, made up by chance that can be had again. */
+/** Fuzzing: requests and bytes that are generated from a seed, and the rules for the responses. */
 export { fuzzInProcess } from "./in-process.ts";
 export { fuzzOverSockets } from "./over-sockets.ts";

@@ -1,25 +1,25 @@
-/** Requests that nobody would send, for the application of the wire suite. */
+/** Generates requests for the application of the wire suite: valid ones, and invalid ones of every kind. */
 import type { Random } from "./random.ts";
-import { oddRecord, oddValue } from "./values.ts";
+import { generateObject, generateValue } from "./values.ts";
 
-/** A request as it is sent in process, and as a failure shows it. */
-export interface OddRequest {
+/** A generated request. */
+export interface FuzzRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | null;
-  /** The body comes in pieces and without its length. */
-  readonly pieces: boolean;
-  /** Its sender goes away in the middle of it. */
+  /** Whether the body is sent in chunks, without `Content-Length`. */
+  readonly chunked: boolean;
+  /** Whether the client disconnects while it sends the body. */
   readonly breaks: boolean;
 }
 
-/** Functions that fail on nothing but their arguments. */
-export const SOUND = [
+/** Functions that never throw if their arguments are valid. */
+export const RELIABLE_FUNCTIONS = [
   "ping",
   "nothing",
   "echo",
-  "soon",
+  "echo_async",
   "add",
   "half",
   "flag",
@@ -38,10 +38,10 @@ export const SOUND = [
   "runs_of",
 ] as const;
 
-/** What some of them take: with the right names, odd values come further. */
+/** The parameters of functions. Values under the right names get past the check for unknown arguments. */
 const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   echo: ["value"],
-  soon: ["value"],
+  echo_async: ["value"],
   add: ["a", "b"],
   half: ["of"],
   flag: ["on"],
@@ -56,8 +56,8 @@ const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
   login_stream: ["sub"],
 };
 
-/** Functions that throw, or that take what they are given further than they should. */
-const UNSOUND = [
+/** Functions that throw, or that put their arguments into cookies or the session. */
+const OTHER_FUNCTIONS = [
   "refuse",
   "crash",
   "cycle",
@@ -74,7 +74,7 @@ const PATHS: readonly [string, ...string[]] = [
   "/",
   "/me",
   "/users/1",
-  "/gone",
+  "/removed",
   "/moved",
   "/nowhere",
   "/files/a",
@@ -114,24 +114,25 @@ const HEADERS: Readonly<Record<string, (random: Random) => string>> = {
   origin: (random) => random.pick(["null", "http://shop.example", "https://evil.example", "http://", "x", "file://"]),
   "sec-fetch-site": (random) => random.pick(["same-origin", "cross-site", "same-site", "none", "x"]),
   "content-length": (random) => random.pick(["0", "1", "-1", "1e3", "999999999999", "x", "1, 1", "1048577"]),
-  cookie: (random) => `web_session=${latin1(random.text(60))}; ${latin1(random.text(20))}`,
-  "x-csrf-token": (random) => latin1(random.text(60)),
-  "x-request-id": (random) => latin1(random.text(20)),
-  traceparent: (random) => random.pick(["00-x", latin1(random.text(60)), `00-${"1".repeat(32)}-${"2".repeat(16)}-01`]),
-  "x-forwarded-for": (random) => random.pick(["1.2.3.4", ",,,", "::1", latin1(random.text(40))]),
-  "accept-encoding": (random) => random.pick(["br", "gzip;q=0", "*", latin1(random.text(20))]),
-  range: (random) => random.pick(["bytes=0-0", "bytes=-1", "bytes=9-1", latin1(random.text(20))]),
-  "if-none-match": (random) => latin1(random.text(20)),
+  cookie: (random) => `web_session=${toHeaderValue(random.text(60))}; ${toHeaderValue(random.text(20))}`,
+  "x-csrf-token": (random) => toHeaderValue(random.text(60)),
+  "x-request-id": (random) => toHeaderValue(random.text(20)),
+  traceparent: (random) =>
+    random.pick(["00-x", toHeaderValue(random.text(60)), `00-${"1".repeat(32)}-${"2".repeat(16)}-01`]),
+  "x-forwarded-for": (random) => random.pick(["1.2.3.4", ",,,", "::1", toHeaderValue(random.text(40))]),
+  "accept-encoding": (random) => random.pick(["br", "gzip;q=0", "*", toHeaderValue(random.text(20))]),
+  range: (random) => random.pick(["bytes=0-0", "bytes=-1", "bytes=9-1", toHeaderValue(random.text(20))]),
+  "if-none-match": (random) => toHeaderValue(random.text(20)),
   host: (random) => random.pick(["shop.example", "evil.example:80", "[::1]"]),
 };
 
-/** Keeps of a text what a header may hold. */
-function latin1(text: string): string {
+/** Returns a text without the characters that a header cannot contain. */
+function toHeaderValue(text: string): string {
   return text.replace(/[^\t\x20-\x7e\xa0-\xff]/g, "").trim();
 }
 
-/** Makes a request up. */
-export function oddRequest(random: Random): OddRequest {
+/** Returns the next request of a sequence. */
+export function generateRequest(random: Random): FuzzRequest {
   const headers: Record<string, string> = { "content-type": "application/json" };
   if (random.chance(25)) {
     const names = Object.keys(HEADERS);
@@ -142,47 +143,48 @@ export function oddRequest(random: Random): OddRequest {
     }
   }
   const method = random.chance(92) ? "POST" : random.pick(METHODS);
-  const path = oddPath(random);
+  const path = generatePath(random);
   return {
     method,
     path,
     headers,
-    body: method === "GET" || method === "HEAD" ? null : oddBody(random, path),
-    pieces: random.chance(20),
+    body: method === "GET" || method === "HEAD" ? null : generateBody(random, path),
+    chunked: random.chance(20),
     breaks: random.chance(2),
   };
 }
 
-function oddPath(random: Random): string {
+function generatePath(random: Random): string {
   const kind = random.below(100);
-  const query = random.chance(5) ? `?${escaped(random.text(20))}` : "";
-  if (kind < 78) return `/__web/rpc/${SOUND[random.below(SOUND.length)]}${query}`;
-  if (kind < 88) return `/__web/rpc/${UNSOUND[random.below(UNSOUND.length)]}${query}`;
-  if (kind < 92) return `/__web/rpc/${escaped(random.text(12))}`;
+  const query = random.chance(5) ? `?${percentEncode(random.text(20))}` : "";
+  if (kind < 78) return `/__web/rpc/${RELIABLE_FUNCTIONS[random.below(RELIABLE_FUNCTIONS.length)]}${query}`;
+  if (kind < 88) return `/__web/rpc/${OTHER_FUNCTIONS[random.below(OTHER_FUNCTIONS.length)]}${query}`;
+  if (kind < 92) return `/__web/rpc/${percentEncode(random.text(12))}`;
   if (kind < 96) return random.pick(PATHS) + query;
-  return `/${escaped(random.damage(Buffer.from(random.pick(PATHS))).toString("latin1"))}`;
+  return `/${percentEncode(random.mutate(Buffer.from(random.pick(PATHS))).toString("latin1"))}`;
 }
 
-/** Escapes what no address can hold, and now and then an escape of what is no letter. */
-function escaped(text: string): string {
+/** Percent-encodes each character that a URL cannot contain as one byte, which may make invalid UTF-8. */
+function percentEncode(text: string): string {
   return text.replace(
     /[^\x21-\x7e]|[#?\\]/g,
-    (letter) => `%${(letter.charCodeAt(0) & 0xff).toString(16).padStart(2, "0")}`,
+    (character) => `%${(character.charCodeAt(0) & 0xff).toString(16).padStart(2, "0")}`,
   );
 }
 
-/** Gives a function's own parameters, mostly all of them, odd values. */
-function ownArguments(random: Random, path: string): Record<string, unknown> {
+/** Returns generated values for most parameters of the function at a path. */
+function generateArguments(random: Random, path: string): Record<string, unknown> {
   const names = PARAMETERS[/^\/__web\/rpc\/(\w+)/.exec(path)?.[1] ?? ""] ?? [];
-  return Object.fromEntries(names.filter(() => random.chance(90)).map((name) => [name, oddValue(random)]));
+  return Object.fromEntries(names.filter(() => random.chance(90)).map((name) => [name, generateValue(random)]));
 }
 
-function oddBody(random: Random, path: string): Buffer {
+function generateBody(random: Random, path: string): Buffer {
   const kind = random.below(100);
-  const args = () => JSON.stringify({ args: random.chance(60) ? ownArguments(random, path) : oddRecord(random) });
+  const args = () =>
+    JSON.stringify({ args: random.chance(60) ? generateArguments(random, path) : generateObject(random) });
   if (kind < 40) return Buffer.from(args());
-  if (kind < 75) return random.damage(Buffer.from(args()));
-  if (kind < 85) return Buffer.from(JSON.stringify(oddValue(random)));
+  if (kind < 75) return random.mutate(Buffer.from(args()));
+  if (kind < 85) return Buffer.from(JSON.stringify(generateValue(random)));
   if (kind < 92) return random.bytes(random.below(200));
   if (kind < 95) return Buffer.from(`{"args":${"[".repeat(random.below(3_000))}`);
   if (kind < 97) return Buffer.from(`{"args":{"value":"${"x".repeat(random.below(3_000))}"},"args":{},"more":1}`);

@@ -1,7 +1,7 @@
-/** Arguments that nobody would send. */
+/** Generates arguments: edge cases of every JSON type, and keys with a meaning in JavaScript. */
 import type { Random } from "./random.ts";
 
-const ODD_NUMBERS: readonly [number, ...number[]] = [
+const EDGE_NUMBERS: readonly [number, ...number[]] = [
   0,
   -0,
   1,
@@ -17,7 +17,7 @@ const ODD_NUMBERS: readonly [number, ...number[]] = [
   Number.MIN_VALUE,
 ];
 
-const ODD_STRINGS: readonly [string, ...string[]] = [
+const EDGE_STRINGS: readonly [string, ...string[]] = [
   "",
   " ",
   "1",
@@ -41,7 +41,7 @@ const ODD_STRINGS: readonly [string, ...string[]] = [
   "a".repeat(5_000),
 ];
 
-/** The keys that arguments have, and those that objects should not have. */
+/** The names of parameters, and keys that could collide with properties of prototypes. */
 const KEYS: readonly [string, ...string[]] = [
   "value",
   "a",
@@ -72,30 +72,30 @@ const KEYS: readonly [string, ...string[]] = [
   "é",
 ];
 
-/** Gives a value of JSON, nested now and then far deeper than is allowed. */
-export function oddValue(random: Random, depth = 0): unknown {
+/** Returns a JSON value. A few nest about as deep as arguments may, or deeper. @see docs/protocol.md 3.2 */
+export function generateValue(random: Random, depth = 0): unknown {
   const kind = random.below(depth > 6 ? 6 : 10);
   if (kind === 0) return null;
   if (kind === 1) return random.chance(50);
-  if (kind === 2) return random.chance(50) ? random.pick(ODD_NUMBERS) : random.below(2 ** 31) / 7;
-  if (kind < 5) return random.pick(ODD_STRINGS);
+  if (kind === 2) return random.chance(50) ? random.pick(EDGE_NUMBERS) : random.below(2 ** 31) / 7;
+  if (kind < 5) return random.pick(EDGE_STRINGS);
   if (kind === 5) return random.text(40);
-  if (kind === 6 && random.chance(5)) return nested(random);
-  if (kind < 8) return Array.from({ length: random.below(5) }, () => oddValue(random, depth + 1));
-  return oddRecord(random, depth + 1);
+  if (kind === 6 && random.chance(5)) return generateNested(random);
+  if (kind < 8) return Array.from({ length: random.below(5) }, () => generateValue(random, depth + 1));
+  return generateObject(random, depth + 1);
 }
 
-/** Gives an object whose own keys may be `__proto__` and its like. */
-export function oddRecord(random: Random, depth = 0): Record<string, unknown> {
+/** Returns an object. Its own keys may be `__proto__`, `constructor` and the like. */
+export function generateObject(random: Random, depth = 0): Record<string, unknown> {
   const entries = Array.from({ length: random.below(5) }, () => {
     const key = random.chance(90) ? random.pick(KEYS) : random.text(12);
-    return [key, oddValue(random, depth)] as const;
+    return [key, generateValue(random, depth)] as const;
   });
   return Object.fromEntries(entries);
 }
 
-function nested(random: Random): unknown {
-  let value: unknown = oddValue(random, 9);
+function generateNested(random: Random): unknown {
+  let value: unknown = generateValue(random, 9);
   for (let depth = 55 + random.below(20); depth > 0; depth--) {
     value = random.chance(50) ? [value] : { [random.pick(KEYS)]: value };
   }

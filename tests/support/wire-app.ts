@@ -1,45 +1,44 @@
-/**
- * The application of the wire suite, built.
- */
+/** The application of the wire suite (tests/conformance/fixtures/wire), built. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { App, AppOptions } from "../../src/app.ts";
-import { COMMON, VARIANTS, type Variant } from "../conformance/wire/index.ts";
+import { COMMON_ENV, VARIANT_ENV, type Variant } from "../conformance/wire/index.ts";
 import { repository } from "./copy-example.ts";
 import { build } from "./run-tsweb.ts";
-import { Site } from "./site.ts";
+import { TestProject } from "./test-project.ts";
 
-/** A built application, in a folder of its own. */
-export interface WireApp {
-  readonly site: Site;
-  /** Makes one in this process, configured as a variant says. */
+/** The built application. */
+export interface BuiltWireApp {
+  /** The copy of the project, with its build in `dist/`. */
+  readonly project: TestProject;
+  /** Returns an application of this process, in one configuration. */
   open(variant: Variant, base?: string): App;
 }
 
-/** Builds the application, to be run in another process. Whoever asks for it removes its folder. */
-export async function buildWireSite(): Promise<Site> {
-  const site = Site.copy(join(repository, "tests/conformance/fixtures/wire"));
-  await build(site.dir);
-  return site;
+/** Builds the application to run it in another process. The caller must remove the copy. */
+export async function buildWireProject(): Promise<TestProject> {
+  const project = TestProject.copy(join(repository, "tests/conformance/fixtures/wire"));
+  await build(project.dir);
+  return project;
 }
 
-/** Builds the application. Whoever asks for it removes its folder. */
-export async function buildWireApp(): Promise<WireApp> {
-  const site = await buildWireSite();
-  // Without it, the module's own application would want a secret of this process's environment.
-  process.env.WEB_ENV = COMMON.WEB_ENV;
-  const built: { default: Built } = await import(pathToFileURL(site.file("dist/app.mjs")).href);
-  return { site, open: (variant, base) => openWire(built.default, variant, base) };
+/** Builds the application and loads it into this process. The caller must remove the copy. */
+export async function buildWireApp(): Promise<BuiltWireApp> {
+  const project = await buildWireProject();
+  // The module's own application reads this process' environment. In production it would require a secret.
+  process.env.WEB_ENV = COMMON_ENV.WEB_ENV;
+  const module: { default: WireModule } = await import(pathToFileURL(project.file("dist/app.mjs")).href);
+  return { project, open: (variant, base) => createWireApp(module.default, variant, base) };
 }
 
-/** What the application's module exports beside the application. */
-interface Built {
+/** The default export of the built application's module: the application, and a function that creates others. */
+interface WireModule {
   open(options: Partial<AppOptions>): App;
 }
 
-/** Makes one of the built application, configured as a variant says. */
-export function openWire(built: Built, variant: Variant, base = ""): App {
-  const { WIRE_CALLS, ...env }: Record<string, string> = { ...COMMON, ...VARIANTS[variant] };
+/** Returns an application of the built module, in one configuration. */
+export function createWireApp(module: WireModule, variant: Variant, base = ""): App {
+  const { WIRE_CALLS, ...env }: Record<string, string> = { ...COMMON_ENV, ...VARIANT_ENV[variant] };
   const rate = WIRE_CALLS ? { calls: Number(WIRE_CALLS), seconds: 60 } : false;
-  return built.open({ env, base, rate });
+  return module.open({ env, base, rate });
 }

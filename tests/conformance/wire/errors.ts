@@ -1,8 +1,8 @@
-/** Rows: what functions throw, and how it is told. */
+/** Test cases: the responses to errors that a function throws. @see docs/protocol.md 5.2 to 5.4 */
 import assert from "node:assert/strict";
-import { calling, type Row, refusal, result, row } from "./exchange.ts";
+import { callRequest, expectError, expectResult, type WireCase, wireCase } from "./exchange.ts";
 
-/** The table of the interface, "Errors". */
+/** The status of each code. @see docs/protocol.md 5.3 */
 const STATUS = {
   validation_error: 422,
   unauthenticated: 401,
@@ -14,67 +14,63 @@ const STATUS = {
   internal: 500,
 } as const;
 
-const throws = (name: string, fn: string, args: unknown, wanted: Parameters<typeof refusal>[2]): Row =>
-  row(name, async (site) => {
-    const { text, error, headers } = await refusal(site, calling(fn, args), wanted);
+const respondsWith = (
+  title: string,
+  fn: string,
+  args: unknown,
+  expected: Parameters<typeof expectError>[2],
+): WireCase =>
+  wireCase(title, async (target) => {
+    const { text, error, headers } = await expectError(target, callRequest(fn, args), expected);
     assert.doesNotMatch(text, /hunter2|crashed|at .*\.(ts|mjs)|secret/);
-    if (wanted.code === "internal" && !wanted.message) {
+    if (expected.code === "internal" && !expected.message) {
       assert.match(error.message, new RegExp(headers.get("x-request-id") ?? "none"));
     }
   });
 
-export const errorRows: readonly Row[] = [
+export const errorCases: readonly WireCase[] = [
   ...Object.entries(STATUS).map(([code, status]) =>
-    throws(
-      `RPCError ${code} is ${status}`,
+    respondsWith(
+      `responds to an RPCError of code ${code} with status ${status}, its message and its details`,
       "refuse",
       { code },
-      {
-        status,
-        code,
-        message: /^Refused\.$/,
-        details: { why: code },
-      },
+      { status, code, message: /^Refused\.$/, details: { why: code } },
     ),
   ),
-  throws("NotFound in a function is not_found", "missing", {}, { status: 404, code: "not_found" }),
-  throws(
-    "ValueError is validation_error with its message",
+  respondsWith(
+    "responds to a NotFound of a function with 404 not_found",
+    "missing",
+    {},
+    { status: 404, code: "not_found" },
+  ),
+  respondsWith(
+    "responds to a ValueError with 422 validation_error and its message",
     "value_error",
     {},
-    {
-      status: 422,
-      code: "validation_error",
-      message: /^Not that value\.$/,
-      details: {},
-    },
+    { status: 422, code: "validation_error", message: /^Not that value\.$/, details: {} },
   ),
-  throws(
-    "TypeError is validation_error with its message",
+  respondsWith(
+    "responds to a TypeError with 422 validation_error and its message",
     "type_error",
     {},
-    {
-      status: 422,
-      code: "validation_error",
-      message: /^Not that type\.$/,
-      details: {},
-    },
+    { status: 422, code: "validation_error", message: /^Not that type\.$/, details: {} },
   ),
-  throws(
-    "anything else is internal, in general words",
+  respondsWith(
+    "responds to any other error with 500 internal, the request id, and nothing of the error",
     "crash",
     { password: "hunter2" },
-    {
-      status: 500,
-      code: "internal",
-      details: {},
-    },
+    { status: 500, code: "internal", details: {} },
   ),
-  throws("a result that cannot be written is internal", "cycle", {}, { status: 500, code: "internal", details: {} }),
-  row("rpc_timeout over is timeout, and a late result is dropped", async (site) => {
-    await refusal(site, calling("late"), { status: 504, code: "timeout" });
-    const ran = async () => (await result(site, "runs_of", { name: "late" })).value;
-    while ((await ran()) === 0);
-    assert.equal((await result(site, "ping")).value, "pong");
+  respondsWith(
+    "responds with 500 internal if the result cannot be serialised",
+    "cycle",
+    {},
+    { status: 500, code: "internal", details: {} },
+  ),
+  wireCase("responds with 504 timeout after rpc_timeout, and discards the late result", async (target) => {
+    await expectError(target, callRequest("late"), { status: 504, code: "timeout" });
+    const countRuns = async () => (await expectResult(target, "runs_of", { name: "late" })).value;
+    while ((await countRuns()) === 0);
+    assert.equal((await expectResult(target, "ping")).value, "pong");
   }),
 ];

@@ -1,41 +1,43 @@
 /**
- * A request and its answer as the wire suite speaks of them: over sockets and in process alike, and
- * without a test runner, so that the suite can be run against any address.
+ * The requests, responses and test cases of the wire suite. They need no test runner, so that
+ * `npm run matrix` can run the suite on other runtimes.
  */
 import assert from "node:assert/strict";
 
-/** A request: what is not said is as a script would send it. */
-export interface Ask {
+/** A request of the suite. */
+export interface WireRequest {
+  /** `GET` by default. */
   readonly method?: string;
-  /** Below the application's base. */
+  /** The path, relative to the application's base. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** The body is sent without its length. */
+  /** Sends the body in chunks, without `Content-Length`. */
   readonly chunked?: boolean;
-  /** The length that is told, where it is not the body's own; the body then need not be sent. */
-  readonly length?: number;
+  /** The value of `Content-Length`, if it is not the length of the body. The body may then be omitted. */
+  readonly contentLength?: number;
 }
 
-/** An answer. */
-export interface Answer {
+/** A complete response. */
+export interface WireResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The connection is not used again; `null` where its connections, and how answers are framed, are the host's own. */
+  /** Whether the response closes the connection; `null` if the runtime decides on connections and framing itself. */
   readonly closes: boolean | null;
 }
 
-/** One way to the application, under one configuration. */
-export interface Site {
-  /** The origin it is asked under, as a page of its own would have it. */
+/** An application with one configuration, and a transport to it. */
+export interface Target {
+  /** The origin of the application's own pages, for example `http://127.0.0.1:43121`. */
   readonly origin: string;
+  /** The base of the application. */
   readonly base: string;
-  send(ask: Ask): Promise<Answer>;
+  send(request: WireRequest): Promise<WireResponse>;
 }
 
-/** The configurations that rows ask for: variables of the environment. */
-export const VARIANTS = {
+/** The environment variables of each configuration that test cases need. */
+export const VARIANT_ENV = {
   plain: {},
   csrf: { WEB_CSRF_SECRET: "3c".repeat(32) },
   origin: { WEB_ORIGIN: "https://shop.example,https://www.shop.example" },
@@ -44,32 +46,38 @@ export const VARIANTS = {
   secure: { WEB_COOKIE_SECURE: "1" },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-export type Variant = keyof typeof VARIANTS;
+/** The name of a configuration. */
+export type Variant = keyof typeof VARIANT_ENV;
 
-/** What every variant has beside its own. */
-export const COMMON = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_ENV: "development" } as const;
+/** The environment variables that all configurations share. */
+export const COMMON_ENV = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_ENV: "development" } as const;
 
-/** One rule of the interface, by name. */
-export interface Row {
-  readonly name: string;
+/** A component of a host server that may respond before the application: Express' JSON parser, Fastify's router. */
+export type HostComponent = "body-parser" | "router";
+
+/** One test case: one rule of docs/protocol.md. */
+export interface WireCase {
+  /** A sentence about the behaviour of the application. */
+  readonly title: string;
   readonly variant: Variant;
-  /**
-   * What else than the application may answer first: a server around it that `parses` JSON bodies, or
-   * that `routes` by itself, and so reads paths and content types before us.
-   */
-  readonly first?: "parses" | "routes";
-  run(site: Site): Promise<void>;
+  /** The host component that may respond to this case instead of the application. */
+  readonly answeredByHost?: HostComponent;
+  run(target: Target): Promise<void>;
 }
 
-/** Makes a row. */
-export function row(name: string, run: Row["run"], more: Partial<Pick<Row, "variant" | "first">> = {}): Row {
-  return { name, variant: "plain", run, ...more };
+/** The optional properties of a test case. */
+export type CaseOptions = Partial<Pick<WireCase, "variant" | "answeredByHost">>;
+
+/** Returns a test case, of the variant `plain` by default. */
+export function wireCase(title: string, run: WireCase["run"], options: CaseOptions = {}): WireCase {
+  return { title, variant: "plain", run, ...options };
 }
 
+/** The header of a JSON body. */
 export const JSON_TYPE = { "content-type": "application/json" } as const;
 
-/** Gives the request of a call, as a script sends it. */
-export function calling(name: string, args: unknown = {}, headers: Ask["headers"] = {}): Ask {
+/** Returns the request of a call, as a script sends it. */
+export function callRequest(name: string, args: unknown = {}, headers: WireRequest["headers"] = {}): WireRequest {
   return {
     method: "POST",
     path: `/__web/rpc/${name}`,
@@ -78,78 +86,95 @@ export function calling(name: string, args: unknown = {}, headers: Ask["headers"
   };
 }
 
-/** Sends a request, and holds the answer to what every answer must have. */
-export async function send(site: Site, ask: Ask): Promise<Answer> {
-  const answer = await site.send(ask);
-  const { headers } = answer;
+/**
+ * Sends a request, and asserts the headers that every response must have.
+ *
+ * @see docs/protocol.md 2.3 to 2.5
+ */
+export async function send(target: Target, request: WireRequest): Promise<WireResponse> {
+  const response = await target.send(request);
+  const { headers } = response;
   assert.match(headers.get("x-request-id") ?? "", /^[A-Za-z0-9._-]{1,128}$/, "X-Request-Id");
   assert.match(headers.get("traceparent") ?? "", /^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$/, "traceparent");
   assert.equal(headers.get("x-content-type-options"), "nosniff");
-  // Nobody else's page may read an answer, whatever it asked.
-  const allowed = [...headers.keys()].filter((name) => name.startsWith("access-control-"));
-  assert.deepEqual(allowed, []);
-  return answer;
+  assertNoCorsHeaders(response);
+  return response;
 }
 
-/** Calls a function, and gives what it answers with 200. */
-export async function result(site: Site, name: string, args: unknown = {}, headers: Ask["headers"] = {}) {
-  const answer = await send(site, calling(name, args, headers));
-  assert.equal(answer.status, 200, answer.text);
-  assert.equal(answer.headers.get("content-type"), "application/json");
-  assert.equal(answer.headers.get("cache-control"), "private, no-store");
-  const body = JSON.parse(answer.text);
+/** Asserts that a response lets no page of another origin read it. */
+export function assertNoCorsHeaders({ headers }: WireResponse): void {
+  const corsHeaders = [...headers.keys()].filter((name) => name.startsWith("access-control-"));
+  assert.deepEqual(corsHeaders, []);
+}
+
+/** Calls a function, asserts a successful response, and returns it with the function's result as `value`. */
+export async function expectResult(
+  target: Target,
+  name: string,
+  args: unknown = {},
+  headers: WireRequest["headers"] = {},
+) {
+  const response = await send(target, callRequest(name, args, headers));
+  assert.equal(response.status, 200, response.text);
+  assert.equal(response.headers.get("content-type"), "application/json");
+  assert.equal(response.headers.get("cache-control"), "private, no-store");
+  const body = JSON.parse(response.text);
   assert.deepEqual(Object.keys(body), ["result"]);
-  return { ...answer, value: body.result };
+  return { ...response, value: body.result };
 }
 
-/** What a refusal must be, beside the shape of an error. */
-export interface Refused {
+/** What an error response must contain. */
+export interface ExpectedError {
   readonly status: number;
   readonly code: string;
-  /** Its body was not read: what is left of it must not be taken for another request. */
+  /** Whether the connection must close, because the body was not read. `false` by default. */
   readonly closes?: boolean;
   readonly headers?: Readonly<Record<string, string | RegExp>>;
   readonly message?: RegExp;
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Holds an answer to whether its connection is used again. */
-export function assertCloses({ closes }: Answer, wanted: boolean): void {
-  if (closes !== null) assert.equal(closes, wanted, "whether the connection closes");
+/** Asserts whether a response closes its connection, unless the runtime decides on that. */
+export function assertCloses({ closes }: WireResponse, expected: boolean): void {
+  if (closes !== null) assert.equal(closes, expected, "whether the connection closes");
 }
 
-/** Sends a request that must be refused, and gives the error. */
-export async function refusal(site: Site, ask: Ask, wanted: Refused) {
-  const answer = await send(site, ask);
-  assert.equal(answer.status, wanted.status, answer.text);
-  assert.equal(answer.headers.get("content-type"), "application/json");
-  assert.equal(answer.headers.get("cache-control"), "private, no-store");
-  assertCloses(answer, wanted.closes ?? false);
-  const body = JSON.parse(answer.text);
+/**
+ * Sends a request, asserts an error response, and returns it with the error of its body as `error`.
+ *
+ * @see docs/protocol.md 5.2
+ */
+export async function expectError(target: Target, request: WireRequest, expected: ExpectedError) {
+  const response = await send(target, request);
+  assert.equal(response.status, expected.status, response.text);
+  assert.equal(response.headers.get("content-type"), "application/json");
+  assert.equal(response.headers.get("cache-control"), "private, no-store");
+  assertCloses(response, expected.closes ?? false);
+  const body = JSON.parse(response.text);
   assert.deepEqual(Object.keys(body), ["error"]);
   assert.deepEqual(Object.keys(body.error), ["code", "message", "details"]);
-  assert.equal(body.error.code, wanted.code);
-  assert.match(body.error.message, wanted.message ?? /./);
+  assert.equal(body.error.code, expected.code);
+  assert.match(body.error.message, expected.message ?? /./);
   assert.equal(Object.prototype.toString.call(body.error.details), "[object Object]");
-  if (wanted.details) assert.deepEqual(body.error.details, wanted.details);
-  for (const [name, value] of Object.entries(wanted.headers ?? {})) {
-    if (typeof value === "string") assert.equal(answer.headers.get(name), value);
-    else assert.match(answer.headers.get(name) ?? "", value);
+  if (expected.details) assert.deepEqual(body.error.details, expected.details);
+  for (const [name, value] of Object.entries(expected.headers ?? {})) {
+    if (typeof value === "string") assert.equal(response.headers.get(name), value);
+    else assert.match(response.headers.get(name) ?? "", value);
   }
-  return { ...answer, error: body.error };
+  return { ...response, error: body.error };
 }
 
-/** Gives the cookies of an answer as the next request sends them. */
-export function cookieOf({ headers }: Answer): string {
+/** Returns the `Cookie` header with which a client sends back the cookies of a response. */
+export function cookieHeader({ headers }: WireResponse): string {
   return headers
     .getSetCookie()
     .map((line) => line.split(";")[0])
     .join("; ");
 }
 
-/** Signs in, and gives what the next request is sent with. */
-export async function signedIn(site: Site, roles: readonly string[] = []): Promise<Record<string, string>> {
-  const answer = await result(site, "login", { sub: "ada", roles });
-  const token = answer.headers.get("x-csrf-token");
-  return { cookie: cookieOf(answer), ...(token === null ? {} : { "x-csrf-token": token }) };
+/** Signs in, and returns the headers of the session: the cookie, and the CSRF token if there is one. */
+export async function signIn(target: Target, roles: readonly string[] = []): Promise<Record<string, string>> {
+  const response = await expectResult(target, "login", { sub: "ada", roles });
+  const token = response.headers.get("x-csrf-token");
+  return { cookie: cookieHeader(response), ...(token === null ? {} : { "x-csrf-token": token }) };
 }

@@ -1,145 +1,164 @@
-/** Rows: the ids of every answer, whatever it is an answer of. */
+/** Test cases: the request id and trace context of every kind of response. @see docs/protocol.md 2.3 and 2.4 */
 import assert from "node:assert/strict";
-import { type Ask, calling, cookieOf, type Row, result, row, type Site, send } from "./exchange.ts";
+import {
+  type CaseOptions,
+  callRequest,
+  cookieHeader,
+  expectResult,
+  send,
+  type Target,
+  type WireCase,
+  type WireRequest,
+  wireCase,
+} from "./exchange.ts";
 
-const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
-const PARENT = "00f067aa0ba902b7";
+const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+const PARENT_ID = "00f067aa0ba902b7";
 
-interface Kind {
+/** A kind of response, and the request that causes it. */
+interface ResponseKind {
   readonly name: string;
   readonly status: number;
-  readonly ask: Ask | ((site: Site) => Promise<Ask>);
-  readonly more?: Partial<Pick<Row, "variant" | "first">>;
+  readonly request: WireRequest | ((target: Target) => Promise<WireRequest>);
+  readonly options?: CaseOptions;
 }
 
-const KINDS: readonly Kind[] = [
-  { name: "a page", status: 200, ask: { path: "/" } },
-  { name: "a page's head", status: 200, ask: { method: "HEAD", path: "/" } },
-  { name: "a redirect", status: 303, ask: { path: "/moved" } },
-  { name: "a page's other address", status: 308, ask: { path: "/me/" } },
-  { name: "a file", status: 200, ask: { path: "/robots.txt" } },
-  { name: "a file that is not modified", status: 304, ask: unmodified },
-  { name: "a script", status: 200, ask: script },
-  { name: "no page", status: 404, ask: { path: "/nowhere" } },
-  { name: "another method of a page", status: 405, ask: { method: "PUT", path: "/" } },
-  { name: "a page that fails", status: 500, ask: { path: "/broken" } },
-  { name: "a page signed out", status: 401, ask: { path: "/refused/unauthenticated" } },
-  { name: "a page that is forbidden", status: 403, ask: { path: "/refused/forbidden" } },
-  { name: "a path that cannot be read", status: 400, ask: { path: "/a%00" }, more: { first: "routes" } },
-  { name: "a route", status: 201, ask: { method: "POST", path: "/hooks/echo", body: "x" } },
-  { name: "a route that fails", status: 500, ask: { method: "POST", path: "/hooks/broken" } },
-  { name: "health", status: 200, ask: { path: "/healthz" } },
-  { name: "readiness", status: 200, ask: { path: "/readyz" } },
-  { name: "a call", status: 200, ask: calling("ping") },
-  { name: "a stream", status: 200, ask: calling("countdown") },
-  { name: "a stream that breaks", status: 200, ask: calling("breaking", { kind: "rpc" }) },
-  { name: "a call's other method", status: 405, ask: { path: "/__web/rpc/ping" } },
-  { name: "a call's other type", status: 415, ask: calling("ping", {}, { "content-type": "text/plain" }) },
-  { name: "a call of another site", status: 403, ask: calling("ping", {}, { origin: "null" }) },
-  { name: "no function", status: 404, ask: calling("nowhere") },
-  { name: "a call signed out", status: 401, ask: calling("secret") },
+const RESPONSE_KINDS: readonly ResponseKind[] = [
+  { name: "a page", status: 200, request: { path: "/" } },
+  { name: "a HEAD of a page", status: 200, request: { method: "HEAD", path: "/" } },
+  { name: "a redirect", status: 303, request: { path: "/moved" } },
+  { name: "a page with a trailing slash", status: 308, request: { path: "/me/" } },
+  { name: "a file", status: 200, request: { path: "/robots.txt" } },
+  { name: "a file that is not modified", status: 304, request: conditionalRequest },
+  { name: "a script", status: 200, request: scriptRequest },
+  { name: "a path without a page", status: 404, request: { path: "/nowhere" } },
+  { name: "a PUT of a page", status: 405, request: { method: "PUT", path: "/" } },
+  { name: "a page that throws", status: 500, request: { path: "/broken" } },
+  { name: "a page that requires a session", status: 401, request: { path: "/refused/unauthenticated" } },
+  { name: "a page that is forbidden", status: 403, request: { path: "/refused/forbidden" } },
+  { name: "an invalid path", status: 400, request: { path: "/a%00" }, options: { answeredByHost: "router" } },
+  { name: "a route", status: 201, request: { method: "POST", path: "/hooks/echo", body: "x" } },
+  { name: "a route that throws", status: 500, request: { method: "POST", path: "/hooks/broken" } },
+  { name: "the health check", status: 200, request: { path: "/healthz" } },
+  { name: "the readiness check", status: 200, request: { path: "/readyz" } },
+  { name: "a call", status: 200, request: callRequest("ping") },
+  { name: "a stream", status: 200, request: callRequest("countdown") },
+  { name: "a stream that throws", status: 200, request: callRequest("breaking", { kind: "rpc" }) },
+  { name: "a GET of a function", status: 405, request: { path: "/__web/rpc/ping" } },
   {
-    name: "a body too large",
-    status: 413,
-    ask: { ...calling("echo"), body: " ".repeat(1024 * 1024 + 1) },
-    more: { first: "parses" },
+    name: "a call with another content type",
+    status: 415,
+    request: callRequest("ping", {}, { "content-type": "text/plain" }),
   },
-  { name: "arguments that are refused", status: 422, ask: calling("add") },
-  { name: "a call that takes too long", status: 504, ask: calling("late") },
-  { name: "a call that fails", status: 500, ask: calling("crash", { password: "x" }) },
-  { name: "a call over the rate", status: 429, ask: overTheRate, more: { variant: "rate" } },
+  { name: "a call from another site", status: 403, request: callRequest("ping", {}, { origin: "null" }) },
+  { name: "a call of an unknown function", status: 404, request: callRequest("nowhere") },
+  { name: "a call that requires a session", status: 401, request: callRequest("secret") },
+  {
+    name: "a body that is too large",
+    status: 413,
+    request: { ...callRequest("echo"), body: " ".repeat(1024 * 1024 + 1) },
+    options: { answeredByHost: "body-parser" },
+  },
+  { name: "a call with invalid arguments", status: 422, request: callRequest("add") },
+  { name: "a call over its time limit", status: 504, request: callRequest("late") },
+  { name: "a call that throws", status: 500, request: callRequest("crash", { password: "x" }) },
+  { name: "a call over the rate limit", status: 429, request: rateLimitedRequest, options: { variant: "rate" } },
 ];
 
-async function unmodified(site: Site): Promise<Ask> {
-  const { headers } = await send(site, { path: "/robots.txt" });
+async function conditionalRequest(target: Target): Promise<WireRequest> {
+  const { headers } = await send(target, { path: "/robots.txt" });
   return { path: "/robots.txt", headers: { "if-none-match": headers.get("etag") ?? "none" } };
 }
 
-/** The address of a script, as the page has it. */
-async function script(site: Site): Promise<Ask> {
-  const { text } = await send(site, { path: "/" });
+async function scriptRequest(target: Target): Promise<WireRequest> {
+  const { text } = await send(target, { path: "/" });
   const [, path = ""] = /<script type="module" src="([^"]+)"/.exec(text) ?? [];
-  return { path: path.slice(site.base.length) };
+  return { path: path.slice(target.base.length) };
 }
 
-async function overTheRate(site: Site): Promise<Ask> {
-  const from = { "x-forwarded-for": "10.1.0.1" };
-  for (let call = 0; call < 4; call++) await send(site, calling("ping", {}, from));
-  return calling("ping", {}, from);
+async function rateLimitedRequest(target: Target): Promise<WireRequest> {
+  const client = { "x-forwarded-for": "10.1.0.1" };
+  for (let call = 0; call < 4; call++) await send(target, callRequest("ping", {}, client));
+  return callRequest("ping", {}, client);
 }
 
-const asked = async ({ ask }: Kind, site: Site, headers: Readonly<Record<string, string>>): Promise<Ask> => {
-  const plain = typeof ask === "function" ? await ask(site) : ask;
-  return { ...plain, headers: { ...plain.headers, ...headers } };
-};
+async function requestWith(
+  { request }: ResponseKind,
+  target: Target,
+  headers: Readonly<Record<string, string>>,
+): Promise<WireRequest> {
+  const original = typeof request === "function" ? await request(target) : request;
+  return { ...original, headers: { ...original.headers, ...headers } };
+}
 
-const carried = (kind: Kind): Row =>
-  row(
-    `X-Request-Id and traceparent are carried on: ${kind.name}, ${kind.status}`,
-    async (site) => {
-      const ids = { "x-request-id": "a-Z0.9_1", traceparent: `00-${TRACE}-${PARENT}-01` };
-      const { status, headers } = await send(site, await asked(kind, site, ids));
+const keepsIds = (kind: ResponseKind): WireCase =>
+  wireCase(
+    `returns the X-Request-Id and the trace id of the request: ${kind.name}, ${kind.status}`,
+    async (target) => {
+      const ids = { "x-request-id": "a-Z0.9_1", traceparent: `00-${TRACE_ID}-${PARENT_ID}-01` };
+      const { status, headers } = await send(target, await requestWith(kind, target, ids));
       assert.equal(status, kind.status);
       assert.equal(headers.get("x-request-id"), "a-Z0.9_1");
-      const [, trace, span, flags] = (headers.get("traceparent") ?? "").split("-");
-      assert.deepEqual([trace, flags], [TRACE, "01"]);
-      assert.notEqual(span, PARENT);
+      const [, traceId, spanId, flags] = (headers.get("traceparent") ?? "").split("-");
+      assert.deepEqual([traceId, flags], [TRACE_ID, "01"]);
+      assert.notEqual(spanId, PARENT_ID);
     },
-    kind.more,
+    kind.options,
   );
 
-const begun = (kind: Kind): Row =>
-  row(
-    `X-Request-Id and traceparent are begun: ${kind.name}, ${kind.status}`,
-    async (site) => {
-      const one = await send(site, await asked(kind, site, {}));
-      const other = await send(site, await asked(kind, site, {}));
-      assert.deepEqual([one.status, other.status], [kind.status, kind.status]);
-      assert.match(one.headers.get("x-request-id") ?? "", /^[0-9a-f]{32}$/);
+const createsIds = (kind: ResponseKind): WireCase =>
+  wireCase(
+    `creates X-Request-Id and traceparent for a request without them: ${kind.name}, ${kind.status}`,
+    async (target) => {
+      const first = await send(target, await requestWith(kind, target, {}));
+      const second = await send(target, await requestWith(kind, target, {}));
+      assert.deepEqual([first.status, second.status], [kind.status, kind.status]);
+      assert.match(first.headers.get("x-request-id") ?? "", /^[0-9a-f]{32}$/);
       for (const name of ["x-request-id", "traceparent"])
-        assert.notEqual(one.headers.get(name), other.headers.get(name));
+        assert.notEqual(first.headers.get(name), second.headers.get(name));
     },
-    kind.more,
+    kind.options,
   );
 
-const BAD_IDS = ["", " ", "a b", "a".repeat(129), 'x","forged":"', "<script>", "a/b", "é"];
-const BAD_TRACES = [
+const INVALID_IDS = ["", " ", "a b", "a".repeat(129), 'x","forged":"', "<script>", "a/b", "é"];
+const INVALID_TRACEPARENTS = [
   "",
   "x",
-  `ff-${TRACE}-${PARENT}-01`,
-  `00-${"0".repeat(32)}-${PARENT}-01`,
-  `00-${TRACE}-${"0".repeat(16)}-01`,
-  `00-${TRACE.toUpperCase()}-${PARENT}-01`,
-  `00-${TRACE}-${PARENT}-01-more`,
-  `00-${TRACE}-${PARENT}`,
+  `ff-${TRACE_ID}-${PARENT_ID}-01`,
+  `00-${"0".repeat(32)}-${PARENT_ID}-01`,
+  `00-${TRACE_ID}-${"0".repeat(16)}-01`,
+  `00-${TRACE_ID.toUpperCase()}-${PARENT_ID}-01`,
+  `00-${TRACE_ID}-${PARENT_ID}-01-more`,
+  `00-${TRACE_ID}-${PARENT_ID}`,
 ];
 
-export const idRows: readonly Row[] = [
-  ...KINDS.flatMap((kind) => [carried(kind), begun(kind)]),
-  row("an id of 128 letters is taken", async (site) => {
+export const idCases: readonly WireCase[] = [
+  ...RESPONSE_KINDS.flatMap((kind) => [keepsIds(kind), createsIds(kind)]),
+  wireCase("accepts a request id of 128 characters", async (target) => {
     const id = "a".repeat(128);
-    assert.equal((await result(site, "about", {}, { "x-request-id": id })).value.id, id);
+    assert.equal((await expectResult(target, "about", {}, { "x-request-id": id })).value.id, id);
   }),
-  ...BAD_IDS.map((id) =>
-    row(`an id is refused: ${JSON.stringify(id.slice(0, 20))}`, async (site) => {
-      const { headers, value } = await result(site, "about", {}, { "x-request-id": id });
+  ...INVALID_IDS.map((id) =>
+    wireCase(`replaces the invalid request id ${JSON.stringify(id.slice(0, 20))}`, async (target) => {
+      const { headers, value } = await expectResult(target, "about", {}, { "x-request-id": id });
       assert.match(headers.get("x-request-id") ?? "", /^[0-9a-f]{32}$/);
       assert.equal(value.id, headers.get("x-request-id"));
     }),
   ),
-  ...BAD_TRACES.map((trace) =>
-    row(`a traceparent is refused: ${JSON.stringify(trace)}`, async (site) => {
-      const { headers } = await result(site, "ping", {}, { traceparent: trace });
-      assert.doesNotMatch(headers.get("traceparent") ?? "", new RegExp(TRACE));
+  ...INVALID_TRACEPARENTS.map((traceparent) =>
+    wireCase(`starts a new trace for the invalid traceparent ${JSON.stringify(traceparent)}`, async (target) => {
+      const { headers } = await expectResult(target, "ping", {}, { traceparent });
+      assert.doesNotMatch(headers.get("traceparent") ?? "", new RegExp(TRACE_ID));
     }),
   ),
-  row("a traceparent of a later version is answered in ours", async (site) => {
-    const { headers } = await result(site, "ping", {}, { traceparent: `cc-${TRACE}-${PARENT}-ff-more` });
-    assert.match(headers.get("traceparent") ?? "", new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
+  wireCase("continues the trace of a traceparent of a later version in version 00", async (target) => {
+    const traceparent = `cc-${TRACE_ID}-${PARENT_ID}-ff-more`;
+    const { headers } = await expectResult(target, "ping", {}, { traceparent });
+    assert.match(headers.get("traceparent") ?? "", new RegExp(`^00-${TRACE_ID}-[0-9a-f]{16}-01$`));
   }),
-  row("no cookie is set that nobody asked for", async (site) => {
-    for (const ask of [{ path: "/" }, { path: "/nowhere" }, calling("ping")]) {
-      assert.equal(cookieOf(await send(site, ask)), "");
+  wireCase("sets no cookie unless the application sets one", async (target) => {
+    for (const request of [{ path: "/" }, { path: "/nowhere" }, callRequest("ping")]) {
+      assert.equal(cookieHeader(await send(target, request)), "");
     }
   }),
 ];

@@ -1,21 +1,35 @@
-/** All rows of the wire: the interface, and the design's section 4, rule by rule. */
-import { callRows } from "./calls.ts";
-import { errorRows } from "./errors.ts";
-import type { Row } from "./exchange.ts";
-import { idRows } from "./ids.ts";
-import { originRows } from "./origins.ts";
-import { refusalRows } from "./refusals.ts";
-import { visitRows } from "./visits.ts";
+/** The test cases of the wire: the rules of docs/protocol.md 2 to 8 and 11, and the order of checks with rate limits. */
+import { argumentCases } from "./arguments.ts";
+import { callCases } from "./calls.ts";
+import { checkOrderCases } from "./check-order.ts";
+import { errorCases } from "./errors.ts";
+import type { WireCase } from "./exchange.ts";
+import { fileCases } from "./files.ts";
+import { idCases } from "./ids.ts";
+import { originCases } from "./origins.ts";
+import { pageCases } from "./pages.ts";
+import { rateLimitCases } from "./rate-limit.ts";
+import { rejectionCases } from "./rejections.ts";
+import { routeCases } from "./routes.ts";
+import { sessionCases } from "./sessions.ts";
+import { streamCases } from "./streams.ts";
 
-export { COMMON, type Row, type Site, VARIANTS, type Variant } from "./exchange.ts";
-export { fetchSite, socketSite } from "./sites.ts";
+export { COMMON_ENV, type HostComponent, type Target, VARIANT_ENV, type Variant } from "./exchange.ts";
+export { fetchTarget, type SocketTarget, socketTarget } from "./targets.ts";
 
-/** The rows by what they are about. */
-export const ROWS: Readonly<Record<string, readonly Row[]>> = {
-  calls: callRows,
-  refusals: refusalRows,
-  origins: originRows,
-  errors: errorRows,
-  ids: idRows,
-  visits: visitRows,
+/** The test cases, by subject. */
+export const WIRE_CASES: Readonly<Record<string, readonly WireCase[]>> = {
+  calls: callCases,
+  arguments: argumentCases,
+  "rejected requests": rejectionCases,
+  "order of checks": checkOrderCases,
+  "rate limit": rateLimitCases,
+  "origin check": originCases,
+  errors: errorCases,
+  "request ids": idCases,
+  streams: streamCases,
+  sessions: sessionCases,
+  pages: pageCases,
+  routes: routeCases,
+  files: fileCases,
 };

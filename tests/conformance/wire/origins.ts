@@ -1,75 +1,118 @@
-/** Rows: whose page may call. */
-import { calling, type Row, refusal, result, row, type Site } from "./exchange.ts";
+/** Test cases: which origins may call functions. @see docs/protocol.md 8.1 to 8.3 */
+import assert from "node:assert/strict";
+import {
+  assertNoCorsHeaders,
+  callRequest,
+  expectError,
+  expectResult,
+  type Target,
+  type Variant,
+  type WireCase,
+  wireCase,
+} from "./exchange.ts";
 
-type Headers = Readonly<Record<string, string>>;
+type RequestHeaders = (target: Target) => Readonly<Record<string, string>>;
 
-const more = (variant: Row["variant"]) => ({ variant });
-
-const passes = (name: string, headers: (site: Site) => Headers, variant: Row["variant"] = "plain"): Row =>
-  row(`200 for ${name}`, async (site) => void (await result(site, "ping", {}, headers(site))), more(variant));
-
-const stops = (name: string, headers: (site: Site) => Headers, variant: Row["variant"] = "plain"): Row =>
-  row(
-    `403 for ${name}`,
-    async (site) => {
-      const before = (await result(site, "runs_of", { name: "ping" })).value;
-      await refusal(site, calling("ping", {}, headers(site)), { status: 403, code: "forbidden", closes: true });
-      const after = (await result(site, "runs_of", { name: "ping" })).value;
-      if (before !== after) throw new Error("The function ran.");
-    },
-    more(variant),
+const accepts = (source: string, headers: RequestHeaders, variant: Variant = "plain"): WireCase =>
+  wireCase(
+    `accepts a call ${source}`,
+    async (target) => void (await expectResult(target, "ping", {}, headers(target))),
+    { variant },
   );
 
-const other = (site: Site) => site.origin.replace(/(:\d+)?$/, ":1");
+const rejects = (source: string, headers: RequestHeaders, variant: Variant = "plain"): WireCase =>
+  wireCase(
+    `rejects a call ${source} with 403, and does not run the function`,
+    async (target) => {
+      const before = (await expectResult(target, "runs_of", { name: "ping" })).value;
+      await expectError(target, callRequest("ping", {}, headers(target)), {
+        status: 403,
+        code: "forbidden",
+        closes: true,
+      });
+      const after = (await expectResult(target, "runs_of", { name: "ping" })).value;
+      if (before !== after) throw new Error("The function has run.");
+    },
+    { variant },
+  );
 
-export const originRows: readonly Row[] = [
-  passes("a script, which sends neither header", () => ({})),
-  passes("a page of this site", ({ origin }) => ({ origin, "sec-fetch-site": "same-origin" })),
-  passes("a page of this site, by an old browser", ({ origin }) => ({ origin })),
-  passes("Sec-Fetch-Site same-origin alone", () => ({ "sec-fetch-site": "same-origin" })),
-  passes("Sec-Fetch-Site none", () => ({ "sec-fetch-site": "none" })),
-  passes("the Host that was asked for", () => ({ host: "other.example:8080", origin: "http://other.example:8080" })),
-  stops("Origin null", () => ({ origin: "null" })),
-  stops("an empty Origin", () => ({ origin: "" })),
-  stops("another site", () => ({ origin: "https://evil.example" })),
-  stops("another site that claims to be this one", () => ({
+const withOtherPort = ({ origin }: Target) => origin.replace(/(:\d+)?$/, ":1");
+
+const plainCases: readonly WireCase[] = [
+  accepts("of a script, without Origin and Sec-Fetch-Site", () => ({})),
+  accepts("of a page of this site", ({ origin }) => ({ origin, "sec-fetch-site": "same-origin" })),
+  accepts("of a page of this site, with Origin only, as older browsers send it", ({ origin }) => ({ origin })),
+  accepts("with Sec-Fetch-Site: same-origin only", () => ({ "sec-fetch-site": "same-origin" })),
+  accepts("with Sec-Fetch-Site: none", () => ({ "sec-fetch-site": "none" })),
+  accepts("whose Origin matches its Host header", () => ({
+    host: "other.example:8080",
+    origin: "http://other.example:8080",
+  })),
+  rejects("with Origin: null", () => ({ origin: "null" })),
+  rejects("with an empty Origin", () => ({ origin: "" })),
+  rejects("of another site", () => ({ origin: "https://evil.example" })),
+  rejects("of another site with Sec-Fetch-Site: same-origin", () => ({
     origin: "https://evil.example",
     "sec-fetch-site": "same-origin",
   })),
-  stops("another port", (site) => ({ origin: other(site) })),
-  stops("another scheme", ({ origin }) => ({ origin: origin.replace("http:", "https:") })),
-  stops("an origin that begins as ours does", ({ origin }) => ({ origin: `${origin}.evil.example` })),
-  stops("two origins", ({ origin }) => ({ origin: `${origin} https://evil.example` })),
-  stops("an origin with a path", ({ origin }) => ({ origin: `${origin}/` })),
-  stops("a sibling site, without Origin", () => ({ "sec-fetch-site": "same-site" })),
-  stops("another site, without Origin", () => ({ "sec-fetch-site": "cross-site" })),
-  stops("a Sec-Fetch-Site that nobody knows", () => ({ "sec-fetch-site": "x" })),
-  stops("a forwarded host that nobody is trusted to tell", () => ({
+  rejects("from another port of this host", (target) => ({ origin: withOtherPort(target) })),
+  rejects("from another scheme of this host", ({ origin }) => ({ origin: origin.replace("http:", "https:") })),
+  rejects("from an origin that starts with the origin of this site", ({ origin }) => ({
+    origin: `${origin}.evil.example`,
+  })),
+  rejects("with two origins", ({ origin }) => ({ origin: `${origin} https://evil.example` })),
+  rejects("with a path in Origin", ({ origin }) => ({ origin: `${origin}/` })),
+  rejects("with Sec-Fetch-Site: same-site, without Origin", () => ({ "sec-fetch-site": "same-site" })),
+  rejects("with Sec-Fetch-Site: cross-site, without Origin", () => ({ "sec-fetch-site": "cross-site" })),
+  rejects("with an unknown value of Sec-Fetch-Site", () => ({ "sec-fetch-site": "x" })),
+  rejects("whose Origin matches X-Forwarded-Host, without a trusted proxy", () => ({
     origin: "https://evil.example",
     "x-forwarded-host": "evil.example",
     "x-forwarded-proto": "https",
   })),
+  wireCase("sends no CORS header to a page of another site, whatever it requests", async (target) => {
+    const origin = "https://evil.example";
+    const preflight = { origin, "access-control-request-method": "POST" };
+    for (const request of [
+      callRequest("ping", {}, { origin }),
+      { method: "OPTIONS", path: "/__web/rpc/ping", headers: preflight },
+      { path: "/", headers: { origin } },
+      { path: "/nowhere", headers: { origin } },
+      { path: "/robots.txt", headers: { origin } },
+      { method: "POST", path: "/hooks/echo", body: "x", headers: { origin } },
+      { path: "/__web/live", headers: { origin } },
+      { path: "/__web/poll", headers: { origin } },
+    ]) {
+      const response = await target.send(request);
+      assert.ok(response.status > 0);
+      assertNoCorsHeaders(response);
+    }
+  }),
+];
 
-  passes("an origin of WEB_ORIGIN", () => ({ origin: "https://shop.example" }), "origin"),
-  passes("another origin of WEB_ORIGIN", () => ({ origin: "https://www.shop.example" }), "origin"),
-  passes("a script, under WEB_ORIGIN", () => ({}), "origin"),
-  stops("the Host, where WEB_ORIGIN says another", ({ origin }) => ({ origin }), "origin"),
-  stops("WEB_ORIGIN with another scheme", () => ({ origin: "http://shop.example" }), "origin"),
-  stops("another site, under WEB_ORIGIN", () => ({ origin: "https://evil.example" }), "origin"),
+const configuredOriginCases: readonly WireCase[] = [
+  accepts("from the first origin of WEB_ORIGIN", () => ({ origin: "https://shop.example" }), "origin"),
+  accepts("from another origin of WEB_ORIGIN", () => ({ origin: "https://www.shop.example" }), "origin"),
+  accepts("of a script, with WEB_ORIGIN set", () => ({}), "origin"),
+  rejects("from the origin of the Host header, if WEB_ORIGIN is another", ({ origin }) => ({ origin }), "origin"),
+  rejects("from WEB_ORIGIN with another scheme", () => ({ origin: "http://shop.example" }), "origin"),
+  rejects("of another site, with WEB_ORIGIN set", () => ({ origin: "https://evil.example" }), "origin"),
+];
 
-  passes(
-    "the origin that the proxy was asked under",
+const proxyCases: readonly WireCase[] = [
+  accepts(
+    "from the origin in X-Forwarded-Proto and X-Forwarded-Host of a trusted proxy",
     () => ({ origin: "https://shop.example", "x-forwarded-proto": "https", "x-forwarded-host": "shop.example" }),
     "proxy",
   ),
-  passes(
-    "the scheme of the proxy alone",
+  accepts(
+    "from the scheme in X-Forwarded-Proto, without X-Forwarded-Host",
     ({ origin }) => ({ origin: origin.replace("http:", "https:"), "x-forwarded-proto": "https" }),
     "proxy",
   ),
-  passes("a connection past the proxy", ({ origin }) => ({ origin }), "proxy"),
-  passes(
-    "the host that the nearest proxy tells",
+  accepts("that did not pass through the trusted proxy", ({ origin }) => ({ origin }), "proxy"),
+  accepts(
+    "from the last host in X-Forwarded-Host, which the nearest proxy has added",
     () => ({
       origin: "https://shop.example",
       "x-forwarded-proto": "http, https",
@@ -77,8 +120,8 @@ export const originRows: readonly Row[] = [
     }),
     "proxy",
   ),
-  stops(
-    "a host that the client claimed",
+  rejects(
+    "from the first host in X-Forwarded-Host, which the client has added",
     () => ({
       origin: "https://evil.example",
       "x-forwarded-proto": "https",
@@ -86,14 +129,16 @@ export const originRows: readonly Row[] = [
     }),
     "proxy",
   ),
-  stops(
-    "a forwarded scheme that is none",
+  rejects(
+    "with a scheme in X-Forwarded-Proto that is not of HTTP",
     () => ({ origin: "file://shop.example", "x-forwarded-proto": "file", "x-forwarded-host": "shop.example" }),
     "proxy",
   ),
-  stops(
-    "another scheme than the proxy's",
+  rejects(
+    "from another scheme than X-Forwarded-Proto",
     () => ({ origin: "http://shop.example", "x-forwarded-proto": "https", "x-forwarded-host": "shop.example" }),
     "proxy",
   ),
 ];
+
+export const originCases: readonly WireCase[] = [...plainCases, ...configuredOriginCases, ...proxyCases];

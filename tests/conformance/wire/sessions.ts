@@ -1,0 +1,71 @@
+/** Test cases: the session and other cookies. @see docs/protocol.md 2.10 and 7 */
+import assert from "node:assert/strict";
+import { callRequest, cookieHeader, expectError, expectResult, signIn, type WireCase, wireCase } from "./exchange.ts";
+
+export const sessionCases: readonly WireCase[] = [
+  wireCase("stores the session in a signed cookie for seven days", async (target) => {
+    const response = await expectResult(target, "login", { sub: "ada", roles: ["admin"] });
+    assert.equal(response.value, null);
+    const [line = "", ...otherLines] = response.headers.getSetCookie();
+    assert.deepEqual(otherLines, []);
+    assert.match(line, /^web_session=[\w-]+\.[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/);
+    const [payload = ""] = line.slice("web_session=".length).split(".");
+    const { sub, name, roles, iat, exp } = JSON.parse(Buffer.from(payload, "base64url").toString());
+    assert.deepEqual(
+      { sub, name, roles, seconds: exp - iat },
+      { sub: "ada", name: "Ada", roles: ["admin"], seconds: 604800 },
+    );
+    const { value } = await expectResult(target, "whoami", {}, { cookie: cookieHeader(response) });
+    assert.deepEqual(value, { sub: "ada", name: "Ada", roles: ["admin"] });
+  }),
+  wireCase(
+    "sets the session cookie with Secure and the prefix __Host-, if WEB_COOKIE_SECURE is set",
+    async (target) => {
+      const response = await expectResult(target, "login", { sub: "ada" });
+      assert.match(
+        response.headers.getSetCookie()[0] ?? "",
+        /^__Host-web_session=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+      );
+      assert.match(response.headers.get("strict-transport-security") ?? "", /^max-age=\d+$/);
+      const cookie = cookieHeader(response);
+      assert.equal((await expectResult(target, "whoami", {}, { cookie })).value.sub, "ada");
+      const withoutPrefix = cookie.replace("__Host-", "");
+      assert.equal((await expectResult(target, "whoami", {}, { cookie: withoutPrefix })).value, null);
+    },
+    { variant: "secure" },
+  ),
+  wireCase("clears the session cookie on session.logout", async (target) => {
+    const response = await expectResult(target, "logout", {}, await signIn(target));
+    assert.match(
+      response.headers.getSetCookie()[0] ?? "",
+      /^web_session=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/,
+    );
+  }),
+  wireCase("ignores a session cookie in which any part was changed", async (target) => {
+    const { cookie = "" } = await signIn(target);
+    for (const at of [13, cookie.indexOf(".") - 2, cookie.indexOf(".") + 2, cookie.length - 2]) {
+      const changed = cookie.slice(0, at) + (cookie[at] === "A" ? "B" : "A") + cookie.slice(at + 1);
+      assert.equal((await expectResult(target, "whoami", {}, { cookie: changed })).value, null);
+    }
+  }),
+  wireCase("throws 401 from session.require without a session, and 403 without the role", async (target) => {
+    await expectError(target, callRequest("require_any"), { status: 401, code: "unauthenticated" });
+    await expectError(target, callRequest("require_admin"), { status: 401, code: "unauthenticated" });
+    const withoutRole = await signIn(target);
+    assert.equal((await expectResult(target, "require_any", {}, withoutRole)).value, "ada");
+    await expectError(target, callRequest("require_admin", {}, withoutRole), { status: 403, code: "forbidden" });
+    assert.equal((await expectResult(target, "require_admin", {}, await signIn(target, ["admin"]))).value, "ada");
+  }),
+  wireCase("sends one Set-Cookie line for each cookie, and decodes the values of the request", async (target) => {
+    const response = await expectResult(target, "cookies", {}, { cookie: "a=1; b=%20x; bad=%zz; =; q" });
+    assert.deepEqual(response.headers.getSetCookie(), [
+      "one=1; Max-Age=60; Path=/; HttpOnly; SameSite=Lax",
+      "two=a%20b%3B%C3%A9; Path=/; HttpOnly; SameSite=Lax",
+      "gone=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax",
+    ]);
+    const { a, b, bad } = response.value;
+    assert.deepEqual({ a, b, bad }, { a: "1", b: " x", bad: "%zz" });
+    const [, two = ""] = response.headers.getSetCookie();
+    assert.equal((await expectResult(target, "cookies", {}, { cookie: two.split(";")[0] ?? "" })).value.two, "a b;é");
+  }),
+];
