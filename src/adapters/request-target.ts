@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isUnambiguousTarget, requestId, traceParent } from "../http/index.ts";
+import { REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
 import { isRepeated } from "./raw-headers.ts";
 
 /** Express keeps the whole request target here: below a mount path, `url` lacks the prefix. */
@@ -56,8 +57,8 @@ export function rejectTarget({ headers }: IncomingMessage, response: ServerRespo
   response.writeHead(400, {
     "content-type": "text/plain; charset=utf-8",
     "x-content-type-options": "nosniff",
-    "x-request-id": requestId(single(headers["x-request-id"])),
-    traceparent: traceParent(single(headers.traceparent)),
+    [REQUEST_ID_HEADER]: requestId(single(headers[REQUEST_ID_HEADER])),
+    [TRACEPARENT_HEADER]: traceParent(single(headers[TRACEPARENT_HEADER])),
     connection: "close",
   });
   response.end("Bad request: the URL cannot be read.\n");

@@ -1,4 +1,4 @@
-import { type Arguments, CSRF_HEADER, CSRF_META, callError, RPC_PREFIX } from "../protocol/index.ts";
+import { type Arguments, CSRF_HEADER, CSRF_META, callError, JSON_TYPE, RPC_PREFIX } from "../protocol/index.ts";
 import { getPageData } from "./page-data.ts";
 
 let token = document.querySelector<HTMLMetaElement>(`meta[name="${CSRF_META}"]`)?.content;
@@ -13,7 +13,7 @@ let token = document.querySelector<HTMLMetaElement>(`meta[name="${CSRF_META}"]`)
  * @see docs/protocol.md 8.4
  */
 export async function post(name: string, args: Arguments, signal?: AbortSignal, isRetry?: boolean): Promise<Response> {
-  const headers: Record<string, string> = { "content-type": "application/json" };
+  const headers: Record<string, string> = { "content-type": JSON_TYPE };
   if (token) headers[CSRF_HEADER] = token;
   const response = await fetch(getPageData().base + RPC_PREFIX + name, {
     method: "POST",

@@ -1,28 +1,16 @@
 import {
   createEventParser,
+  EVENT_STREAM_TYPE,
+  GAP_EVENT,
   type GapReason,
   LIVE_PATH,
   POLL_PATH,
+  type PollResponse,
   readLines,
   type ServerSentEvent,
 } from "../protocol/index.ts";
-import {
-  buildRequest,
-  type Delivery,
-  deliver,
-  listeners,
-  reportGap,
-  type SubscriptionRequest,
-} from "./live-listeners.ts";
+import { buildRequest, deliver, listeners, reportGap, type SubscriptionRequest } from "./live-listeners.ts";
 import { getPageData } from "./page-data.ts";
-
-interface PollResponse {
-  readonly events: readonly Delivery[];
-  readonly gaps: readonly (readonly [channel: string, reason: GapReason])[];
-  readonly cursor: string;
-  /** The response has the maximum size: poll again at once. */
-  readonly more?: true;
-}
 
 /** The server sends data as soon as an event stream is open. */
 const OPEN_TIMEOUT_MS = 10_000;
@@ -102,7 +90,7 @@ async function stream(run: number, signal: AbortSignal): Promise<void> {
   const request = buildRequest(false);
   const { ok, headers, body } = await fetchLive(`${LIVE_PATH}?${request.query}`, signal);
   // The response may be from a proxy, with a page of its own.
-  if (!ok || !headers.get("content-type")?.startsWith("text/event-stream")) return;
+  if (!ok || !headers.get("content-type")?.startsWith(EVENT_STREAM_TYPE)) return;
   const parse = createEventParser();
   // Without a body, this throws.
   for await (const lines of readLines(body as ReadableStream<Uint8Array>)) {
@@ -126,7 +114,7 @@ function handleEvent(
   // Only messages and gaps have an id, and both have two lines of data.
   if (id) deliver(request, id, event ? [] : [[channel, JSON.parse(content as string)]]);
   // The server sends valid reasons only. The remaining listeners of the channel need a new request.
-  if (event === "gap" && reportGap(request, channel, content as GapReason)) void restart();
+  if (event === GAP_EVENT && reportGap(request, channel, content as GapReason)) void restart();
 }
 
 /** Sends one poll. Returns whether more messages are available at once. */

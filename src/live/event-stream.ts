@@ -1,5 +1,5 @@
 import type { BodyProducer, BodySink } from "../http/index.ts";
-import type { GapReason } from "../protocol/index.ts";
+import { GAP_EVENT, type GapReason } from "../protocol/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
 import { formatCursor } from "./cursor.ts";
 import type { FeedReader, Gap } from "./feed-reader.ts";
@@ -184,7 +184,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   #writeGap(reader: FeedReader, reason: GapReason): void {
     reader.end();
     const id = formatCursor(this.#readers.map(({ position }) => position));
-    this.#write(`id: ${id}\nevent: gap\ndata: ${reader.channel}\ndata: ${reason}\n\n`);
+    this.#write(`id: ${id}\nevent: ${GAP_EVENT}\ndata: ${reader.channel}\ndata: ${reason}\n\n`);
   }
 
   /**

@@ -1,10 +1,11 @@
 import { type HandlerResponse, PushedBody } from "../http/index.ts";
+import { EVENT_STREAM_TYPE } from "../protocol/index.ts";
 import { EventStream } from "./event-stream.ts";
 import type { SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
 
 const HEADERS = {
-  "content-type": "text/event-stream",
+  "content-type": EVENT_STREAM_TYPE,
   // no-transform: a proxy that compresses would delay messages until its block is full.
   "cache-control": "private, no-store, no-transform",
   // nginx would buffer the response.

@@ -25,6 +25,7 @@ export { type Arguments, toNamedArguments } from "./named-arguments.ts";
 export { openStream } from "./open-stream.ts";
 export { CSRF_META, type IslandData, islandComment, PAGE_DATA_ID, type PageData } from "./page-data.ts";
 export { OPENAPI_PATH, RPC_PREFIX } from "./paths.ts";
+export type { PollResponse } from "./poll-response.ts";
 export { isLater } from "./position.ts";
 export { readFeed } from "./read-feed.ts";
 export { callError, readResult } from "./result.ts";

@@ -1,7 +1,7 @@
 import { createSecretKey } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { feedOf } from "#test/live-feed";
+import { unsignedFeed } from "#test/unsigned-feed";
 import { signFeed } from "../live/feed.ts";
 import { readFeed } from "./read-feed.ts";
 
@@ -22,8 +22,8 @@ describe("readFeed", () => {
   });
 
   test("reads a feed of the test helpers", () => {
-    expect(readFeed(feedOf("räume:1"))).toEqual({ channel: "räume:1", position: "p.0" });
-    expect(readFeed(feedOf("a", { position: "1-2.x", bound: true }))).toEqual({ channel: "a", position: "1-2.x" });
+    expect(readFeed(unsignedFeed("räume:1"))).toEqual({ channel: "räume:1", position: "p.0" });
+    expect(readFeed(unsignedFeed("a", { position: "1-2.x", bound: true }))).toEqual({ channel: "a", position: "1-2.x" });
   });
 
   test.each([
@@ -32,7 +32,7 @@ describe("readFeed", () => {
     ["no base64", "a feed!"],
     ["base64 of a wrong length", "abcde"],
     ["of too few lines", Buffer.from("1zik0zj\np.0").toString("base64url")],
-    ["all but a channel", feedOf("")],
+    ["all but a channel", unsignedFeed("")],
   ])("rejects a text that is not a feed: %s", (_, text) => {
     expect(() => readFeed(text as string)).toThrow(new TypeError("subscribe() needs a feed of channel()"));
   });

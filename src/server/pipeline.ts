@@ -23,7 +23,7 @@ import {
 import type { Logger } from "../logging/index.ts";
 import { openapi } from "../openapi/index.ts";
 import { handleNotFound, handlePage, handleRoute } from "../pages/index.ts";
-import { OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
+import { OPENAPI_PATH, REQUEST_ID_HEADER, RPC_PREFIX, TRACEPARENT_HEADER } from "../protocol/index.ts";
 import { handleCall } from "../rpc/index.ts";
 import type { Site } from "./site.ts";
 
@@ -58,8 +58,8 @@ function* stepsOfAnswer(context: RequestContext, site: Site): MaybeAsync<Outboun
 function openContext(inbound: InboundRequest, { config, live }: Site): RequestContext {
   return new RequestContext({
     inbound,
-    id: requestId(inbound.header("x-request-id")),
-    traceparent: traceParent(inbound.header("traceparent")),
+    id: requestId(inbound.header(REQUEST_ID_HEADER)),
+    traceparent: traceParent(inbound.header(TRACEPARENT_HEADER)),
     address: clientAddress(inbound.address, inbound.header("x-forwarded-for"), config.trustProxy),
     config,
     bus: live.bus,
