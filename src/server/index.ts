@@ -5,5 +5,6 @@ export { attachInternals, inspect, internalsOf, requireInternals } from "./inter
 export type { Manifest } from "./manifest.ts";
 export { type CalledFunction, checkCalledFunctions, listModules } from "./modules.ts";
 export { answerRequest, type RequestInfo } from "./pipeline.ts";
+export { realtime } from "./realtime.ts";
 export { createSite, type Development, type Site, siteInDevelopment } from "./site.ts";
 export { createStaticFiles } from "./static-files.ts";

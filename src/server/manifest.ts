@@ -1,27 +1,25 @@
 import type { Assets, ViewAsset } from "../pages/index.ts";
+import type { CalledFunction } from "./modules.ts";
 
-/** What `tsweb build` tells the built application of the browser's files. */
+/** What a built application knows of the browser's files. `tsweb build` writes it. */
 export interface Manifest {
-  /** The script that brings views to life; `null` when the application has no view. */
+  /** The page script, which hydrates views; `null` when the application has no view. */
   readonly islands: ViewAsset | null;
-  /** The views, by their module's file. */
+  /** The scripts of views, by their module's file. */
   readonly views: Readonly<Record<string, ViewAsset>>;
   /** The style sheets of each page module's pages, in order, by the module's file. */
   readonly styles: Readonly<Record<string, readonly string[]>>;
-  /** The style sheets of all pages: what the application's own module imports. */
+  /** The style sheets of all pages: those that the application module imports. */
   readonly appStyles: readonly string[];
-  /**
-   * What the addresses of pictures and other files in the server's code begin with, where the
-   * application's base and a slash are to stand.
-   */
+  /** The prefix of asset URLs in the server's code, which stands for the application's base and a slash. */
   readonly assetBase: string;
-  /** Every file for the browser, by its path: nothing else is served. */
+  /** The paths of all browser files. Only these are served. */
   readonly files: readonly string[];
-  /** The server functions that the browser's code calls, and where they are declared and imported. */
-  readonly stubs: readonly { readonly name: string; readonly file: string; readonly importer: string }[];
+  /** The server functions that browser code calls. */
+  readonly stubs: readonly CalledFunction[];
 }
 
-/** Gives pages their assets from a manifest. */
+/** Returns the assets of pages, as a manifest lists them. */
 export function manifestAssets(manifest: Manifest): Assets {
   const missing: ViewAsset = { src: "", preload: [] };
   return {
@@ -30,12 +28,12 @@ export function manifestAssets(manifest: Manifest): Assets {
     islands: manifest.islands ?? missing,
     view({ file, name }) {
       const view = manifest.views[file];
-      if (!view) throw new Error(`The view ${name} of ${file} is not in the build. Build the application again.`);
+      if (!view) throw new Error(`The view ${name} of ${file} is not in the build. Run tsweb build again.`);
       return view;
     },
     styles(page) {
-      const own = page ? (manifest.styles[page.file] ?? []) : [];
-      return [...new Set([...manifest.appStyles, ...own])];
+      const pageStyles = page ? (manifest.styles[page.file] ?? []) : [];
+      return [...new Set([...manifest.appStyles, ...pageStyles])];
     },
   };
 }

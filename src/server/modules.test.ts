@@ -4,7 +4,7 @@ import { page } from "../pages/index.ts";
 import { checkCalledFunctions, listModules } from "./modules.ts";
 
 describe("listModules", () => {
-  it("serves what modules export, by the names of their functions, and nothing else", () => {
+  it("returns the server functions and pages that modules export, and nothing else", () => {
     const add = compiledServer("add", () => 1);
     const home = compiledPage("/", () => null);
     const { functions, pages } = listModules([
@@ -15,30 +15,30 @@ describe("listModules", () => {
     expect(pages.map(({ path }) => path)).toEqual(["/"]);
   });
 
-  it("takes one thing that two modules export for one", () => {
+  it("counts a function once that two modules export", () => {
     const add = compiledServer("add", () => 1);
     expect(listModules([{ add }, { add }]).functions.size).toBe(1);
   });
 
-  it("refuses two functions of one name, naming both files", () => {
+  it("rejects two functions of one name, and names both files", () => {
     const [one, two] = [compiledServer("add", () => 1), compiledServer("add", () => 2)];
     expect(() => listModules([{ add: one }, { add: two }])).toThrow(
       "two server functions are named add, in src/add.server.ts:1 and in src/add.server.ts:1",
     );
   });
 
-  it("refuses a function that is exported by another name than its own", () => {
+  it("rejects a function that is exported under another name than its own", () => {
     expect(() => listModules([{ plus: compiledServer("add", () => 1) }])).toThrow(
-      "add of src/add.server.ts is exported again as plus",
+      "add of src/add.server.ts is exported as plus",
     );
   });
 
-  it("refuses two pages of one path, naming both files", () => {
+  it("rejects two pages of one path, and names both files", () => {
     const [one, two] = [compiledPage("/a", () => null), compiledPage("/a", () => null)];
     expect(() => listModules([{ one }, { two }])).toThrow(/\/a is declared twice.*src\/pages\.server\.tsx:1/);
   });
 
-  it("refuses two paths that differ in the names of their parameters alone", () => {
+  it("rejects two paths that differ only in the names of their parameters", () => {
     const listing = (...paths: string[]) =>
       listModules(paths.map((path) => ({ page: compiledPage(path, () => null) })));
     expect(() => listing("/users/:id", "/users/:name")).toThrow("GET /users/:name is declared twice");
@@ -46,16 +46,16 @@ describe("listModules", () => {
     expect(listing("/users/:id", "/users/new", "/users/:id(\\d+)", "/users/:id/posts").pages).toHaveLength(4);
   });
 
-  it("refuses a module that serves nothing, and says what it exports", () => {
-    expect(() => listModules([{ helper: () => 1 }])).toThrow("modules[0] serves nothing; it exports helper");
-    expect(() => listModules([{}])).toThrow("it exports nothing at all");
+  it("rejects a module that serves nothing, and names its exports", () => {
+    expect(() => listModules([{ helper: () => 1 }])).toThrow("modules[0] serves nothing. It exports helper");
+    expect(() => listModules([{}])).toThrow("It exports nothing at all");
   });
 });
 
-describe("checkCalled", () => {
+describe("checkCalledFunctions", () => {
   const { functions } = listModules([{ add: compiledServer("add", () => 1) }]);
 
-  it("holds the browser's code to what is served: the same name of the same file", () => {
+  it("accepts only functions that are served, by name and file", () => {
     const called = { name: "add", file: "src/add.server.ts", importer: "src/form.tsx" };
     expect(() => checkCalledFunctions([called], { functions })).not.toThrow();
     for (const other of [
@@ -70,13 +70,13 @@ describe("checkCalled", () => {
 });
 
 describe("page()", () => {
-  it("that was not compiled throws, and says how to compile", () => {
+  it("throws in a module that was not compiled, and says how to compile it", () => {
     for (const mark of [() => page("/", () => null), () => page("/", { title: "A" }, () => null)]) {
       expect(mark).toThrow(/was called in a module that tsweb has not compiled/);
     }
   });
 
-  it.each(["", "a", "//a", "http://a.example/"])("refuses the path %j", (path) => {
+  it.each(["", "a", "//a", "http://a.example/"])("rejects the path %j", (path) => {
     expect(() => compiledPage(path, () => null)).toThrow("must start with one slash");
   });
 });

@@ -4,7 +4,7 @@ import { definitionOf, type FunctionDefinition } from "../rpc/index.ts";
 /** A module of an application: `import * as accounts from "./accounts.server.ts"`. */
 export type Module = Readonly<Record<string, unknown>>;
 
-/** What the listed modules serve. */
+/** What the modules of an application serve. */
 export interface Listing {
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
   readonly pages: readonly PageDefinition[];
@@ -12,32 +12,32 @@ export interface Listing {
 }
 
 /**
- * Gathers what the modules of an application serve.
+ * Returns what the modules of an application serve.
  *
- * @throws Error for two functions of one name or two pages or routes of one address, naming both files; for a
- *   function exported under another name than it was compiled with; for a module that serves nothing
+ * @throws Error for two functions of one name, for two pages or routes of one path and method, for a function that is
+ *   exported under another name than its own, and for a module that serves nothing. The message names the files
  */
 export function listModules(modules: readonly Module[]): Listing {
   const functions = new Map<string, FunctionDefinition>();
-  const addresses = new Map<string, PageDefinition | RouteDefinition>();
+  const endpoints = new Map<string, PageDefinition | RouteDefinition>();
   modules.forEach((module, index) => {
-    let serves = 0;
+    let count = 0;
     for (const [name, value] of Object.entries(module)) {
       const definition = definitionOf(value);
-      const address = pageOf(value) ?? routeOf(value);
+      const endpoint = pageOf(value) ?? routeOf(value);
       if (definition) addFunction(functions, name, definition);
-      if (address) addAddress(addresses, address);
-      if (definition || address) serves++;
+      if (endpoint) addEndpoint(endpoints, endpoint);
+      if (definition || endpoint) count++;
     }
-    if (serves === 0) {
+    if (count === 0) {
       const names = Object.keys(module).join(", ") || "nothing at all";
       throw new Error(
-        `new App: modules[${index}] serves nothing; it exports ${names}. List modules that export server functions, ` +
-          'pages or routes, whole: import * as pages from "./pages.server.tsx".',
+        `new App: modules[${index}] serves nothing. It exports ${names}. List only modules that export server ` +
+          'functions, pages or routes, as a namespace: import * as pages from "./pages.server.tsx".',
       );
     }
   });
-  const all = [...addresses.values()];
+  const all = [...endpoints.values()];
   return {
     functions,
     pages: all.filter((each) => each.kind === "page"),
@@ -53,50 +53,51 @@ function addFunction(
   const { name, file } = definition.signature;
   if (exported !== name) {
     throw new Error(
-      `new App: ${name} of ${file} is exported again as ${exported}. A function is called by one name: ` +
-        `export it as ${name}, or not at all.`,
+      `new App: the server function ${name} of ${file} is exported as ${exported}. Callers use the name that it was ` +
+        `declared with: export it as ${name}, or do not export it.`,
     );
   }
   const earlier = functions.get(name);
   if (earlier && earlier !== definition) {
     throw new Error(
-      `new App: two server functions are named ${name}, in ${place(earlier.signature)} and in ` +
-        `${place(definition.signature)}. Rename one of them.`,
+      `new App: two server functions are named ${name}, in ${sourceLocation(earlier.signature)} and in ` +
+        `${sourceLocation(definition.signature)}. Rename one of them.`,
     );
   }
   functions.set(name, definition);
 }
 
-function addAddress(
-  addresses: Map<string, PageDefinition | RouteDefinition>,
+function addEndpoint(
+  endpoints: Map<string, PageDefinition | RouteDefinition>,
   added: PageDefinition | RouteDefinition,
 ): void {
-  // A page is read with GET: a route for that method and path would never be reached, or the page.
+  // A page handles GET: of a page and a GET route with one path, one would never be reached.
   const method = added.kind === "page" ? "GET" : added.method;
-  const address = `${method} ${added.path}`;
-  // What a parameter is called makes no other path of it.
+  // The names of parameters do not make two paths different.
   const key = `${method} ${added.path.replace(/:[A-Za-z_]\w*/g, ":")}`;
-  const earlier = addresses.get(key);
+  const earlier = endpoints.get(key);
   if (earlier && earlier !== added) {
     throw new Error(
-      `new App: ${address} is declared twice, as a ${earlier.kind} in ${place(earlier.source)} and as a ` +
-        `${added.kind} in ${place(added.source)}.`,
+      `new App: ${method} ${added.path} is declared twice, as a ${earlier.kind} in ${sourceLocation(earlier.source)} ` +
+        `and as a ${added.kind} in ${sourceLocation(added.source)}. Change the path of one of them.`,
     );
   }
-  addresses.set(key, added);
+  endpoints.set(key, added);
 }
 
-/** A server function that the browser's code calls. */
+/** A server function that browser code calls. */
 export interface CalledFunction {
   readonly name: string;
+  /** The server module that declares it. */
   readonly file: string;
+  /** The browser module that calls it. */
   readonly importer: string;
 }
 
 /**
- * Holds the browser's code to the list: what it calls is served.
+ * Checks that every server function that browser code calls is served.
  *
- * @throws Error that names the function that no listed module serves
+ * @throws Error that names the function, its file and its caller
  */
 export function checkCalledFunctions(
   called: readonly CalledFunction[],
@@ -105,11 +106,11 @@ export function checkCalledFunctions(
   for (const { name, file, importer } of called) {
     if (functions.get(name)?.signature.file === file) continue;
     throw new Error(
-      `${importer} calls ${name} of ${file}, which no listed module serves. Add that module to the modules of new App.`,
+      `${importer} calls ${name} of ${file}, which is not served. Add ${file} to the modules of new App.`,
     );
   }
 }
 
-function place({ file, line }: { readonly file: string; readonly line: number }): string {
+function sourceLocation({ file, line }: { readonly file: string; readonly line: number }): string {
   return `${file}:${line}`;
 }

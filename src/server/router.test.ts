@@ -13,7 +13,7 @@ function routeAt(method: RouteDefinition["method"], path: string): RouteDefiniti
   return { kind: "route", method, path, run: () => new Response(), source: { file: "src/routes.server.ts", line: 1 } };
 }
 
-describe("the router", () => {
+describe("createAppRouter", () => {
   const router = createAppRouter(
     ["/", "/users/new", "/users/:id", "/a/:b/c/:d", "/docs/**:rest", "/größe"].map(pageAt),
     [routeAt("POST", "/hooks/:kind"), routeAt("GET", "/files/:name"), routeAt("DELETE", "/files/:name")],
@@ -31,21 +31,21 @@ describe("the router", () => {
     ["/a/x/c/y", "/a/:b/c/:d", { b: "x", d: "y" }],
     ["/docs/a/b%20c/d", "/docs/**:rest", { rest: "a/b c/d" }],
     ["/gr%C3%B6%C3%9Fe", "/größe", {}],
-  ])("%s leads to the page %s with %j", (path, page, params) => {
-    const found = router("GET", path);
-    expect(found).toMatchObject({ kind: "page", page: { path: page } });
-    expect({ ...(found?.kind === "page" ? found.params : null) }).toMatchObject(params);
+  ])("matches %s to the page %s with the parameters %j", (path, page, params) => {
+    const match = router("GET", path);
+    expect(match).toMatchObject({ kind: "page", page: { path: page } });
+    expect({ ...(match?.kind === "page" ? match.params : null) }).toMatchObject(params);
     expect(router("HEAD", path)).toMatchObject({ kind: "page", page: { path: page } });
   });
 
   it.each(["/nothing", "/users", "/users/7/x", "/USERS/new/x", "/__proto__", "/constructor"])(
-    "%s leads nowhere, whatever the method",
+    "matches %s to nothing, with any method",
     (path) => {
       for (const method of ["GET", "HEAD", "POST", "BREW"]) expect(router(method, path)).toBeUndefined();
     },
   );
 
-  it("tells pages and routes apart by method, and names the methods that are there", () => {
+  it("matches by method, and returns the allowed methods for any other", () => {
     expect(router("POST", "/hooks/a%20b")).toMatchObject({ kind: "route", params: { kind: "a b" } });
     expect(router("GET", "/hooks/x")).toEqual({ kind: "method", allow: "POST" });
     expect(router("HEAD", "/files/x")).toMatchObject({ kind: "route", route: { method: "GET" } });

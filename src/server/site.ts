@@ -1,11 +1,10 @@
 import type { Config } from "../config/index.ts";
-import { createSecurityHeaders, type SecurityHeaders, type SecurityOptions } from "../http/index.ts";
+import { createSecurityHeaders, type SecurityHeaders, type SecurityOptions, sessionCookieName } from "../http/index.ts";
 import { LiveUpdates } from "../live/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { type Assets, DefaultError, type PageSettings } from "../pages/index.ts";
 import { concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
 import { type CallSettings, compileChecks } from "../rpc/index.ts";
-import { sessionCookieName } from "../session/index.ts";
 import type { AppOptions } from "./app-options.ts";
 import { buildManifest } from "./build-manifest.ts";
 import type { Inspection } from "./inspection.ts";
