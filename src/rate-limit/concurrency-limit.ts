@@ -21,7 +21,7 @@ export interface ConcurrencyLimit {
 }
 
 /**
- * Returns a limit of which nothing is acquired. Clients without open streams take no memory.
+ * Returns a limit without open streams. Clients without open streams use no memory.
  *
  * @param maxPerClient how many streams one client can have open
  */

@@ -34,8 +34,8 @@ export interface ReadResult {
   readonly gap: boolean;
   /**
    * Only with a gap: the position does not belong to the current history of the bus, which was emptied,
-   * restored to an earlier state or started anew. Absent if the messages after the position are no longer
-   * stored, and also if the bus cannot distinguish the two cases.
+   * restored to an earlier state, or started again without its data. Absent if the messages after the
+   * position are no longer stored, and also if the bus cannot distinguish the two cases.
    *
    * @see docs/protocol.md 10.7
    */

@@ -37,8 +37,8 @@ const CHANNEL_OVERHEAD_BYTES = 400;
 
 /**
  * Stores the last messages of every channel within limits. All channels share one sequence of numbers, so
- * that a channel without stored messages needs no memory: for all such channels together, one number tells
- * up to where messages may have been removed.
+ * that a channel without stored messages needs no memory: one number for all such channels records up to where
+ * messages may have been removed.
  */
 export class MemoryHistory {
   readonly #limits: HistoryLimits;

@@ -155,7 +155,7 @@ export class NatsConnector {
         this.#onReconnect();
       }
     }
-    // The client has stopped reconnecting: the next operation connects anew.
+    // The client has stopped reconnecting: the next operation creates a new connection.
     this.#isDisconnected = false;
     this.#connecting = undefined;
     this.#epoch = undefined;
