@@ -117,7 +117,7 @@ describe("browser code may import", () => {
 });
 
 describe("browser code may not import", () => {
-  const refused: [code: string, message: RegExp][] = [
+  const rejected: [code: string, message: RegExp][] = [
     [
       'import { «db } from "./accounts.server.ts";',
       /^"db" of src\/accounts\.server\.ts is not a server function, and browser code can import nothing else/,
@@ -181,7 +181,7 @@ describe("browser code may not import", () => {
     ['import { createHash } from «"crypto";', /is a Node module/],
     ['import(«"node:crypto");', /is a Node module/],
   ];
-  test.each(refused)("rejects %s at the marked location", async (text, message) => {
+  test.each(rejected)("rejects %s at the marked location", async (text, message) => {
     const error = await compileErrorOf(() => check(text));
     expect(error.message).toMatch(message);
     expect(error.loc).toEqual({ file: "/app/src/view.tsx", ...parseMarkedCode(text).location });

@@ -22,8 +22,8 @@ const BROWSER_ENTRY_POINTS = new Set(["browser", "stub", "islands", "jsx-runtime
 
 /** Returns whether a specifier is an entry point of tsweb for the server only. Errs towards yes. */
 export function isServerEntryPoint(specifier: string): boolean {
-  const [name, ...door] = specifier.replace(/[?#].*$/s, "").split("/");
-  return name === "tsweb" && !BROWSER_ENTRY_POINTS.has(door.join("/"));
+  const [name, ...subpath] = specifier.replace(/[?#].*$/s, "").split("/");
+  return name === "tsweb" && !BROWSER_ENTRY_POINTS.has(subpath.join("/"));
 }
 
 /** Returns the error message for an import of a server entry point in browser code. */

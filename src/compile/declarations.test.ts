@@ -107,83 +107,99 @@ describe("finding declarations", () => {
 });
 
 describe("a declaration is rejected", () => {
-  const refused: [title: string, code: string, message: RegExp, file?: string][] = [
+  const rejected: [title: string, code: string, message: RegExp, file?: string][] = [
     [
       "inside a function",
       `${IMPORT}export function f() { return «server(() => 1); }`,
       /at the top level of its module/,
     ],
-    ["inside an arrow", `${IMPORT}export const f = () => «server(() => 1);`, /at the top level of its module/],
+    ["inside an arrow function", `${IMPORT}export const f = () => «server(() => 1);`, /at the top level of its module/],
     ["inside a block", `${IMPORT}if (x) {\n  «server(() => 1);\n}`, /at the top level of its module/],
     ["inside another call", `${IMPORT}export const a = wrap(«server(() => 1));`, /whole value of an exported const/],
     ["inside an object", `${IMPORT}export const a = { b: «server(() => 1) };`, /whole value of an exported const/],
-    ["as a statement", `${IMPORT}«server(() => 1);`, /whole value of an exported const/],
+    ["as an expression statement", `${IMPORT}«server(() => 1);`, /whole value of an exported const/],
     ["with an optional call", `${IMPORT}export const a = «server?.(() => 1);`, /whole value of an exported const/],
-    ["assigned later", `${IMPORT}export let a;\na = «server(() => 1);`, /whole value of an exported const/],
+    [
+      "when it is assigned after the declaration",
+      `${IMPORT}export let a;\na = «server(() => 1);`,
+      /whole value of an exported const/,
+    ],
     [
       "as the default export",
       `${IMPORT}export default «server(() => 1);`,
       /needs a name, but a default export has none/,
     ],
-    ["exported as default below", `${IMPORT}const a = server(() => 1);\nexport { «a as default };`, /needs a name/],
     [
-      "not exported",
+      "when it is exported as default in a separate statement",
+      `${IMPORT}const a = server(() => 1);\nexport { «a as default };`,
+      /needs a name/,
+    ],
+    [
+      "when it is not exported",
       `${IMPORT}const «a = server(() => 1);`,
       /"a" is not exported, so the application cannot use it\. Write `export const name/,
     ],
-    ["exported as a type alone", `${IMPORT}const «a = server(() => 1);\nexport { type a };`, /"a" is not exported/],
-    ["exported twice", `${IMPORT}export const a = server(() => 1);\nexport { «a as b };`, /two names, "a" and "b"/],
     [
-      "exported under a name that is no identifier",
+      "when it is exported as a type only",
+      `${IMPORT}const «a = server(() => 1);\nexport { type a };`,
+      /"a" is not exported/,
+    ],
+    [
+      "when it is exported twice",
+      `${IMPORT}export const a = server(() => 1);\nexport { «a as b };`,
+      /two names, "a" and "b"/,
+    ],
+    [
+      "when its exported name is not an identifier",
       `${IMPORT}const a = server(() => 1);\nexport { «a as "a-b" };`,
       /The export name "a-b" is not an identifier/,
     ],
-    ["let", `${IMPORT}export «let a = server(() => 1);`, /declared with const/],
-    ["var", `${IMPORT}export «var a = server(() => 1);`, /declared with const/],
-    ["destructured", `${IMPORT}export const «{ a } = server(() => 1);`, /cannot be destructured/],
+    ["when it is declared with let", `${IMPORT}export «let a = server(() => 1);`, /declared with const/],
+    ["when it is declared with var", `${IMPORT}export «var a = server(() => 1);`, /declared with const/],
+    ["when it is destructured", `${IMPORT}export const «{ a } = server(() => 1);`, /cannot be destructured/],
     [
-      "in a module that goes to the browser",
+      "when it is server() in a module that is not a server module",
       `${IMPORT}\nexport const a = «server(() => 1);`,
       /Rename this file to "a\.server\.tsx"/,
       "src/a.tsx",
     ],
     [
-      "a page in a module that goes to the browser",
+      "when it is page() in a module that is not a server module",
       'import { page } from "tsweb";\nexport const a = «page("/", () => 1);',
       /page\(\) must be in a server module/,
       "src/a.ts",
     ],
     [
-      "a view in a server module",
+      "when it is view() in a server module",
       'import { view } from "tsweb/browser";\nexport const A = «view(() => 1);',
       /view\(\) cannot be used in a server module/,
     ],
     [
-      "a view that is not exported",
+      "when it is a view that is not exported",
       'import { view } from "tsweb/browser";\nconst «A = view(() => 1);',
       /"A" is not exported/,
       "src/a.tsx",
     ],
     [
-      "an async view",
+      "when it is an async view",
       'import { view } from "tsweb/browser";\nexport const A = view(«async () => 1);',
       /"A" is async, but rendering is synchronous/,
       "src/a.tsx",
     ],
     [
-      "an async view by its name",
+      "when it is a view of a named async function",
       'import { view } from "tsweb/browser";\nasync function f() {}\nexport const A = view(«f);',
       /is async/,
       "src/a.tsx",
     ],
     [
-      "a generator as a view",
+      "when it is a view of a generator function",
       'import { view } from "tsweb/browser";\nexport const A = view(«function* () {});',
       /is a generator/,
       "src/a.tsx",
     ],
   ];
-  test.each(refused)("%s", async (_title, text, message, file = "src/a.server.ts") => {
+  test.each(rejected)("%s", async (_title, text, message, file = "src/a.server.ts") => {
     const error = await compileErrorOf(() => readTestModule(file, text));
     expect(error.message).toMatch(message);
     expect(error.loc).toEqual({ file: `/app/${file}`, ...parseMarkedCode(text).location });
@@ -193,49 +209,49 @@ describe("a declaration is rejected", () => {
 });
 
 describe("a declaration is rejected for its arguments:", () => {
-  const refused: [title: string, code: string, message: RegExp][] = [
+  const rejected: [title: string, code: string, message: RegExp][] = [
     [
-      "none",
+      "no arguments",
       "export const a = «server();",
       /Invalid arguments of server\(\)\. Call it as server\(fn\) or server\(\{ … \}, fn\)/,
     ],
-    ["too many", "export const a = «server({}, () => 1, 3);", /Call it as server\(fn\)/],
-    ["a spread", "export const a = server(«...all);", /Call it as server\(fn\)/],
+    ["too many arguments", "export const a = «server({}, () => 1, 3);", /Call it as server\(fn\)/],
+    ["a spread argument", "export const a = server(«...all);", /Call it as server\(fn\)/],
     ["options without a function", "export const a = «server({ auth_required: true });", /Call it as server\(fn\)/],
-    ["the options last", "export const a = «server(() => 1, {});", /Call it as server\(fn\)/],
-    ["a call", "export const a = server(«make());", /a function written in this module/],
-    ["a member", "export const a = server(«all.login);", /a function written in this module/],
-    ["a class", "export const a = server(«class {});", /a function written in this module/],
-    ["an unknown name", "export const a = server(«login);", /"login" is not declared in this module/],
+    ["options after the function", "export const a = «server(() => 1, {});", /Call it as server\(fn\)/],
+    ["a call as the function", "export const a = server(«make());", /a function written in this module/],
+    [
+      "a member expression as the function",
+      "export const a = server(«all.login);",
+      /a function written in this module/,
+    ],
+    ["a class as the function", "export const a = server(«class {});", /a function written in this module/],
+    ["an undeclared name", "export const a = server(«login);", /"login" is not declared in this module/],
     [
       "an imported function",
       'import { login } from "./b.ts";\nexport const a = server(«login);',
       /"login" is imported/,
     ],
-    ["a function that is assigned to", "function f() {}\nf = g;\nexport const a = server(«f);", /"f" is reassigned/],
+    ["a function that is reassigned", "function f() {}\nf = g;\nexport const a = server(«f);", /"f" is reassigned/],
+    ["a function that a pattern reassigns", "function f() {}\n[f] = g;\nexport const a = server(«f);", /is reassigned/],
     [
-      "a function that a pattern assigns to",
-      "function f() {}\n[f] = g;\nexport const a = server(«f);",
-      /is reassigned/,
-    ],
-    [
-      "a let",
+      "a function in a let variable",
       "let f = () => 1;\nexport const a = server(«f);",
       /"f" is neither a function declaration nor a const function of this module/,
     ],
     [
-      "a const that is no function",
+      "a const that is not a function",
       "const f = bind(g);\nexport const a = server(«f);",
       /"f" is neither a function declaration/,
     ],
     [
-      "a destructured const",
+      "a destructured function",
       "const { f } = () => 1;\nexport const a = server(«f);",
       /"f" is neither a function declaration/,
     ],
-    ["a class by its name", "class F {}\nexport const a = server(«F);", /"F" is neither a function declaration/],
+    ["a class declaration", "class F {}\nexport const a = server(«F);", /"F" is neither a function declaration/],
   ];
-  test.each(refused)("%s", async (_title, code, message) => {
+  test.each(rejected)("%s", async (_title, code, message) => {
     const text = IMPORT + code;
     const error = await compileErrorOf(() => readTestModule("src/a.server.ts", text));
     expect(error.message).toMatch(message);

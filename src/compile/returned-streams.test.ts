@@ -39,7 +39,7 @@ describe("a server function that returns a stream but is not written with functi
     "export const f = server(() => «(async function* () {})());",
     "export const f = server(() => { function* own() {} return «own(); });",
     "export const f = server(h);\nasync function* g() {}\nfunction h() { return «g(); }",
-  ])("%s", async (code) => {
+  ])("in `%s`", async (code) => {
     const { location } = parseMarkedCode(IMPORT + code);
     const error = await compileErrorOf(() => check(code));
     expect(error.message).toContain('The server function "f" returns a stream, so it must be written with function*');
@@ -61,7 +61,7 @@ describe("a server function that returns no stream, or one that the source does 
     'import { list } from "./steps.ts";\nexport const f = server(() => list());',
     'import { steps } from "./gone.ts";\nexport const f = server(() => steps());',
     "export const f = server(() => unknown());",
-  ])("%s", async (code) => {
+  ])("in `%s`", async (code) => {
     await expect(check(code)).resolves.toBeUndefined();
   });
 });

@@ -20,8 +20,14 @@ function short(parameter: Parameter | undefined): string {
   ].join(" ");
 }
 
-function check(declaration: string, around = ""): string {
-  return short(signatureOf(`${IMPORT}${around}\nexport const f = server((${declaration}) => 1);`).params[0]);
+function check(parameter: string, declarations = ""): string {
+  return short(signatureOf(`${IMPORT}${declarations}\nexport const f = server((${parameter}) => 1);`).params[0]);
+}
+
+/** Adds a title to a row of a table: the parameter, the expected result and the declarations that it refers to. */
+function withTitle([parameter, expected, declarations = ""]: readonly [string, string, string?]) {
+  const title = `\`${parameter}\` is ${expected}${declarations && ` with \`${declarations}\``}`;
+  return [title, parameter, expected, declarations] as const;
 }
 
 describe("a name that both the module and the function's body declare", () => {
@@ -44,7 +50,7 @@ describe("a name that both the module and the function's body declare", () => {
 });
 
 describe("the type of a parameter", () => {
-  const table: [declaration: string, expected: string, around?: string][] = [
+  const table: [parameter: string, expected: string, declarations?: string][] = [
     ["a", "any"],
     ["a: int", "int"],
     ["a: float", "float"],
@@ -101,7 +107,7 @@ describe("the type of a parameter", () => {
     ["a: int & { readonly brand: 'Age' }", "int"],
     ["a: number & int", "int"],
     ["a: Base & Extra", "any", "interface Base {}"],
-    // other names of int and float
+    // aliases of int and float
     ["a: t.int", "int", 'import type * as t from "tsweb";'],
     ["a: t.float", "float", 'import * as t from "tsweb";'],
     ["a: t.Serialized", "any", 'import * as t from "tsweb";'],
@@ -127,7 +133,7 @@ describe("the type of a parameter", () => {
     ["a: Color", "any", "enum Color { Red }"],
     ["a: User", "any", "class User { age: int = 1 }"],
     ["a: Readonly<int>", "int"],
-    // types taken from others
+    // indexed access and typeof
     ['a: User["age"]', "int", "interface User { age: int }"],
     ['a: User["age"]', "int?", "type User = { age?: int };"],
     ['a: User["name"]', "any", "type User = { name: string };"],
@@ -138,22 +144,22 @@ describe("the type of a parameter", () => {
     ["a: (typeof SIZES)[number]", "int", "const SIZES = [1, 2] as const;"],
     ["a: (typeof SIZES)[number]", "any", 'const SIZES = ["s", "m"] as const;'],
   ];
-  test.each(table)("%s is %s %s", (declaration, expected, around) => {
-    expect(check(declaration, around)).toBe(expected);
+  test.each(table.map(withTitle))("of %s", (_title, parameter, expected, declarations) => {
+    expect(check(parameter, declarations)).toBe(expected);
   });
 
-  test("a type of this module named int is its own", () => {
+  test("a type named int that this module declares is not tsweb's int", () => {
     const code =
       'import { server } from "tsweb";\ntype int = string;\nexport const f = server((a: int, b: float) => 1);\ninterface float {}';
     expect(signatureOf(code).params.map(short)).toEqual(["any", "any"]);
   });
 
-  test("a type parameter named int is its own, and takes its constraint", () => {
+  test("a type parameter named int is not tsweb's int, and a type parameter is checked as its constraint", () => {
     const code = `${IMPORT}export const f = server(<int, N extends number>(a: int, b: N, c: N | null) => 1);`;
     expect(signatureOf(code).params.map(short)).toEqual(["any", "float", "float|null"]);
   });
 
-  test("int from another package is documentation", () => {
+  test("a type named int from another module is unchecked", () => {
     const code =
       'import { server } from "tsweb";\nimport type { int } from "./numbers.ts";\nexport const f = server((a: int) => 1);';
     expect(signatureOf(code).params.map(short)).toEqual(["any"]);
@@ -161,7 +167,7 @@ describe("the type of a parameter", () => {
 });
 
 describe("a default value", () => {
-  const table: [declaration: string, expected: string, around?: string][] = [
+  const table: [parameter: string, expected: string, declarations?: string][] = [
     ["a = 3", "float?"],
     ["a = -3", "float?"],
     ["a = 2.5", "float?"],
@@ -193,13 +199,13 @@ describe("a default value", () => {
     ["a: string = 'x'", "any?"],
     ["a: Age = 3", "int?", "type Age = int;"],
   ];
-  test.each(table)("%s is %s %s", (declaration, expected, around) => {
-    expect(check(declaration, around)).toBe(expected);
+  test.each(table.map(withTitle))("of %s", (_title, parameter, expected, declarations) => {
+    expect(check(parameter, declarations)).toBe(expected);
   });
 });
 
 describe("a signature", () => {
-  test("has its name, place and parameters, in order", () => {
+  test("contains the name, file, line and parameters in order", () => {
     const code = `${IMPORT}\nexport const login = server(\n  async (email: string, age: int | null, size: "s" | "m" = "s") => email,\n);`;
     expect(signatureOf(code)).toEqual({
       name: "login",
@@ -213,18 +219,18 @@ describe("a signature", () => {
     });
   });
 
-  test("of options and a function declared below", () => {
+  test("is read from a function that is declared after server()", () => {
     const code = `${IMPORT}export const f = server({ auth_required: true }, g);\nasync function g(a: int) {}`;
     expect(signatureOf(code).params).toEqual([{ name: "a", type: "int", annotation: "int" }]);
   });
 
-  test("of a const that is a function", () => {
+  test("is read from a const that is a function", () => {
     expect(
       signatureOf(`${IMPORT}const g = function (a: int) {};\nexport const f = server(g);`).params.map(short),
     ).toEqual(["int"]);
   });
 
-  test("of an overloaded function is its implementation's", () => {
+  test("of an overloaded function is that of its implementation", () => {
     const code = `${IMPORT}function g(a: string): void;\nfunction g(a: string, b: int): void;\nfunction g(a: string, b?: int) {}\nexport const f = server(g);`;
     expect(signatureOf(code).params.map(short)).toEqual(["any", "int?"]);
   });
@@ -234,28 +240,28 @@ describe("a signature", () => {
     ["async function* () {}", true],
     ["async () => 1", undefined],
     ["function () {}", undefined],
-  ])("of %s streams: %s", (fn, stream) => {
+  ])("of %s has the stream flag %s", (fn, stream) => {
     expect(signatureOf(`${IMPORT}export const f = server(${fn});`).stream).toBe(stream);
   });
 
-  test("in JavaScript has names alone", () => {
+  test("in JavaScript contains names, and types of default values", () => {
     const code = 'import { server } from "tsweb";\nexport const f = server((a, b = 3) => 1);';
     const [signature] = readTestModule("src/a.server.js", code).functions;
     expect(signature?.params.map(short)).toEqual(["any", "float?"]);
   });
 
-  test("shortens an annotation of several lines", () => {
+  test("has annotations without line breaks", () => {
     expect(signatureOf(`${IMPORT}export const f = server((a: {\n  b: string;\n}) => 1);`).params[0]?.annotation).toBe(
       "{ b: string; }",
     );
   });
 });
 
-describe("a destructured object", () => {
-  const keyed = (pattern: string, around = "") =>
-    signatureOf(`${IMPORT}${around}\nexport const f = server((${pattern}) => 1);`);
+describe("a destructured object as the only parameter", () => {
+  const keyed = (pattern: string, declarations = "") =>
+    signatureOf(`${IMPORT}${declarations}\nexport const f = server((${pattern}) => 1);`);
 
-  const table: [pattern: string, expected: Record<string, string>, around?: string][] = [
+  const table: [pattern: string, expected: Record<string, string>, declarations?: string][] = [
     ["{ a, b }: { a: string; b?: int }", { a: "any", b: "int?" }],
     ["{ a, b = 1 }: { a: string; b?: int }", { a: "any", b: "int?" }],
     ["{ a: x }: { a: int }", { a: "int" }],
@@ -287,8 +293,8 @@ describe("a destructured object", () => {
     ["{ a }: { a: int } = {}", { a: "int" }],
     ["{}: {}", {}],
   ];
-  test.each(table)("%s", (pattern, expected, around) => {
-    const { params, keyed: isKeyed } = keyed(pattern, around);
+  test.each(table)("has a parameter for each key: %s", (pattern, expected, declarations) => {
+    const { params, keyed: isKeyed } = keyed(pattern, declarations);
     expect(isKeyed).toBe(true);
     expect(Object.fromEntries(params.map((param) => [param.name, short(param)]))).toEqual(expected);
   });
@@ -350,7 +356,7 @@ describe("a parameter list is rejected", () => {
     ["export const f = server(((«a) => {}) as Typed);", /gets the type of `a` from an outer type/],
     ["export const f: Typed = server((«{ a }) => {});", /gets the type of its parameters from an outer type/],
   ];
-  test.each(table)("%s", async (code, message) => {
+  test.each(table)("in `%s`", async (code, message) => {
     const text = IMPORT + code;
     const error = await compileErrorOf(() => readTestModule("src/a.server.ts", text));
     expect(error.message).toMatch(message);

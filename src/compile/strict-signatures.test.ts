@@ -6,13 +6,14 @@ import { MAX_TYPE_NODES } from "./type-shapes/index.ts";
 
 const IMPORT = 'import { server, type int, type float } from "tsweb";\n';
 
-/** A shape in short: `int | "all" | null`, `[string]`, `{ a: int, b?: *Date* }`. What is not checked stands between stars. */
-function say(shape: TypeShape): string {
+/** Returns a short notation of a shape: `int | "all" | null`, `[string]`, `{ a: int, b?: *Date* }`. Asterisks enclose unchecked types. */
+function format(shape: TypeShape): string {
   if (shape.any !== undefined) return `*${shape.any}*`;
   const { kinds = [], literals = [], nullable, list, object, ref } = shape;
-  const lists = list && ("of" in list ? `[${say(list.of)}]` : tuple(list));
+  const lists = list && ("of" in list ? `[${format(list.of)}]` : formatTuple(list));
   const objects =
-    object && ("cases" in object ? `${object.by}: ${object.cases.map(fields).join(" or ")}` : fields(object));
+    object &&
+    ("cases" in object ? `${object.by}: ${object.cases.map(formatFields).join(" or ")}` : formatFields(object));
   const forms = [
     ...kinds,
     ...literals.map((literal) => JSON.stringify(literal)),
@@ -23,67 +24,75 @@ function say(shape: TypeShape): string {
   return forms.join(" | ") || "nothing";
 }
 
-function tuple({ items, rest }: { items: readonly TypeShape[]; rest?: TypeShape }): string {
-  const each = items.map((item) => `${say(item)}${item.optional ? "?" : ""}`);
-  return `(${[...each, ...(rest ? [`...${say(rest)}`] : [])].join(", ")})`;
+function formatTuple({ items, rest }: { items: readonly TypeShape[]; rest?: TypeShape }): string {
+  const each = items.map((item) => `${format(item)}${item.optional ? "?" : ""}`);
+  return `(${[...each, ...(rest ? [`...${format(rest)}`] : [])].join(", ")})`;
 }
 
-function fields({ fields: members, rest }: ObjectFields): string {
-  const each = members.map(([name, shape]) => `${name}${shape.optional ? "?" : ""}: ${say(shape)}`);
-  return `{ ${[...each, ...(rest ? [`...: ${say(rest)}`] : [])].join(", ")} }`;
+function formatFields({ fields: members, rest }: ObjectFields): string {
+  const each = members.map(([name, shape]) => `${name}${shape.optional ? "?" : ""}: ${format(shape)}`);
+  return `{ ${[...each, ...(rest ? [`...: ${format(rest)}`] : [])].join(", ")} }`;
 }
 
-function shaped(code: string): Signature {
+function strictSignatureOf(code: string): Signature {
   const [signature] = strictSignaturesWithin(readTestModule("src/a.server.ts", IMPORT + code));
-  if (!signature) throw new Error("There is no server function in it.");
+  if (!signature) throw new Error("The code of the test has no server function.");
   return signature;
 }
 
-/** What is checked of the first parameter; nothing where that is no more than its coercion. */
-function check(declaration: string, around = ""): string {
-  const { params, shapes = [] } = shaped(`${around}\nexport const f = server((${declaration}) => 1);`);
+/** Returns the shape of the first parameter, or `coerced to <type>` or `unchecked` when it has none. */
+function shapeOf(parameter: string, declarations = ""): string {
+  const { params, shapes = [] } = strictSignatureOf(`${declarations}\nexport const f = server((${parameter}) => 1);`);
   const shape = params[0]?.shape;
-  if (!shape) return `as ${params[0]?.type}`;
-  return [`${say(shape)}${shape.optional ? "?" : ""}`, ...shapes.map((each, i) => `#${i} = ${say(each)}`)].join("; ");
+  if (!shape) return params[0]?.type === "any" ? "unchecked" : `coerced to ${params[0]?.type}`;
+  return [`${format(shape)}${shape.optional ? "?" : ""}`, ...shapes.map((each, i) => `#${i} = ${format(each)}`)].join(
+    "; ",
+  );
 }
 
-describe("what is checked of a parameter", () => {
-  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: it is the text of a type
-  const table: [declaration: string, expected: string, around?: string][] = [
-    // no more than is coerced
-    ["a: int", "as int"],
-    ["a: int | null", "as int"],
-    ["a?: float", "as float"],
-    ['a: int | "all"', "as int"],
-    ["a = 3", "as float"],
-    ["a: boolean", "as boolean"],
-    ["a: true | false", "as boolean"],
-    ["a: Age", "as int", "type Age = int;"],
-    // nothing
-    ["a", "as any"],
-    ["a: unknown", "as any"],
-    ["a: any", "as any"],
-    ["a: object", "as any"],
-    ["a: {}", "as any"],
-    ["a: Date", "as any"],
-    ["a: bigint", "as any"],
-    ["a: string | Date", "as any"],
-    ["a: Map<string, int>", "as any"],
-    ["a: (n: int) => void", "as any"],
-    ["a: `x${string}`", "as any"],
-    ["a: Color", "as any", 'enum Color { Red = "red" }'],
-    ["a: User", "as any", "class User { age: int = 1 }"],
-    ["a: User", "as any", "interface User {}"],
-    ["a: User", "as any", "interface User { a: int }\nclass User {}"],
-    ["a: Imported", "as any", 'import type { Imported } from "./types.ts";'],
-    ["a: keyof typeof X", "as any", "const X = {};"],
-    ["a: { [K in 'a']: string }", "as any"],
-    ["a = []", "as any"],
-    ["a: { (): void }", "as any"],
-    ["a: { [Symbol.iterator]: string }", "as any"],
-    ["a: { __proto__: string }", "as any"],
-    ["a: { [key: number]: string }", "as any"],
-    // text
+/** Adds a title to a row of a table: the parameter, the expected result and the declarations that it refers to. */
+function withTitle([parameter, expected, declarations = ""]: readonly [string, string, string?]) {
+  const title = `\`${parameter}\` is ${expected}${declarations && ` with \`${declarations}\``}`;
+  return [title, parameter, expected, declarations] as const;
+}
+
+describe("the shape of a parameter", () => {
+  // biome-ignore-start lint/suspicious/noTemplateCurlyInString: the source text of a template type
+  const table: [parameter: string, expected: string, declarations?: string][] = [
+    // a coercion, and no shape
+    ["a: int", "coerced to int"],
+    ["a: int | null", "coerced to int"],
+    ["a?: float", "coerced to float"],
+    ['a: int | "all"', "coerced to int"],
+    ["a = 3", "coerced to float"],
+    ["a: boolean", "coerced to boolean"],
+    ["a: true | false", "coerced to boolean"],
+    ["a: Age", "coerced to int", "type Age = int;"],
+    // unchecked
+    ["a", "unchecked"],
+    ["a: unknown", "unchecked"],
+    ["a: any", "unchecked"],
+    ["a: object", "unchecked"],
+    ["a: {}", "unchecked"],
+    ["a: Date", "unchecked"],
+    ["a: bigint", "unchecked"],
+    ["a: string | Date", "unchecked"],
+    ["a: Map<string, int>", "unchecked"],
+    ["a: (n: int) => void", "unchecked"],
+    ["a: `x${string}`", "unchecked"],
+    ["a: Color", "unchecked", 'enum Color { Red = "red" }'],
+    ["a: User", "unchecked", "class User { age: int = 1 }"],
+    ["a: User", "unchecked", "interface User {}"],
+    ["a: User", "unchecked", "interface User { a: int }\nclass User {}"],
+    ["a: Imported", "unchecked", 'import type { Imported } from "./types.ts";'],
+    ["a: keyof typeof X", "unchecked", "const X = {};"],
+    ["a: { [K in 'a']: string }", "unchecked"],
+    ["a = []", "unchecked"],
+    ["a: { (): void }", "unchecked"],
+    ["a: { [Symbol.iterator]: string }", "unchecked"],
+    ["a: { __proto__: string }", "unchecked"],
+    ["a: { [key: number]: string }", "unchecked"],
+    // strings
     ["a: string", "string"],
     ["a: String", "string"],
     ["a?: string", "string"],
@@ -114,14 +123,14 @@ describe("what is checked of a parameter", () => {
     ["a: ReadonlyArray<Date>", "[*Date*]"],
     ["a: int[][]", "[[int]]"],
     ["a: int | int[]", "int | [int]"],
-    ["a: int[] | string[]", "as any"],
+    ["a: int[] | string[]", "unchecked"],
     ["a: [int, string]", "(int, string)"],
     ["a: [x: int, y?: string]", "(int, string?)"],
     ["a: [int, string?]", "(int, string?)"],
     ["a: readonly [int, ...string[]]", "(int, ...string)"],
-    ["a: [...string[], int]", "as any"],
-    ["a: [int, ...[string]]", "as any"],
-    ["a: List[number]", "as int", "type List = int[];"],
+    ["a: [...string[], int]", "unchecked"],
+    ["a: [int, ...[string]]", "unchecked"],
+    ["a: List[number]", "coerced to int", "type List = int[];"],
     // objects
     ["a: { b: string; c?: int }", "{ b: string, c?: int }"],
     ["a: { b: string | undefined }", "{ b?: string }"],
@@ -132,7 +141,7 @@ describe("what is checked of a parameter", () => {
     ["a: { b: string; [key: string]: string }", "{ b: string, ...: string }"],
     ["a: Record<string, int[]>", "{ ...: [int] }"],
     ['a: Record<"x" | "y", int>', "{ x: int, y: int }"],
-    ["a: Record<number, int>", "as any"],
+    ["a: Record<number, int>", "unchecked"],
     ["a: User", "{ name: string, age: int }", "interface User { name: string }\ninterface User { age: int }"],
     [
       "a: User",
@@ -140,10 +149,10 @@ describe("what is checked of a parameter", () => {
       "interface Base { id: int }\ninterface User extends Base { name: string }",
     ],
     ["a: User", '{ id: "x" }', 'interface Base { id: string }\ninterface User extends Base { id: "x" }'],
-    ["a: User", "as any", 'import type { Base } from "./b.ts";\ninterface User extends Base { name: string }'],
+    ["a: User", "unchecked", 'import type { Base } from "./b.ts";\ninterface User extends Base { name: string }'],
     ["a: A & B", "{ a: int, b: int }", "type A = { a: int }; type B = { b: int };"],
-    ["a: A & B", "as any", "type A = { a: int }; type B = { a: string };"],
-    ["a: A & B", "as any", 'type A = { a: int }; import type { B } from "./b.ts";'],
+    ["a: A & B", "unchecked", "type A = { a: int }; type B = { a: string };"],
+    ["a: A & B", "unchecked", 'type A = { a: int }; import type { B } from "./b.ts";'],
     ["a: Page<string>", "{ items: [string] }", "interface Page<T> { items: T[] }"],
     ["a: Page", "{ items: [int] }", "interface Page<T = int> { items: T[] }"],
     ["a: List<List<int>>", "[[int]]", "type List<T> = T[];"],
@@ -151,17 +160,17 @@ describe("what is checked of a parameter", () => {
     ["a: Required<U>", "{ a: int }", "interface U { a?: int }"],
     ['a: Pick<U, "a">', "{ a: int }", "interface U { a: int; b: int }"],
     ['a: Omit<U, "a">', "{ b: int }", "interface U { a: int; b: int }"],
-    ["a: Omit<U, string>", "as any", "interface U { a: int; b: int }"],
+    ["a: Omit<U, string>", "unchecked", "interface U { a: int; b: int }"],
     ['a: U["b"]', "[int]", "interface U { b: int[] }"],
     // unions of objects
     [
       'a: { kind: "a"; n: int } | { kind: "b" | "c"; s: string }',
       'kind: { kind: "a", n: int } or { kind: "b" | "c", s: string }',
     ],
-    ["a: { n: int } | { s: string }", "as any"],
-    ['a: { kind: "a" } | { kind: "a"; s: string }', "as any"],
-    ['a: { kind: "a" } | { kind?: "b" }', "as any"],
-    // made of themselves
+    ["a: { n: int } | { s: string }", "unchecked"],
+    ['a: { kind: "a" } | { kind: "a"; s: string }', "unchecked"],
+    ['a: { kind: "a" } | { kind?: "b" }', "unchecked"],
+    // recursive types
     ["a: Tree", "{ v: int, kids: [#0] }; #0 = { v: int, kids: [#0] }", "interface Tree { v: int; kids: Tree[] }"],
     ["a: Json", "string | [#0] | null; #0 = string | [#0] | null", "type Json = string | null | Json[];"],
     ["a: T<int>", "{ v: int, n: #0 | null }; #0 = { v: int, n: #0 | null }", "type T<X> = { v: X; n: T<X> | null };"],
@@ -171,42 +180,43 @@ describe("what is checked of a parameter", () => {
     ["a: { b: A }", "{ b: *A | null* }", "type A = A | null;"],
   ];
   // biome-ignore-end lint/suspicious/noTemplateCurlyInString: see above
-  test.each(table)("%s is %s %s", (declaration, expected, around) => {
-    expect(check(declaration, around)).toBe(expected);
+  test.each(table.map(withTitle))("of %s", (_title, parameter, expected, declarations) => {
+    expect(shapeOf(parameter, declarations)).toBe(expected);
   });
 
-  test("of a destructured object is that of its keys", () => {
+  test("is read for each key of a destructured object", () => {
     const code = "({ id, tags, size = 's', n = 1 }: Input) => 1";
-    const { params } = shaped(
+    const { params } = strictSignatureOf(
       `interface Input { tags: string[]; id: int; size?: "s" | "m"; n?: int }\nexport const f = server(${code});`,
     );
-    expect(params.map(({ name, shape }) => [name, shape && say(shape)])).toEqual([
+    expect(params.map(({ name, shape }) => [name, shape && format(shape)])).toEqual([
       ["id", undefined],
       ["tags", "[string]"],
       ["size", '"s" | "m"'],
       ["n", undefined],
     ]);
-    const untyped = shaped("export const f = server(({ a = 'x', b = 1, c }) => 1);").params;
-    expect(untyped.map(({ shape }) => shape && say(shape))).toEqual(["string", undefined, undefined]);
+    const untyped = strictSignatureOf("export const f = server(({ a = 'x', b = 1, c }) => 1);").params;
+    expect(untyped.map(({ shape }) => shape && format(shape))).toEqual(["string", undefined, undefined]);
   });
 
-  test("is read up to a number of parts, and the rest is said to be unchecked", () => {
-    const members = (many: number) => Array.from({ length: many }, (_, i) => `a${i}: string`).join("; ");
-    const parts = (many: number) => {
-      const object = shaped(`export const f = server((a: { ${members(many)} }) => 1);`).params[0]?.shape?.object;
+  test("is read up to the maximum number of type nodes, and unchecked beyond", () => {
+    const members = (count: number) => Array.from({ length: count }, (_, i) => `a${i}: string`).join("; ");
+    const checkedFields = (count: number) => {
+      const object = strictSignatureOf(`export const f = server((a: { ${members(count)} }) => 1);`).params[0]?.shape
+        ?.object;
       return object && "fields" in object ? object.fields.filter(([, shape]) => shape.any === undefined).length : 0;
     };
-    // The object itself is one.
-    expect(parts(MAX_TYPE_NODES - 2)).toBe(MAX_TYPE_NODES - 2);
-    expect(parts(MAX_TYPE_NODES - 1)).toBe(MAX_TYPE_NODES - 1);
-    expect(parts(MAX_TYPE_NODES)).toBe(MAX_TYPE_NODES - 1);
+    // The object itself is one node.
+    expect(checkedFields(MAX_TYPE_NODES - 2)).toBe(MAX_TYPE_NODES - 2);
+    expect(checkedFields(MAX_TYPE_NODES - 1)).toBe(MAX_TYPE_NODES - 1);
+    expect(checkedFields(MAX_TYPE_NODES)).toBe(MAX_TYPE_NODES - 1);
   });
 });
 
-describe("types of other modules", () => {
+describe("a type of another module", () => {
   const AGES = {
     "src/t.ts": `import type { float, int } from "tsweb";
-      export type Age = int; export type Price = float | null; export type Flag = boolean; export type Most = int | "all";`,
+      export type Age = int; export type Price = float | null; export type Flag = boolean; export type Amount = int | "all";`,
   };
 
   test.each([
@@ -215,14 +225,14 @@ describe("types of other modules", () => {
     ["Age | undefined", { type: "int", optional: true }],
     ["Price", { type: "float", nullable: true }],
     ["Flag", { type: "boolean" }],
-    ["Most", { type: "int", literals: ["all"] }],
-  ])("%s is coerced, in strict applications and in others", async (type, expected) => {
-    const imports = 'import type { Age, Price, Flag, Most } from "./t.ts";';
-    const { parameter } = await shapeIn({ ...AGES, "src/a.server.ts": using(type, imports) });
+    ["Amount", { type: "int", literals: ["all"] }],
+  ])("becomes the coercion of the parameter: %s", async (type, expected) => {
+    const imports = 'import type { Age, Price, Flag, Amount } from "./t.ts";';
+    const { parameter } = await firstShape({ ...AGES, "src/a.server.ts": using(type, imports) });
     expect(parameter).toEqual({ name: "a", annotation: type, ...expected });
   });
 
-  const shapeIn = async (files: Record<string, string>) => {
+  const firstShape = async (files: Record<string, string>) => {
     const resolver = inMemoryResolver(files);
     const facts = await resolver.read("/app/src/a.server.ts");
     if (!facts) throw new Error("The module of the test cannot be read.");
@@ -295,27 +305,27 @@ describe("types of other modules", () => {
     ["{ u: User }", 'import type { User } from "./t.ts";', { "src/t.ts": "export const other = 1;" }, "{ u: *User* }"],
     ["{ u: User }", 'import type { User } from "./t.ts";', { "src/t.ts": "export type User = {" }, "{ u: *User* }"],
     ["{ u: User }", 'import { User } from "./t.ts";', { "src/t.ts": "export class User { n = 1 }" }, "{ u: *User* }"],
-  ])("%s %s", async (type, imports, files, expected) => {
-    const { shape } = await shapeIn({ "src/a.server.ts": using(type, imports), ...files });
-    expect(shape && say(shape)).toBe(expected);
+  ])("is read for %s with %s", async (type, imports, files, expected) => {
+    const { shape } = await firstShape({ "src/a.server.ts": using(type, imports), ...files });
+    expect(shape && format(shape)).toBe(expected);
   });
 
-  test("are those of a destructured object, too", async () => {
+  test("is read for the keys of a destructured object", async () => {
     const resolver = inMemoryResolver({
       "src/a.server.ts": `${IMPORT}import type { Input } from "./t.ts";\nexport const f = server(({ n, name, gone }: Input) => 1);`,
       "src/t.ts": 'import type { int } from "tsweb";\nexport interface Input { n: int; name?: string }',
     });
     const facts = await resolver.read("/app/src/a.server.ts");
     const { functions } = facts ? await strictSignatures(facts, resolver) : { functions: [] };
-    expect(functions[0]?.params.map(({ name, type, shape }) => [name, type, shape && say(shape)])).toEqual([
+    expect(functions[0]?.params.map(({ name, type, shape }) => [name, type, shape && format(shape)])).toEqual([
       ["n", "int", undefined],
       ["name", "any", "string"],
       ["gone", "any", undefined],
     ]);
   });
 
-  test("names the modules that it depends on, for who watches them", async () => {
-    const { others } = await shapeIn({
+  test("adds its files to the files to watch", async () => {
+    const { others } = await firstShape({
       "src/a.server.ts": using("User", 'import type { User } from "./barrel.ts";'),
       "src/barrel.ts": 'export type { User } from "./t.ts";',
       "src/t.ts": 'import type { Town } from "./town.ts";\nexport type User = { in: Town };',

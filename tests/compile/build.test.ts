@@ -25,8 +25,8 @@ const FILES = {
 const view = (head: string, body = "null") =>
   `import { view } from "tsweb/browser";\n${head}\nexport const View = view(() => { ${body}; return <p />; });`;
 
-/** Gives all text of a build's output, with whatever it inlined decoded. */
-function textOf(output: readonly { text: string }[]): string {
+/** Returns the text of all output files, followed by the decoded data URLs. */
+function outputText(output: readonly { text: string }[]): string {
   const text = output.map((file) => file.text).join("\n");
   const inlined = [...text.matchAll(/base64,([A-Za-z0-9+/=]+)/g)].map(([, data = ""]) =>
     Buffer.from(data, "base64").toString(),
@@ -34,7 +34,7 @@ function textOf(output: readonly { text: string }[]): string {
   return [text, ...inlined].join("\n");
 }
 
-describe("what a build for the browser holds of a server module", () => {
+describe("of a server module, a build for the browser contains only", () => {
   const builds: [title: string, files: Record<string, string>, expected: string][] = [
     [
       "stubs",
@@ -42,12 +42,12 @@ describe("what a build for the browser holds of a server module", () => {
       'stub("login", [',
     ],
     [
-      "stubs, without the ending of its name and under another name",
+      "stubs, imported without the file extension and under an alias",
       { "src/view.tsx": view('import { login as signIn } from "./accounts.server";', "signIn()") },
       'stub("login", [',
     ],
     [
-      "stubs, through a barrel",
+      "stubs, imported through a barrel module",
       {
         "src/view.tsx": view('import { login } from "./barrel.ts";', "login()"),
         "src/barrel.ts": 'export { login } from "./accounts.server.ts";',
@@ -55,7 +55,7 @@ describe("what a build for the browser holds of a server module", () => {
       'stub("login", [',
     ],
     [
-      "stubs, through another server module",
+      "stubs, re-exported by another server module",
       {
         "src/view.tsx": view('import { login } from "./more.server.ts";', "login()"),
         "src/more.server.ts": `export { login } from "./accounts.server.ts";\nexport const other = "${MARKER}-more";`,
@@ -73,7 +73,7 @@ describe("what a build for the browser holds of a server module", () => {
       'stub("login", [',
     ],
     [
-      "stubs, in a worker by its query",
+      "stubs, in a worker that is imported with ?worker",
       {
         "src/view.tsx": view('import Work from "./worker.ts?worker";', "new Work()"),
         "src/worker.ts": 'import { login } from "./accounts.server.ts";\nlogin("a");',
@@ -81,24 +81,24 @@ describe("what a build for the browser holds of a server module", () => {
       'stub("login", [',
     ],
     [
-      "stubs, through a glob",
+      "stubs, imported with import.meta.glob",
       { "src/view.tsx": view("", 'console.log(import.meta.glob("./*.server.ts"))') },
       'stub("login", [',
     ],
     [
-      "nothing, for its types",
+      "nothing when only its types are imported",
       { "src/view.tsx": view('import type { User } from "./accounts.server.ts";\nexport let user: User;') },
       "View",
     ],
   ];
   test.each(builds)("%s", async (_title, files, expected) => {
-    const text = textOf(await new Project({ ...FILES, ...files }).buildClient("src/view.tsx"));
+    const text = outputText(await new Project({ ...FILES, ...files }).buildClient("src/view.tsx"));
     expect(text.includes(expected)).toBe(true);
-    expect(text.includes(MARKER)).toBe(false); // not toContain, which would show the whole of it
+    expect(text.includes(MARKER)).toBe(false); // toContain would print the whole output
     expect(text.includes("new App")).toBe(false);
   });
 
-  test("types in braces alone, though every import is kept", async () => {
+  test("nothing for `import { type … }` with verbatimModuleSyntax", async () => {
     const project = new Project({
       ...FILES,
       "tsconfig.json": '{ "compilerOptions": { "verbatimModuleSyntax": true, "jsx": "react-jsx" } }',
@@ -106,43 +106,63 @@ describe("what a build for the browser holds of a server module", () => {
         'import { type User } from "./accounts.server.ts";\nimport { type int } from "tsweb";\nexport let user: User | int;',
       ),
     });
-    const text = textOf(await project.buildClient("src/view.tsx"));
+    const text = outputText(await project.buildClient("src/view.tsx"));
     expect(text.includes(MARKER)).toBe(false);
     expect(text.includes("stub(")).toBe(false);
   });
 });
 
-describe("what a build for the browser is refused for", () => {
-  const refused: [title: string, code: string, message: RegExp][] = [
+describe("a build for the browser fails on", () => {
+  const rejected: [title: string, code: string, message: RegExp][] = [
     [
-      "a name that is no server function",
+      "an import of a name that is not a server function",
       'import { «db } from "./accounts.server.ts";\nconsole.log(db);',
       /^"db" of src\/accounts\.server\.ts is not a server function/,
     ],
     [
-      "its text",
+      "an import of the text of a server module",
       'import text from «"./accounts.server.ts?raw";\nconsole.log(text);',
-      /cannot be asked for with "\?raw"/,
+      /cannot be imported with "\?raw"/,
     ],
-    ["its address", 'import text from «"./accounts.server.ts?url";\nconsole.log(text);', /"\?url"/],
-    ["an asset made of it", 'console.log(new URL(«"./accounts.server.ts", import.meta.url).href);', /has no address/],
-    ["a worker made of it", 'new Worker(new URL(«"./accounts.server.ts", import.meta.url));', /has no address/],
-    ["a dynamic import", 'console.log(import(«"./accounts.server.ts"));', /import them by name/],
-    ["a star", 'export * from «"./accounts.server.ts";', /name them/],
-    ["a module of Node", 'import { createHash } from «"node:crypto";\nconsole.log(createHash);', /is a module of Node/],
-    ["the server's door", 'import { session } from «"tsweb";\nconsole.log(session);', /is the server's side of tsweb/],
+    [
+      "an import of the URL of a server module",
+      'import text from «"./accounts.server.ts?url";\nconsole.log(text);',
+      /"\?url"/,
+    ],
+    [
+      "new URL() of a server module",
+      'console.log(new URL(«"./accounts.server.ts", import.meta.url).href);',
+      /it has no URL in the browser/,
+    ],
+    [
+      "a worker whose module is a server module",
+      'new Worker(new URL(«"./accounts.server.ts", import.meta.url));',
+      /it has no URL in the browser/,
+    ],
+    ["a dynamic import of a server module", 'console.log(import(«"./accounts.server.ts"));', /Import them by name/],
+    ["a star re-export of a server module", 'export * from «"./accounts.server.ts";', /Export them by name/],
+    [
+      "an import of a Node module",
+      'import { createHash } from «"node:crypto";\nconsole.log(createHash);',
+      /is a Node module/,
+    ],
+    [
+      "an import of a server entry point",
+      'import { session } from «"tsweb";\nconsole.log(session);',
+      /is a server entry point of tsweb/,
+    ],
     [
       "server() outside a server module",
       'import { server } from "tsweb";\nexport const f = «server(() => 1);',
-      /name this file "view\.server\.tsx"/,
+      /Rename this file to "view\.server\.tsx"/,
     ],
     [
       "a server call in markup",
       'import { login } from "./accounts.server.ts";\nexport const A = () => <p>{«login("a")}</p>;',
-      /cannot stand in markup/,
+      /cannot be used in markup/,
     ],
   ];
-  test.each(refused)("%s", async (_title, code, message) => {
+  test.each(rejected)("%s", async (_title, code, message) => {
     const text = view(code);
     const project = new Project({ ...FILES, "src/view.tsx": parseMarkedCode(text).code });
     const error = await buildFailure(project.buildClient("src/view.tsx"));
@@ -152,21 +172,21 @@ describe("what a build for the browser is refused for", () => {
     expect(error.frame).toContain("^");
   });
 
-  test("what is wrong in the server module itself, at its own place", async () => {
+  test("an error in a server module, which it reports for that module", async () => {
     const text = 'import { server } from "tsweb";\nexport const login = server((«...all: string[]) => all);';
     const project = new Project({
       "src/accounts.server.ts": parseMarkedCode(text).code,
       "src/view.tsx": view('import { login } from "./accounts.server.ts";', "login()"),
     });
     const error = await buildFailure(project.buildClient("src/view.tsx"));
-    expect(error.message).toMatch(/has no rest parameter/);
+    expect(error.message).toMatch(/cannot have a rest parameter/);
     expect(error.loc).toMatchObject({
       file: project.file("src/accounts.server.ts"),
       ...parseMarkedCode(text).location,
     });
   });
 
-  test("a stub of a module that the application does not list", async () => {
+  test("an import of a stub whose module the application does not list", async () => {
     const text = view('import { «other } from "./other.server.ts";', "other()");
     const project = new Project({
       ...FILES,
@@ -174,35 +194,35 @@ describe("what a build for the browser is refused for", () => {
       "src/view.tsx": parseMarkedCode(text).code,
     });
     const error = await buildFailure(project.buildClient("src/view.tsx"));
-    expect(error.message).toMatch(/the application does not serve: add that module to `modules` in src\/app\.ts/);
+    expect(error.message).toMatch(/the application does not serve\. Add that module to `modules` in src\/app\.ts/);
     expect(error.loc).toMatchObject(parseMarkedCode(text).location ?? {});
   });
 
   test.each([
     [
-      "an address in a style sheet",
+      "a url() of a server module in a style sheet",
       {
         "src/view.css": 'p { background: url("./accounts.server.ts"); }',
         "src/view.tsx": view('import "./view.css";'),
       },
     ],
     [
-      "an address in a style sheet, by an alias",
+      "a url() of a server module in a style sheet, relative to the root",
       {
         "src/view.css": 'p { background: url("/src/accounts.server.ts"); }',
         "src/view.tsx": view('import "./view.css";'),
       },
     ],
     [
-      "its text, through a glob",
+      "the text of a server module through import.meta.glob",
       { "src/view.tsx": view("", 'console.log(import.meta.glob("./*.server.ts", { query: "?raw", eager: true }))') },
     ],
     [
-      "its address, through a glob",
+      "the URL of a server module through import.meta.glob",
       { "src/view.tsx": view("", 'console.log(import.meta.glob("./*.server.ts", { query: "?url" }))') },
     ],
     [
-      "its address, through a template",
+      "the URL of a server module through a template",
       { "src/view.tsx": view("", "console.log(new URL(`./$" + "{name}.server.ts`, import.meta.url))") },
     ],
   ])("%s", async (_title, files) => {
@@ -212,19 +232,19 @@ describe("what a build for the browser is refused for", () => {
 });
 
 describe("a build for the server", () => {
-  test("has every signature, and the text as it was", async () => {
-    const text = textOf(await new Project(FILES).buildServer("src/accounts.server.ts"));
+  test("contains every signature and the original code", async () => {
+    const text = outputText(await new Project(FILES).buildServer("src/accounts.server.ts"));
     expect(text).toContain(MARKER);
     expect(text).toContain('"name": "login"');
     expect(text).toContain('"line": 7');
   });
 
-  test("maps back to the lines of the source", async () => {
+  test("has a source map to the server modules", async () => {
     const output = await new Project(FILES).buildServer("src/accounts.server.ts");
     expect(output.some(({ text }) => text.includes("src/accounts.server.ts"))).toBe(true);
   });
 
-  test("is refused when two modules have functions of one name", async () => {
+  test("fails when two modules have server functions of one name", async () => {
     const text =
       'import { App } from "tsweb";\nimport * as a from "./accounts.server.ts";\nimport * as b from "./b.server.ts";\nexport default new App({ modules: [a, «b] });';
     const project = new Project({
@@ -239,11 +259,11 @@ describe("a build for the server", () => {
     expect(error.loc).toMatchObject({ file: project.file("src/app.ts"), ...parseMarkedCode(text).location });
   });
 
-  test("is refused for a function in a page's markup", async () => {
+  test("fails on a function in a page's markup", async () => {
     const text = 'import { page } from "tsweb";\nexport const home = page("/", () => <button «onClick={() => 1} />);';
     const project = new Project({ "src/pages.server.tsx": parseMarkedCode(text).code });
     const error = await buildFailure(project.buildServer("src/pages.server.tsx"));
-    expect(error.message).toMatch(/Nothing would ever call this function/);
+    expect(error.message).toMatch(/This function would never be called/);
     expect(error.loc).toMatchObject({ file: project.file("src/pages.server.tsx"), ...parseMarkedCode(text).location });
   });
 });

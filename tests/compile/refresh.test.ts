@@ -28,12 +28,12 @@ export const Counter = view(({ start }: { start: number }) => {
 });`,
 };
 
-describe("an edit while a page is open", () => {
+describe("while a page is open, an edit", () => {
   let browser: Browser;
   let project: Project;
-  let running: Running;
+  let server: Running;
   let page: Page;
-  const complaints: string[] = [];
+  const pageErrors: string[] = [];
 
   beforeAll(async () => {
     browser = await launch();
@@ -43,12 +43,12 @@ describe("an edit while a page is open", () => {
   beforeEach(async () => {
     project = new Project(FILES);
     project.install("tsweb", "preact");
-    running = await startDev(project.root);
+    server = await startDev(project.root);
     page = await browser.newPage();
     page.setDefaultTimeout(5_000);
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    await page.goto(running.address);
-    // The first visit may load twice, once the dependencies are known; the button works when all is there.
+    page.on("pageerror", (error) => pageErrors.push(String(error)));
+    await page.goto(server.address);
+    // The first visit may reload after Vite has found the dependencies. The button works once all is loaded.
     await expect.poll(() => increase("#mine"), { timeout: 20_000 }).toBe("first 3");
     await page.click("#own");
     await page.evaluate(() => Object.assign(window, { sameDocument: true }));
@@ -56,8 +56,8 @@ describe("an edit while a page is open", () => {
 
   afterEach(async () => {
     await page?.close();
-    await running?.stop();
-    expect(complaints.splice(0)).toEqual([]);
+    await server?.stop();
+    expect(pageErrors.splice(0)).toEqual([]);
   });
 
   async function increase(button: string): Promise<string | null> {
@@ -65,29 +65,29 @@ describe("an edit while a page is open", () => {
     return page.textContent(button);
   }
 
-  const change = (file: keyof typeof FILES, from: string, to: string) =>
+  const edit = (file: keyof typeof FILES, from: string, to: string) =>
     project.write(file, FILES[file].replace(from, to));
   const isSameDocument = () => page.evaluate(() => "sameDocument" in window);
 
-  test("of a view shows, with what it held", async () => {
+  test("of a view is shown and keeps the view's state", async () => {
     const [mine, own] = [await page.textContent("#mine"), await page.textContent("#own")];
-    change("src/counter.tsx", "first {mine.count}", "second {mine.count}");
+    edit("src/counter.tsx", "first {mine.count}", "second {mine.count}");
     await expect.poll(() => page.textContent("#mine")).toBe(mine?.replace("first", "second"));
     expect(await page.textContent("#own")).toBe(own);
     expect(await isSameDocument()).toBe(true);
-    // And it lives on: what it held is not a picture of it.
+    // The state still updates the view.
     const count = Number(mine?.replace(/\D/g, ""));
     expect(await increase("#mine")).toBe(`second ${count + 1}`);
   });
 
-  test("of a page reloads it", async () => {
-    change("src/pages.server.tsx", "First title", "Second title");
+  test("of a page reloads the page", async () => {
+    edit("src/pages.server.tsx", "First title", "Second title");
     await expect.poll(() => page.textContent("h1")).toBe("Second title");
     await expect.poll(isSameDocument).toBe(false);
   });
 
-  test("of a server function is what the next call runs", async () => {
-    change("src/pages.server.tsx", '"hello"', '"changed"');
+  test("of a server function takes effect in the next call", async () => {
+    edit("src/pages.server.tsx", '"hello"', '"changed"');
     await expect.poll(isSameDocument).toBe(false);
     await expect
       .poll(async () => {

@@ -11,11 +11,11 @@ beforeAll(() => {
   if (!existsSync(`${repository}/dist/compile/register.js`)) throw new Error("tsweb is not built. Run npm run build.");
 });
 
-/** Runs a module of a project as `node --import tsweb/register` does. */
+/** Runs a module of a project with `node --import tsweb/register`. */
 function run(files: Record<string, string>, main: string) {
   const project = new Project(files);
   project.install("tsweb", "vitest");
-  // The test runner's own variables are not what a user has.
+  // Remove the variables of the test runner.
   const { NODE_ENV: _env, NODE_OPTIONS: _options, VITEST: _vitest, ...env } = process.env;
   const { stdout, stderr, status } = spawnSync(process.execPath, ["--import", "tsweb/register", main], {
     cwd: project.root,
@@ -28,7 +28,7 @@ function run(files: Record<string, string>, main: string) {
 const SERVER = 'import { server, type int } from "tsweb";\nexport const double = server(async (n: int) => n * 2);\n';
 
 describe("node --import tsweb/register", () => {
-  test("runs TypeScript and JSX, compiled", () => {
+  test("compiles TypeScript and JSX", () => {
     const { stdout, stderr } = run(
       {
         "package.json": '{ "type": "module" }',
@@ -43,7 +43,7 @@ describe("node --import tsweb/register", () => {
     expect(stdout).toBe("double string x\n");
   });
 
-  test("finds modules without their ending, and .js that is TypeScript", () => {
+  test("resolves modules without an extension, and .js to TypeScript", () => {
     const { stdout, stderr } = run(
       {
         "src/main.ts":
@@ -84,36 +84,36 @@ describe("node --import tsweb/register", () => {
     expect(stderr).toContain(`${project.file("src/main.ts")}:9:1`);
   });
 
-  const refused: [title: string, file: string, code: string, message: string][] = [
+  const rejected: [title: string, file: string, code: string, message: string][] = [
     [
-      "a mark's place",
+      "a declaration as a default export",
       "src/main.server.ts",
       'import { server } from "tsweb";\nexport default «server(() => 1);',
       "a default export has none",
     ],
     [
-      "a call in markup",
+      "a server call in markup",
       "src/main.server.tsx",
       'import { double } from "./a.server";\nexport const A = () => <p>{«double(1)}</p>;',
-      "cannot stand in markup",
+      "cannot be used in markup",
     ],
     [
-      "a function in a page",
+      "a function in the markup of a page",
       "src/main.server.tsx",
       "export const A = () => <p «onClick={() => 1} />;",
-      "Nothing would ever call this",
+      "This function would never be called",
     ],
   ];
-  test.each(refused)("refuses %s as everywhere, with its place", (_title, file, text, message) => {
-    const { code, location: place } = parseMarkedCode(text);
+  test.each(rejected)("rejects %s and prints its location", (_title, file, text, message) => {
+    const { code, location } = parseMarkedCode(text);
     const { stderr, status, project } = run({ "src/a.server.ts": SERVER, [file]: code }, file);
     expect(status).toBe(1);
     expect(stderr).toContain(message);
-    expect(stderr).toContain(`${project.file(file)}:${place?.line}:${(place?.column ?? 0) + 1}`);
+    expect(stderr).toContain(`${project.file(file)}:${location?.line}:${(location?.column ?? 0) + 1}`);
     expect(stderr).toContain("^");
   });
 
-  test("reports what is not there as Node does", () => {
+  test("reports a missing module with the error of Node", () => {
     const { stderr, status } = run({ "src/main.ts": 'import "./missing.ts";' }, "src/main.ts");
     expect(status).toBe(1);
     expect(stderr).toContain("ERR_MODULE_NOT_FOUND");
@@ -121,7 +121,7 @@ describe("node --import tsweb/register", () => {
 });
 
 describe("Vitest with the plugin of tsweb/vite", () => {
-  test.each(["node", "a browser's environment"])("runs server modules as the server does, in %s", (environment) => {
+  test.each(["node", "a browser environment"])("runs server modules as server code in %s", (environment) => {
     const project = new Project({
       "package.json": '{ "type": "module" }',
       "vitest.config.ts": `import { tsweb } from "tsweb/vite";\nexport default { plugins: [tsweb()], test: { environment: ${environment === "node" ? '"node"' : '"./browser.ts"'} } };`,

@@ -1,4 +1,4 @@
-/** What strict applications check is read by every way in which an application is compiled, and alike. */
+/** The shapes that strict applications check are the same in every way of compiling an application. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -32,10 +32,10 @@ const FILES = {
     console.log(await call([{ id: 1, lines: [] }]));`,
 };
 
-/** What the compiled text says of the parameters: it is an object literal, written in each tool's own way. */
+/** Returns the parameters in compiled code. Each tool formats the object literal in its own way. */
 function paramsIn(text: string): unknown {
   const literal = /=> items, (?:undefined|void 0), (\{.*?\})\);/s.exec(text)?.[1];
-  if (literal === undefined) throw new Error(`There is no signature in:\n${text}`);
+  if (literal === undefined) throw new Error(`No signature in:\n${text}`);
   return new Function(`return ${literal}`)().params;
 }
 
@@ -67,7 +67,7 @@ describe("a type of another module", () => {
     expect(paramsIn(output?.text ?? "")).toEqual(PARAMS);
   });
 
-  test("is read by the development server, and anew when it is edited", async () => {
+  test("is read by the development server, and again after an edit", async () => {
     const project = new Project(FILES);
     const vite = await project.serve();
     const ssr = vite.environments.ssr;
@@ -87,7 +87,7 @@ describe("a type of another module", () => {
     }
   });
 
-  test("is read by tsweb/register, and held to", () => {
+  test("is read by tsweb/register and checked in calls", () => {
     const project = new Project(FILES);
     project.install("tsweb", "vitest");
     const { NODE_ENV: _env, NODE_OPTIONS: _options, VITEST: _vitest, ...env } = process.env;
@@ -97,11 +97,11 @@ describe("a type of another module", () => {
       encoding: "utf8",
     });
     expect(stderr).toBe("");
-    const answers = stdout
+    const responses = stdout
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(answers).toEqual([
+    expect(responses).toEqual([
       { result: [{ id: "a", lines: [{ price: 1.5 }] }] },
       {
         error: {

@@ -1,5 +1,6 @@
 /**
- * Marks as the compile step leaves them: with their last argument filled in by hand.
+ * Declarations as the compile step emits them, with the metadata argument written by hand, and applications made of
+ * them.
  */
 import { App, type AppOptions } from "../../src/app.ts";
 import { type PageFunction, type PageOptions, page } from "../../src/pages/index.ts";
@@ -8,68 +9,68 @@ import { view } from "../../src/pages/view.ts";
 import type { Parameter, Signature } from "../../src/protocol/index.ts";
 import { type ServerFunction, type ServerOptions, server } from "../../src/rpc/index.ts";
 
-/** Parameters in short: `{ quantity: "int" }`, or with more to say `{ quantity: { type: "int", optional: true } }`. */
+/** A short notation of parameters: `{ quantity: "int" }` or `{ quantity: { type: "int", optional: true } }`. */
 export type ParameterTypes = Readonly<Record<string, Parameter["type"] | Omit<Parameter, "name" | "annotation">>>;
 
-/** What else a signature may say. */
+/** The rest of a signature, and the options of `server()`. */
 export interface CompiledServerOptions {
   readonly params?: ParameterTypes;
   readonly stream?: true;
   readonly keyed?: true;
-  /** The types made of themselves that shapes refer to. */
+  /** The recursive types that shapes refer to. */
   readonly shapes?: NonNullable<Signature["shapes"]>;
   readonly options?: ServerOptions;
 }
 
-/** Gives a server function as a compiled module has it. */
+/** Creates a server function as a compiled module does. */
 export function compiledServer<A extends readonly unknown[], R>(
   name: string,
   fn: (...args: A) => R,
-  { params = {}, options = {}, ...more }: CompiledServerOptions = {},
+  { params = {}, options = {}, ...rest }: CompiledServerOptions = {},
 ): ServerFunction<A, R> {
   const signature: Signature = {
     name,
     file: `src/${name}.server.ts`,
     line: 1,
-    params: Object.entries(params).map(([param, facts]) => ({
+    params: Object.entries(params).map(([param, value]) => ({
       name: param,
-      annotation: typeof facts === "string" ? facts : facts.type,
-      ...(typeof facts === "string" ? { type: facts } : facts),
+      annotation: typeof value === "string" ? value : value.type,
+      ...(typeof value === "string" ? { type: value } : value),
     })),
-    ...more,
+    ...rest,
   };
   return Reflect.apply(server, undefined, [options, fn, signature]);
 }
 
-/** Gives a page as a compiled module has it. */
+/** Creates a page as a compiled module does. */
 export function compiledPage<const Path extends string>(path: Path, fn: PageFunction<Path>, options: PageOptions = {}) {
   return Reflect.apply(page, undefined, [path, options, fn, { file: "src/pages.server.tsx", line: 1 }]);
 }
 
-/** Gives a raw route as a compiled module has it. */
+/** Creates a route as a compiled module does. */
 export function compiledRoute<const Pattern extends RoutePattern>(pattern: Pattern, fn: RouteFunction<Pattern>) {
   return Reflect.apply(route, undefined, [pattern, fn, undefined, { file: "src/routes.server.ts", line: 1 }]);
 }
 
-/** Gives a view as a compiled module has it. */
+/** Creates a view as a compiled module does. */
 export function compiledView<P extends object>(name: string, fn: Parameters<typeof view<P>>[0]) {
   return view<P>(fn, { file: `src/${name}.tsx`, name });
 }
 
-/** Gives an application of these functions and pages, configured by nothing but `env`. */
+/** Creates an application of one module. It reads no environment variables, only `env`. */
 export function createTestApp(module: Readonly<Record<string, unknown>>, options: Partial<AppOptions> = {}): App {
   return new App({ modules: [module], env: { WEB_AUTH_SECRET: "5a".repeat(32) }, ...options });
 }
 
-/** What a call is sent with beside its arguments. */
+/** The parts of a call besides its arguments. */
 export interface CallInit {
   readonly headers?: Readonly<Record<string, string>>;
-  /** The whole body, in the place of `{"args":…}`. */
+  /** The request body. Defaults to `{"args":…}`. */
   readonly body?: BodyInit;
   readonly signal?: AbortSignal;
 }
 
-/** Calls a function over HTTP, as a script would. */
+/** Calls a server function over HTTP and returns the response. */
 export function callOverHttp(app: App, name: string, args: unknown = {}, init: CallInit = {}): Promise<Response> {
   return app.fetch(
     new Request(`http://shop.example/__web/rpc/${name}`, {
@@ -82,7 +83,7 @@ export function callOverHttp(app: App, name: string, args: unknown = {}, init: C
   );
 }
 
-/** Reads a page. */
+/** Requests a path of the application and returns the response. */
 export function getPage(app: App, path: string, init: RequestInit = {}): Promise<Response> {
   return app.fetch(new Request(`http://shop.example${path}`, init));
 }

@@ -10,15 +10,9 @@ export {
   sourceLocation,
 } from "./compile-error.ts";
 export { type ExportEntry, exportsOfLocal, type ModuleExports, readExports } from "./exports.ts";
+export { hasAssetQuery, isInNodeModules, isScript, isServerModule, stripQuery } from "./module-id.ts";
 export { findModuleReferences, type ModuleReference, type ReferencedName } from "./module-references.ts";
-export {
-  hasAssetQuery,
-  isInNodeModules,
-  isScript,
-  isServerModule,
-  parse,
-  stripQuery,
-} from "./parse.ts";
+export { parse } from "./parse.ts";
 export { type Binding, type ImportedName, readScopes, type Scope, type Scopes, walkScoped } from "./scope.ts";
 export {
   childrenOf,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hasAssetQuery, isScript, isServerModule, stripQuery } from "./parse.ts";
+import { hasAssetQuery, isScript, isServerModule, stripQuery } from "./module-id.ts";
 
 test.each([
   ["/app/a.server.ts", true],
