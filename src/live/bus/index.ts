@@ -1,6 +1,5 @@
 export {
   type Bus,
-  type ChannelListener,
   type Message,
   type Notification,
   POSITION_PATTERN,
