@@ -113,7 +113,7 @@ export class Call implements PromiseLike<unknown>, Stream<unknown> {
   }
 }
 
-const TIMEOUT = new DOMException("The client's timeout is over.", "TimeoutError");
+const TIMEOUT = new DOMException("The client's timeout has expired.", "TimeoutError");
 
 const IS_NDJSON = new RegExp(`^${NDJSON_TYPE}\\s*(;|$)`, "i");
 

@@ -25,9 +25,9 @@ describe("an error of a client's call", () => {
   });
 
   it("is internal with a cause, if the server is unreachable", async () => {
-    const gone = await listen(() => undefined);
-    await gone.close();
-    const api = client<Functions>(gone.address);
+    const closed = await listen(() => undefined);
+    await closed.close();
+    const api = client<Functions>(closed.address);
     for (const call of [() => api.whoami(), () => api.add(1)]) {
       const error = await rejectionOf(call());
       expect(error).toBeInstanceOf(RPCError);
@@ -44,9 +44,9 @@ describe("an error of a client's call", () => {
 
   describe("from a proxy or another server", () => {
     let proxy: LocalServer;
-    let answer: (request: IncomingMessage, response: ServerResponse) => void;
+    let respond: (request: IncomingMessage, response: ServerResponse) => void;
     beforeAll(async () => {
-      proxy = await listen((request, response) => answer(request, response));
+      proxy = await listen((request, response) => respond(request, response));
     });
     afterAll(() => proxy.close());
 
@@ -60,7 +60,7 @@ describe("an error of a client's call", () => {
       [504, "timeout"],
       [200, "internal"],
     ])("has the code of its status %i", async (status, code) => {
-      answer = (_, response) => response.writeHead(status, { "content-type": "text/html" }).end("<h1>No</h1>");
+      respond = (_, response) => response.writeHead(status, { "content-type": "text/html" }).end("<h1>No</h1>");
       const api = client<Functions>(proxy.address);
       for (const call of [() => api.whoami(), () => api.add(1)]) {
         const error = await rejectionOf(call());
@@ -72,7 +72,7 @@ describe("an error of a client's call", () => {
 
     it("is thrown for a redirect, which is not followed, because it could send arguments to another site", async () => {
       const bodies: string[] = [];
-      answer = (request, response) => {
+      respond = (request, response) => {
         bodies.push(request.url ?? "");
         response.writeHead(307, { location: "/elsewhere" }).end();
       };
@@ -82,7 +82,7 @@ describe("an error of a client's call", () => {
     });
 
     it("is not_found for a 405 response without parameter names", async () => {
-      answer = (_, response) => response.writeHead(405).end("No");
+      respond = (_, response) => response.writeHead(405).end("No");
       expect(await rejectionOf(client<Functions>(proxy.address).add(1))).toMatchObject({ code: "not_found" });
     });
   });

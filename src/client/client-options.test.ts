@@ -52,14 +52,14 @@ describe("the session of a client", () => {
   });
 
   it("does not repeat a call twice if no token is accepted", async () => {
-    const asked: unknown[] = [];
+    const methods: unknown[] = [];
     const fake = await listen(({ method }, response) => {
-      asked.push(method);
+      methods.push(method);
       response.writeHead(403, { "content-type": "application/json", "x-csrf-token": "fresh" });
       response.end('{"error":{"code":"forbidden","message":"No.","details":{}}}');
     });
     expect(await rejectionOf(client<Functions>(fake.address).secret())).toMatchObject({ code: "forbidden" });
-    expect(asked).toEqual(["POST", "POST"]);
+    expect(methods).toEqual(["POST", "POST"]);
     await fake.close();
   });
 });

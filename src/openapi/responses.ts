@@ -17,7 +17,7 @@ const DESCRIPTIONS: Readonly<Record<ErrorCode, string>> = {
 /** Errors of the request itself, whose status differs from that of their code. */
 const REQUEST_ERRORS: Readonly<Record<string, readonly [status: number, meaning: string]>> = {
   body_too_slow: [408, "The body did not arrive in time."],
-  body_too_large: [413, "The body is over 1 MiB."],
+  body_too_large: [413, "The body is larger than 1 MiB."],
   content_type: [415, `The content type is not ${JSON_TYPE}.`],
 };
 

@@ -72,8 +72,8 @@ test("readLines yields lines when they arrive, not when the body ends", async ()
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const lines = readLines(
     new ReadableStream({
-      start(given) {
-        controller = given;
+      start(streamController) {
+        controller = streamController;
       },
     }),
   );

@@ -48,7 +48,7 @@ export function openStream(
         }
         throw new Error("It ended without a last line");
       } catch (error) {
-        // After cancel() the loop ends without an error, whatever the request failed with.
+        // After cancel() the loop ends without an error, even if the request failed.
         if (abort.signal.aborted) return;
         throw error instanceof RPCError ? error : callError(`${name}: the stream ended early`, error);
       } finally {

@@ -23,7 +23,10 @@ describe("readFeed", () => {
 
   test("reads a feed of the test helpers", () => {
     expect(readFeed(unsignedFeed("räume:1"))).toEqual({ channel: "räume:1", position: "p.0" });
-    expect(readFeed(unsignedFeed("a", { position: "1-2.x", bound: true }))).toEqual({ channel: "a", position: "1-2.x" });
+    expect(readFeed(unsignedFeed("a", { position: "1-2.x", bound: true }))).toEqual({
+      channel: "a",
+      position: "1-2.x",
+    });
   });
 
   test.each([

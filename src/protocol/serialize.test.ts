@@ -15,14 +15,14 @@ function converted(value: unknown): unknown {
   return result;
 }
 
-function refusal(value: unknown, options?: SerializeOptions): SerializeError {
+function errorOf(value: unknown, options?: SerializeOptions): SerializeError {
   try {
     toJson(value, options);
   } catch (error) {
     if (error instanceof SerializeError) return error;
     throw error;
   }
-  throw new Error("It was not refused");
+  throw new Error("The value was serialised.");
 }
 
 class Point {
@@ -93,8 +93,8 @@ describe("toJson follows each row of docs/protocol.md 5.1", () => {
     ["a decimal class with a toJSON", Object.assign(new Money(1n), { toJSON: () => "own" }), "own"],
     ["to_dict", { to_dict: () => ({ a: new Date(0) }) }, { a: "1970-01-01T00:00:00.000Z" }],
     ["to_dict before toJSON", { to_dict: () => "dict", toJSON: () => "json" }, "dict"],
-    ["toJSON that gives what must be converted", { toJSON: () => new Map([["a", 1n]]) }, { a: "1" }],
-    ["toJSON that gives nothing", [{ toJSON: () => undefined }], [null]],
+    ["toJSON that returns a value to convert", { toJSON: () => new Map([["a", 1n]]) }, { a: "1" }],
+    ["toJSON that returns undefined", [{ toJSON: () => undefined }], [null]],
     ["to_dict of a Map", Object.assign(new Map([["a", 1]]), { to_dict: () => "dict" }), "dict"],
     ["to_dict of an array", Object.assign([1], { to_dict: () => "dict" }), "dict"],
     [
@@ -163,26 +163,26 @@ describe("toJson throws a SerializeError", () => {
     const json = { toJSON: () => json };
     const object: { a: { b: unknown[] } } = { a: { b: [] } };
     object.a.b.push(0, object);
-    const paths = [list, map, set, dict, json, object].map((value) => refusal(value));
+    const paths = [list, map, set, dict, json, object].map((value) => errorOf(value));
     expect(paths.map(({ path }) => path)).toEqual(["[0][0]", "self", "[0][0]", "inner", "", "a.b[1]"]);
     for (const { message } of paths) expect(message).toContain("it contains itself.");
   });
 
   it("for a promise at any depth", () => {
-    expect(refusal(Promise.resolve(1)).message).toBe("the value cannot be sent: it is a promise; await it first.");
-    expect(refusal({ a: [Promise.resolve(1)] }).path).toBe("a[0]");
+    expect(errorOf(Promise.resolve(1)).message).toBe("the value cannot be sent: it is a promise; await it first.");
+    expect(errorOf({ a: [Promise.resolve(1)] }).path).toBe("a[0]");
     // biome-ignore lint/suspicious/noThenProperty: a thenable is tested
     const thenable = { then: () => 1 };
-    expect(refusal({ a: thenable }).path).toBe("a");
-    expect(refusal({ a: thenable, b: 1n }).path).toBe("a");
+    expect(errorOf({ a: thenable }).path).toBe("a");
+    expect(errorOf({ a: thenable, b: 1n }).path).toBe("a");
   });
 
   it("for a stream", () => {
     const stream = async function* () {};
-    expect(refusal(stream()).message).toContain("it is a stream");
-    expect(refusal({ body: new ReadableStream() }).path).toBe("body");
+    expect(errorOf(stream()).message).toContain("it is a stream");
+    expect(errorOf({ body: new ReadableStream() }).path).toBe("body");
     // A plain object without fields.
-    expect(refusal({ body: { cancel() {}, [Symbol.asyncIterator]: stream } }).path).toBe("body");
+    expect(errorOf({ body: { cancel() {}, [Symbol.asyncIterator]: stream } }).path).toBe("body");
   });
 
   it("for an iterator, which would silently become an empty object", () => {
@@ -190,8 +190,8 @@ describe("toJson throws a SerializeError", () => {
       yield 1;
     };
     for (const value of [steps(), [1].values(), new Map().keys(), { next: () => 1, [Symbol.iterator]: () => 1 }]) {
-      expect(refusal(value).message).toContain("it is an iterator");
-      expect(refusal({ a: [value] }).path).toBe("a[0]");
+      expect(errorOf(value).message).toContain("it is an iterator");
+      expect(errorOf({ a: [value] }).path).toBe("a[0]");
     }
     expect(sent({ next: () => 1, a: 1 })).toEqual({ a: 1 });
     expect(sent({ next: "page", [Symbol.iterator]: 1 })).toEqual({ next: "page" });
@@ -199,7 +199,7 @@ describe("toJson throws a SerializeError", () => {
 
   it("for a Map key that is an object or a symbol, because such keys would collide", () => {
     for (const key of [{}, new Date(0), Object.create(null), () => 1, Symbol("s")]) {
-      expect(refusal({ map: new Map([[key, 1]]) }).message).toMatch(
+      expect(errorOf({ map: new Map([[key, 1]]) }).message).toMatch(
         /^map cannot be sent: it has a key of type \w+; keys must be strings\.$/,
       );
     }
@@ -207,33 +207,33 @@ describe("toJson throws a SerializeError", () => {
 
   it("that names the path of the value", () => {
     const value = { items: [{ price: 1 }, { price: 2 }, { price: Promise.resolve(3) }] };
-    expect(refusal(value).message).toBe("items[2].price cannot be sent: it is a promise; await it first.");
+    expect(errorOf(value).message).toBe("items[2].price cannot be sent: it is a promise; await it first.");
     // The path is restored after each branch.
-    expect(refusal([{ a: [1n, { b: 2 }] }, new Map([["k", new Set([Promise.resolve()])]])]).path).toBe("[1].k[0]");
+    expect(errorOf([{ a: [1n, { b: 2 }] }, new Map([["k", new Set([Promise.resolve()])]])]).path).toBe("[1].k[0]");
   });
 
   it("for endless nesting, but not for deep nesting", () => {
     expect(JSON.stringify(sent(nested(400)))).toBe(`${"[".repeat(400)}"1"${"]".repeat(400)}`);
-    expect(refusal(nested(600)).message).toContain("nests deeper than 500");
-    expect(refusal(nested(50_000)).message).toContain("nests deeper than 500");
+    expect(errorOf(nested(600)).message).toContain("nests deeper than 500");
+    expect(errorOf(nested(50_000)).message).toContain("nests deeper than 500");
     const endless = { to_dict: (): unknown => ({ to_dict: endless.to_dict }) };
-    expect(refusal(endless).message).toContain("nests deeper than 500");
+    expect(errorOf(endless).message).toContain("nests deeper than 500");
     const grows = () => ({
       get next(): unknown {
         return grows();
       },
     });
-    expect(refusal(grows()).message).toContain("nests deeper than 500");
+    expect(errorOf(grows()).message).toContain("nests deeper than 500");
   });
 
   it("for a function, a symbol and markup with the option strict", () => {
     const strict = { strict: true };
-    expect(refusal({ on: { click() {} } }, strict).message).toBe(
+    expect(errorOf({ on: { click() {} } }, strict).message).toBe(
       "on.click cannot be sent: a function cannot be sent as JSON.",
     );
-    expect(refusal([Symbol("s")], strict).path).toBe("[0]");
-    expect(refusal({ a: 1n, f: () => 1 }, strict).path).toBe("f");
-    expect(refusal({ list: [createElement("b", null)] }, strict).message).toBe(
+    expect(errorOf([Symbol("s")], strict).path).toBe("[0]");
+    expect(errorOf({ a: 1n, f: () => 1 }, strict).path).toBe("f");
+    expect(errorOf({ list: [createElement("b", null)] }, strict).message).toBe(
       "list[0] cannot be sent: markup cannot be sent as JSON.",
     );
     expect(sent({ a: undefined, b: [1, null], c: Object.create(null) }, strict)).toEqual({ b: [1, null], c: {} });

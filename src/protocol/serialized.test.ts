@@ -1,6 +1,6 @@
 /**
- * What `Serialized` says of a type, and what the serialiser makes of its values: those that are made up of a row
- * must be of the type that the row was compiled with.
+ * Compares the type `Serialized` with the output of `toJson`: the serialised values of a row must match the guard that
+ * the row was compiled with.
  */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -16,7 +16,7 @@ function sent(value: unknown): unknown {
 
 describe("the type Serialized", () => {
   it.each([...ROWS, ...RESULTS.map((each) => ({ ...each, name: `${each.name}, as a result` }))])(
-    "of $name is what arrives",
+    "of $name matches its serialised values",
     ({ values, sent: isSent }) => {
       fc.assert(fc.property(values, (value) => isSent(sent(value))));
     },
@@ -76,23 +76,23 @@ describe("the type Serialized", () => {
   it("is never for values that toJson rejects", () => {
     const stream = async function* () {};
     const steps = function* () {};
-    const refused = [
-      refusedRow(Promise.resolve(1)),
-      refusedRow(stream()),
-      refusedRow(steps()),
-      refusedRow([1].values()),
-      refusedRow(new Map([[1, 2]]).entries()),
-      refusedRow(new ReadableStream()),
-      refusedRow({ next: () => 1, [Symbol.iterator]: () => 1 }),
+    const rejected = [
+      rejectedValue(Promise.resolve(1)),
+      rejectedValue(stream()),
+      rejectedValue(steps()),
+      rejectedValue([1].values()),
+      rejectedValue(new Map([[1, 2]]).entries()),
+      rejectedValue(new ReadableStream()),
+      rejectedValue({ next: () => 1, [Symbol.iterator]: () => 1 }),
     ];
-    for (const value of refused) {
+    for (const value of rejected) {
       expect(() => toJson(value)).toThrow("the value cannot be sent: it is a");
       expect(() => toJson({ in: [value] })).toThrow("in[0] cannot be sent: it is a");
     }
   });
 });
 
-/** A value of a type that cannot be sent. */
-function refusedRow<T>(value: Equal<Serialized<T>, never> extends true ? T : "it can travel"): unknown {
+/** Returns the value. It compiles only for types whose `Serialized` is never. */
+function rejectedValue<T>(value: Equal<Serialized<T>, never> extends true ? T : "it can be sent"): unknown {
   return value;
 }

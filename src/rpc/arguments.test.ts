@@ -81,7 +81,7 @@ describe("bindArguments with positional parameters", () => {
     expect(bindArguments(nullable, {})).toEqual([]);
   });
 
-  it("refuses a value of another type and names parameter, type and value", () => {
+  it("rejects a value of another type and names parameter, type and value", () => {
     expect(errorOf(() => bindArguments(BUY, { item: "apple", quantity: "three" }))).toMatchObject({
       code: "validation_error",
       message: 'quantity: expected int, got "three"',

@@ -114,7 +114,7 @@ export function requireFunction(definition: FunctionDefinition | undefined): Fun
 }
 
 /**
- * Throws if the function requires a signed-in user and nobody is signed in.
+ * Throws if the function requires a signed-in user and the client is not signed in.
  *
  * @throws Refusal `unauthenticated`
  */

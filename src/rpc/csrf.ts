@@ -24,19 +24,19 @@ export function requireCsrfToken(context: RequestContext, { options }: FunctionD
 /** The state of the sign-in before a call. */
 export interface SignInTracker {
   /** Returns the response with a fresh token, if the call has changed who is signed in. */
-  withFreshToken(reply: HandlerResponse): HandlerResponse;
+  withFreshToken(response: HandlerResponse): HandlerResponse;
 }
 
 /** Tracks whether a call changes who is signed in, because the token of the calling page is invalid after that. */
 export function trackSignIn(context: RequestContext): SignInTracker {
-  if (!context.config.csrfSecret) return { withFreshToken: (reply) => reply };
+  if (!context.config.csrfSecret) return { withFreshToken: (response) => response };
   const idBefore = sessionId(context);
   return {
-    withFreshToken(reply) {
+    withFreshToken(response) {
       // Clients repeat a call that failed with 403 and a token. Only the missing token may cause this, not a 403 of
       // the function, which has run already.
-      if (reply.status === 403 || sessionId(context) === idBefore) return reply;
-      return { ...reply, headers: { ...reply.headers, ...freshToken(context) } };
+      if (response.status === 403 || sessionId(context) === idBefore) return response;
+      return { ...response, headers: { ...response.headers, ...freshToken(context) } };
     },
   };
 }

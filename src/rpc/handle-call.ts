@@ -75,14 +75,14 @@ export function* handleCall(
   settings: CallSettings,
 ): MaybeAsync<HandlerResponse> {
   const { log } = settings;
-  const found = findFunction(settings.functions, name);
+  const match = findFunction(settings.functions, name);
   const signIn = trackSignIn(context);
   try {
-    requirePost(context.inbound, found);
+    requirePost(context.inbound, match);
     requireJson(context.inbound);
     requireSameOrigin(context, log);
     requireRateLeft(yield* awaitMaybe(countAgainstRate(context, settings)), context, log);
-    const definition = requireFunction(found);
+    const definition = requireFunction(match);
     requireSignIn(definition);
     requireCsrfToken(context, definition);
     const args = bindArguments(
@@ -90,12 +90,12 @@ export function* handleCall(
       readArguments(yield* awaitMaybe(readBody(context.inbound))),
       settings.strict?.get(definition.signature.name),
     );
-    const reply = definition.signature.stream
+    const response = definition.signature.stream
       ? yield* respondWithStream(context, definition, args, settings)
       : yield* respondWithResult(context, definition, args, settings);
-    return signIn.withFreshToken(reply);
+    return signIn.withFreshToken(response);
   } catch (error) {
-    return signIn.withFreshToken(errorReply(callerError(error, context, log, `The call of ${name}`), context, log));
+    return signIn.withFreshToken(errorResponse(callerError(error, context, log, `The call of ${name}`), context, log));
   }
 }
 
@@ -152,7 +152,7 @@ function* respondWithResult(
   return jsonResponse(200, `{"result":${toJson(result)}}`);
 }
 
-function errorReply(error: RPCError, context: RequestContext, log: Logger): HandlerResponse {
+function errorResponse(error: RPCError, context: RequestContext, log: Logger): HandlerResponse {
   const [status, headers] = error instanceof RequestError ? [error.status, error.headers] : [statusOf(error.code), {}];
   return jsonResponse(status, `{"error":${errorJson(error, context, log)}}`, headers);
 }

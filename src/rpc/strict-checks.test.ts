@@ -215,8 +215,8 @@ describe("strict checks of parameters", () => {
 });
 
 describe("the strict option of an application", () => {
-  const given: unknown[] = [];
-  const f = typedServer(["f", "name: string, tags: (int | null)[]"], (...values) => given.push(values));
+  const received: unknown[] = [];
+  const f = typedServer(["f", "name: string, tags: (int | null)[]"], (...values) => received.push(values));
   const stream = typedServer(
     ["stream", "name: string"],
     function* (name: string) {
@@ -240,14 +240,14 @@ describe("the strict option of an application", () => {
       });
     }
     expect((await callOverHttp(app, "f", { name: "x", tags: ["1", null] })).status).toBe(200);
-    expect(given.pop()).toEqual(["x", [1, null]]);
+    expect(received.pop()).toEqual(["x", [1, null]]);
     const missing = await callOverHttp(app, "f", { tags: [] });
     expect(await missing.json()).toMatchObject({ error: { message: "name: string is required" } });
   });
 
   it.each([{}, { strict: false }])("is off by default, so that values are passed unchecked: %j", async (options) => {
     expect((await callOverHttp(createTestApp({ f }, options), "f", args)).status).toBe(200);
-    expect(given.pop()).toEqual([5, ["1"]]);
+    expect(received.pop()).toEqual([5, ["1"]]);
   });
 });
 

@@ -54,7 +54,7 @@ const seen = compiledPage("/seen", () => {
 });
 const forget = compiledPage("/forget", () => {
   request.set_cookie("seen", "", { max_age: 0 });
-  return "gone";
+  return "deleted";
 });
 const hook = Reflect.apply(route, undefined, [
   "POST /hook",
@@ -199,46 +199,46 @@ describe("a visitor that reads a stream", () => {
 
 describe("a visitor that aborts a request", () => {
   it("aborts request.signal and receives no response", async () => {
-    const hangUp = new AbortController();
+    const controller = new AbortController();
     const init = {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: '{"args":{}}',
-      signal: hangUp.signal,
+      signal: controller.signal,
     };
-    const answer = visitor(app).fetch("/__web/rpc/wait", init);
+    const pending = visitor(app).fetch("/__web/rpc/wait", init);
     await vi.waitFor(() => expect(events).toEqual(["waiting"]));
-    hangUp.abort(new Error("hung up"));
-    await expect(answer).rejects.toThrow("hung up");
+    controller.abort(new Error("aborted by the test"));
+    await expect(pending).rejects.toThrow("aborted by the test");
     await vi.waitFor(() => expect(events).toEqual(["waiting", "aborted"]));
   });
 
   it("does not leave a stream running if it aborts before the response", async () => {
-    const hangUp = new AbortController();
+    const controller = new AbortController();
     const init = {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: '{"args":{"to":9}}',
-      signal: hangUp.signal,
+      signal: controller.signal,
     };
-    const answer = visitor(app).fetch("/__web/rpc/count", init);
-    hangUp.abort(new Error("hung up"));
-    await expect(answer).rejects.toThrow("hung up");
-    expect(await visitor(app).rpc("add", { a: 1, b: 2 })).toBe(3); // it had time to begin
+    const pending = visitor(app).fetch("/__web/rpc/count", init);
+    controller.abort(new Error("aborted by the test"));
+    await expect(pending).rejects.toThrow("aborted by the test");
+    expect(await visitor(app).rpc("add", { a: 1, b: 2 })).toBe(3); // by now the stream would have started
     expect(events).toEqual([]);
   });
 
   it("ends a response that has started", async () => {
-    const hangUp = new AbortController();
+    const controller = new AbortController();
     const init = {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: '{"args":{"to":9}}',
-      signal: hangUp.signal,
+      signal: controller.signal,
     };
     const response = await visitor(app).fetch("/__web/rpc/count", init);
-    hangUp.abort(new Error("hung up"));
-    await expect(response.text()).rejects.toThrow("hung up");
+    controller.abort(new Error("aborted by the test"));
+    await expect(response.text()).rejects.toThrow("aborted by the test");
     await vi.waitFor(() => expect(events.at(-1)).toBe("finally"));
   });
 });

@@ -5,9 +5,9 @@
  * @see docs/protocol.md 5.5 and 6.5
  */
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { collect } from "#test/collect";
 import { compiledServer } from "#test/compiled-app";
 import { RPCError } from "../../src/errors.ts";
-import type { Stream } from "../../src/protocol/stream.ts";
 
 /** The events on the server, in order. */
 let events: string[] = [];
@@ -25,7 +25,7 @@ export const functions = {
   nothing: compiledServer("nothing", () => {
     events.push("ran");
   }),
-  refuse: compiledServer("refuse", () => {
+  fail: compiledServer("fail", () => {
     throw new RPCError("conflict", "Taken.", { parameter: "name" });
   }),
   count: compiledServer(
@@ -46,12 +46,6 @@ export const functions = {
 
 /** The functions as a caller sees them, with the same types. */
 export type Callers = typeof functions;
-
-async function collect<T>(stream: Stream<T>): Promise<T[]> {
-  const values: T[] = [];
-  for await (const value of stream) values.push(value);
-  return values;
-}
 
 /** Declares the tests of the contract for one way to call functions. */
 export function describeCallers(name: string, callers: () => Callers): void {
@@ -85,7 +79,7 @@ export function describeCallers(name: string, callers: () => Callers): void {
 
     it("rejects with the code, message and details of the function's error", async () => {
       const error = await callers()
-        .refuse()
+        .fail()
         .catch((error: unknown) => error);
       expect(error).toBeInstanceOf(RPCError);
       expect(error).toMatchObject({ code: "conflict", message: "Taken.", details: { parameter: "name" } });
