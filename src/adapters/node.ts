@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { InboundRequest, OutboundResponse } from "../http/index.ts";
-import { isPromise } from "../http/maybe-async.ts";
+import { type InboundRequest, isPromise, type OutboundResponse } from "../http/index.ts";
 import { internalsOf, type RequestInfo } from "../server/index.ts";
 import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { whenPreviousSent } from "./pipelining.ts";

@@ -43,10 +43,10 @@ export function answerRequest(
   site: Site,
 ): OutboundResponse | Response | Promise<OutboundResponse | Response> {
   const context = openContext(inbound, site);
-  return runInContext(context, () => run(stepsOfAnswer(context, site)));
+  return runInContext(context, () => run(respond(context, site)));
 }
 
-function* stepsOfAnswer(context: RequestContext, site: Site): MaybeAsync<OutboundResponse | Response> {
+function* respond(context: RequestContext, site: Site): MaybeAsync<OutboundResponse | Response> {
   try {
     return completeResponse(yield* dispatch(context, site), context, site.security);
   } catch (error) {
