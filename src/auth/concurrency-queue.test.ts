@@ -1,41 +1,46 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { RPCError } from "../errors.ts";
-import { createLanes } from "./concurrency-queue.ts";
+import { createConcurrencyQueue } from "./concurrency-queue.ts";
 
-/** A piece of work that ends when it is told to. */
-function piece(log: string[], name: string) {
+/** Returns a task that ends when the test calls `end` or `fail`. */
+function controlledTask(log: string[], name: string) {
   const { promise, resolve, reject } = deferred();
-  const work = async () => {
+  const task = async () => {
     log.push(`${name} starts`);
     await promise;
     log.push(`${name} ends`);
     return name;
   };
-  return { work, end: resolve, fail: reject };
+  return { task, end: resolve, fail: reject };
 }
 
 function deferred() {
   let resolve = () => {};
   let reject: (error: Error) => void = () => {};
-  const promise = new Promise<void>((yes, no) => {
-    resolve = yes;
-    reject = no;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
   });
   return { promise, resolve, reject };
 }
 
-/** Lets everything that can go on go on: each turn of the loop runs all promises that are settled. */
+/** Waits until all promises that can settle have settled. */
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe("createLanes", () => {
-  it("runs as many at once as it has lanes, and the rest in the order they came", async () => {
-    const inTurn = createLanes({ running: 2, waiting: 10 });
+  it("runs at most maxRunning tasks at once, and the rest in the order they were added", async () => {
+    const enqueue = createConcurrencyQueue({ maxRunning: 2, maxQueued: 10 });
     const log: string[] = [];
-    const [a, b, c, d] = [piece(log, "a"), piece(log, "b"), piece(log, "c"), piece(log, "d")] as const;
-    const all = Promise.all([a, b, c, d].map(({ work }) => inTurn(work)));
+    const [a, b, c, d] = [
+      controlledTask(log, "a"),
+      controlledTask(log, "b"),
+      controlledTask(log, "c"),
+      controlledTask(log, "d"),
+    ] as const;
+    const all = Promise.all([a, b, c, d].map(({ task }) => enqueue(task)));
     await settle();
     expect(log).toEqual(["a starts", "b starts"]);
     b.end();
@@ -46,50 +51,50 @@ describe("createLanes", () => {
     expect(log).toContain("d ends");
   });
 
-  it("refuses what finds the line full, and takes more once it has moved", async () => {
-    const inTurn = createLanes({ running: 1, waiting: 1 });
+  it("rejects a task with rate_limited if the queue is full, and accepts more once it has moved", async () => {
+    const enqueue = createConcurrencyQueue({ maxRunning: 1, maxQueued: 1 });
     const log: string[] = [];
-    const [a, b, c] = [piece(log, "a"), piece(log, "b"), piece(log, "c")] as const;
-    const first = inTurn(a.work);
-    const second = inTurn(b.work);
-    const error = await inTurn(c.work).catch((thrown: unknown) => thrown);
+    const [a, b, c] = [controlledTask(log, "a"), controlledTask(log, "b"), controlledTask(log, "c")] as const;
+    const first = enqueue(a.task);
+    const second = enqueue(b.task);
+    const error = await enqueue(c.task).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(RPCError);
     expect(error).toMatchObject({ code: "rate_limited" });
     expect(log).toEqual(["a starts"]);
     a.end();
     await first;
-    const third = inTurn(c.work);
+    const third = enqueue(c.task);
     b.end();
     c.end();
     expect(await Promise.all([second, third])).toEqual(["b", "c"]);
   });
 
-  it("goes on after a piece that failed, at once or later, running or waiting", async () => {
-    const inTurn = createLanes({ running: 1, waiting: 5 });
+  it("continues after a task that failed, synchronously or later, running or queued", async () => {
+    const enqueue = createConcurrencyQueue({ maxRunning: 1, maxQueued: 5 });
     const failed = await Promise.allSettled([
-      inTurn(() => Promise.reject(new Error("later"))),
-      inTurn(() => {
-        throw new Error("at once");
+      enqueue(() => Promise.reject(new Error("later"))),
+      enqueue(() => {
+        throw new Error("synchronously");
       }),
-      inTurn(async () => "fine"),
-      inTurn(() => Promise.reject(new Error("again"))),
+      enqueue(async () => "fine"),
+      enqueue(() => Promise.reject(new Error("again"))),
     ]);
     expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled", "rejected"]);
-    expect(await inTurn(async () => "free")).toBe("free");
+    expect(await enqueue(async () => "free")).toBe("free");
   });
 
-  it("does not let a newcomer past those who wait, nor onto a lane that is handed over", async () => {
-    const inTurn = createLanes({ running: 1, waiting: 5 });
+  it("does not let a new task get ahead of queued ones", async () => {
+    const enqueue = createConcurrencyQueue({ maxRunning: 1, maxQueued: 5 });
     const log: string[] = [];
     let late: Promise<unknown> = Promise.resolve();
-    const first = inTurn(async () => {
+    const first = enqueue(async () => {
       log.push("first");
     });
-    const second = inTurn(async () => {
+    const second = enqueue(async () => {
       log.push("second");
     });
     first.then(() => {
-      late = inTurn(async () => {
+      late = enqueue(async () => {
         log.push("late");
       });
     });
@@ -99,43 +104,43 @@ describe("createLanes", () => {
     expect(log).toEqual(["first", "second", "late"]);
   });
 
-  it("counts a lane that was handed over as taken", async () => {
-    const inTurn = createLanes({ running: 1, waiting: 5 });
+  it("counts a slot that was passed to the next task as taken", async () => {
+    const enqueue = createConcurrencyQueue({ maxRunning: 1, maxQueued: 5 });
     const log: string[] = [];
-    const [a, b, c] = [piece(log, "a"), piece(log, "b"), piece(log, "c")] as const;
-    const both = [inTurn(a.work), inTurn(b.work)];
+    const [a, b, c] = [controlledTask(log, "a"), controlledTask(log, "b"), controlledTask(log, "c")] as const;
+    const both = [enqueue(a.task), enqueue(b.task)];
     a.end();
     await settle();
     expect(log.splice(0)).toEqual(["a starts", "a ends", "b starts"]);
-    const newcomer = inTurn(c.work);
+    const added = enqueue(c.task);
     await settle();
     expect(log).toEqual([]);
     b.end();
     c.end();
-    await Promise.all([...both, newcomer]);
+    await Promise.all([...both, added]);
     expect(log).toEqual(["b ends", "c starts", "c ends"]);
   });
 
-  it("never runs more at once than it may, and runs or refuses every piece", async () => {
-    const lanes = fc.record({ running: fc.integer({ min: 1, max: 4 }), waiting: fc.integer({ min: 0, max: 6 }) });
+  it("never runs more tasks than allowed, and runs or rejects every task", async () => {
+    const limits = fc.record({ running: fc.integer({ min: 1, max: 4 }), waiting: fc.integer({ min: 0, max: 6 }) });
     await fc.assert(
-      fc.asyncProperty(lanes, fc.array(fc.boolean(), { maxLength: 30 }), async ({ running, waiting }, fates) => {
-        const inTurn = createLanes({ running, waiting });
+      fc.asyncProperty(limits, fc.array(fc.boolean(), { maxLength: 30 }), async ({ running, waiting }, outcomes) => {
+        const enqueue = createConcurrencyQueue({ maxRunning: running, maxQueued: waiting });
         let busy = 0;
-        let most = 0;
-        const ends = await Promise.allSettled(
-          fates.map((fate) =>
-            inTurn(async () => {
-              most = Math.max(most, ++busy);
+        let maxBusy = 0;
+        const results = await Promise.allSettled(
+          outcomes.map((succeeds) =>
+            enqueue(async () => {
+              maxBusy = Math.max(maxBusy, ++busy);
               await settle();
               busy--;
-              if (!fate) throw new Error("as it was meant to");
+              if (!succeeds) throw new Error("expected");
             }),
           ),
         );
-        const refusals = ends.filter((end) => end.status === "rejected" && end.reason instanceof RPCError);
-        expect(most).toBe(Math.min(running, fates.length));
-        expect(refusals).toHaveLength(Math.max(0, fates.length - running - waiting));
+        const rejected = results.filter((result) => result.status === "rejected" && result.reason instanceof RPCError);
+        expect(maxBusy).toBe(Math.min(running, outcomes.length));
+        expect(rejected).toHaveLength(Math.max(0, outcomes.length - running - waiting));
       }),
       { numRuns: 50 },
     );

@@ -1,38 +1,43 @@
 import { RPCError } from "../errors.ts";
 
-/** How much costly work may be under way. */
-export interface LaneOptions {
-  /** Pieces that run at once. */
-  readonly running: number;
-  /** Pieces that may wait for their turn. */
-  readonly waiting: number;
+/** The limits of a queue that {@link createConcurrencyQueue} creates. */
+export interface ConcurrencyQueueOptions {
+  /** The maximum number of tasks that run at once. */
+  readonly maxRunning: number;
+  /** The maximum number of tasks that wait. */
+  readonly maxQueued: number;
 }
 
 /**
- * Makes a queue for costly work: `running` pieces at once, `waiting` in line, first come first
- * served, and beyond that `rate_limited`. What strangers can ask for must not starve the rest.
+ * Returns a function that runs expensive tasks: at most `maxRunning` at once, and at most `maxQueued` waiting, in the
+ * order in which they were added. A further task is rejected with `RPCError` `rate_limited`, and does not run.
  *
- * @returns a function that runs a piece of work in its turn
+ * It limits what anonymous clients can start, such as password hashing. Without it, a burst of sign-ins would take all
+ * threads and delay every other request (denial of service).
  */
-export function createLanes({ running, waiting }: LaneOptions): <T>(work: () => Promise<T>) => Promise<T> {
-  const line: (() => void)[] = [];
-  let busy = 0;
+export function createConcurrencyQueue({
+  maxRunning,
+  maxQueued,
+}: ConcurrencyQueueOptions): <T>(task: () => Promise<T>) => Promise<T> {
+  const queue: (() => void)[] = [];
+  let running = 0;
 
-  return async (work) => {
-    if (busy < running) {
-      busy++;
+  return async (task) => {
+    if (running < maxRunning) {
+      running++;
     } else {
-      if (line.length >= waiting)
+      if (queue.length >= maxQueued) {
         throw new RPCError("rate_limited", "The server is busy. Please try again in a moment.");
-      // The lane is handed over, not freed and taken again: a newcomer cannot slip in between.
-      await new Promise<void>((resolve) => line.push(resolve));
+      }
+      // The ending task passes its slot to the next one and does not decrement `running`: no new task can get ahead.
+      await new Promise<void>((resolve) => queue.push(resolve));
     }
     try {
-      return await work();
+      return await task();
     } finally {
-      const next = line.shift();
+      const next = queue.shift();
       if (next) next();
-      else busy--;
+      else running--;
     }
   };
 }

@@ -1,51 +1,52 @@
-import { NUMBER_BYTES, ORDER, toNumber } from "./p256.ts";
+import { bytesToBigInt, COORDINATE_BYTES, ORDER } from "./p256.ts";
 
 const SEQUENCE = 0x30;
 const INTEGER = 0x02;
 
-/** Two integers of 33 bytes at most, each with its tag and length, in a sequence. */
-const MAX_DER_BYTES = 2 + 2 * (2 + NUMBER_BYTES + 1);
+/** The maximum size: a sequence of two integers of 33 bytes, each with tag and length. */
+const MAX_DER_BYTES = 2 + 2 * (2 + COORDINATE_BYTES + 1);
 
 /**
- * Reads an ECDSA signature over P-256 as browsers send it, and gives r and s as 64 bytes; `null`
- * for anything else.
+ * Returns r and s of a DER-encoded ECDSA signature over P-256, as 64 bytes; `null` for anything else.
  *
- * DER writes each signature in one way, and only that way is taken: no length in more bytes than
- * it needs, no leading noughts, no negative number, nothing behind. Both numbers are from 1 to below the
- * order of the curve: with a nought among them, a careless verifier takes any message.
+ * DER has exactly one encoding of each signature, and only that one is accepted: shortest lengths, no leading zeros, no
+ * negative numbers, no bytes after it. r and s must be from 1 to the order of the curve minus 1. A verifier that accepts
+ * zero would accept a forged signature for every message.
  *
  * @see RFC 3279, section 2.2.3; ITU-T X.690, sections 8.3 and 10.1
  */
-export function readSignature(der: Uint8Array): Uint8Array | null {
-  // Lengths below 128 take one byte, and no signature here is longer.
+export function parseDerSignature(der: Uint8Array): Uint8Array | null {
+  // No valid signature is over 127 bytes, so every valid length has one byte.
   if (der.byteLength > MAX_DER_BYTES || der[0] !== SEQUENCE || der[1] !== der.byteLength - 2) return null;
-  const r = readInteger(der.subarray(2));
-  const s = r && readInteger(der.subarray(2 + r.size));
-  if (!s || 2 + r.size + s.size !== der.byteLength) return null;
-  return Buffer.concat([r.number, s.number]);
+  const r = parseInteger(der.subarray(2));
+  const s = r && parseInteger(der.subarray(2 + r.encodedBytes));
+  if (!s || 2 + r.encodedBytes + s.encodedBytes !== der.byteLength) return null;
+  return Buffer.concat([r.value, s.value]);
 }
 
-/** An integer, and how many bytes it was written in. */
-interface Read {
-  readonly number: Uint8Array;
-  readonly size: number;
+/** An integer of a signature. */
+interface ParsedInteger {
+  /** The value in 32 bytes, most significant byte first. */
+  readonly value: Uint8Array;
+  /** The number of bytes of its encoding, with tag and length. */
+  readonly encodedBytes: number;
 }
 
-function readInteger(bytes: Uint8Array): Read | null {
+function parseInteger(bytes: Uint8Array): ParsedInteger | null {
   const [tag, length = 0, first = 0, second = 0] = bytes;
   if (tag !== INTEGER || length === 0 || bytes.byteLength < 2 + length) return null;
   const isNegative = first >= 0x80;
   const isPadded = length > 1 && first === 0 && second < 0x80;
   if (isNegative || isPadded) return null;
   const digits = bytes.subarray(first === 0 ? 3 : 2, 2 + length);
-  const value = toNumber(digits);
-  if (value < 1n || value >= ORDER) return null;
-  return { number: padStart(digits), size: 2 + length };
+  const number = bytesToBigInt(digits);
+  if (number < 1n || number >= ORDER) return null;
+  return { value: padStart(digits), encodedBytes: 2 + length };
 }
 
-/** A number below the order has at most 32 digits. */
+/** Returns a number in 32 bytes. A number below the order never has more. */
 function padStart(digits: Uint8Array): Uint8Array {
-  const number = new Uint8Array(NUMBER_BYTES);
-  number.set(digits, NUMBER_BYTES - digits.byteLength);
-  return number;
+  const padded = new Uint8Array(COORDINATE_BYTES);
+  padded.set(digits, COORDINATE_BYTES - digits.byteLength);
+  return padded;
 }

@@ -21,28 +21,28 @@ function issue(subject = "ada@example.org", ttl = 900): string {
 }
 
 describe("a magic token", () => {
-  it("gives its subject back", () => {
+  it("is verified to its subject", () => {
     expect(verify_magic_token(SECRET, issue())).toBe("ada@example.org");
   });
 
-  it("needs no escaping in an address", () => {
+  it("needs no escaping in a URL", () => {
     const token = issue("ada+spam@example.org ✓ /?#&=");
     expect(encodeURIComponent(token)).toBe(token);
   });
 
-  it("is the same secret's, given as bytes or as a text", () => {
+  it("is valid for the same secret as bytes and as a string", () => {
     const token = issue();
     expect(verify_magic_token(Buffer.from(SECRET), token)).toBe("ada@example.org");
     expect(verify_magic_token(new TextEncoder().encode(SECRET), token)).toBe("ada@example.org");
   });
 
-  it("is no other secret's", () => {
+  it("is not valid for another secret", () => {
     expect(verify_magic_token(`${SECRET}!`, issue())).toBeNull();
     expect(verify_magic_token(SECRET.slice(1), issue())).toBeNull();
   });
 
   it.each([
-    // ttl, milliseconds later, whether it holds
+    // ttl in seconds, milliseconds later, whether the token is valid
     [900, 0, true],
     [900, 899_999, true],
     [900, 900_000, false],
@@ -56,24 +56,24 @@ describe("a magic token", () => {
     [-1, 0, false],
     [-(10 ** 9), 0, false],
     [10 ** 9, 10 ** 12 - 1, true],
-  ])("with a ttl of %d s, %i ms later: %s", (ttl, later, holds) => {
+  ])("with a ttl of %d s is valid after %i ms: %s", (ttl, laterMs, isValid) => {
     const token = issue("ada", ttl);
-    vi.setSystemTime(NOW + later);
-    expect(verify_magic_token(SECRET, token)).toBe(holds ? "ada" : null);
+    vi.setSystemTime(NOW + laterMs);
+    expect(verify_magic_token(SECRET, token)).toBe(isValid ? "ada" : null);
   });
 
-  it("does not hold with any one character changed to any other", () => {
+  it("is not valid with any one character changed to any other", () => {
     const token = issue();
     for (let at = 0; at < token.length; at++) {
       for (const character of ALPHABET) {
         if (token[at] === character) continue;
         const changed = token.slice(0, at) + character + token.slice(at + 1);
-        if (verify_magic_token(SECRET, changed) !== null) expect.fail(`${character} at ${at} was taken`);
+        if (verify_magic_token(SECRET, changed) !== null) expect.fail(`${character} at ${at} was accepted`);
       }
     }
   });
 
-  it("does not hold cut short, padded, or as part of something longer", () => {
+  it("is not valid if it is cut, padded, or part of a longer text", () => {
     const token = issue();
     for (let at = 0; at < token.length; at++) expect(verify_magic_token(SECRET, token.slice(0, at))).toBeNull();
     for (const other of [
@@ -102,35 +102,35 @@ describe("a magic token", () => {
     "A".repeat(10_000_000),
     "eyJhbGciOiJub25lIn0.e30.",
     Symbol("x"),
-  ])("is not %s", (token) => {
+  ])("is not valid if it is %s", (token) => {
     expect(Reflect.apply(verify_magic_token, null, [SECRET, token])).toBeNull();
   });
 
-  it("is not a list of one that holds: a query can be parsed to that", () => {
+  it("is not valid in an array, as a query parser may return it", () => {
     expect(Reflect.apply(verify_magic_token, null, [SECRET, [issue()]])).toBeNull();
   });
 
-  it("passes for nothing else that the same secret signs, nor does any of that pass for it", () => {
+  it("is not valid as any other token of the same secret, nor the reverse", () => {
     const hex = "5a".repeat(32);
-    const root = Buffer.from(hex, "hex");
+    const secret = Buffer.from(hex, "hex");
     const text = JSON.stringify(["ada", NOW + 1000]);
-    expect(verify_magic_token(root, signToken(deriveKey(root, "magic"), text))).toBe("ada");
+    expect(verify_magic_token(secret, signToken(deriveKey(secret, "magic"), text))).toBe("ada");
     for (const purpose of ["session", "feed", "csrf"]) {
-      expect(verify_magic_token(root, signToken(deriveKey(root, purpose), text))).toBeNull();
+      expect(verify_magic_token(secret, signToken(deriveKey(secret, purpose), text))).toBeNull();
     }
-    const bare = Buffer.from(text).toString("base64url");
-    const underRoot = createHmac("sha256", root).update(bare).digest("base64url");
-    expect(verify_magic_token(root, `${bare}.${underRoot}`)).toBeNull();
+    const payload = Buffer.from(text).toString("base64url");
+    const signature = createHmac("sha256", secret).update(payload).digest("base64url");
+    expect(verify_magic_token(secret, `${payload}.${signature}`)).toBeNull();
 
     const config = testConfig({ WEB_AUTH_SECRET: hex });
-    const magic = issue_magic_token(root, "ada", { ttl: 900 });
+    const magic = issue_magic_token(secret, "ada", { ttl: 900 });
     expect(runWithCookie(`web_session=${magic}`, () => session.user(), config)).toBeNull();
     const cookie = signInCookie("ada", {}, config).slice("web_session=".length);
-    expect(verify_magic_token(root, cookie)).toBeNull();
+    expect(verify_magic_token(secret, cookie)).toBeNull();
     expect(verify_magic_token(hex, cookie)).toBeNull();
   });
 
-  it("brings any subject back", () => {
+  it("is verified to any subject", () => {
     const secret = fc.uint8Array({ minLength: 16, maxLength: 100 });
     const subject = fc.string({ unit: "binary", minLength: 1, maxLength: 150 });
     fc.assert(
@@ -140,7 +140,7 @@ describe("a magic token", () => {
     );
   });
 
-  it("is null for anything at all, and never throws for it", () => {
+  it("is never valid if it is arbitrary, and never makes the verification throw", () => {
     fc.assert(
       fc.property(fc.oneof(fc.anything(), fc.string({ unit: "binary" })), (token) => {
         expect(Reflect.apply(verify_magic_token, null, [SECRET, token])).toBeNull();
@@ -149,25 +149,25 @@ describe("a magic token", () => {
   });
 });
 
-describe("its secret", () => {
+describe("the secret of a magic token", () => {
   it.each([undefined, null, 42, {}, [], Array(32).fill(1), new ArrayBuffer(32), () => SECRET])(
-    "is bytes or a text, not %s: a TypeError",
+    "cannot be %s: TypeError",
     (secret) => {
       expect(() => Reflect.apply(issue_magic_token, null, [secret, "ada", { ttl: 1 }])).toThrow(TypeError);
       expect(() => Reflect.apply(verify_magic_token, null, [secret, issue()])).toThrow(TypeError);
     },
   );
 
-  it.each(["", "x".repeat(15), new Uint8Array(0), new Uint8Array(15)])("is 16 bytes or more, not %j", (secret) => {
+  it.each(["", "x".repeat(15), new Uint8Array(0), new Uint8Array(15)])("cannot have under 16 bytes: %j", (secret) => {
     expect(() => issue_magic_token(secret, "ada", { ttl: 1 })).toThrow(RangeError);
     expect(() => verify_magic_token(secret, issue())).toThrow(RangeError);
   });
 
-  it.each(["x".repeat(16), "é".repeat(8), new Uint8Array(16), "x".repeat(10_000)])("may be %j", (secret) => {
+  it.each(["x".repeat(16), "é".repeat(8), new Uint8Array(16), "x".repeat(10_000)])("can be %j", (secret) => {
     expect(verify_magic_token(secret, issue_magic_token(secret, "ada", { ttl: 1 }))).toBe("ada");
   });
 
-  it("is never in a message", () => {
+  it("is never in an error message", () => {
     expect(() => issue_magic_token("hunter2", "ada", { ttl: 1 })).toThrow(/^(?!.*hunter2)/);
   });
 });
@@ -177,7 +177,7 @@ describe("issue_magic_token", () => {
     expect(() => Reflect.apply(issue_magic_token, null, [SECRET, subject, { ttl: 1 }])).toThrow(TypeError);
   });
 
-  it("takes a subject of 1,024 bytes as JSON writes them, and its token holds; no more", () => {
+  it("accepts a subject of 1,024 bytes as JSON, with a valid token, and no longer one", () => {
     for (const longest of ["x".repeat(1024), "é".repeat(512), `${"\0".repeat(170)}xxxx`, '"'.repeat(512)]) {
       expect(verify_magic_token(SECRET, issue(longest))).toBe(longest);
       expect(() => issue(`${longest}x`)).toThrow(RangeError);
@@ -187,7 +187,9 @@ describe("issue_magic_token", () => {
   it.each([[undefined], [null], [{}], [900], [{ ttl: undefined }], [{ ttl: "900" }], [{ ttl: null }], [{ ttl: 900n }]])(
     "throws a TypeError for the options %s",
     (options) => {
-      expect(() => Reflect.apply(issue_magic_token, null, [SECRET, "ada", options])).toThrow("give { ttl } in seconds");
+      expect(() => Reflect.apply(issue_magic_token, null, [SECRET, "ada", options])).toThrow(
+        "the option ttl must be a number of seconds",
+      );
     },
   );
 
@@ -198,7 +200,7 @@ describe("issue_magic_token", () => {
     },
   );
 
-  it("gives a token, a TypeError or a RangeError for anything at all", () => {
+  it("returns a token, or throws a TypeError or RangeError, for any arguments", () => {
     fc.assert(
       fc.property(fc.anything(), fc.anything(), fc.anything(), (secret, subject, options) => {
         try {

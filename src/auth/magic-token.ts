@@ -3,66 +3,71 @@ import { deriveKey, signToken, verifyToken } from "../session/index.ts";
 
 const MIN_SECRET_BYTES = 16;
 
-/** The longest subject, in bytes as JSON writes it: the token has to fit into an address. */
+/** The maximum size of a subject, in bytes of its JSON. The token must fit into a URL. */
 const MAX_SUBJECT_BYTES = 1024;
 
-/** How long a magic token holds. */
+/** The lifetime of a magic token. */
 export interface MagicOptions {
-  /** Seconds from now. */
+  /** The lifetime in seconds. */
   readonly ttl: number;
 }
 
 /**
- * Issues a signed token that proves, until it expires, that its holder was sent it: for a link in
- * a mail that signs in, or confirms an address.
+ * Returns a signed token for a link in an email that signs in or confirms an address. Until it expires, the token proves
+ * that its holder has received it.
  *
- * The token shows its subject to whoever holds it. Let the link land on a page with a button that
- * spends it, since mail scanners open links; and spend it once: keep what was spent until it
- * expires. Any secret will do, also the one of another purpose; no session and no feed can be made
- * of it.
+ * - The holder can read the subject.
+ * - Mail scanners open links. Let the link open a page with a button, and verify the token when the button is pressed.
+ * - A token can be verified any number of times. Store spent tokens until they expire, and refuse them.
+ * - The secret may also be used for other purposes. No session and no feed can be made from a magic token.
  *
- * @param secret 16 bytes or more, as bytes or as a text's UTF-8
- * @param subject whom or what it is for; 1 to 1,024 bytes, as JSON writes them
- * @param options `ttl` in seconds; nought or less issues a token that has expired
- * @returns URL-safe characters only
- * @throws TypeError for a secret, a subject or a `ttl` that is none
- * @throws RangeError for a secret too short, a subject too long, or a `ttl` without end
- * @see the interface, "One-time codes and magic links"
+ * @param secret at least 16 bytes, as bytes or as a string in UTF-8
+ * @param subject the user or address that the token is for; 1 to 1,024 bytes as JSON
+ * @param options `ttl` in seconds; the token of a `ttl` of 0 or less has already expired
+ * @returns a string of URL-safe characters
+ * @throws TypeError for an invalid secret, subject or `ttl`
+ * @throws RangeError if the secret is too short, the subject too long, or the `ttl` not finite or too large
+ * @see docs/protocol.md 14.2
  */
 export function issue_magic_token(secret: Uint8Array | string, subject: string, options: MagicOptions): string {
   requireSecret(secret, "issue_magic_token");
   requireSubject(subject);
   const ttl: unknown = options?.ttl;
-  if (typeof ttl !== "number") throw new TypeError("issue_magic_token: give { ttl } in seconds.");
-  const expiresMs = Date.now() + Math.round(ttl * 1000);
-  if (!Number.isSafeInteger(expiresMs)) throw new RangeError(`issue_magic_token: a ttl of ${ttl} has no end.`);
-  return signToken(deriveKey(secret, "magic"), JSON.stringify([subject, expiresMs]));
+  if (typeof ttl !== "number") {
+    throw new TypeError("issue_magic_token: the option ttl must be a number of seconds. Pass { ttl: 900 }.");
+  }
+  const expiresAtMs = Date.now() + Math.round(ttl * 1000);
+  if (!Number.isSafeInteger(expiresAtMs)) {
+    throw new RangeError(`issue_magic_token: the ttl ${ttl} is too large or not finite. Pass a number of seconds.`);
+  }
+  return signToken(deriveKey(secret, "magic"), JSON.stringify([subject, expiresAtMs]));
 }
 
 /**
- * Gives the subject of a token that {@link issue_magic_token} made with this secret and that has
- * not expired; `null` for every other one, whatever it is. A changed character is a refusal, so
- * the token's own text can be kept to see whether it was spent.
+ * Returns the subject of a token of {@link issue_magic_token} with the same secret; `null` if the token is invalid or
+ * expired. Each token has exactly one spelling, so its text can be compared with those of spent tokens.
  *
- * @throws TypeError for a secret that is not bytes or a string
- * @throws RangeError for a secret too short
+ * @param token of any type, since it comes from the client
+ * @throws TypeError if the secret is neither bytes nor a string
+ * @throws RangeError if the secret is too short
+ * @see docs/protocol.md 14.2
  */
 export function verify_magic_token(secret: Uint8Array | string, token: string): string | null {
   requireSecret(secret, "verify_magic_token");
   const text = verifyToken([deriveKey(secret, "magic")], token);
   if (text === null) return null;
-  // Only issue_magic_token writes what this key signs, and it writes this.
-  const [subject, expiresMs] = JSON.parse(text) as [string, number];
-  return Date.now() < expiresMs ? subject : null;
+  // Only issue_magic_token signs with this key, and it signs nothing but this array.
+  const [subject, expiresAtMs] = JSON.parse(text) as [string, number];
+  return Date.now() < expiresAtMs ? subject : null;
 }
 
 function requireSecret(secret: unknown, call: string): void {
   if (typeof secret !== "string" && !types.isUint8Array(secret)) {
-    throw new TypeError(`${call}: the secret must be bytes or a string.`);
+    throw new TypeError(`${call}: the secret must be bytes (a Uint8Array) or a string.`);
   }
   if (Buffer.byteLength(secret) < MIN_SECRET_BYTES) {
     throw new RangeError(
-      `${call}: the secret must be ${MIN_SECRET_BYTES} bytes or more; make one with randomBytes(32).`,
+      `${call}: the secret must have at least ${MIN_SECRET_BYTES} bytes. Create one with randomBytes(32).`,
     );
   }
 }
@@ -71,7 +76,10 @@ function requireSubject(subject: unknown): void {
   if (typeof subject !== "string" || subject === "") {
     throw new TypeError("issue_magic_token: the subject must be a non-empty string.");
   }
-  if (Buffer.byteLength(JSON.stringify(subject)) - 2 > MAX_SUBJECT_BYTES) {
-    throw new RangeError(`issue_magic_token: the subject is over ${MAX_SUBJECT_BYTES} bytes.`);
+  const bytes = Buffer.byteLength(JSON.stringify(subject)) - 2;
+  if (bytes > MAX_SUBJECT_BYTES) {
+    throw new RangeError(
+      `issue_magic_token: the subject has ${bytes} bytes, over the maximum of ${MAX_SUBJECT_BYTES}. Pass an id instead.`,
+    );
   }
 }

@@ -4,15 +4,15 @@ import { formatStoredHash, MAX_ITERATIONS, parseStoredHash } from "./stored-hash
 
 const HASH = "F2B+xpt0/2uKgMNvG2eRGKBu1Saa85Pht1l/oJA8Ybk=";
 const BYTES = Buffer.from(HASH, "base64");
-const GOOD = `pbkdf2_sha256$1000$salt$${HASH}`;
+const VALID = `pbkdf2_sha256$1000$salt$${HASH}`;
 
 describe("a stored hash", () => {
-  it("is written as Django writes it", () => {
-    expect(formatStoredHash({ iterations: 1000, salt: "salt", hash: BYTES })).toBe(GOOD);
+  it("is written in the format of Django", () => {
+    expect(formatStoredHash({ iterations: 1000, salt: "salt", hash: BYTES })).toBe(VALID);
   });
 
-  it("is taken apart", () => {
-    expect(parseStoredHash(GOOD)).toEqual({ iterations: 1000, salt: "salt", hash: BYTES });
+  it("is parsed into its parts", () => {
+    expect(parseStoredHash(VALID)).toEqual({ iterations: 1000, salt: "salt", hash: BYTES });
   });
 
   it.each([
@@ -21,7 +21,7 @@ describe("a stored hash", () => {
     ["600000", 600_000],
     ["9999999", 9_999_999],
     [String(MAX_ITERATIONS), 10_000_000],
-  ])("may have %s iterations", (text, iterations) => {
+  ])("can have %s iterations", (text, iterations) => {
     expect(parseStoredHash(`pbkdf2_sha256$${text}$salt$${HASH}`)?.iterations).toBe(iterations);
   });
 
@@ -42,51 +42,54 @@ describe("a stored hash", () => {
     "99999999",
     "4294967296",
     "9".repeat(300),
-  ])("does not have %j iterations", (text) => {
+  ])("is malformed with %j iterations", (text) => {
     expect(parseStoredHash(`pbkdf2_sha256$${text}$salt$${HASH}`)).toBeNull();
   });
 
   it.each(["a", "seasalt", "Zq3vR8tLxW2nYk6PbJ0cMa", "with space", "+/=", "é✓", "x".repeat(200)])(
-    "may have the salt %j, as it is written",
+    "can have the salt %j, which is not decoded",
     (salt) => {
       expect(parseStoredHash(`pbkdf2_sha256$1$${salt}$${HASH}`)?.salt).toBe(salt);
     },
   );
 
   it.each([
-    ["nothing", ""],
-    ["another scheme", GOOD.replace("sha256", "sha1")],
-    ["another scheme's letters", GOOD.replace("pbkdf2", "PBKDF2")],
-    ["argon2", "argon2$argon2id$v=19$m=102400,t=2,p=8$c2FsdA$aGFzaA"],
-    ["bcrypt", "$2b$12$abcdefghijklmnopqrstuuVvVvVvVvVvVvVvVvVvVvVvVvVvVvVv"],
+    ["empty", ""],
+    ["of another scheme", VALID.replace("sha256", "sha1")],
+    ["of the scheme in upper case", VALID.replace("pbkdf2", "PBKDF2")],
+    ["of argon2", "argon2$argon2id$v=19$m=102400,t=2,p=8$c2FsdA$aGFzaA"],
+    ["of bcrypt", "$2b$12$abcdefghijklmnopqrstuuVvVvVvVvVvVvVvVvVvVvVvVvVvVvVv"],
     ["Django's unusable password", "!qCSW1cJPbPDyCvyPUjyNHgP36dBxBbAIiKIxbWAG"],
     ["a plain password", "correct horse battery staple"],
-    ["no salt", `pbkdf2_sha256$1000$$${HASH}`],
-    ["no hash", "pbkdf2_sha256$1000$salt$"],
-    ["three parts", "pbkdf2_sha256$1000$salt"],
-    ["five parts", `${GOOD}$`],
-    ["a salt with the sign between parts", `pbkdf2_sha256$1000$a$b$${HASH}`],
-    ["white space before", ` ${GOOD}`],
-    ["white space after", `${GOOD}\n`],
-    ["a hash without its padding", GOOD.slice(0, -1)],
-    ["a hash in the URL's alphabet", GOOD.replace("+", "-").replaceAll("/", "_")],
-    ["a hash with a trailing bit set", GOOD.replace("bk=", "bl=")],
-    ["a hash in hexadecimal", `pbkdf2_sha256$1000$salt$${BYTES.toString("hex")}`],
-    ["a hash a byte short", `pbkdf2_sha256$1000$salt$${BYTES.subarray(1).toString("base64")}`],
-    ["a hash a byte long", `pbkdf2_sha256$1000$salt$${Buffer.concat([BYTES, Buffer.of(0)]).toString("base64")}`],
-    ["a megabyte of salt", `pbkdf2_sha256$1000$${"x".repeat(1_000_000)}$${HASH}`],
-  ])("is not %s", (_what, stored) => {
+    ["without salt", `pbkdf2_sha256$1000$$${HASH}`],
+    ["without hash", "pbkdf2_sha256$1000$salt$"],
+    ["of three parts", "pbkdf2_sha256$1000$salt"],
+    ["of five parts", `${VALID}$`],
+    ["with the separator in the salt", `pbkdf2_sha256$1000$a$b$${HASH}`],
+    ["with whitespace before", ` ${VALID}`],
+    ["with whitespace after", `${VALID}\n`],
+    ["with a hash without padding", VALID.slice(0, -1)],
+    ["with a hash in base64url", VALID.replace("+", "-").replaceAll("/", "_")],
+    ["with a hash with an unused bit set", VALID.replace("bk=", "bl=")],
+    ["with a hash in hexadecimal", `pbkdf2_sha256$1000$salt$${BYTES.toString("hex")}`],
+    ["with a hash one byte too short", `pbkdf2_sha256$1000$salt$${BYTES.subarray(1).toString("base64")}`],
+    [
+      "with a hash one byte too long",
+      `pbkdf2_sha256$1000$salt$${Buffer.concat([BYTES, Buffer.of(0)]).toString("base64")}`,
+    ],
+    ["with a salt of 1 MB", `pbkdf2_sha256$1000$${"x".repeat(1_000_000)}$${HASH}`],
+  ])("is malformed: %s", (_what, stored) => {
     expect(parseStoredHash(stored)).toBeNull();
   });
 
-  it.each([undefined, null, 0, true, {}, [], [GOOD], Buffer.from(GOOD), Object(GOOD), () => GOOD, Symbol(GOOD)])(
-    "is no value of another type: %s",
+  it.each([undefined, null, 0, true, {}, [], [VALID], Buffer.from(VALID), Object(VALID), () => VALID, Symbol(VALID)])(
+    "is malformed if it is not a string: %s",
     (stored) => {
       expect(parseStoredHash(stored)).toBeNull();
     },
   );
 
-  it("comes back as it was written", () => {
+  it("is parsed to the values that it was formatted from", () => {
     const salt = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 }).filter((text) => !text.includes("$"));
     fc.assert(
       fc.property(
@@ -101,7 +104,7 @@ describe("a stored hash", () => {
     );
   });
 
-  it("of any text is nothing, or that text's own", () => {
+  it("is malformed, or formatted again to the same text, for any value", () => {
     const part = fc.oneof(fc.string(), fc.constantFrom("pbkdf2_sha256", "1000", "salt", HASH));
     fc.assert(
       fc.property(

@@ -1,29 +1,30 @@
 const SCHEME = "pbkdf2_sha256";
 const HASH_BYTES = 32;
 
-/** The most iterations that a stored hash can ask for: a planted one must not hang the server. */
+/** The maximum number of iterations. A stored hash that an attacker planted must not block the server. */
 export const MAX_ITERATIONS = 10_000_000;
 
-/** Longer than any stored hash: the rest is not looked at. */
+/** The maximum length, in characters. No valid hash is as long. */
 const MAX_CHARS = 512;
 
-/** A stored password, taken apart. */
+/** The parts of a stored password hash. */
 export interface StoredHash {
   readonly iterations: number;
-  /** Used as it is written, as UTF-8; it is no encoding of anything. */
+  /** The salt. Its UTF-8 is used as it is, without decoding. */
   readonly salt: string;
   /** 32 bytes. */
   readonly hash: Buffer;
 }
 
-/** Writes a stored password: `pbkdf2_sha256$<iterations>$<salt>$<hash>`, the hash in base64, as Django does. */
+/** Returns a hash in the format of Django: `pbkdf2_sha256$<iterations>$<salt>$<hash>`, with the hash in base64. */
 export function formatStoredHash({ iterations, salt, hash }: StoredHash): string {
   return `${SCHEME}$${iterations}$${salt}$${hash.toString("base64")}`;
 }
 
 /**
- * Takes a stored password apart; `null` for anything that is not one, or asks for more than
- * {@link MAX_ITERATIONS}.
+ * Returns the parts of a stored hash; `null` if it is malformed or has more than {@link MAX_ITERATIONS}.
+ *
+ * @see docs/protocol.md 14.1
  */
 export function parseStoredHash(stored: unknown): StoredHash | null {
   if (typeof stored !== "string" || stored.length > MAX_CHARS) return null;

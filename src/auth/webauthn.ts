@@ -1,58 +1,61 @@
 import { createHash } from "node:crypto";
 import { ValueError } from "../errors.ts";
 import { constantTimeEqual } from "../session/index.ts";
-import { readAuthenticatorData } from "./authenticator-data.ts";
-import { requireBytes } from "./bytes.ts";
-import { readClientData } from "./client-data.ts";
-import { readSignature } from "./ecdsa-signature.ts";
-import { isPoint, type Verifier, verifyP256 } from "./p256.ts";
+import { parseAuthenticatorData } from "./authenticator-data.ts";
+import { parseClientData } from "./client-data.ts";
+import { parseDerSignature } from "./ecdsa-signature.ts";
+import { isCurvePoint, type SignatureVerifier, verifyP256 } from "./p256.ts";
+import { requireBytes } from "./require-bytes.ts";
 
-/** A sign-in with a passkey, as a browser sent it, and what the server knows of it. */
+/** The response of a browser to a sign-in with a passkey, and what the server expects of it. */
 export interface AssertionOptions {
-  /** The stored key: 65 bytes, `04`, x, y. {@link cose_to_raw_point} makes them of a COSE key. */
+  /** The stored public key: 65 bytes, `0x04`, x, y. {@link cose_to_raw_point} converts a COSE key. */
   readonly credential_public_key: Uint8Array;
   /** `response.authenticatorData`. */
   readonly auth_data: Uint8Array;
-  /** `response.clientDataJSON`, as it came: its bytes are signed. */
+  /** `response.clientDataJSON`, unchanged: its bytes are signed. */
   readonly client_data_json: Uint8Array;
-  /** `response.signature`: DER, as browsers send it. Raw ones (64 bytes) are refused. */
+  /** `response.signature` in DER, as browsers send it. A raw signature of 64 bytes is refused. */
   readonly signature: Uint8Array;
-  /** The relying party's id: the site's domain, as `example.com`. */
+  /** The relying party's id: the domain of the site, such as `example.com`. */
   readonly rp_id: string;
-  /** The challenge that this visitor was given: its bytes, or their base64url. */
+  /** The challenge that was issued to this client, as bytes or base64url. */
   readonly expected_challenge: Uint8Array | string;
-  /** The site's origin, as `https://example.com`. */
+  /** The origin of the site, such as `https://example.com`. */
   readonly expected_origin: string;
-  /** The `sign_count` of the sign-in before; that of the registration, the first time. */
+  /** The `sign_count` of the previous sign-in; for the first sign-in, that of the registration. */
   readonly prior_sign_count: number;
-  /** Whether the authenticator must have verified who is there: a PIN, a finger, a face. No, when left out. */
+  /** Whether the authenticator must verify the user, by a PIN, a fingerprint or a face. Default: `false`. */
   readonly require_user_verification?: boolean;
 }
 
-/** What a sign-in with a passkey that is right says. */
+/** The result of a valid sign-in with a passkey. */
 export interface Assertion {
-  /** To be stored, for the next one's `prior_sign_count`. */
+  /** Store it as the `prior_sign_count` of the next sign-in. */
   readonly sign_count: number;
-  /** Whether the authenticator verified who is there. */
+  /** Whether the authenticator verified the user. */
   readonly user_verified: boolean;
-  /** Whether the key is kept elsewhere too, so that a lost device does not lose it. */
+  /** Whether the key is also stored on other devices, so that it survives the loss of one. */
   readonly backed_up: boolean;
 }
 
-const MAX_COUNT = 0xffff_ffff;
+const MAX_SIGN_COUNT = 0xffff_ffff;
 
 /**
- * Verifies a sign-in with a passkey: an assertion of an ES256 (P-256) key, in the order of the
- * ceremony. What it gives is right in every point; for all else it throws.
+ * Verifies a sign-in with a passkey: an assertion of an ES256 (P-256) key. The checks follow the order of the
+ * specification. It returns only if all of them pass, and throws otherwise.
  *
- * Three things are the application's: that the credential's id is the stored key's and belongs to
- * the user; that the challenge was made for this visitor, of 16 random bytes or more; and that it
- * is spent, whether this throws or not. A frame in another site's page is refused, since a
- * visitor there does not see where they sign in.
+ * The application must ensure three things:
  *
- * @throws TypeError for a parameter of another type, or a server's own that cannot be one
- * @throws ValueError for an assertion that is not right; its message names the check
- * @see WebAuthn Level 3, section 7.2; the interface, "Passkeys (WebAuthn)"
+ * - the credential id is that of the stored key, and the key belongs to the user;
+ * - the challenge has at least 16 random bytes and was issued to this client;
+ * - the challenge is not accepted again, even if this function throws.
+ *
+ * A sign-in inside a frame of another site is refused, since the user cannot see where they sign in (clickjacking).
+ *
+ * @throws TypeError if an option has the wrong type
+ * @throws ValueError if the assertion is not valid; the message names the check that failed
+ * @see WebAuthn Level 3, section 7.2; docs/protocol.md 14.4
  * @example
  * const { sign_count } = verify_webauthn_assertion({
  *   credential_public_key: passkey.point, auth_data, client_data_json, signature,
@@ -64,86 +67,90 @@ export function verify_webauthn_assertion(options: AssertionOptions): Assertion 
   return verifyAssertion(options, verifyP256);
 }
 
-/** Does the same with another verifier of signatures, so that two can be held against each other. */
-export function verifyAssertion(options: AssertionOptions, isSigned: Verifier): Assertion {
+/** Verifies an assertion with a given verifier of signatures. Tests compare two independent verifiers. */
+export function verifyAssertion(options: AssertionOptions, verifySignature: SignatureVerifier): Assertion {
   requireTypes(options);
   checkClientData(options);
-  const { sign_count, user_verified, backed_up } = checkAuthenticatorData(options);
-  checkSignature(options, isSigned);
-
-  // A copy of the key that was used elsewhere has counted on. Two noughts: it does not count.
-  const prior = options.prior_sign_count;
-  if ((sign_count !== 0 || prior !== 0) && sign_count <= prior) {
-    throw new ValueError("The passkey's counter did not rise: there may be a copy of it.");
-  }
-  return { sign_count, user_verified, backed_up };
+  const assertion = checkAuthenticatorData(options);
+  checkSignature(options, verifySignature);
+  checkSignCount(assertion.sign_count, options.prior_sign_count);
+  return assertion;
 }
 
-/** Steps 8 to 15: what the browser says it did. */
+/** Steps 8 to 15: checks the browser's description of the ceremony. */
 function checkClientData({ client_data_json, expected_challenge, expected_origin }: AssertionOptions): void {
-  const clientData = readClientData(client_data_json);
+  const clientData = parseClientData(client_data_json);
   if (clientData === null) throw new ValueError("The passkey's client data are not a JSON object.");
 
-  // A registration is signed with the same key: it must not pass for a sign-in.
+  // The same key signs registrations. A recorded registration must not pass as a sign-in.
   if (clientData.type !== "webauthn.get") throw new ValueError("The passkey's client data are not of a sign-in.");
 
-  // An answer that was recorded is to another challenge.
-  if (!isChallenge(clientData.challenge, expected_challenge)) {
+  // A recorded sign-in answers another challenge (replay attack).
+  if (!isExpectedChallenge(clientData.challenge, expected_challenge)) {
     throw new ValueError("The passkey answered another challenge.");
   }
 
-  // A site that passes requests on is visited under its own address.
+  // A phishing site that forwards requests has another origin.
   if (clientData.origin !== expected_origin) throw new ValueError("The passkey was used on another origin.");
 
-  // Absent or false; a page around it may have covered what the visitor agreed to.
+  // Older browsers omit crossOrigin. In a frame, the surrounding page may have covered what the user agreed to.
   const { crossOrigin = false, topOrigin } = clientData;
   if (crossOrigin !== false || topOrigin !== undefined) {
     throw new ValueError("The passkey was used in a frame of another origin.");
   }
 }
 
-/** Steps 16 to 19: what the authenticator says it did. */
+/** Steps 16 to 19: checks the authenticator's description of the sign-in. */
 function checkAuthenticatorData({ auth_data, rp_id, require_user_verification = false }: AssertionOptions): Assertion {
-  const data = readAuthenticatorData(auth_data);
+  const data = parseAuthenticatorData(auth_data);
   if (data === null) throw new ValueError("The passkey's authenticator data are malformed.");
 
-  // The authenticator's own word for whose key it used.
-  if (!constantTimeEqual(data.rpIdHash, sha256(rp_id)))
+  // The authenticator states for which site it used a key, independently of the browser.
+  if (!constantTimeEqual(data.rpIdHash, sha256(rp_id))) {
     throw new ValueError("The passkey is of another relying party.");
+  }
 
-  // Else malware on the device could sign in alone.
+  // Without the user's presence, malware on the device could sign in.
   if (!data.userPresent) throw new ValueError("The passkey was used without its user's presence.");
 
   if (require_user_verification && !data.userVerified) {
     throw new ValueError("The passkey was used without its user's verification.");
   }
 
-  // What cannot be backed up is not.
+  // A key that cannot be backed up cannot have been.
   if (data.backedUp && !data.backupEligible) {
     throw new ValueError("The passkey's backup flags contradict each other.");
   }
   return { sign_count: data.signCount, user_verified: data.userVerified, backed_up: data.backedUp };
 }
 
-/** Steps 20 and 21. */
-function checkSignature(options: AssertionOptions, isSigned: Verifier): void {
+/** Steps 20 and 21: checks the signature. */
+function checkSignature(options: AssertionOptions, verifySignature: SignatureVerifier): void {
   const { credential_public_key: point, auth_data, client_data_json } = options;
-  if (!isPoint(point)) throw new ValueError("The passkey's public key is not a point of P-256.");
+  if (!isCurvePoint(point)) throw new ValueError("The passkey's public key is not a point of P-256.");
 
-  const signature = readSignature(options.signature);
-  if (signature === null) throw new ValueError("The passkey's signature is not one of P-256 in DER.");
+  const signature = parseDerSignature(options.signature);
+  if (signature === null) throw new ValueError("The passkey's signature is not a DER signature of P-256.");
 
   const message = Buffer.concat([auth_data, sha256(client_data_json)]);
-  if (!isSigned({ point, message, signature })) throw new ValueError("The passkey's signature is wrong.");
+  if (!verifySignature({ point, message, signature })) throw new ValueError("The passkey's signature is wrong.");
 }
 
-/** Compared as browsers write it: base64url, in the one way there is. */
-function isChallenge(given: unknown, expected: Uint8Array | string): boolean {
+/** Step 22: checks the counter. A copy of the key that is used elsewhere would make it fall behind. */
+function checkSignCount(count: number, prior: number): void {
+  const isUncounted = count === 0 && prior === 0; // many authenticators do not count
+  if (!isUncounted && count <= prior) {
+    throw new ValueError("The passkey's counter did not rise: there may be a copy of it.");
+  }
+}
+
+/** Returns whether the challenge is the expected one, in the exact base64url that browsers write. */
+function isExpectedChallenge(challenge: unknown, expected: Uint8Array | string): boolean {
   const text = typeof expected === "string" ? expected : Buffer.from(expected).toString("base64url");
-  return typeof given === "string" && constantTimeEqual(Buffer.from(given), Buffer.from(text));
+  return typeof challenge === "string" && constantTimeEqual(Buffer.from(challenge), Buffer.from(text));
 }
 
-/** Padding, white space, `+` and `/` are refused: no browser would send the same text back. */
+/** Returns whether a text is canonical base64url. No browser would ever send another spelling back. */
 function isBase64Url(text: string): boolean {
   return Buffer.from(text, "base64url").toString("base64url") === text;
 }
@@ -153,26 +160,32 @@ function sha256(data: Uint8Array | string): Uint8Array {
 }
 
 function requireTypes(options: AssertionOptions): void {
-  if (typeof options !== "object" || options === null) throw misuse("the options", "an object");
+  if (typeof options !== "object" || options === null) throw optionError("the options", "an object");
   for (const name of ["credential_public_key", "auth_data", "client_data_json", "signature"] as const) {
     requireBytes(options[name], `verify_webauthn_assertion: ${name}`);
   }
   for (const name of ["rp_id", "expected_origin"] as const) {
-    if (typeof options[name] !== "string" || options[name] === "") throw misuse(name, "a string, and not empty");
+    if (typeof options[name] !== "string" || options[name] === "") throw optionError(name, "a non-empty string");
   }
   const { expected_challenge: challenge, prior_sign_count: count, require_user_verification } = options;
-  if (typeof challenge !== "string") requireBytes(challenge, "verify_webauthn_assertion: expected_challenge");
-  // An empty one was never issued: whoever lost it must not have it match an answer to nothing.
-  if (challenge.length === 0 || (typeof challenge === "string" && !isBase64Url(challenge)))
-    throw misuse("expected_challenge", "bytes or base64url, and not empty");
-  if (!Number.isInteger(count) || count < 0 || count > MAX_COUNT) {
-    throw misuse("prior_sign_count", `a whole number from 0 to ${MAX_COUNT}`);
+  requireChallenge(challenge);
+  if (!Number.isInteger(count) || count < 0 || count > MAX_SIGN_COUNT) {
+    throw optionError("prior_sign_count", `a whole number from 0 to ${MAX_SIGN_COUNT}`);
   }
   if (require_user_verification !== undefined && typeof require_user_verification !== "boolean") {
-    throw misuse("require_user_verification", "true or false");
+    throw optionError("require_user_verification", "true or false");
   }
 }
 
-function misuse(what: string, must: string): TypeError {
-  return new TypeError(`verify_webauthn_assertion: ${what} must be ${must}.`);
+/** An empty challenge is refused: if the application has lost its challenge, no assertion may match. */
+function requireChallenge(challenge: Uint8Array | string): void {
+  if (typeof challenge !== "string") requireBytes(challenge, "verify_webauthn_assertion: expected_challenge");
+  if (challenge.length === 0 || (typeof challenge === "string" && !isBase64Url(challenge))) {
+    throw optionError("expected_challenge", "non-empty bytes or base64url");
+  }
+}
+
+/** The value is never in the message: it may be a challenge. */
+function optionError(option: string, expected: string): TypeError {
+  return new TypeError(`verify_webauthn_assertion: ${option} must be ${expected}.`);
 }

@@ -1,0 +1,11 @@
+import { types } from "node:util";
+
+/**
+ * Throws unless a value is a `Uint8Array`. An object that only has its prototype, or a proxy of one, is refused.
+ *
+ * @param parameter the function and the parameter, for the message: `cose_to_raw_point: the key`
+ * @throws TypeError
+ */
+export function requireBytes(value: unknown, parameter: string): asserts value is Uint8Array {
+  if (!types.isUint8Array(value)) throw new TypeError(`${parameter} must be bytes (a Uint8Array).`);
+}
