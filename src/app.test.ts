@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { h } from "preact";
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { appOf, call, compiledPage, compiledServer, get } from "#test/compiled";
+import { callOverHttp, compiledPage, compiledRoute, compiledServer, createTestApp, getPage } from "#test/compiled-app";
 import type { App } from "./app.ts";
 import { request } from "./http/index.ts";
 import { NotFound, redirect } from "./pages/index.ts";
@@ -38,48 +38,77 @@ const module = {
     },
     { stream: true },
   ),
+  hook: compiledRoute("POST /hook", () => new Response("received")),
+  broken_hook: compiledRoute("POST /broken-hook", () => {
+    throw new Error("broken");
+  }),
   secret: compiledServer("secret", () => 1, { options: { auth_required: true } }),
 };
-const app = appOf(module, { rate: false });
+const app = createTestApp(module, { rate: false });
 
-/** What a page shows of what it was given. */
-async function shownBy(response: Response): Promise<unknown> {
+/** Returns the JSON that a page shows. */
+async function shownJson(response: Response): Promise<unknown> {
   const text = /<pre>(.*?)<\/pre>/s.exec(await response.text())?.[1] ?? "";
   return JSON.parse(text.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&amp;", "&"));
 }
 
+/** What a browser sends before a cross-origin request. */
+const preflight = (headers: Record<string, string>) => ({
+  method: "OPTIONS",
+  headers: {
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "content-type, x-csrf-token",
+    ...headers,
+  },
+});
+
 const json = { "content-type": "application/json" };
-const KINDS: readonly (readonly [string, number, (headers: Record<string, string>) => Promise<Response>])[] = [
-  ["a page", 200, (headers) => get(app, "/", { headers })],
-  ["a page's head", 200, (headers) => get(app, "/", { headers, method: "HEAD" })],
-  ["a redirect", 303, (headers) => get(app, "/away", { headers })],
-  ["a page's other address", 308, (headers) => get(app, "/about/", { headers })],
-  ["no page", 404, (headers) => get(app, "/nothing", { headers })],
-  ["a page's not found", 404, (headers) => get(app, "/gone", { headers })],
-  ["a page that fails", 500, (headers) => get(app, "/broken", { headers })],
-  ["another method", 405, (headers) => get(app, "/", { headers, method: "POST" })],
-  ["a path that cannot be read", 400, (headers) => get(app, "/a%00", { headers })],
-  ["a body too large", 413, (headers) => get(app, "/", { headers: { ...headers, "content-length": "1048577" } })],
-  ["health", 200, (headers) => get(app, "/healthz", { headers })],
-  ["a call", 200, (headers) => call(app, "add", { a: 1 }, { headers })],
-  ["a stream", 200, (headers) => call(app, "ticks", {}, { headers })],
-  ["a call's other method", 405, (headers) => get(app, "/__web/rpc/add", { headers })],
-  ["a call's other type", 415, (headers) => call(app, "add", {}, { headers: { ...headers, "content-type": "a/b" } })],
-  ["a foreign call", 403, (headers) => call(app, "add", {}, { headers: { ...headers, origin: "null" } })],
-  ["no function", 404, (headers) => call(app, "nothing", {}, { headers })],
-  ["a signed-out call", 401, (headers) => call(app, "secret", {}, { headers })],
-  ["a call's bad arguments", 422, (headers) => call(app, "add", {}, { headers })],
+const RESPONSES: readonly (readonly [string, number, (headers: Record<string, string>) => Promise<Response>])[] = [
+  ["a page", 200, (headers) => getPage(app, "/", { headers })],
+  ["HEAD of a page", 200, (headers) => getPage(app, "/", { headers, method: "HEAD" })],
+  ["a redirect", 303, (headers) => getPage(app, "/away", { headers })],
+  ["a page with a slash at its end", 308, (headers) => getPage(app, "/about/", { headers })],
+  ["an unknown path", 404, (headers) => getPage(app, "/nothing", { headers })],
+  ["a page that throws NotFound", 404, (headers) => getPage(app, "/gone", { headers })],
+  ["a page that fails", 500, (headers) => getPage(app, "/broken", { headers })],
+  ["another method than GET", 405, (headers) => getPage(app, "/", { headers, method: "POST" })],
+  ["a malformed path", 400, (headers) => getPage(app, "/a%00", { headers })],
   [
-    "a call's body too large",
+    "a body that is too large",
     413,
-    (headers) => call(app, "add", {}, { headers: { ...headers, "content-length": "1048577" } }),
+    (headers) => getPage(app, "/", { headers: { ...headers, "content-length": "1048577" } }),
+  ],
+  ["a route", 200, (headers) => getPage(app, "/hook", { headers, method: "POST" })],
+  ["a route that fails", 500, (headers) => getPage(app, "/broken-hook", { headers, method: "POST" })],
+  ["a preflight of a page", 405, (headers) => getPage(app, "/", preflight(headers))],
+  ["a preflight of a route", 405, (headers) => getPage(app, "/hook", preflight(headers))],
+  ["a preflight of a call", 405, (headers) => getPage(app, "/__web/rpc/add", preflight(headers))],
+  ["an event stream without a feed", 400, (headers) => getPage(app, "/__web/live", { headers })],
+  ["a poll without a feed", 400, (headers) => getPage(app, "/__web/poll", { headers })],
+  ["health", 200, (headers) => getPage(app, "/healthz", { headers })],
+  ["a call", 200, (headers) => callOverHttp(app, "add", { a: 1 }, { headers })],
+  ["a stream", 200, (headers) => callOverHttp(app, "ticks", {}, { headers })],
+  ["a call by GET", 405, (headers) => getPage(app, "/__web/rpc/add", { headers })],
+  [
+    "a call with another content type",
+    415,
+    (headers) => callOverHttp(app, "add", {}, { headers: { ...headers, "content-type": "a/b" } }),
+  ],
+  ["a cross-origin call", 403, (headers) => callOverHttp(app, "add", {}, { headers: { ...headers, origin: "null" } })],
+  ["an unknown function", 404, (headers) => callOverHttp(app, "nothing", {}, { headers })],
+  ["a signed-out call", 401, (headers) => callOverHttp(app, "secret", {}, { headers })],
+  ["a call with invalid arguments", 422, (headers) => callOverHttp(app, "add", {}, { headers })],
+  [
+    "a call with a body that is too large",
+    413,
+    (headers) => callOverHttp(app, "add", {}, { headers: { ...headers, "content-length": "1048577" } }),
   ],
 ];
 
-describe("every answer", () => {
-  it.each(KINDS)("(%s: %i) carries the ids of its request and the security headers", async (_, status, ask) => {
+describe("every response", () => {
+  it.each(RESPONSES)("(%s: %i) has the ids of its request and the security headers", async (_, status, send) => {
     const trace = "4bf92f3577b34da6a3ce929d0e0e4736";
-    const response = await ask({ "x-request-id": "ours-1", traceparent: `00-${trace}-00f067aa0ba902b7-01` });
+    const response = await send({ "x-request-id": "ours-1", traceparent: `00-${trace}-00f067aa0ba902b7-01` });
     expect(response.status).toBe(status);
     const { headers } = response;
     expect(headers.get("x-request-id")).toBe("ours-1");
@@ -97,67 +126,78 @@ describe("every answer", () => {
     await response.body?.cancel();
   });
 
-  it.each(KINDS)("(%s: %i) has new ids where the request's are no ids", async (_, __, ask) => {
-    const { headers, body } = await ask({ "x-request-id": "<script>", traceparent: "00-0-0-00" });
+  it.each(RESPONSES)("(%s: %i) has new ids when those of the request are invalid", async (_, __, send) => {
+    const { headers, body } = await send({ "x-request-id": "<script>", traceparent: "00-0-0-00" });
     expect(headers.get("x-request-id")).toMatch(/^[0-9a-f]{32}$/);
     expect(headers.get("traceparent")).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
     await body?.cancel();
   });
 
-  it("asks for https once cookies are secure", async () => {
-    const secure = appOf(module, { env: { WEB_AUTH_SECRET: "5a".repeat(32), WEB_COOKIE_SECURE: "1" } });
-    expect((await get(secure, "/")).headers.get("strict-transport-security")).toBe("max-age=31536000");
+  it.each(RESPONSES)(
+    "(%s: %i) has no CORS header, with and without the Origin of another site",
+    async (_, __, send) => {
+      for (const headers of [{}, { origin: "https://evil.example" }]) {
+        const response = await send(headers);
+        expect([...response.headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
+        await response.body?.cancel();
+      }
+    },
+  );
+
+  it("has Strict-Transport-Security when cookies are secure", async () => {
+    const secure = createTestApp(module, { env: { WEB_AUTH_SECRET: "5a".repeat(32), WEB_COOKIE_SECURE: "1" } });
+    expect((await getPage(secure, "/")).headers.get("strict-transport-security")).toBe("max-age=31536000");
   });
 });
 
 describe("pages", () => {
-  it("get what their path holds, decoded", async () => {
-    expect(await shownBy(await get(app, "/users/a%20b%2Fc"))).toEqual({ id: "a b/c" });
-    expect(await shownBy(await get(app, "/docs/a/b%20c"))).toEqual({ rest: "a/b c" });
+  it("receive the decoded parameters of their path", async () => {
+    expect(await shownJson(await getPage(app, "/users/a%20b%2Fc"))).toEqual({ id: "a b/c" });
+    expect(await shownJson(await getPage(app, "/docs/a/b%20c"))).toEqual({ rest: "a/b c" });
   });
 
-  it("know their request", async () => {
-    const response = await get(app, "/about?a=1&a=2&b=%3Cx%3E&__proto__=p");
+  it("read path, method and query of the request, and set cookies", async () => {
+    const response = await getPage(app, "/about?a=1&a=2&b=%3Cx%3E&__proto__=p");
     expect(response.headers.get("set-cookie")).toBe("seen=1; Path=/; HttpOnly; SameSite=Lax");
-    expect(await shownBy(response)).toEqual(
+    expect(await shownJson(response)).toEqual(
       JSON.parse('{"path":"/about","method":"GET","query":{"a":"2","b":"<x>","__proto__":"p"}}'),
     );
   });
 
-  it("answer HEAD as GET without the body, and other methods with 405", async () => {
-    const head = await get(app, "/about", { method: "HEAD" });
+  it("respond to HEAD as to GET, without the body, and to other methods with 405", async () => {
+    const head = await getPage(app, "/about", { method: "HEAD" });
     expect(head.status).toBe(200);
     expect(head.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(head.headers.get("set-cookie")).toBe("seen=1; Path=/; HttpOnly; SameSite=Lax");
     expect(await head.text()).toBe("");
     for (const method of ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"]) {
-      const response = await get(app, "/about", { method });
+      const response = await getPage(app, "/about", { method });
       expect(response.status).toBe(405);
       expect(response.headers.get("allow")).toBe("GET, HEAD");
     }
   });
 
-  it("have one address: another with a slash at its end leads to it", async () => {
-    for (const [asked, location] of [
+  it("redirect from a path with a slash at its end to the one without", async () => {
+    for (const [path, location] of [
       ["/about/", "/about"],
       ["/about/?a=b", "/about?a=b"],
       ["/users/1/", "/users/1"],
     ] as const) {
-      const response = await get(app, asked);
+      const response = await getPage(app, path);
       expect([response.status, response.headers.get("location")]).toEqual([308, location]);
     }
-    expect((await get(app, "/")).status).toBe(200);
-    expect((await get(app, "/nothing/")).status).toBe(404);
+    expect((await getPage(app, "/")).status).toBe(200);
+    expect((await getPage(app, "/nothing/")).status).toBe(404);
   });
 
-  it("are below the application's base, and nothing else is", async () => {
-    const based = appOf(module, { base: "/shop" });
-    const statusOf = async (path: string) => (await get(based, path)).status;
+  it("are served below the application's base, and nothing outside it is", async () => {
+    const based = createTestApp(module, { base: "/shop" });
+    const statusOf = async (path: string) => (await getPage(based, path)).status;
     expect(await Promise.all(["/shop", "/shop/about", "/shop/users/1"].map(statusOf))).toEqual([200, 200, 200]);
     expect(await Promise.all(["/", "/about", "/shopping", "/shop2/about"].map(statusOf))).toEqual([404, 404, 404, 404]);
-    expect((await get(based, "/shop/away")).headers.get("location")).toBe("/shop/users/1");
-    expect((await get(based, "/shop/about/")).headers.get("location")).toBe("/shop/about");
-    expect((await call(based, "add", { a: 1 })).status).toBe(404);
+    expect((await getPage(based, "/shop/away")).headers.get("location")).toBe("/shop/users/1");
+    expect((await getPage(based, "/shop/about/")).headers.get("location")).toBe("/shop/about");
+    expect((await callOverHttp(based, "add", { a: 1 })).status).toBe(404);
     const own = new Request("http://shop.example/shop/__web/rpc/add", {
       method: "POST",
       headers: json,
@@ -167,7 +207,7 @@ describe("pages", () => {
   });
 });
 
-describe("paths that nobody means", () => {
+describe("malformed paths", () => {
   it.each([
     "/%",
     "/%zz",
@@ -179,20 +219,20 @@ describe("paths that nobody means", () => {
     "/docs//x",
     "/docs/..%2fx",
     "/docs/%5cx",
-  ])("%s: 400", async (path) => {
-    const response = await get(app, path);
+  ])("%s is rejected with 400", async (path) => {
+    const response = await getPage(app, path);
     expect(response.status).toBe(400);
     expect(response.headers.get("content-type")).toBe("text/plain; charset=utf-8");
   });
 
   it.each(["/docs/../../etc/passwd", "/docs/%2e%2e/%2e%2e/etc/passwd", "/docs/..\\..\\etc"])(
-    "%s does not climb",
+    "%s does not leave the root",
     async (path) => {
-      expect((await get(app, path)).status).toBe(404);
+      expect((await getPage(app, path)).status).toBe(404);
     },
   );
 
-  it("are never the server's fault, whatever they are", async () => {
+  it("never cause a server error or a redirect to another host, whatever they are", async () => {
     const piece = fc.constantFrom(
       "/",
       "//",
@@ -223,7 +263,7 @@ describe("paths that nobody means", () => {
         fc.array(piece, { maxLength: 10 }),
         fc.constantFrom("GET", "HEAD", "POST"),
         async (path, method) => {
-          const { status, headers } = await get(app, `/${path.join("")}`, { method });
+          const { status, headers } = await getPage(app, `/${path.join("")}`, { method });
           expect(status).toBeLessThan(500);
           const location = headers.get("location");
           if (location !== null) expect(new URL(location, "http://shop.example").host).toBe("shop.example");
@@ -234,33 +274,33 @@ describe("paths that nobody means", () => {
   });
 });
 
-describe("200 requests at once", () => {
-  /** Waits for its turn: all have begun before the first goes on, and they go on in another order. */
-  function crossing(count: number): () => Promise<void> {
+describe("200 concurrent requests", () => {
+  /** Returns a function that waits until all requests have called it, and resumes them in reverse order. */
+  function reverseBarrier(count: number): () => Promise<void> {
     const waiting: (() => void)[] = [];
     return () =>
-      new Promise((go) => {
-        waiting.push(go);
+      new Promise((resume) => {
+        waiting.push(resume);
         if (waiting.length % count !== 0) return;
-        for (const next of waiting.splice(0).reverse()) next();
+        for (const resume of waiting.splice(0).reverse()) resume();
       });
   }
 
-  /** What is seen of a request at one moment. */
-  const seen = () => [request.id, request.cookies.who, session.user()?.sub ?? null];
+  /** What code sees of its request at one moment. */
+  const snapshot = () => [request.id, request.cookies.who, session.user()?.sub ?? null];
 
-  function crossingApp(count: number): App {
-    const cross = crossing(count);
+  function barrierApp(count: number): App {
+    const barrier = reverseBarrier(count);
     const work = async () => {
-      const moments = [seen()];
-      await cross();
-      moments.push(seen());
+      const snapshots = [snapshot()];
+      await barrier();
+      snapshots.push(snapshot());
       session.login(`user-${request.id}`);
       request.set_cookie("mine", request.id);
-      await cross();
-      await new Promise((later) => setImmediate(later));
-      moments.push(seen());
-      return moments;
+      await barrier();
+      await new Promise((resume) => setImmediate(resume));
+      snapshots.push(snapshot());
+      return snapshots;
     };
     const module = {
       page: compiledPage("/", async () => shown(await work())),
@@ -268,43 +308,43 @@ describe("200 requests at once", () => {
       stream: compiledServer(
         "stream",
         async function* () {
-          for (const moment of await work()) {
-            yield moment;
-            await cross();
+          for (const each of await work()) {
+            yield each;
+            await barrier();
           }
-          yield seen();
+          yield snapshot();
         },
         { stream: true },
       ),
     };
-    return appOf(module, { rate: false, env: { WEB_MAX_STREAMS_PER_CLIENT: String(count) } });
+    return createTestApp(module, { rate: false, env: { WEB_MAX_STREAMS_PER_CLIENT: String(count) } });
   }
 
-  const asks = {
+  const send = {
     page: async (app: App, headers: Record<string, string>) => {
-      const response = await get(app, "/", { headers });
-      return { response, moments: (await shownBy(response.clone())) as unknown[] };
+      const response = await getPage(app, "/", { headers });
+      return { response, snapshots: (await shownJson(response.clone())) as unknown[] };
     },
     call: async (app: App, headers: Record<string, string>) => {
-      const response = await call(app, "call", {}, { headers });
-      return { response, moments: (await response.clone().json()).result as unknown[] };
+      const response = await callOverHttp(app, "call", {}, { headers });
+      return { response, snapshots: (await response.clone().json()).result as unknown[] };
     },
     stream: async (app: App, headers: Record<string, string>) => {
-      const response = await call(app, "stream", {}, { headers });
+      const response = await callOverHttp(app, "stream", {}, { headers });
       const lines = (await response.clone().text()).trimEnd().split("\n");
-      return { response, moments: lines.slice(0, -1).map((line) => JSON.parse(line).chunk as unknown) };
+      return { response, snapshots: lines.slice(0, -1).map((line) => JSON.parse(line).chunk as unknown) };
     },
   };
 
-  it.each(["page", "call", "stream"] as const)("never mix their ids, sessions and cookies (%s)", async (kind) => {
-    const crossed = crossingApp(200);
+  it.each(["page", "call", "stream"] as const)("never share ids, sessions or cookies (%s)", async (kind) => {
+    const testApp = barrierApp(200);
     await Promise.all(
       Array.from({ length: 200 }, async (_, n) => {
         const id = `request-${n}`;
-        const { response, moments } = await asks[kind](crossed, { "x-request-id": id, cookie: `who=${n}` });
+        const { response, snapshots } = await send[kind](testApp, { "x-request-id": id, cookie: `who=${n}` });
         const before = [id, String(n), null];
         const after = [id, String(n), `user-${id}`];
-        expect(moments).toEqual(kind === "stream" ? [before, before, after, after] : [before, before, after]);
+        expect(snapshots).toEqual(kind === "stream" ? [before, before, after, after] : [before, before, after]);
         expect(response.headers.get("x-request-id")).toBe(id);
         const cookies = response.headers.getSetCookie();
         expect(cookies).toHaveLength(2);
@@ -317,21 +357,21 @@ describe("200 requests at once", () => {
 });
 
 describe("new App", () => {
-  it("says what it serves", () => {
+  it("lists the functions and pages that it serves", () => {
     expect(app.functions).toEqual(["add", "ticks", "secret"]);
     expect(app.pages).toEqual(["/", "/users/:id", "/docs/**:rest", "/away", "/gone", "/broken", "/about"]);
   });
 
-  it.each(["shop", "/shop/", "/", "//a", "/a b", "/a?b", "/<a>"])("refuses the base %j", (base) => {
-    expect(() => appOf(module, { base })).toThrow("base must be a path");
+  it.each(["shop", "/shop/", "/", "//a", "/a b", "/a?b", "/<a>"])("rejects the base %j", (base) => {
+    expect(() => createTestApp(module, { base })).toThrow("base must be a path");
   });
 
-  it("tells load balancers when it is about to stop", async () => {
-    const stopping = appOf(module);
-    expect(await (await get(stopping, "/readyz")).json()).toEqual({ ready: true });
+  it("reports by /readyz that it is about to stop", async () => {
+    const stopping = createTestApp(module);
+    expect(await (await getPage(stopping, "/readyz")).json()).toEqual({ ready: true });
     stopping.drain();
-    const response = await get(stopping, "/readyz");
+    const response = await getPage(stopping, "/readyz");
     expect([response.status, await response.json()]).toEqual([503, { ready: false }]);
-    expect((await get(stopping, "/healthz")).status).toBe(200);
+    expect((await getPage(stopping, "/healthz")).status).toBe(200);
   });
 });
