@@ -10,7 +10,7 @@
 export type { ComponentChildren, FunctionComponent, JSX, RefObject, TargetedEvent } from "preact";
 export type { ErrorCode } from "../errors.ts";
 export { RPCError } from "../errors.ts";
-export type { Feed, Stream } from "../protocol/index.ts";
+export type { Feed, GapReason, Markup, Stream } from "../protocol/index.ts";
 export { on_mount, on_unmount } from "./lifecycle.ts";
 export { state } from "./state.ts";
 export { type SubscribeOptions, subscribe } from "./subscribe.ts";
