@@ -1,5 +1,5 @@
 /**
- * The chat example on its feet for one test file: a copy of it, its server, its database, its visitors.
+ * The chat example, running, with its database and users in a browser, for one test file.
  */
 import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
@@ -11,13 +11,13 @@ import { type Copy, copyExample } from "#test/copy-example";
 import { build, type Environment, type Running, startBuilt, startDev } from "#test/run-tsweb";
 import { launch } from "./chromium.ts";
 
-/** What the example keeps its room with; it is the example's dependency, so that is where it is loaded from. */
+/** The client of the example's database. It is loaded from the example, because it is the example's dependency. */
 const DATABASE = "@libsql/client";
 
-/** In which ways the example is run. */
+/** The ways to run the example. */
 export const MODES = ["dev", "built"] as const;
 
-/** As much of the database's client as is needed here. */
+/** The methods of the database client that are used here. */
 interface Database {
   execute(statement: {
     readonly sql: string;
@@ -26,7 +26,7 @@ interface Database {
   close(): void;
 }
 
-/** The example, running. */
+/** The running example. */
 export class ChatApp {
   readonly users: BrowserUsers;
   readonly #mode: (typeof MODES)[number];
@@ -53,7 +53,7 @@ export class ChatApp {
     this.#database = require(DATABASE).createClient({ url: parts.env.CHAT_DATABASE_URL, timeout: 5_000 });
   }
 
-  /** Starts it; whoever calls this calls {@link close}. */
+  /** Starts a copy of the example. The caller calls {@link close}. */
   static async open(mode: (typeof MODES)[number]): Promise<ChatApp> {
     const copy = copyExample("chat", ["tsweb", DATABASE]);
     const env = {
@@ -63,7 +63,7 @@ export class ChatApp {
     if (mode === "built") await build(copy.dir);
     const running = await start(mode, copy, env);
     const app = new ChatApp({ mode, copy, env, running, browser: await launch() });
-    await app.call("enter", { name: "Nobody" }); // the application makes its tables on first use
+    await app.call("enter", { name: "Nobody" }); // the application creates its tables on first use
     await app.clear();
     return app;
   }
@@ -72,7 +72,7 @@ export class ChatApp {
     return this.#running.address;
   }
 
-  /** Ends the server without a word, and starts another in its place. What is in memory is gone. */
+  /** Kills the server with SIGKILL. The returned function starts a new one on the same port, with empty memory. */
   async kill(): Promise<{ start(): Promise<void> }> {
     const port = new URL(this.address).port;
     this.#running.signal("SIGKILL");
@@ -89,12 +89,12 @@ export class ChatApp {
     return (await this.#database.execute({ sql, args })).rows;
   }
 
-  /** Brings somebody new into the room. */
+  /** Opens the room as a new user. */
   async enter(name: string, options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.users.newPage(options);
     await page.goto("/");
-    // A page of an earlier test may have said, as it was closed, that somebody of that name is here.
-    await this.sql("DELETE FROM people WHERE folded = ?", name.toLowerCase());
+    // A page of an earlier test may have registered this name again while it was closed.
+    await this.sql("DELETE FROM people WHERE lower_name = ?", name.toLowerCase());
     await page.fill("#name", name);
     await page.getByRole("button", { name: "Enter the lobby" }).click();
     await page.waitForURL("**/room");
@@ -102,7 +102,7 @@ export class ChatApp {
     return page;
   }
 
-  /** Sends everybody home and empties the room; gives what their browsers complained of. */
+  /** Closes the pages of all users and empties the room. Returns the problems that the browser reported. */
   async clear(): Promise<string[]> {
     await this.users.closeAll();
     await this.sql("DELETE FROM people");
@@ -118,7 +118,7 @@ export class ChatApp {
     expect(code).toBe(0);
   }
 
-  /** Calls a server function as a script would. */
+  /** Calls a server function without a browser. */
   async call(name: string, args: object, cookie = "") {
     const response = await fetch(`${this.address}/__web/rpc/${name}`, {
       method: "POST",
@@ -134,34 +134,34 @@ function start(mode: (typeof MODES)[number], copy: Copy, env: Environment): Prom
   return (mode === "built" ? startBuilt : startDev)(copy.dir, env);
 }
 
-/** Waits until the room's script is there. */
+/** Waits until the room is hydrated. */
 export async function waitForRoom(page: Page): Promise<void> {
   await page.locator("#ask:enabled").waitFor();
 }
 
-/** Writes a message, sends it, and waits until it is in the room. */
+/** Sends a message, and waits until it is in the room. */
 export async function sendMessage(page: Page, text: string): Promise<void> {
   await page.fill("#text", text);
   await page.press("#text", "Enter");
   await messageWithText(page, text.replace(/^\/ask /, "")).waitFor();
 }
 
-/** Finds a message that is in the room, by all its text. */
+/** Returns a locator of the message in the room with exactly this text. */
 export function messageWithText(page: Page, text: string): Locator {
-  return page.locator(".entry.said .text").getByText(text, { exact: true });
+  return page.locator(".entry.complete .text").getByText(text, { exact: true });
 }
 
-/** Gives the text of all messages that a page shows. */
+/** Returns the texts of all messages on a page. */
 export function messageTexts(page: Page): Promise<string[]> {
   return page.locator(".entry .text").allTextContents();
 }
 
-/** Gives the names of who a page says is here. */
+/** Returns the names in the list of present users on a page. */
 export function peopleNames(page: Page): Promise<string[]> {
   return page.locator(".people li bdi").allTextContents();
 }
 
-/** Makes the id of a message, as pages do. */
+/** Returns a new message id, in the format of the example. */
 export function newId(): string {
   return randomBytes(16).toString("hex");
 }

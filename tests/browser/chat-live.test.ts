@@ -1,15 +1,14 @@
 /**
- * What is live of the chat example, in a real browser: connections that are lost, servers that are
- * killed, and answers that grow before everybody's eyes.
+ * Live updates of the chat example in Chromium: lost connections, killed servers and streamed answers.
  */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { ChatApp, MODES, messageTexts, messageWithText, peopleNames, sendMessage, waitForRoom } from "./chat-app.ts";
 
-/** What the assistant says when it is asked to count. */
-const upTo = (most: number) => Array.from({ length: most }, (_, index) => `${index + 1} `).join("");
+/** Returns the assistant's answer to "count to …". */
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => `${index + 1} `).join("");
 
-/** What a browser says of a server that it cannot reach. */
+/** The browser's reports of a server that it cannot reach. */
 const UNREACHABLE =
   /^console: (Failed to load resource: net::ERR_|WebSocket connection to .* failed|\[vite\] failed to connect)/;
 
@@ -28,25 +27,25 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
 
   const both = async () => [await app.enter("Ada"), await app.enter("Grace")] as const;
 
-  /** The assistant's last answer, in one of its states. */
-  const answer = (page: Page, state: "writing" | "stopped" | "said") => page.locator(`.entry.assistant.${state} .text`);
+  /** Returns a locator of the assistant's last answer in a state. */
+  const answer = (page: Page, state: "writing" | "stopped" | "complete") => page.locator(`.entry.assistant.${state} .text`);
 
-  it("brings to a page that was offline what it missed", async () => {
+  it("delivers missed messages to a page that was offline", async () => {
     const [ada, grace] = await both();
     await sendMessage(grace, "before");
     await messageWithText(ada, "before").waitFor();
     await grace.context().setOffline(true);
     await grace.locator(".notice", { hasText: "No connection." }).waitFor();
-    await sendMessage(ada, "while she was away");
+    await sendMessage(ada, "while she was offline");
     await sendMessage(ada, "and once more");
     await grace.context().setOffline(false);
     await messageWithText(grace, "and once more").waitFor({ timeout: 30_000 });
-    expect(await messageTexts(grace)).toEqual(["before", "while she was away", "and once more"]);
+    expect(await messageTexts(grace)).toEqual(["before", "while she was offline", "and once more"]);
     await expect.poll(() => grace.locator(".notice").first().textContent()).toBe("");
-    expect(app.users.problems.splice(0).filter((complaint) => !UNREACHABLE.test(complaint))).toEqual([]);
+    expect(app.users.problems.splice(0).filter((problem) => !UNREACHABLE.test(problem))).toEqual([]);
   });
 
-  it("loads a page anew when the server was killed and has lost its messages, but not what is being written", async () => {
+  it("reloads a page if a killed server has lost its messages, but not while the user types", async () => {
     const [ada, grace] = await both();
     await sendMessage(ada, "before");
     await messageWithText(grace, "before").waitFor();
@@ -55,7 +54,7 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     await ada.fill("#text", "half typed");
     const killed = await app.kill();
     await app.sql(
-      "INSERT INTO messages (id, author, name, text, state, sent, grown) VALUES ('x', 'x', 'X', 'unheard', 'said', ?, 0)",
+      "INSERT INTO messages (id, author, name, text, state, sent, updated) VALUES ('x', 'x', 'X', 'unheard', 'complete', ?, 0)",
       new Date().toISOString(),
     );
     await killed.start();
@@ -63,7 +62,7 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     expect(await isOld(grace)).toBe(false);
     await waitForRoom(grace);
     if (mode === "dev") {
-      // Vite's client loads every page anew once its server is back.
+      // Vite's client reloads every page when it reconnects.
       await ada.waitForFunction(() => !("isOld" in window));
       await waitForRoom(ada);
       await ada.fill("#text", "half typed");
@@ -73,10 +72,10 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     await messageWithText(grace, "half typed").waitFor({ timeout: 30_000 });
     await messageWithText(ada, "unheard").waitFor({ timeout: 30_000 });
     for (const page of [ada, grace]) expect(await messageTexts(page)).toEqual(["before", "unheard", "half typed"]);
-    expect(app.users.problems.splice(0).filter((complaint) => !UNREACHABLE.test(complaint))).toEqual([]);
+    expect(app.users.problems.splice(0).filter((problem) => !UNREACHABLE.test(problem))).toEqual([]);
   });
 
-  it("shows an answer to everybody while it grows, and whole to whoever comes in between", async () => {
+  it("shows a streamed answer to all users, also to those who enter meanwhile", async () => {
     const [ada, grace] = await both();
     await ada.fill("#text", "count to 60");
     await ada.getByRole("button", { name: "Ask the assistant" }).click();
@@ -87,11 +86,11 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     expect(await grace.getByRole("button", { name: "Stop" }).count()).toBe(0);
     await ada.locator("#text:focus").waitFor();
     const late = await app.enter("Katherine");
-    const found = (await answer(late, "writing").textContent()) ?? "";
-    expect(upTo(60).startsWith(found)).toBe(true);
-    expect(found.length).toBeLessThan(upTo(60).length);
+    const partial = (await answer(late, "writing").textContent()) ?? "";
+    expect(upTo(60).startsWith(partial)).toBe(true);
+    expect(partial.length).toBeLessThan(upTo(60).length);
     for (const page of [ada, grace, late]) {
-      await answer(page, "said").waitFor();
+      await answer(page, "complete").waitFor();
       expect(await messageTexts(page)).toEqual(["count to 60", upTo(60)]);
     }
     expect(await ada.getByRole("button", { name: "Stop" }).count()).toBe(0);
@@ -99,7 +98,7 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     expect(await messageTexts(late)).toEqual(["count to 60", upTo(60)]);
   });
 
-  it("stops an answer for everybody when its asker does", async () => {
+  it("stops an answer for all users when the user who asked stops it", async () => {
     const [ada, grace] = await both();
     await sendMessage(ada, "/ask count to 500");
     await answer(grace, "writing").filter({ hasText: "1 2 3" }).waitFor();
@@ -117,11 +116,11 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
       { text, state: "stopped" },
     ]);
     await sendMessage(ada, "/ask count to 3");
-    await answer(grace, "said").waitFor();
+    await answer(grace, "complete").waitFor();
     expect((await messageTexts(grace)).slice(-2)).toEqual(["count to 3", upTo(3)]);
   });
 
-  it("stops an answer when its asker's page is closed", async () => {
+  it("stops an answer when the page of the user who asked is closed", async () => {
     const [ada, grace] = await both();
     await sendMessage(ada, "/ask count to 500");
     await answer(grace, "writing").filter({ hasText: "1 2 3" }).waitFor();
@@ -130,35 +129,35 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     await grace.locator(".entry.assistant .note", { hasText: "Stopped" }).waitFor();
   });
 
-  it("ends an answer whose server was killed, once it has not grown for half a minute", async () => {
+  it("stops an answer of a killed server after 30 seconds without progress", async () => {
     const ada = await app.enter("Ada");
     const write = (ms: number) =>
       app.sql(
-        `INSERT INTO messages (id, author, name, text, state, sent, grown)
+        `INSERT INTO messages (id, author, name, text, state, sent, updated)
          VALUES ('re:x', 'assistant', 'Assistant', 'half an', 'writing', ?, ?)
-         ON CONFLICT (id) DO UPDATE SET grown = excluded.grown`,
+         ON CONFLICT (id) DO UPDATE SET updated = excluded.updated`,
         ...[new Date().toISOString(), Date.now() - ms],
       );
-    const look = async () => {
-      const told = ada.waitForResponse("**/__web/rpc/here");
+    const refreshPresence = async () => {
+      const response = ada.waitForResponse("**/__web/rpc/heartbeat");
       await ada.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
-      await (await told).finished();
+      await (await response).finished();
     };
     await write(25_000);
     await ada.reload();
     await waitForRoom(ada);
-    await look();
+    await refreshPresence();
     expect(await app.sql("SELECT state FROM messages")).toEqual([{ state: "writing" }]);
     await answer(ada, "writing").waitFor();
     await write(30_001);
-    await look();
+    await refreshPresence();
     await answer(ada, "stopped").waitFor();
   });
 
-  it("answers a question once, and is not asked without one", async () => {
+  it("answers a question once, and rejects an empty one", async () => {
     const { cookie } = await app.call("enter", { name: "Script" });
     const ask = async (id: string, text: string) => {
-      const response = await fetch(`${app.address}/__web/rpc/ask`, {
+      const response = await fetch(`${app.address}/__web/rpc/ask_assistant`, {
         method: "POST",
         headers: { "content-type": "application/json", cookie },
         body: JSON.stringify({ args: { id, text } }),
@@ -168,11 +167,11 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     };
     const id = "0123456789abcdef".repeat(2);
     const lines = await ask(id, "count to 2");
-    expect(lines.map(({ chunk, done }) => chunk?.kind ?? done)).toEqual(["message", "message", "piece", "piece", true]);
-    expect(lines[3].chunk).toEqual({ kind: "piece", id: `re:${id}`, at: 2, text: "2 " });
+    expect(lines.map(({ chunk, done }) => chunk?.kind ?? done)).toEqual(["message", "message", "chunk", "chunk", true]);
+    expect(lines[3].chunk).toEqual({ kind: "chunk", id: `re:${id}`, offset: 2, text: "2 " });
     expect((await ask(id, "count to 2")).at(-1)).toMatchObject({ error: { code: "conflict" } });
     expect(await ask(id.replace("0", "f"), " ")).toMatchObject([{ error: { code: "validation_error" } }]);
-    expect(await app.sql("SELECT place FROM messages")).toHaveLength(2);
+    expect(await app.sql("SELECT sequence FROM messages")).toHaveLength(2);
     expect(await peopleNames(await app.enter("Ada"))).toEqual(["Script", "Ada"]);
   });
 });

@@ -1,8 +1,8 @@
 /**
- * The chat example in a real browser: who gets in, what they say, and what the room shows of it.
+ * The chat example in Chromium: sign-in, messages and presence.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { findFlaws } from "./accounts-actions.ts";
+import { findAccessibilityProblems } from "./accounts-actions.ts";
 import {
   ChatApp,
   MODES,
@@ -27,15 +27,15 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
 
   afterAll(() => app?.close());
 
-  it("lets only the signed-in into the room, and leads everybody to where they can be", async () => {
+  it("shows the room to signed-in users only, and redirects all others", async () => {
     const signedOut = await fetch(`${app.address}/room`, { redirect: "manual" });
     expect([signedOut.status, signedOut.headers.get("location")]).toEqual([303, "/"]);
-    const refused = { status: 401, body: { error: { code: "unauthenticated" } } };
+    const rejected = { status: 401, body: { error: { code: "unauthenticated" } } };
     const message = { id: newId(), text: "Hello" };
-    expect(await app.call("say", message)).toMatchObject(refused);
-    expect(await app.call("ask", message)).toMatchObject(refused);
-    expect(await app.call("earlier", { place: 1 })).toMatchObject(refused);
-    expect(await app.call("here", {})).toMatchObject(refused);
+    expect(await app.call("send_message", message)).toMatchObject(rejected);
+    expect(await app.call("ask_assistant", message)).toMatchObject(rejected);
+    expect(await app.call("earlier_messages", { before: 1 })).toMatchObject(rejected);
+    expect(await app.call("heartbeat", {})).toMatchObject(rejected);
 
     const page = await app.enter("Ada");
     await page.goto("/");
@@ -47,10 +47,10 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     expect(new URL(page.url()).pathname).toBe("/");
   });
 
-  it("takes names that can be seen, told apart and shown", async () => {
+  it("accepts names that are visible, unique and of valid length", async () => {
     const enter = (name: unknown, cookie = "") => app.call("enter", { name }, cookie);
-    const wrong = { status: 422, body: { error: { code: "validation_error", details: { parameter: "name" } } } };
-    for (const name of ["", "  ", "\u200b", "…", 7, "n".repeat(41)]) expect(await enter(name)).toMatchObject(wrong);
+    const invalid = { status: 422, body: { error: { code: "validation_error", details: { parameter: "name" } } } };
+    for (const name of ["", "  ", "\u200b", "…", 7, "n".repeat(41)]) expect(await enter(name)).toMatchObject(invalid);
     const taken = { status: 409, body: { error: { code: "conflict", details: { parameter: "name" } } } };
     expect(await enter("n".repeat(40))).toMatchObject({ status: 200, body: { result: null } });
     const ada = await enter("  Ada\u202e \n Lovelace ");
@@ -70,7 +70,7 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     expect(await page.getAttribute("#name", "aria-describedby")).toBe("name-error");
   });
 
-  it("shows everybody what everybody says, in one order, and keeps it", async () => {
+  it("shows all messages to all users in the same order, also after a reload", async () => {
     const [ada, grace] = [await app.enter("Ada"), await app.enter("Grace")];
     await sendMessage(ada, "first");
     await messageWithText(grace, "first").waitFor();
@@ -95,7 +95,7 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     expect(await messageTexts(grace)).toEqual([...shown, "after the reload"]);
   });
 
-  it("shows text as text", async () => {
+  it("shows HTML in messages and names as text", async () => {
     const [ada, grace] = [await app.enter("<b>Ada</b>"), await app.enter("Grace")];
     const text = `<img src=x onerror="document.title='broken'"></script><script>document.title="in"</script>&amp;`;
     await sendMessage(ada, text);
@@ -109,55 +109,55 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     }
   });
 
-  it("says once what is sent twice, and nothing in another's name", async () => {
+  it("stores a message once if it is sent twice, and rejects the id of another user's message", async () => {
     const ada = (await app.call("enter", { name: "Ada" })).cookie;
     const grace = (await app.call("enter", { name: "Grace" })).cookie;
     const message = { id: newId(), text: "once" };
-    const first = await app.call("say", message, ada);
-    expect(first.body.result).toMatchObject({ id: message.id, text: "once", name: "Ada", state: "said" });
-    expect(await app.call("say", { ...message, text: "changed" }, ada)).toEqual(first);
-    expect(await app.call("say", message, grace)).toMatchObject({
+    const first = await app.call("send_message", message, ada);
+    expect(first.body.result).toMatchObject({ id: message.id, text: "once", name: "Ada", state: "complete" });
+    expect(await app.call("send_message", { ...message, text: "changed" }, ada)).toEqual(first);
+    expect(await app.call("send_message", message, grace)).toMatchObject({
       status: 409,
       body: { error: { code: "conflict" } },
     });
     for (const id of ["", `${newId()}0`, newId().slice(1), newId().toUpperCase().replace(/^./, "G"), 7]) {
-      expect(await app.call("say", { ...message, id }, ada)).toMatchObject({ status: 422 });
+      expect(await app.call("send_message", { ...message, id }, ada)).toMatchObject({ status: 422 });
     }
     expect((await app.sql("SELECT text FROM messages")).map(({ text }) => text)).toEqual(["once"]);
   });
 
-  it("takes messages of 1 to 2000 characters, and ties what is wrong to the field", async () => {
+  it("accepts messages of 1 to 2000 characters, and describes the field by the error", async () => {
     const { cookie } = await app.call("enter", { name: "Ada" });
-    const status = async (text: string) => (await app.call("say", { id: newId(), text }, cookie)).status;
+    const status = async (text: string) => (await app.call("send_message", { id: newId(), text }, cookie)).status;
     expect(await Promise.all(["", " \n ", "x", "x".repeat(2_000), "x".repeat(2_001)].map(status))).toEqual([
       422, 422, 200, 200, 422,
     ]);
 
     const page = await app.enter("Grace");
-    const refused = async (message: string) => {
+    const expectRejected = async (message: string) => {
       await page.press("#text", "Enter");
       await page.locator('#text-error[role="alert"]', { hasText: message }).waitFor();
       await page.locator('#text[aria-invalid="true"]:focus').waitFor();
       expect((await page.getAttribute("#text", "aria-describedby"))?.split(" ")).toContain("text-error");
     };
-    await refused("Write something first.");
+    await expectRejected("Write something first.");
     await page.fill("#text", "/ask  ");
-    await refused("Write something first.");
+    await expectRejected("Write something first.");
     await page.fill("#text", "y".repeat(2_001));
-    await refused("That is 2001 characters long: 2000 fit into one message.");
+    await expectRejected("That is 2001 characters long: 2000 fit into one message.");
     expect(await page.textContent("#text-hint")).toBe("1 too many");
     await sendMessage(page, "y".repeat(2_000));
     expect(await page.getAttribute("#text", "aria-invalid")).toBe("false");
   });
 
-  it("sends with Enter, starts a line with Shift and Enter, and keeps the focus", async () => {
+  it("sends with Enter, starts a line with Shift+Enter, and keeps the focus", async () => {
     const page = await app.enter("Ada");
     await page.locator("#text:focus").waitFor();
     await page.keyboard.type("one");
     await page.keyboard.press("Shift+Enter");
     await page.keyboard.type("two");
     await page.keyboard.press("Enter");
-    await page.locator(".entry.said .text").waitFor();
+    await page.locator(".entry.complete .text").waitFor();
     expect(await messageTexts(page)).toEqual(["one\ntwo"]);
     expect(await page.inputValue("#text")).toBe("");
     await page.keyboard.type("three");
@@ -166,16 +166,16 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     await page.locator("#text:focus").waitFor();
   });
 
-  it("says that a message did not get through, and sends it once when asked again", async () => {
+  it("shows that a message was not sent, and sends it once more on request", async () => {
     const page = await app.enter("Ada");
-    await page.route("**/__web/rpc/say", (route) => route.abort());
+    await page.route("**/__web/rpc/send_message", (route) => route.abort());
     await page.fill("#text", "Is this on?");
     await page.press("#text", "Enter");
     await page.locator(".entry.failed", { hasText: "Not sent." }).waitFor();
     expect(app.users.problems.splice(0)).toEqual(["console: Failed to load resource: net::ERR_FAILED"]);
-    // It arrives, and the answer does not: another attempt must not say it twice.
+    // The message arrives, but the response is lost: another attempt must not store it twice.
     await page.unrouteAll();
-    await page.route("**/__web/rpc/say", async (route) => {
+    await page.route("**/__web/rpc/send_message", async (route) => {
       await route.fetch();
       await route.abort();
     });
@@ -186,10 +186,10 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     expect(await app.sql("SELECT text FROM messages")).toHaveLength(1);
   });
 
-  it("begins with the last 50 messages, and loads those before them in their place", async () => {
+  it("shows the last 50 messages, and loads earlier ones without moving them", async () => {
     for (let n = 1; n <= 101; n++) {
       await app.sql(
-        "INSERT INTO messages (id, author, name, text, state, sent, grown) VALUES (?, 'x', 'X', ?, 'said', ?, 0)",
+        "INSERT INTO messages (id, author, name, text, state, sent, updated) VALUES (?, 'x', 'X', ?, 'complete', ?, 0)",
         ...[newId(), `message ${n}`, new Date(1_700_000_000_000 + n * 1_000).toISOString()],
       );
     }
@@ -210,7 +210,7 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     await more.waitFor({ state: "detached" });
   });
 
-  it("stays at the end when it was there, and else where it was", async () => {
+  it("stays scrolled to the end, or at its position if the user has scrolled", async () => {
     const [ada, grace] = [await app.enter("Ada"), await app.enter("Grace")];
     for (let n = 0; n < 6; n++) await sendMessage(ada, `message ${n}\n\n\n\n\n`.padEnd(20, "."));
     const log = grace.locator("#log");
@@ -234,7 +234,7 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     await grace.locator(".unseen").waitFor({ state: "detached" });
   });
 
-  it("shows who is here: each once, from when they come until they leave or have been silent for a minute", async () => {
+  it("lists each present user once, until the user leaves or is inactive for a minute", async () => {
     const ada = await app.enter("Ada");
     const grace = await app.enter("Grace");
     await expect.poll(() => peopleNames(ada)).toEqual(["Ada", "Grace"]);
@@ -249,47 +249,47 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     await expect.poll(() => peopleNames(ada)).toEqual(["Ada", "Grace"]);
     expect(await ada.locator(".people .count").textContent()).toBe("2");
 
-    const look = async () => {
-      const told = ada.waitForResponse("**/__web/rpc/here");
+    const refreshPresence = async () => {
+      const response = ada.waitForResponse("**/__web/rpc/heartbeat");
       await ada.evaluate(() => document.dispatchEvent(new Event("visibilitychange", { bubbles: true })));
-      await (await told).finished();
+      await (await response).finished();
     };
-    const silent = (ms: number) => app.sql("UPDATE people SET seen = ? WHERE name = 'Grace'", Date.now() - ms);
+    const setInactive = (ms: number) => app.sql("UPDATE people SET last_seen = ? WHERE name = 'Grace'", Date.now() - ms);
     await grace.close();
-    await silent(55_000);
-    await look();
-    await sendMessage(ada, "What was told before this is shown.");
+    await setInactive(55_000);
+    await refreshPresence();
+    await sendMessage(ada, "a message after the update of the list");
     expect(await peopleNames(ada)).toEqual(["Ada", "Grace"]);
-    await silent(60_001);
-    await look();
+    await setInactive(60_001);
+    await refreshPresence();
     await expect.poll(() => peopleNames(ada)).toEqual(["Ada"]);
   });
 
-  it("says every 20 seconds that somebody is here, for as long as they can see the page", async () => {
+  it("reports the user as present every 20 seconds while the page is visible", async () => {
     const page = await app.enter("Ada");
     await page.clock.install();
     await page.reload();
     await waitForRoom(page);
-    let beats = 0;
+    let heartbeats = 0;
     page.on("requestfinished", (request) => {
-      if (request.url().endsWith("/__web/rpc/here")) beats++;
+      if (request.url().endsWith("/__web/rpc/heartbeat")) heartbeats++;
     });
-    const turn = (visibility: "hidden" | "visible") =>
+    const setVisibility = (visibility: "hidden" | "visible") =>
       page.evaluate((value) => {
         Object.defineProperty(document, "visibilityState", { value, configurable: true });
         document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
       }, visibility);
     await page.clock.runFor(19_000);
-    expect(beats).toBe(0);
+    expect(heartbeats).toBe(0);
     await page.clock.runFor(1_500);
-    await expect.poll(() => beats).toBe(1);
-    await turn("hidden");
+    await expect.poll(() => heartbeats).toBe(1);
+    await setVisibility("hidden");
     await page.clock.runFor(20_000);
-    await turn("visible");
-    await expect.poll(() => beats).toBe(2);
+    await setVisibility("visible");
+    await expect.poll(() => heartbeats).toBe(2);
   });
 
-  it("leads a page to the door once its visitor has left in another", async () => {
+  it("returns to the sign-in page if the user has left in another tab", async () => {
     const first = await app.enter("Ada");
     const second = await first.context().newPage();
     await second.goto("/room");
@@ -300,15 +300,15 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     await first.waitForURL(`${app.address}/`);
   });
 
-  it("can be read out, and fits on a small screen", async () => {
+  it("has no accessibility problems, and fits on a small screen", async () => {
     const page = await app.users.newPage({ viewport: { width: 320, height: 640 } });
     await page.goto("/");
-    expect(await page.evaluate(findFlaws)).toEqual([]);
+    expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
     await page.goto("/nowhere");
-    expect(await page.evaluate(findFlaws)).toEqual([]);
+    expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
     const ada = await app.enter("A".repeat(40), { viewport: { width: 320, height: 640 } });
     await sendMessage(ada, "w".repeat(300));
-    expect(await ada.evaluate(findFlaws)).toEqual([]);
+    expect(await ada.evaluate(findAccessibilityProblems)).toEqual([]);
     expect(await ada.getByRole("log", { name: "Messages" }).getAttribute("aria-live")).toBe("polite");
     await ada.getByLabel("Message", { exact: true }).waitFor();
     await ada.getByRole("list", { name: "Here now" }).waitFor();
@@ -316,7 +316,7 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     expect((send?.y ?? 0) + (send?.height ?? 0)).toBeLessThanOrEqual(640);
   });
 
-  it("says that it needs a script where there is none", async () => {
+  it("says that it needs JavaScript", async () => {
     const page = await app.users.newPage({ javaScriptEnabled: false });
     await page.goto("/");
     await page.locator("noscript p", { hasText: "needs JavaScript" }).waitFor();

@@ -1,90 +1,98 @@
 /**
- * What a page does for its visitor: say, ask, stop, look back, and say that they are here.
+ * What a page does for its user: sends messages, reads answers, loads earlier messages, and reports its presence.
  */
 import { RPCError, type Stream } from "tsweb/browser";
-import { type News, NO_PLACE, type Room, type Shown, show, showMessage } from "./news.ts";
-import { ask, earlier, here, say } from "./room.server.ts";
+import { ask_assistant, earlier_messages, heartbeat, send_message } from "./room.server.ts";
+import {
+  applyEvent,
+  applyMessage,
+  NO_SEQUENCE,
+  type RoomEvent,
+  type RoomState,
+  type ShownMessage,
+} from "./room-state.ts";
 
-/** How often a visible page says that somebody is here. The server waits three times as long. */
-const BEAT_MS = 20_000;
+/** How often a visible page reports its presence. The server waits three times as long. */
+const HEARTBEAT_MS = 20_000;
 
-/** What a page has of the room beside what it shows of it. */
-export interface Open extends Room {
-  /** Whose page it is. */
-  readonly me: string;
-  readonly name: string;
-  /** The answers that this page has asked for and that are being written, by their ids. */
-  readonly answers: Map<string, Stream<News>>;
-  isLost: boolean;
+/** The state of the view: the room, the user, and what is in progress. */
+export interface ViewState extends RoomState {
+  /** The id and the name of the page's user. */
+  readonly userId: string;
+  readonly userName: string;
+  /** The answers that this page has asked for and that are still being written, by their ids. */
+  readonly answers: Map<string, Stream<RoomEvent>>;
+  isDisconnected: boolean;
   isLoading: boolean;
 }
 
-/** Shows a message at once, and sends it. */
-export function post(room: Open, text: string, asks: boolean): Promise<void> {
+/** Shows a message immediately, and sends it. */
+export function postMessage(room: ViewState, text: string, isQuestion: boolean): Promise<void> {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   const id = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   const sent = new Date().toISOString();
-  return send(room, { id, place: NO_PLACE, from: room.me, name: room.name, text, sent, state: "sending", asks });
+  const { userId: from, userName: name } = room;
+  return sendMessage(room, { id, sequence: NO_SEQUENCE, from, name, text, sent, state: "sending", isQuestion });
 }
 
-/** Sends a message, perhaps once more: it has an id, so the room has it once. */
-export async function send(room: Open, message: Shown): Promise<void> {
-  showMessage(room, { ...message, state: "sending" });
+/** Sends a message. It can be sent again after a failure, because the server stores each id once. */
+export async function sendMessage(room: ViewState, message: ShownMessage): Promise<void> {
+  applyMessage(room, { ...message, state: "sending" });
   try {
-    if (message.asks) await follow(room, message);
-    else show(room, { kind: "message", message: await say(message.id, message.text) });
+    if (message.isQuestion) await readAnswer(room, message);
+    else applyEvent(room, { kind: "message", message: await send_message(message.id, message.text) });
   } catch {
-    showMessage(room, { ...message, state: "failed" }); // unless it is in the room already
+    applyMessage(room, { ...message, state: "failed" }); // no effect if the message was stored
   }
 }
 
-/** Asks the assistant. All see the answer grow; whoever reads the stream can end it. */
-async function follow(room: Open, { id, text }: Shown): Promise<void> {
-  const stream = ask(id, text);
+/** Asks the assistant, and applies the events of the stream. Cancelling the stream stops the answer for everybody. */
+async function readAnswer(room: ViewState, { id, text }: ShownMessage): Promise<void> {
+  const stream = ask_assistant(id, text);
   room.answers.set(`re:${id}`, stream);
   try {
-    for await (const news of stream) show(room, news);
+    for await (const event of stream) applyEvent(room, event);
   } finally {
     room.answers.delete(`re:${id}`);
   }
 }
 
-/** Puts earlier messages before those that are there. */
-export async function loadEarlier(room: Open): Promise<void> {
+/** Loads the messages before the first that is shown. */
+export async function loadEarlier(room: ViewState): Promise<void> {
   const [first] = room.messages;
   if (!first || room.isLoading) return;
   room.isLoading = true;
   try {
-    const page = await earlier(first.place);
-    room.messages = [...page.messages, ...room.messages];
-    room.earlier = page.earlier;
+    const { messages, hasEarlier } = await earlier_messages(first.sequence);
+    room.messages = [...messages, ...room.messages];
+    room.hasEarlier = hasEarlier;
   } catch {
-    room.isLost = true;
+    room.isDisconnected = true;
   }
   room.isLoading = false;
 }
 
 /**
- * Says that somebody is here for as long as they can see the page, and notes when nobody answers.
+ * Reports the user's presence while the page is visible, and notes whether the server responds.
  *
- * @returns what ends it
+ * @returns a function that stops the reports
  */
-export function stayHere(room: Open): () => void {
-  const beat = async () => {
+export function startHeartbeat(room: ViewState): () => void {
+  const report = async () => {
     if (document.visibilityState === "hidden") return;
     try {
-      await here();
-      room.isLost = false;
+      await heartbeat();
+      room.isDisconnected = false;
     } catch (error) {
       if (error instanceof RPCError && error.code === "unauthenticated") location.assign("/");
-      else room.isLost = true;
+      else room.isDisconnected = true;
     }
   };
   const events = ["visibilitychange", "online", "offline"];
-  const timer = setInterval(beat, BEAT_MS);
-  for (const event of events) addEventListener(event, beat);
+  const timer = setInterval(report, HEARTBEAT_MS);
+  for (const event of events) addEventListener(event, report);
   return () => {
     clearInterval(timer);
-    for (const event of events) removeEventListener(event, beat);
+    for (const event of events) removeEventListener(event, report);
   };
 }

@@ -1,12 +1,10 @@
-/**
- * The assistant: a script that speaks word by word, as a model would.
- */
+/** The assistant: it answers from a script, word by word, as a language model would. */
 import { setTimeout as wait } from "node:timers/promises";
 
-const PACE_MS = 55;
-const MOST_COUNTED = 500;
+const WORD_INTERVAL_MS = 55;
+const MAX_COUNT = 500;
 
-const SCRIPT: readonly (readonly [about: RegExp, answer: string])[] = [
+const SCRIPT: readonly (readonly [topic: RegExp, answer: string])[] = [
   [
     /\b(stop|cancel|interrupt)/i,
     "Press Stop, and the loop that reads me is cancelled: the request is aborted, my generator is closed at the word it " +
@@ -27,22 +25,22 @@ const SCRIPT: readonly (readonly [about: RegExp, answer: string])[] = [
   ],
 ];
 
-const OTHERWISE =
+const DEFAULT_ANSWER =
   "I am a script, so I know little, but I say it one word at a time. Each word is stored first, then published to the " +
   "room: all who are here read along while I write, and whoever comes in now finds what I have said so far. Ask me how " +
   "live updates keep their order, what happens when I am stopped, or to count to twenty.";
 
-/** Answers a question, in pieces. */
+/** Yields the answer to a question, one word at a time. */
 export async function* answer(question: string): AsyncGenerator<string> {
-  for (const word of wordsFor(question)) {
+  for (const word of wordsOfAnswer(question)) {
     yield word;
-    await wait(PACE_MS);
+    await wait(WORD_INTERVAL_MS);
   }
 }
 
-function wordsFor(question: string): string[] {
-  const [, most] = /\bcount to (\d{1,9})\b/i.exec(question) ?? [];
-  if (most) return Array.from({ length: Math.min(Number(most), MOST_COUNTED) }, (_, index) => `${index + 1} `);
-  const [, text = OTHERWISE] = SCRIPT.find(([about]) => about.test(question)) ?? [];
+function wordsOfAnswer(question: string): string[] {
+  const [, count] = /\bcount to (\d{1,9})\b/i.exec(question) ?? [];
+  if (count) return Array.from({ length: Math.min(Number(count), MAX_COUNT) }, (_, index) => `${index + 1} `);
+  const [, text = DEFAULT_ANSWER] = SCRIPT.find(([topic]) => topic.test(question)) ?? [];
   return text.match(/\S+\s*/g) ?? [];
 }

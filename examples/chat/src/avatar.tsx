@@ -1,6 +1,6 @@
-import { ASSISTANT } from "./news.ts";
+import { ASSISTANT } from "./room-state.ts";
 
-/** The first letter of a name, in a colour that the name has whenever somebody goes by it. */
+/** The first letter of a name, in a colour that is computed from the name. */
 export function Avatar({ id, name }: { readonly id: string; readonly name: string }) {
   const hue = [...name].reduce((sum, letter) => (sum * 53 + letter.charCodeAt(0)) % 360, 3);
   return (

@@ -1,44 +1,44 @@
 import { state, type TargetedEvent } from "tsweb/browser";
-import { flaw, MAX_TEXT } from "./news.ts";
+import { findTextProblem, MAX_TEXT_LENGTH } from "./room-state.ts";
 
-/** How many characters are left when that begins to be shown. */
-const NEAR = 200;
+/** The number of remaining characters from which on it is shown. */
+const COUNTDOWN_FROM = 200;
 
-/** Moves the focus to where messages are written. */
-export function focusField(): void {
+/** Moves the focus to the field for messages. */
+export function focusMessageField(): void {
   document.getElementById("text")?.focus();
 }
 
 interface Props {
-  readonly isAlive: boolean;
-  readonly post: (text: string, asks: boolean) => unknown;
+  readonly isHydrated: boolean;
+  readonly onSend: (text: string, isQuestion: boolean) => unknown;
 }
 
-/** Where messages are written. What begins with `/ask` is for the assistant, as is what its button sends. */
-export function Composer({ isAlive, post }: Props) {
+/** The form for messages. The assistant gets what starts with `/ask`, and what its button sends. */
+export function Composer({ isHydrated, onSend }: Props) {
   const draft = state({ text: "", error: "" });
 
   const submit = (event: TargetedEvent<HTMLFormElement, SubmitEvent>) => {
     event.preventDefault();
-    focusField();
+    focusMessageField();
     const [, command, text = ""] = /^\s*(\/ask(?:\s|$))?(.*)$/s.exec(draft.text) ?? [];
-    draft.error = flaw(text.trim()) ?? "";
+    draft.error = findTextProblem(text.trim()) ?? "";
     if (draft.error) return;
-    post(text.trim(), command !== undefined || event.submitter?.id === "ask");
+    onSend(text.trim(), command !== undefined || event.submitter?.id === "ask");
     draft.text = "";
   };
 
-  const keyDown = (event: TargetedEvent<HTMLTextAreaElement, KeyboardEvent>) => {
-    // While letters are being composed, as in Japanese, Enter takes the proposal.
+  const handleKeyDown = (event: TargetedEvent<HTMLTextAreaElement, KeyboardEvent>) => {
+    // In an input method, for example for Japanese, Enter accepts a suggestion.
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();
     event.currentTarget.form?.requestSubmit();
   };
 
-  const left = MAX_TEXT - draft.text.trim().length;
+  const remaining = MAX_TEXT_LENGTH - draft.text.trim().length;
   return (
     <form class="composer" method="post" onSubmit={submit}>
-      <label class="spoken" for="text">
+      <label class="visually-hidden" for="text">
         Message
       </label>
       <textarea
@@ -51,7 +51,7 @@ export function Composer({ isAlive, post }: Props) {
         value={draft.text}
         aria-invalid={draft.error !== ""}
         aria-describedby="text-error text-hint"
-        onKeyDown={keyDown}
+        onKeyDown={handleKeyDown}
         onInput={(event) => {
           draft.text = event.currentTarget.value;
           draft.error = "";
@@ -61,19 +61,21 @@ export function Composer({ isAlive, post }: Props) {
         {draft.error}
       </p>
       <div class="tools">
-        <button id="ask" class="quiet" type="submit" disabled={!isAlive}>
+        <button id="ask" class="quiet" type="submit" disabled={!isHydrated}>
           <span aria-hidden="true">✦</span> Ask the assistant
         </button>
         <p class="soft" id="text-hint">
-          {left < NEAR ? (
-            <span class={left < 0 ? "over" : ""}>{left < 0 ? `${-left} too many` : `${left} left`}</span>
+          {remaining < COUNTDOWN_FROM ? (
+            <span class={remaining < 0 ? "over" : ""}>
+              {remaining < 0 ? `${-remaining} too many` : `${remaining} left`}
+            </span>
           ) : (
             <span class="keys">
               <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> starts a line
             </span>
           )}
         </p>
-        <button class="main" type="submit" disabled={!isAlive}>
+        <button class="main" type="submit" disabled={!isHydrated}>
           Send
         </button>
       </div>

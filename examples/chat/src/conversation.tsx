@@ -1,52 +1,58 @@
-import type { Open } from "./actions.ts";
+import type { ViewState } from "./actions.ts";
 import { Avatar } from "./avatar.tsx";
-import { ASSISTANT, type Shown } from "./news.ts";
+import { ASSISTANT, type ShownMessage } from "./room-state.ts";
 
-/** What one person says within so long stands together, under one name. */
-const TOGETHER_MS = 5 * 60_000;
+/** Messages of one person within this time are grouped under one name. */
+const GROUP_MS = 5 * 60_000;
 
-interface Props extends Acts {
-  readonly room: Open & { readonly isAlive: boolean };
-  readonly loadEarlier: () => unknown;
-  readonly scrolled: (top: number) => void;
+/** The handlers of the buttons of a message. */
+interface MessageHandlers {
+  readonly onStop: (id: string) => void;
+  readonly onRetry: (message: ShownMessage) => unknown;
 }
 
-/** What can be done about a message. */
-interface Acts {
-  readonly stop: (id: string) => void;
-  readonly retry: (message: Shown) => unknown;
+interface Props extends MessageHandlers {
+  readonly room: ViewState & { readonly isHydrated: boolean };
+  readonly onLoadEarlier: () => unknown;
+  readonly onScroll: (top: number) => void;
 }
 
-/** What was said. Readers of the screen hear what is added; an answer, once it is whole. */
-export function Conversation({ room, loadEarlier, scrolled, ...acts }: Props) {
-  const { messages, isAlive } = room;
+/** The messages. Screen readers announce new messages, and an answer of the assistant when it is complete. */
+export function Conversation({ room, onLoadEarlier, onScroll, ...handlers }: Props) {
+  const { messages, isHydrated } = room;
   return (
     <div
       id="log"
       role="log"
       aria-live="polite"
       aria-label="Messages"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, with the keyboard too
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it can be scrolled with the keyboard
       tabIndex={0}
-      onScroll={(event) => scrolled(event.currentTarget.scrollTop)}
+      onScroll={(event) => onScroll(event.currentTarget.scrollTop)}
     >
-      <div class="said">
-        {room.earlier && (
-          <button class="quiet" type="button" disabled={!isAlive} aria-disabled={room.isLoading} onClick={loadEarlier}>
+      <div class="messages">
+        {room.hasEarlier && (
+          <button
+            class="quiet"
+            type="button"
+            disabled={!isHydrated}
+            aria-disabled={room.isLoading}
+            onClick={onLoadEarlier}
+          >
             Load earlier messages
           </button>
         )}
-        {messages.length === 0 && <p class="soft empty">Nothing was said here yet. Be the first.</p>}
+        {messages.length === 0 && <p class="soft empty">No messages yet. Write the first one.</p>}
         <ol>
           {messages.map((message, index) => (
             <Entry
               key={message.id}
               message={message}
-              isMine={message.from === room.me}
-              isFirst={!belongsTo(messages[index - 1], message)}
-              time={isAlive ? timeOf(message.sent) : ""}
+              isOwn={message.from === room.userId}
+              isFirst={!continuesGroup(messages[index - 1], message)}
+              time={isHydrated ? formatTime(message.sent) : ""}
               canStop={room.answers.has(message.id)}
-              {...acts}
+              {...handlers}
             />
           ))}
         </ol>
@@ -55,12 +61,12 @@ export function Conversation({ room, loadEarlier, scrolled, ...acts }: Props) {
   );
 }
 
-function belongsTo(earlier: Shown | undefined, { from, sent }: Shown): boolean {
-  return earlier?.from === from && Date.parse(sent) - Date.parse(earlier.sent) < TOGETHER_MS;
+function continuesGroup(previous: ShownMessage | undefined, { from, sent }: ShownMessage): boolean {
+  return previous?.from === from && Date.parse(sent) - Date.parse(previous.sent) < GROUP_MS;
 }
 
-/** Says when that was, in the visitor's time zone, which the server does not know. */
-function timeOf(sent: string): string {
+/** Returns the local time of a message. Only called in the browser: the server does not know the time zone. */
+function formatTime(sent: string): string {
   const date = new Date(sent);
   const isToday = date.toDateString() === new Date().toDateString();
   return date.toLocaleString("en-GB", {
@@ -70,25 +76,25 @@ function timeOf(sent: string): string {
   });
 }
 
-interface EntryProps extends Acts {
-  readonly message: Shown;
-  readonly isMine: boolean;
-  /** Whether it begins what somebody says, and so has their name above it. */
+interface EntryProps extends MessageHandlers {
+  readonly message: ShownMessage;
+  readonly isOwn: boolean;
+  /** Whether the message is the first of its group. The name is shown above it. */
   readonly isFirst: boolean;
   readonly time: string;
   readonly canStop: boolean;
 }
 
-function Entry({ message, isMine, isFirst, time, canStop, stop, retry }: EntryProps) {
+function Entry({ message, isOwn, isFirst, time, canStop, onStop, onRetry }: EntryProps) {
   const { id, from, name, text, sent, state } = message;
-  const who = from === ASSISTANT ? "assistant" : isMine ? "mine" : "";
+  const sender = from === ASSISTANT ? "assistant" : isOwn ? "mine" : "";
   return (
-    <li class={`entry ${who} ${state} ${isFirst ? "first" : ""}`} aria-busy={state === "writing"}>
+    <li class={`entry ${sender} ${state} ${isFirst ? "first" : ""}`} aria-busy={state === "writing"}>
       {isFirst && (
         <>
           <Avatar id={from} name={name} />
           <p class="by">
-            <bdi>{isMine ? "You" : name}</bdi> <time dateTime={sent}>{time}</time>
+            <bdi>{isOwn ? "You" : name}</bdi> <time dateTime={sent}>{time}</time>
           </p>
         </>
       )}
@@ -96,7 +102,7 @@ function Entry({ message, isMine, isFirst, time, canStop, stop, retry }: EntryPr
         {text}
       </p>
       {state === "writing" && canStop && (
-        <button class="quiet" type="button" onClick={() => stop(id)}>
+        <button class="quiet" type="button" onClick={() => onStop(id)}>
           Stop
         </button>
       )}
@@ -105,7 +111,7 @@ function Entry({ message, isMine, isFirst, time, canStop, stop, retry }: EntryPr
       {state === "failed" && (
         <p class="note error">
           Not sent.{" "}
-          <button class="link" type="button" onClick={() => retry(message)}>
+          <button class="link" type="button" onClick={() => onRetry(message)}>
             Try again
           </button>
         </p>

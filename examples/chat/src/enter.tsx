@@ -1,12 +1,12 @@
 import { on_mount, RPCError, state, type TargetedEvent, view } from "tsweb/browser";
 import { enter } from "./room.server.ts";
 
-/** The form at the door. */
+/** The form in which a user enters the room. */
 export const Enter = view(() => {
-  const form = state({ name: "", error: "", isBusy: false, isAlive: false });
+  const form = state({ name: "", error: "", isBusy: false, isHydrated: false });
 
   on_mount(() => {
-    form.isAlive = true;
+    form.isHydrated = true;
   });
 
   const submit = async (event: TargetedEvent<HTMLFormElement, SubmitEvent>) => {
@@ -19,8 +19,8 @@ export const Enter = view(() => {
       await enter(form.name);
       location.assign("/room");
     } catch (error) {
-      const isTold = error instanceof RPCError && error.code !== "internal";
-      form.error = isTold ? error.message : "The server did not answer. Try again.";
+      const isForUser = error instanceof RPCError && error.code !== "internal";
+      form.error = isForUser ? error.message : "The server did not answer. Try again.";
       form.isBusy = false;
       field?.focus();
     }
@@ -44,7 +44,7 @@ export const Enter = view(() => {
       <p class="error" id="name-error" role="alert">
         {form.error}
       </p>
-      <button class="main" type="submit" disabled={!form.isAlive} aria-disabled={form.isBusy}>
+      <button class="main" type="submit" disabled={!form.isHydrated} aria-disabled={form.isBusy}>
         Enter the lobby
       </button>
     </form>

@@ -1,8 +1,7 @@
-/**
- * What stands around every page, and the page for what cannot be shown.
- */
+/** The layout of every page, and the error page. */
 import { type ErrorPageProps, Head, type Markup } from "tsweb";
 
+/** The tags in the head of every page. */
 export function Layout({ children }: { readonly children: Markup }) {
   return (
     <>
@@ -17,7 +16,7 @@ export function Layout({ children }: { readonly children: Markup }) {
   );
 }
 
-/** A card in the middle of the page. */
+/** A card in the centre of the page. */
 export function Card({ heading, children }: { readonly heading: string; readonly children: Markup }) {
   return (
     <main class="middle">
@@ -32,17 +31,18 @@ export function Card({ heading, children }: { readonly heading: string; readonly
 
 const HEADINGS: Readonly<Record<number, string>> = {
   401: "You have left the room",
-  403: "This is not for you",
-  404: "There is nothing here",
+  403: "Not allowed",
+  404: "Page not found",
 };
 
-export function Problem({ status, message, id }: ErrorPageProps) {
+/** The page for an error: signed out, forbidden, not found, or unexpected. */
+export function ErrorPage({ status, message, id }: ErrorPageProps) {
   return (
-    <Card heading={HEADINGS[status] ?? "That went wrong"}>
+    <Card heading={HEADINGS[status] ?? "Something went wrong"}>
       <p>{message}</p>
-      {status >= 500 && <p class="soft">The server's log has it under {id}.</p>}
+      {status >= 500 && <p class="soft">The server's log contains the details under {id}.</p>}
       <p>
-        <a href="/">To the door</a>
+        <a href="/">Back to the start</a>
       </p>
     </Card>
   );

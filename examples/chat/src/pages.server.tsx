@@ -1,15 +1,13 @@
-/**
- * The pages: the door, and the room behind it.
- */
+/** The pages: the form to enter, and the room. */
 import { channel, page, redirect, session } from "tsweb";
 import { Enter } from "./enter.tsx";
 import { Card } from "./layout.server.tsx";
-import { before } from "./messages.server.ts";
-import { all } from "./people.server.ts";
-import { here, ROOM } from "./room.server.ts";
+import { listBefore } from "./messages.server.ts";
+import { list } from "./people.server.ts";
+import { heartbeat, ROOM } from "./room.server.ts";
 import { Room } from "./room.tsx";
 
-export const door = page("/", { title: "Come in" }, () => {
+export const entrance = page("/", { title: "Come in" }, () => {
   if (session.user()) return redirect("/room");
   return (
     <Card heading="Come in">
@@ -23,11 +21,12 @@ export const door = page("/", { title: "Come in" }, () => {
 export const room = page("/room", async () => {
   const user = session.user();
   if (!user) return redirect("/");
-  await here();
-  const [feed, start] = await channel(ROOM, async () => ({ ...(await before()), people: await all() }));
+  await heartbeat();
+  // The feed is created before the data is loaded: an event in between is in the feed, in the data, or in both.
+  const [feed, initial] = await channel(ROOM, async () => ({ ...(await listBefore()), people: await list() }));
   return (
     <main class="room">
-      <Room feed={feed} me={user.sub} name={user.name} {...start} />
+      <Room feed={feed} userId={user.sub} userName={user.name} {...initial} />
       <NoScript />
     </main>
   );
@@ -36,7 +35,7 @@ export const room = page("/room", async () => {
 function NoScript() {
   return (
     <noscript>
-      <p class="notice">Talking here needs JavaScript, which your browser has switched off.</p>
+      <p class="notice">The chat needs JavaScript, which is switched off in your browser.</p>
     </noscript>
   );
 }

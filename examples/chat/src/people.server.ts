@@ -1,49 +1,51 @@
 /**
- * Who is here: whoever has the room before their eyes, or had it within the last minute.
+ * The people in the room, in the database: everybody who has a visible page, or had one within the last minute.
  *
- * Every visible page of theirs says so three times a minute, and that is kept by person: of several
- * pages the last that is heard of counts.
+ * A visible page reports the presence of its user three times a minute. The time is stored per person, so several
+ * pages of one person count as one.
  */
 import type { Row } from "@libsql/client";
-import { run } from "./database.server.ts";
-import type { Person } from "./news.ts";
+import { query } from "./database.server.ts";
+import type { Person } from "./room-state.ts";
 
-/** Who has not been heard of for so long has left. */
-const AWAY_MS = 60_000;
+/** A person without a report for this time has left. */
+const INACTIVE_AFTER_MS = 60_000;
 
-/** Lists who is here, in the order they came. */
-export async function all(): Promise<Person[]> {
-  return (await run("SELECT * FROM people ORDER BY visit")).map(toPerson);
+/** Returns the people in the room, in the order of arrival. */
+export async function list(): Promise<Person[]> {
+  return (await query("SELECT * FROM people ORDER BY visit")).map(toPerson);
 }
 
-/** Lets somebody in under a name that nobody here goes by; gives nothing when somebody does. */
+/** Adds a person, and returns them; `undefined` if somebody in the room has the name. */
 export async function enter(id: string, name: string): Promise<Person | undefined> {
-  const folded = name.toLowerCase();
-  const rows = await run(
-    `INSERT INTO people (id, name, folded, seen)
-     SELECT ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM people WHERE folded = ?) RETURNING *`,
-    ...[id, name, folded, Date.now(), folded],
+  const lowerName = name.toLowerCase();
+  const rows = await query(
+    `INSERT INTO people (id, name, lower_name, last_seen)
+     SELECT ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM people WHERE lower_name = ?) RETURNING *`,
+    ...[id, name, lowerName, Date.now(), lowerName],
   );
   return rows.map(toPerson)[0];
 }
 
-/** Notes that somebody is here; gives them if they were not before. */
-export async function note(id: string, name: string): Promise<Person | undefined> {
-  const known = await run("UPDATE people SET seen = ? WHERE id = ? RETURNING id", Date.now(), id);
-  if (known.length > 0) return undefined;
-  const sql = `INSERT INTO people (id, name, folded, seen) VALUES (?, ?, ?, ?)
+/** Records the presence of a person. Returns the person if they were not in the room before. */
+export async function recordPresence(id: string, name: string): Promise<Person | undefined> {
+  const updated = await query("UPDATE people SET last_seen = ? WHERE id = ? RETURNING id", Date.now(), id);
+  if (updated.length > 0) return undefined;
+  const sql = `INSERT INTO people (id, name, lower_name, last_seen) VALUES (?, ?, ?, ?)
     ON CONFLICT (id) DO NOTHING RETURNING *`;
-  return (await run(sql, id, name, name.toLowerCase(), Date.now())).map(toPerson)[0];
+  return (await query(sql, id, name, name.toLowerCase(), Date.now())).map(toPerson)[0];
 }
 
-/** Lets somebody out; gives them if they were here. */
+/** Removes a person, and returns them; `undefined` if they were not in the room. */
 export async function leave(id: string): Promise<Person | undefined> {
-  return (await run("DELETE FROM people WHERE id = ? RETURNING *", id)).map(toPerson)[0];
+  return (await query("DELETE FROM people WHERE id = ? RETURNING *", id)).map(toPerson)[0];
 }
 
-/** Lets all out who were not heard of for a minute; gives those. */
-export async function leaveSilent(): Promise<Person[]> {
-  return (await run("DELETE FROM people WHERE seen < ? RETURNING *", Date.now() - AWAY_MS)).map(toPerson);
+/** Removes everybody without a recent report, and returns them. */
+export async function removeInactive(): Promise<Person[]> {
+  return (await query("DELETE FROM people WHERE last_seen < ? RETURNING *", Date.now() - INACTIVE_AFTER_MS)).map(
+    toPerson,
+  );
 }
 
 function toPerson(row: Row): Person {

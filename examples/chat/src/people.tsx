@@ -1,10 +1,10 @@
 import { Avatar } from "./avatar.tsx";
-import type { Person } from "./news.ts";
 import { leave } from "./room.server.ts";
+import type { Person } from "./room-state.ts";
 
-/** Who is here, and the way out. */
-export function People({ people, me }: { readonly people: readonly Person[]; readonly me: string }) {
-  const signOut = async () => {
+/** The people in the room, and the button to leave it. */
+export function People({ people, userId }: { readonly people: readonly Person[]; readonly userId: string }) {
+  const leaveRoom = async () => {
     await leave();
     location.assign("/");
   };
@@ -22,11 +22,11 @@ export function People({ people, me }: { readonly people: readonly Person[]; rea
         {people.map(({ id, name }) => (
           <li key={id}>
             <Avatar id={id} name={name} />
-            <bdi>{name}</bdi> {id === me && <span class="soft">you</span>}
+            <bdi>{name}</bdi> {id === userId && <span class="soft">you</span>}
           </li>
         ))}
       </ul>
-      <button class="quiet" type="button" onClick={signOut}>
+      <button class="quiet" type="button" onClick={leaveRoom}>
         Leave
       </button>
     </aside>

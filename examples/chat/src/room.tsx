@@ -1,82 +1,81 @@
 import { type Feed, on_mount, on_unmount, type Stream, state, subscribe, view } from "tsweb/browser";
-import { loadEarlier, post, send, stayHere } from "./actions.ts";
-import { Composer, focusField } from "./composer.tsx";
+import { loadEarlier, postMessage, sendMessage, startHeartbeat } from "./actions.ts";
+import { Composer, focusMessageField } from "./composer.tsx";
 import { Conversation } from "./conversation.tsx";
-import { type News, type Room as Start, show } from "./news.ts";
 import { People } from "./people.tsx";
+import { applyEvent, type RoomEvent, type RoomState } from "./room-state.ts";
 
-interface Props extends Start {
-  readonly feed: Feed<News>;
-  /** Whose page it is: their id, and the name they go by. */
-  readonly me: string;
-  readonly name: string;
+interface Props extends RoomState {
+  readonly feed: Feed<RoomEvent>;
+  readonly userId: string;
+  readonly userName: string;
 }
 
-/** The room: what was said, who is here, and what to say next. */
-export const Room = view(({ feed, ...start }: Props) => {
+/** The room: its people, its messages, and the form for new ones. */
+export const Room = view(({ feed, ...initial }: Props) => {
   const room = state({
-    ...start,
-    answers: new Map<string, Stream<News>>(),
-    isAlive: false,
+    ...initial,
+    answers: new Map<string, Stream<RoomEvent>>(),
+    isHydrated: false,
     isAtEnd: true,
-    isLost: false,
+    isDisconnected: false,
     isLoading: false,
     unseen: 0,
   });
 
   on_mount(() => {
-    subscribe(feed, (news) => {
-      const isNew = news.kind === "message" && !room.messages.some(({ id }) => id === news.message.id);
+    subscribe(feed, (event) => {
+      const isNew = event.kind === "message" && !room.messages.some(({ id }) => id === event.message.id);
       if (isNew && !room.isAtEnd) room.unseen++;
-      show(room, news);
+      applyEvent(room, event);
     });
-    room.isAlive = true;
-    if (matchMedia("(pointer: fine)").matches) focusField(); // elsewhere it would bring up the keyboard
-    return stayHere(room);
+    room.isHydrated = true;
+    if (matchMedia("(pointer: fine)").matches) focusMessageField(); // On a phone, this would open the keyboard.
+    return startHeartbeat(room);
   });
 
   on_unmount(() => {
     for (const stream of room.answers.values()) stream.cancel();
   });
 
-  const stop = (id: string) => {
+  const stopAnswer = (id: string) => {
     room.answers.get(id)?.cancel();
-    focusField();
+    focusMessageField();
   };
 
-  /** The log is laid out from its end, so that is where its scrolling starts. */
-  const toEnd = () => document.getElementById("log")?.scrollTo(0, 0);
+  /** The log is laid out in reverse, so its scroll position 0 is the end. */
+  const scrollToEnd = () => document.getElementById("log")?.scrollTo(0, 0);
 
-  const scrolled = (top: number) => {
+  const handleScroll = (top: number) => {
     room.isAtEnd = top > -32;
     if (room.isAtEnd) room.unseen = 0;
   };
 
   return (
     <>
-      <People people={room.people} me={room.me} />
+      <People people={room.people} userId={room.userId} />
       <section class="talk" aria-label="Conversation">
         <Conversation
           room={room}
-          loadEarlier={() => loadEarlier(room)}
-          retry={(message) => send(room, message)}
-          scrolled={scrolled}
-          stop={stop}
+          onLoadEarlier={() => loadEarlier(room)}
+          onRetry={(message) => sendMessage(room, message)}
+          onScroll={handleScroll}
+          onStop={stopAnswer}
         />
         <div class="foot">
           {room.unseen > 0 && (
-            <button class="unseen" type="button" onClick={toEnd}>
+            <button class="unseen" type="button" onClick={scrollToEnd}>
               {room.unseen} new {room.unseen === 1 ? "message" : "messages"} ↓
             </button>
           )}
           <p class="notice" role="status">
-            {room.isLost && "No connection. What is said meanwhile will be here as soon as there is one."}
+            {room.isDisconnected && "No connection. New messages appear here when you are online again."}
           </p>
           <Composer
-            isAlive={room.isAlive}
-            post={(text, asks) => {
-              toEnd();
-              void post(room, text, asks);
+            isHydrated={room.isHydrated}
+            onSend={(text, isQuestion) => {
+              scrollToEnd();
+              void postMessage(room, text, isQuestion);
             }}
           />
         </div>

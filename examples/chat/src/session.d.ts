@@ -1,7 +1,7 @@
 import "tsweb";
 
 declare module "tsweb" {
-  /** What a session carries beside `sub`, which was made up when its person came in. */
+  /** The claims of a session, besides `sub`: a random id that is created when the user enters. */
   interface Claims {
     name: string;
   }
