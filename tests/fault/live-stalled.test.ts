@@ -1,38 +1,39 @@
 /**
- * Readers that stop reading while hundreds of megabytes are published, on a real server: it holds nothing for them,
- * nobody else notices, and when they read again they get all of it.
+ * Clients that stop reading while hundreds of megabytes are published, on a real server.
  */
 import { get, type IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { callFunction } from "#test/call-function";
 import { readEvents } from "#test/event-stream";
+import { buildLiveApp } from "#test/live-app";
 import { RedisServer } from "#test/redis-server";
-import type { Site } from "#test/site";
-import { callFunction } from "#test/torture-call";
-import { buildTortureSite, fastClock, Process, sharedEnvironment } from "#test/torture-site";
+import { acceleratedClockArgs, ServerProcess, sharedEnv } from "#test/server-process";
+import type { TestProject } from "#test/test-project";
 
 const MIB = 1024 * 1024;
-const SIZE = 60_000;
-const COUNT = 3_600;
-const PER_CALL = 60;
-const STALLED = 5;
+const TEXT_LENGTH = 60_000;
+const MESSAGE_COUNT = 3_600;
+const MESSAGES_PER_CALL = 60;
+const STALLED_CLIENTS = 5;
 
-let site: Site;
+let project: TestProject;
 let redis: RedisServer;
-let server: Process;
+let server: ServerProcess;
 
 beforeAll(async () => {
-  [site, redis] = await Promise.all([buildTortureSite(), RedisServer.start()]);
-  // A reader that takes nothing for 10 seconds is cut: here after two and a half.
-  server = await Process.start(site.dir, sharedEnvironment(redis.url), fastClock(4));
+  [project, redis] = await Promise.all([buildLiveApp(), RedisServer.start()]);
+  // A client that reads nothing for 10 s is disconnected: here after 2.5 s.
+  server = await ServerProcess.start(project.dir, sharedEnv(redis.url), acceleratedClockArgs(4));
 });
 
 afterAll(async () => {
   await server?.stop();
   await redis?.stop();
-  site?.remove();
+  project?.remove();
 });
 
+/** Opens an event stream. */
 function open(feed: string, after?: string): Promise<IncomingMessage> {
   const query = new URLSearchParams(after === undefined ? { feed } : { feed, after });
   return new Promise((resolve, reject) => {
@@ -40,24 +41,24 @@ function open(feed: string, after?: string): Promise<IncomingMessage> {
   });
 }
 
-/** What was read of a stream: the numbers of its messages, and where it stands. */
-interface Read {
+/** What a client has received: the numbers of the messages, and the cursor. */
+interface Received {
   readonly numbers: number[];
   cursor: string;
 }
 
-/** Reads a stream into `read`, until the last message or the end. @returns whether it ended before */
-async function readOn(response: IncomingMessage, read: Read): Promise<boolean> {
+/** Reads an event stream to the last message, or to the end. @returns whether it ended before the last message */
+async function readStream(response: IncomingMessage, received: Received): Promise<boolean> {
   try {
     for await (const { event, id, data } of readEvents(Readable.toWeb(response) as ReadableStream<Uint8Array>)) {
       if (event === "ping") continue;
       expect(event).toBe("message");
       const text: string = JSON.parse(data[1] ?? "");
       const number = Number.parseInt(text, 10);
-      if (text.length !== `${number}:`.length + SIZE) throw new Error(`Message ${number} is not whole.`);
-      read.numbers.push(number);
-      read.cursor = id;
-      if (number === COUNT - 1) return false;
+      if (text.length !== `${number}:`.length + TEXT_LENGTH) throw new Error(`Message ${number} is incomplete.`);
+      received.numbers.push(number);
+      received.cursor = id;
+      if (number === MESSAGE_COUNT - 1) return false;
     }
   } catch (error) {
     if (!(error instanceof Error) || !/aborted|terminated|ECONNRESET/.test(error.message)) throw error;
@@ -65,37 +66,42 @@ async function readOn(response: IncomingMessage, read: Read): Promise<boolean> {
   return true;
 }
 
-it("hold up nobody, cost no memory, and get all of it in the end", { timeout: 120_000 }, async () => {
-  const [feed = ""] = await callFunction<string[]>(server.address, "feeds", { names: ["flood"] });
-  const all = Array.from({ length: COUNT }, (_, n) => n);
-  const stalled = await Promise.all(Array.from({ length: STALLED }, () => open(feed)));
-  for (const each of stalled) each.pause();
-  const awake = [1, 2].map(async () => {
-    const read: Read = { numbers: [], cursor: "" };
-    // One that is slow because the machine is may be cut, too; it comes back as a page would.
-    while (await readOn(await open(feed, read.cursor || undefined), read));
-    return read.numbers;
+describe("clients that stop reading", () => {
+  it("do not delay others, take no memory, and receive every message after they resume", {
+    timeout: 120_000,
+  }, async () => {
+    const [feed = ""] = await callFunction<string[]>(server.address, "issue_feeds", { names: ["numbers"] });
+    const allNumbers = Array.from({ length: MESSAGE_COUNT }, (_, n) => n);
+    const stalled = await Promise.all(Array.from({ length: STALLED_CLIENTS }, () => open(feed)));
+    for (const response of stalled) response.pause();
+    const reading = [1, 2].map(async () => {
+      const received: Received = { numbers: [], cursor: "" };
+      // A client on a slow machine may be disconnected, too. It reconnects as a page does.
+      while (await readStream(await open(feed, received.cursor || undefined), received));
+      return received.numbers;
+    });
+
+    let minBytes = Number.POSITIVE_INFINITY;
+    let maxBytes = 0;
+    for (let from = 0; from < MESSAGE_COUNT; from += MESSAGES_PER_CALL) {
+      const args = { room: "numbers", from, count: MESSAGES_PER_CALL, length: TEXT_LENGTH };
+      await callFunction(server.address, "publish_numbered", args);
+      const bytes = await callFunction<number>(server.address, "memory_bytes", {});
+      minBytes = Math.min(minBytes, bytes);
+      maxBytes = Math.max(maxBytes, bytes);
+    }
+    for (const numbers of await Promise.all(reading)) expect(numbers).toEqual(allNumbers);
+    // A buffer of all messages for one client would take more memory than that.
+    expect((MESSAGE_COUNT * TEXT_LENGTH) / MIB).toBeGreaterThan(200);
+    expect((maxBytes - minBytes) / MIB).toBeLessThan(180);
+
+    for (const response of stalled) {
+      const received: Received = { numbers: [], cursor: "" };
+      expect(await readStream(response, received), "whether it was disconnected").toBe(true);
+      // It received only what was in network buffers.
+      expect(received.numbers.length * TEXT_LENGTH).toBeLessThan(32 * MIB);
+      while (await readStream(await open(feed, received.cursor || undefined), received));
+      expect(received.numbers).toEqual(allNumbers);
+    }
   });
-
-  let least = Number.POSITIVE_INFINITY;
-  let most = 0;
-  for (let from = 0; from < COUNT; from += PER_CALL) {
-    await callFunction(server.address, "flood", { room: "flood", from, count: PER_CALL, size: SIZE });
-    const bytes = await callFunction<number>(server.address, "memory", {});
-    least = Math.min(least, bytes);
-    most = Math.max(most, bytes);
-  }
-  for (const numbers of await Promise.all(awake)) expect(numbers).toEqual(all);
-  // To hold it for one reader alone would take more than that.
-  expect((COUNT * SIZE) / MIB).toBeGreaterThan(200);
-  expect((most - least) / MIB).toBeLessThan(180);
-
-  for (const response of stalled) {
-    const read: Read = { numbers: [], cursor: "" };
-    expect(await readOn(response, read), "whether it was cut").toBe(true);
-    // What lay in the network, and no more.
-    expect(read.numbers.length * SIZE).toBeLessThan(32 * MIB);
-    while (await readOn(await open(feed, read.cursor || undefined), read));
-    expect(read.numbers).toEqual(all);
-  }
 });

@@ -1,30 +1,31 @@
 /**
- * Several processes of one `tsweb serve`: what is published in one is delivered by the others.
+ * Several processes of one `tsweb serve`: each delivers what the others publish.
  */
 import { afterEach, beforeAll, expect, it } from "vitest";
+import { callFunction } from "#test/call-function";
 import { readEvents } from "#test/event-stream";
+import { buildLiveApp } from "#test/live-app";
 import { NatsServer } from "#test/nats-server";
 import { RedisServer } from "#test/redis-server";
 import { type Running, startBuilt } from "#test/run-tsweb";
-import type { Site } from "#test/site";
-import { callFunction } from "#test/torture-call";
-import { buildTortureSite, sharedEnvironment } from "#test/torture-site";
+import { sharedEnv } from "#test/server-process";
+import type { TestProject } from "#test/test-project";
 
-let site: Site;
-const ends: (() => unknown)[] = [];
+let project: TestProject;
+const cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  site = await buildTortureSite();
-  return () => site.remove();
+  project = await buildLiveApp();
+  return () => project.remove();
 });
 
 afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Publishes in some process the number of that process, by a connection of its own, and gives it. */
-async function sayIn({ address }: Running, room: string): Promise<string> {
-  const response = await fetch(`${address}/__web/rpc/say_here`, {
+/** Has one of the processes publish its process id, over a connection of its own. @returns the process id */
+async function publishPid({ address }: Running, room: string): Promise<string> {
+  const response = await fetch(`${address}/__web/rpc/publish_pid`, {
     method: "POST",
     headers: { "content-type": "application/json", connection: "close" },
     body: JSON.stringify({ args: { room } }),
@@ -35,32 +36,32 @@ async function sayIn({ address }: Running, room: string): Promise<string> {
 it.each([
   ["Redis", () => RedisServer.start()],
   ["NATS", () => NatsServer.start()],
-])("deliver what another one published, over %s", async (_, start) => {
+])("every worker process delivers what another one publishes, over %s", async (_, start) => {
   const bus = await start();
-  ends.push(() => bus.stop());
-  const server = await startBuilt(site.dir, { ...sharedEnvironment(bus.url), WEB_WORKERS: "2" });
-  ends.push(() => server.stop());
+  cleanups.push(() => bus.stop());
+  const server = await startBuilt(project.dir, { ...sharedEnv(bus.url), WEB_WORKERS: "2" });
+  cleanups.push(() => server.stop());
 
-  // Whichever process has a stream, it has to hear of both.
-  const [feed = ""] = await callFunction<string[]>(server.address, "feeds", { names: ["room"] });
+  // It is not known which process has which event stream: each has to deliver the messages of both.
+  const [feed = ""] = await callFunction<string[]>(server.address, "issue_feeds", { names: ["room"] });
   const streams = await Promise.all([1, 2, 3, 4].map(() => fetch(`${server.address}/__web/live?feed=${feed}`)));
   const published: string[] = [];
   await expect
     .poll(
       async () => {
-        published.push(await sayIn(server, "room"));
+        published.push(await publishPid(server, "room"));
         return new Set(published).size;
       },
       { timeout: 20_000 },
     )
     .toBe(2);
   for (const { body } of streams) {
-    const heard: string[] = [];
+    const received: string[] = [];
     for await (const { event, data } of readEvents(body)) {
       expect(event).toBe("message");
-      heard.push(JSON.parse(data[1] ?? ""));
-      if (heard.length === published.length) break;
+      received.push(JSON.parse(data[1] ?? ""));
+      if (received.length === published.length) break;
     }
-    expect(heard).toEqual(published);
+    expect(received).toEqual(published);
   }
 });

@@ -1,18 +1,19 @@
 /**
- * The harness of the torture run, run over buses and readers that are broken on purpose: each has to be found out.
+ * The torture run itself, over buses and clients with deliberate faults: it has to find each of them.
  */
 import { afterEach, describe, expect, it } from "vitest";
-import { compiledServer } from "#test/compiled";
+import { compiledServer } from "#test/compiled-app";
 import { type LocalServer, listen } from "#test/listen";
+import { createStoredMessages } from "#test/stored-messages";
 import { type TortureResult, type TortureSize, torture } from "#test/torture";
-import { faultsOfBus, faultsOfReading } from "#test/torture-check";
-import { ledgerOf } from "#test/torture-ledger";
+import { findBusFaults, findReaderFaults } from "#test/torture-check";
 import { node } from "../../src/adapters/index.ts";
 import { App } from "../../src/app.ts";
-import type { Wake } from "../../src/live/bus/bus.ts";
-import type { Batch, Bus, Message, Position } from "../../src/live/bus/index.ts";
+import type { ChannelListener } from "../../src/live/bus/bus.ts";
+import type { Bus, Message, Position, ReadResult } from "../../src/live/bus/index.ts";
 import { memory } from "../../src/live/bus/memory.ts";
-import { channel, publish, realtime } from "../../src/live/index.ts";
+import { channel, publish } from "../../src/live/index.ts";
+import { realtime } from "../../src/server/index.ts";
 
 const SIZE = {
   channels: 3,
@@ -20,12 +21,12 @@ const SIZE = {
   readers: 8,
   publishers: 4,
   pauseMs: 10,
-  visitMs: [20, 300],
-  visits: 8,
+  connectionMs: [20, 300],
+  minRequestsPerReader: 8,
 } as const;
 
-/** A bus over another, to be broken. */
-class OverBus implements Bus {
+/** A bus that delegates to another one. */
+class DelegatingBus implements Bus {
   protected readonly inner: Bus;
 
   constructor(inner: Bus) {
@@ -40,12 +41,12 @@ class OverBus implements Bus {
     return this.inner.position(names);
   }
 
-  read(name: string, after: Position, limit: number): Promise<Batch> {
+  read(name: string, after: Position, limit: number): Promise<ReadResult> {
     return this.inner.read(name, after, limit);
   }
 
-  watch(name: string, wake: Wake): Promise<() => void> {
-    return this.inner.watch(name, wake);
+  watch(name: string, listener: ChannelListener): Promise<() => void> {
+    return this.inner.watch(name, listener);
   }
 
   close(): Promise<void> {
@@ -53,31 +54,38 @@ class OverBus implements Bus {
   }
 }
 
-/** Changes what is read, every so often. */
-class ReadingBus extends OverBus {
-  readonly #change: (messages: readonly Message[], before: Message | undefined) => readonly Message[];
-  readonly #last = new Map<string, Message>();
+/**
+ * Changes the messages of a read.
+ *
+ * @param previous the message at the position after which was read
+ */
+type ChangeMessages = (messages: readonly Message[], previous: Message | undefined) => readonly Message[];
 
-  constructor(inner: Bus, change: (messages: readonly Message[], before: Message | undefined) => readonly Message[]) {
+/** A bus whose reads are changed. */
+class ChangedReadsBus extends DelegatingBus {
+  readonly #change: ChangeMessages;
+  readonly #messages = new Map<string, Message>();
+
+  constructor(inner: Bus, change: ChangeMessages) {
     super(inner);
     this.#change = change;
   }
 
-  override async read(name: string, after: Position, limit: number): Promise<Batch> {
-    const batch = await super.read(name, after, limit);
-    const before = this.#last.get(`${name} ${after}`);
-    for (const message of batch.messages) this.#last.set(`${name} ${message.position}`, message);
-    return { ...batch, messages: this.#change(batch.messages, before) };
+  override async read(name: string, after: Position, limit: number): Promise<ReadResult> {
+    const result = await super.read(name, after, limit);
+    const previous = this.#messages.get(`${name} ${after}`);
+    for (const message of result.messages) this.#messages.set(`${name} ${message.position}`, message);
+    return { ...result, messages: this.#change(result.messages, previous) };
   }
 
-  // By reading alone: what comes with a wake-up is not changed.
-  override watch(name: string, wake: Wake): Promise<() => void> {
-    return super.watch(name, () => wake());
+  // Without messages in notifications, so that all of them are read.
+  override watch(name: string, listener: ChannelListener): Promise<() => void> {
+    return super.watch(name, () => listener());
   }
 }
 
-/** Sends every fifth message again, as one does who had no answer, and nobody notices. */
-class RepeatingBus extends OverBus {
+/** A bus that stores every fifth message twice, as after a retry without deduplication. */
+class DuplicatingBus extends DelegatingBus {
   #count = 0;
 
   override async publish(name: string, data: string): Promise<Position> {
@@ -87,8 +95,8 @@ class RepeatingBus extends OverBus {
   }
 }
 
-/** Says of every fifth message that it has it, and does not. */
-class ForgettingBus extends OverBus {
+/** A bus that acknowledges every fifth message without storing it. */
+class LosingBus extends DelegatingBus {
   #count = 0;
 
   override async publish(name: string, data: string): Promise<Position> {
@@ -98,17 +106,17 @@ class ForgettingBus extends OverBus {
   }
 }
 
-/** Leaves every fifth wake-up out, and says of the next that nothing was left out. */
-class SkippingBus extends OverBus {
-  override watch(name: string, wake: Wake): Promise<() => void> {
+/** A bus that omits every fifth notification, and marks the next one as complete. */
+class SkippingBus extends DelegatingBus {
+  override watch(name: string, listener: ChannelListener): Promise<() => void> {
     let count = 0;
     let end: Position | undefined;
-    return super.watch(name, (fresh) => {
-      if (!fresh) return wake();
-      const told = end === undefined ? fresh : { ...fresh, after: end };
-      end = fresh.messages.at(-1)?.position;
-      if (++count % 5 > 0) return wake(told);
-      end = fresh.after;
+    return super.watch(name, (notification) => {
+      if (!notification) return listener();
+      const changed = end === undefined ? notification : { ...notification, after: end };
+      end = notification.messages.at(-1)?.position;
+      if (++count % 5 > 0) return listener(changed);
+      end = notification.after;
     });
   }
 }
@@ -121,32 +129,32 @@ afterEach(async () => {
   await app?.close();
 });
 
-/** Runs a small torture through a process of this test, over a bus that was made to be broken. */
+/** Runs a small torture run in this process, over a bus with a fault. */
 async function run(
-  breaking: (inner: Bus) => Bus,
-  { resume, size = SIZE }: { resume?: (cursor: string) => string; size?: TortureSize } = {},
+  addFault: (inner: Bus) => Bus,
+  { changeCursor, size = SIZE }: { changeCursor?: (cursor: string) => string; size?: TortureSize } = {},
 ): Promise<TortureResult> {
-  const held = memory();
-  const [from = ""] = await held.position(["any"]);
-  realtime.use_bus(breaking(held));
+  const inner = memory();
+  const [from = ""] = await inner.position(["any"]);
+  realtime.use_bus(addFault(inner));
   app = new App({ modules: [FUNCTIONS], rate: false, env: { WEB_MAX_STREAMS_PER_CLIENT: "1000" } });
   server = await listen(node(app));
   const { address } = server;
-  const world = {
-    entry: address,
+  const environment = {
+    origin: address,
     servers: [address, address],
-    strikes: [],
-    ledger: (channels: readonly string[]) => ledgerOfMemory(held, from, channels),
+    faultInjections: [],
+    readStoredMessages: (channels: readonly string[]) => readMemoryMessages(inner, from, channels),
   };
-  return torture(size, resume ? { ...world, resume } : world, 7);
+  return torture(size, changeCursor ? { ...environment, changeCursor } : environment, 7);
 }
 
 const FUNCTIONS = {
-  feeds: compiledServer("feeds", (names: string[]) => Promise.all(names.map((name) => channel(name))), {
+  issue_feeds: compiledServer("issue_feeds", (names: string[]) => Promise.all(names.map((name) => channel(name))), {
     params: { names: "any" },
   }),
-  say: compiledServer(
-    "say",
+  publish_texts: compiledServer(
+    "publish_texts",
     async (room: string, texts: string[]) => {
       const settled = await Promise.allSettled(texts.map((text) => publish(room, text)));
       return settled.map(({ status }) => status === "fulfilled");
@@ -155,126 +163,134 @@ const FUNCTIONS = {
   ),
 };
 
-async function ledgerOfMemory(bus: Bus, from: Position, channels: readonly string[]) {
-  const numberOf = (position: string) => Number.parseInt(position.split(".")[1] ?? "", 36);
+async function readMemoryMessages(bus: Bus, from: Position, channels: readonly string[]) {
+  const sequenceOf = (position: string) => Number.parseInt(position.split(".")[1] ?? "", 36);
   const entries = channels.map(async (name) => {
     const { messages, more } = await bus.read(name, from, 100_000);
     expect(more).toBe(false);
-    const held = messages.map(({ position, data }) => ({ number: numberOf(position), text: JSON.parse(data) }));
-    return [name, held] as const;
+    const stored = messages.map(({ position, data }) => ({ sequence: sequenceOf(position), text: JSON.parse(data) }));
+    return [name, stored] as const;
   });
-  return ledgerOf(new Map(await Promise.all(entries)), numberOf);
+  return createStoredMessages(new Map(await Promise.all(entries)), sequenceOf);
 }
 
 const kindsOf = ({ faults }: TortureResult) => [...new Set(faults.map(({ kind }) => kind))].toSorted();
 
-/** Moves all positions of a cursor by so many messages. */
-const moved = (by: number) => (cursor: string) =>
+/** Returns a function that moves all positions of a cursor by a number of messages. */
+const moveCursor = (by: number) => (cursor: string) =>
   cursor.replace(/\.(\w{9})/g, (_, digits) => `.${(Number.parseInt(digits, 36) + by).toString(36).padStart(9, "0")}`);
 
-/** Does something once in five times. */
-function now<T>(change: (messages: readonly T[], before: T | undefined) => readonly T[]) {
+/** Returns a function that changes every fifth read with messages. */
+function everyFifth(change: ChangeMessages): ChangeMessages {
   let count = 0;
-  return (messages: readonly T[], before: T | undefined) =>
-    messages.length > 0 && ++count % 5 === 0 ? change(messages, before) : messages;
+  return (messages, previous) => (messages.length > 0 && ++count % 5 === 0 ? change(messages, previous) : messages);
 }
 
-describe("the harness", () => {
-  it("finds nothing wrong where nothing is", async () => {
+describe("the torture run", () => {
+  it("finds no faults over a bus without faults", async () => {
     const result = await run((inner) => inner);
     expect(result.faults).toEqual([]);
     expect(result.published).toBe(303);
     expect(result.unknown).toBe(0);
     expect(result.delivered).toBeGreaterThan(1_000);
-    expect(result.cut).toBeGreaterThan(8);
+    expect(result.aborted).toBeGreaterThan(8);
   });
 
-  it("finds nothing wrong where messages are only ever read, and never come with a wake-up", async () => {
-    const result = await run((inner) => new ReadingBus(inner, (messages) => messages));
+  it("finds no faults over a bus whose notifications contain no messages", async () => {
+    const result = await run((inner) => new ChangedReadsBus(inner, (messages) => messages));
     expect(result.faults).toEqual([]);
   });
 
   it.each<[string, (inner: Bus) => Bus, string[]]>([
     [
-      "a position that is skipped",
+      "a bus whose reads omit a message",
       (inner) =>
-        new ReadingBus(
+        new ChangedReadsBus(
           inner,
-          now((all) => all.slice(1)),
+          everyFifth((messages) => messages.slice(1)),
         ),
       ["lost"],
     ],
-    ["a wake-up that is lost, and nobody told", (inner) => new SkippingBus(inner), ["lost"]],
+    ["a bus that omits a notification", (inner) => new SkippingBus(inner), ["lost"]],
     [
-      "a bus that reads on one too early",
+      "a bus whose reads start one message too early",
       (inner) =>
-        new ReadingBus(
+        new ChangedReadsBus(
           inner,
-          now((all, before) => (before ? [before, ...all] : all)),
+          everyFifth((messages, previous) => (previous ? [previous, ...messages] : messages)),
         ),
-      ["twice"],
+      ["duplicate"],
     ],
-    ["a bus that turns messages round", (inner) => new ReadingBus(inner, (all) => all.toReversed()), ["order"]],
-    ["a message that is sent again and not known again", (inner) => new RepeatingBus(inner), ["twice"]],
-    ["a message that was taken and is not there", (inner) => new ForgettingBus(inner), ["lost"]],
-  ])("catches %s", async (_, breaking, kinds) => {
-    const result = await run(breaking);
+    [
+      "a bus whose reads reverse the order",
+      (inner) => new ChangedReadsBus(inner, (messages) => messages.toReversed()),
+      ["order"],
+    ],
+    ["a bus that stores a message twice", (inner) => new DuplicatingBus(inner), ["duplicate"]],
+    ["a bus that acknowledges a message without storing it", (inner) => new LosingBus(inner), ["lost"]],
+  ])("finds the faults of %s", async (_, addFault, kinds) => {
+    const result = await run(addFault);
     expect(kindsOf(result)).toEqual(expect.arrayContaining(kinds));
   });
 
   it.each([
-    ["one too far", 1, "lost"],
-    ["one too early", -1, "twice"],
-  ] as const)("catches readers that come back %s", async (_, by, kind) => {
+    ["one message too late", 1, "lost"],
+    ["one message too early", -1, "duplicate"],
+  ] as const)("finds the faults of clients that resume %s", async (_, by, kind) => {
     const size = { ...SIZE, channels: 1 };
-    expect(kindsOf(await run((inner) => inner, { size, resume: moved(by) }))).toContain(kind);
+    expect(kindsOf(await run((inner) => inner, { size, changeCursor: moveCursor(by) }))).toContain(kind);
   });
 
-  it("catches a gap that is told where there is none", async () => {
+  it("finds a gap without reason", async () => {
     let count = 0;
     const result = await run((inner) => inner, {
-      resume: (cursor) => (++count % 5 === 0 ? `${cursor},surplus` : cursor),
+      changeCursor: (cursor) => (++count % 5 === 0 ? `${cursor},surplus` : cursor),
     });
     expect(kindsOf(result)).toContain("gap");
   });
 });
 
-describe("what a reader got", () => {
+describe("findReaderFaults", () => {
   it.each([
-    ["all of it", ["a", "b", "c"], []],
-    ["nothing", [], ["lost", "lost", "lost"]],
-    ["one less", ["a", "c"], ["lost"]],
-    ["the last one less", ["a", "b"], ["lost"]],
-    ["one twice", ["a", "b", "b", "c"], ["twice"]],
-    ["an earlier one again at the end", ["a", "b", "c", "a"], ["twice"]],
-    ["two in the wrong order", ["b", "a", "c"], ["order"]],
-    ["what was not for it", ["z", "a", "b", "c"], ["foreign"]],
-  ])("is compared with what it should have got: %s", (_, got, kinds) => {
-    expect(faultsOfReading("here", ["a", "b", "c"], got).map(({ kind }) => kind)).toEqual(kinds);
+    ["no fault if every message was received", ["a", "b", "c"], []],
+    ["every message as lost if none was received", [], ["lost", "lost", "lost"]],
+    ["a missing message as lost", ["a", "c"], ["lost"]],
+    ["a missing last message as lost", ["a", "b"], ["lost"]],
+    ["a repeated message as duplicate", ["a", "b", "b", "c"], ["duplicate"]],
+    ["a message that is repeated at the end as duplicate", ["a", "b", "c", "a"], ["duplicate"]],
+    ["two exchanged messages as order", ["b", "a", "c"], ["order"]],
+    ["a message of before the feed as unexpected", ["z", "a", "b", "c"], ["unexpected"]],
+  ])("reports %s", (_, received, kinds) => {
+    expect(findReaderFaults("here", ["a", "b", "c"], received).map(({ kind }) => kind)).toEqual(kinds);
   });
 });
 
-describe("what a bus holds", () => {
-  const outcomes = ["a", "b", "c"].map((text) => ({ channel: "room", by: "one", text, isTaken: text !== "b" }));
+describe("findBusFaults", () => {
+  const outcomes = ["a", "b", "c"].map((text) => ({
+    channel: "room",
+    publisher: "one",
+    text,
+    isAcknowledged: text !== "b",
+  }));
 
   it.each([
-    ["all of it", ["a", "b", "c"], []],
-    ["without what nobody knew of", ["a", "c"], []],
-    ["what nobody knew of, twice", ["a", "b", "b", "c"], ["twice"]],
-    ["without what it took", ["a", "b"], ["lost"]],
-    ["one's messages in the wrong order", ["b", "a", "c"], ["order"]],
-    ["what nobody published", ["a", "b", "c", "d"], ["foreign"]],
-  ])("is compared with what was published: %s", (_, held, kinds) => {
-    expect(faultsOfBus("room", held, outcomes).map(({ kind }) => kind)).toEqual(kinds);
+    ["no fault if every message is stored", ["a", "b", "c"], []],
+    ["no fault if a message that was not acknowledged is missing", ["a", "c"], []],
+    ["a message that was not acknowledged and is stored twice as duplicate", ["a", "b", "b", "c"], ["duplicate"]],
+    ["a missing message that was acknowledged as lost", ["a", "b"], ["lost"]],
+    ["exchanged messages of one publisher as order", ["b", "a", "c"], ["order"]],
+    ["a message that was not published as unexpected", ["a", "b", "c", "d"], ["unexpected"]],
+  ])("reports %s", (_, stored, kinds) => {
+    expect(findBusFaults("room", stored, outcomes).map(({ kind }) => kind)).toEqual(kinds);
   });
 
-  it("is in no order among those who published at once", () => {
-    const others = outcomes.map((outcome) => ({ ...outcome, by: "other", text: `${outcome.text}2` }));
-    const held = ["a2", "a", "b", "b2", "c2", "c"];
-    expect(faultsOfBus("room", held, [...outcomes, ...others])).toEqual([]);
+  it("accepts any order between the messages of two publishers", () => {
+    const others = outcomes.map((outcome) => ({ ...outcome, publisher: "other", text: `${outcome.text}2` }));
+    const stored = ["a2", "a", "b", "b2", "c2", "c"];
+    expect(findBusFaults("room", stored, [...outcomes, ...others])).toEqual([]);
   });
 
-  it("is a fault where it was published to another channel", () => {
-    expect(faultsOfBus("other", ["a"], outcomes.slice(0, 1)).map(({ kind }) => kind)).toContain("foreign");
+  it("reports a message that is stored in another channel as unexpected", () => {
+    expect(findBusFaults("other", ["a"], outcomes.slice(0, 1)).map(({ kind }) => kind)).toContain("unexpected");
   });
 });

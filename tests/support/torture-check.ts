@@ -1,86 +1,98 @@
 /**
- * What is wrong with what readers got: compared with what the bus holds, and that with what was published.
+ * Compares what readers received with what the bus stores, and that with what was published.
  */
 
-/** What may be wrong. */
+/** A kind of fault. */
 export type FaultKind =
-  /** It is not there, and has to be. */
+  /** A message is missing. */
   | "lost"
-  /** It is there more than once. */
-  | "twice"
-  /** It is there at another place. */
+  /** A message was delivered or stored more than once. */
+  | "duplicate"
+  /** A message is at another place of the order. */
   | "order"
-  /** It is there, and nobody published it, or it was published before the reader was let in. */
-  | "foreign"
-  /** The reader was told that something is missing. */
+  /** A message was not published, or was published before the reader's feed was issued. */
+  | "unexpected"
+  /** The reader was sent a gap. */
   | "gap"
-  /** The reader was not answered, or not as it has to be. */
-  | "answer";
+  /** A request of the reader got no response, or an invalid one. */
+  | "response";
 
-/** One thing that is wrong. */
-export interface Fault {
+/** A fault of delivery. */
+export interface DeliveryFault {
   readonly kind: FaultKind;
-  /** Where it was found, and with what message. */
+  /** The reader or bus, and the message. */
   readonly what: string;
 }
 
-/** A message that was published. */
-export interface Outcome {
+/** A message that was published, and whether the server acknowledged it. */
+export interface PublishOutcome {
   readonly channel: string;
-  readonly by: string;
+  readonly publisher: string;
   readonly text: string;
-  /** Whether the one who published it was told that the bus has it; otherwise nobody knows. */
-  readonly isTaken: boolean;
+  /** Whether `publish` resolved. If not, it is unknown whether the bus has stored the message. */
+  readonly isAcknowledged: boolean;
 }
 
 /**
- * Compares what a reader got of a feed with what the bus holds after the feed's position. Both are texts that
- * are told apart by what they say; in the bus each is there once.
+ * Compares the messages that a reader received of a feed with those that the bus stores after the feed's position.
+ *
+ * @param where the reader and the channel, for the faults
+ * @param expected texts, each once
  */
-export function faultsOfReading(where: string, expected: readonly string[], got: readonly string[]): Fault[] {
-  const faults: Fault[] = [];
-  const places = new Map(expected.map((text, at) => [text, at]));
+export function findReaderFaults(
+  where: string,
+  expected: readonly string[],
+  received: readonly string[],
+): DeliveryFault[] {
+  const faults: DeliveryFault[] = [];
+  const indexes = new Map(expected.map((text, index) => [text, index]));
   const seen = new Set<string>();
-  let latest = -1;
-  for (const text of got) {
-    const place = places.get(text);
-    if (place === undefined) faults.push(fault("foreign", where, text));
-    else if (seen.has(text)) faults.push(fault("twice", where, text));
-    else if (place < latest) faults.push(fault("order", where, text));
+  let lastIndex = -1;
+  for (const text of received) {
+    const index = indexes.get(text);
+    if (index === undefined) faults.push(createFault("unexpected", where, text));
+    else if (seen.has(text)) faults.push(createFault("duplicate", where, text));
+    else if (index < lastIndex) faults.push(createFault("order", where, text));
     seen.add(text);
-    latest = Math.max(latest, place ?? -1);
+    lastIndex = Math.max(lastIndex, index ?? -1);
   }
-  for (const text of expected) if (!seen.has(text)) faults.push(fault("lost", where, text));
+  for (const text of expected) if (!seen.has(text)) faults.push(createFault("lost", where, text));
   return faults;
 }
 
 /**
- * Compares what the bus holds of a channel with what was published to it: all that it took is there once, what
- * may have been taken at most once, and what each one published in its order.
+ * Compares the messages that the bus stores of a channel with those that were published: acknowledged messages are
+ * stored once, others at most once, and the messages of each publisher are in order.
  */
-export function faultsOfBus(channel: string, held: readonly string[], outcomes: readonly Outcome[]): Fault[] {
-  const published = new Map(outcomes.map((outcome, at) => [outcome.text, { ...outcome, at }]));
-  const faults: Fault[] = [];
+export function findBusFaults(
+  channel: string,
+  stored: readonly string[],
+  outcomes: readonly PublishOutcome[],
+): DeliveryFault[] {
+  const published = new Map(outcomes.map((outcome, index) => [outcome.text, { ...outcome, index }]));
+  const faults: DeliveryFault[] = [];
   const seen = new Set<string>();
-  const latest = new Map<string, number>();
+  const lastIndexes = new Map<string, number>();
   const where = `the bus, ${channel}`;
-  for (const text of held) {
+  for (const text of stored) {
     const outcome = published.get(text);
     if (!outcome || outcome.channel !== channel) {
-      faults.push(fault("foreign", where, text));
+      faults.push(createFault("unexpected", where, text));
       continue;
     }
-    if (seen.has(text)) faults.push(fault("twice", where, text));
-    else if (outcome.at < (latest.get(outcome.by) ?? -1)) faults.push(fault("order", where, text));
+    const { publisher, index } = outcome;
+    const lastIndex = lastIndexes.get(publisher) ?? -1;
+    if (seen.has(text)) faults.push(createFault("duplicate", where, text));
+    else if (index < lastIndex) faults.push(createFault("order", where, text));
     seen.add(text);
-    latest.set(outcome.by, Math.max(latest.get(outcome.by) ?? -1, outcome.at));
+    lastIndexes.set(publisher, Math.max(lastIndex, index));
   }
-  for (const { text, isTaken } of outcomes) {
-    if (isTaken && !seen.has(text)) faults.push(fault("lost", where, text));
+  for (const { text, isAcknowledged } of outcomes) {
+    if (isAcknowledged && !seen.has(text)) faults.push(createFault("lost", where, text));
   }
   return faults;
 }
 
-function fault(kind: FaultKind, where: string, text: string): Fault {
+function createFault(kind: FaultKind, where: string, text: string): DeliveryFault {
   return { kind, what: `${where}: ${text.slice(0, 40)}` };
 }

@@ -1,60 +1,63 @@
 /**
- * One who publishes: message after message to channels of its choice, through one server, whatever becomes of it.
+ * A publisher of the torture run: publishes messages to random channels through one server, also while that fails.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { callFunction } from "./torture-call.ts";
-import type { Outcome } from "./torture-check.ts";
-import type { Chance } from "./torture-random.ts";
+import { callFunction } from "./call-function.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+import type { PublishOutcome } from "./torture-check.ts";
 
-/** Who publishes, where, and how much. */
-export interface PublisherPlan {
+/** What a publisher publishes. */
+export interface PublisherOptions {
   readonly name: string;
   readonly channels: readonly string[];
-  /** The server that it calls. */
+  /** The origin of the server that it calls. */
   readonly server: string;
+  /** The number of messages. */
   readonly messages: number;
-  /** How long it waits from call to call, on average. */
+  /** The average pause between two calls. */
   readonly pauseMs: number;
-  readonly chance: Chance;
-  /** Is told how many more have been published, and says when to go on. */
+  readonly random: SeededRandom;
+  /** Called after each call with the number of its messages. The publisher waits for the promise. */
   readonly onPublished: (count: number) => Promise<void>;
 }
 
-/** How long it waits after a call that failed. */
-const REST_MS = 150;
+/** The pause after a call that failed, so that not all messages are published to a server that is down. */
+const FAILURE_PAUSE_MS = 150;
 
 /**
- * Publishes: one message at a call, or some together.
+ * Publishes all messages: one, or several together, in a call.
  *
- * @returns what became of each, in the order of the calls
+ * @returns the outcome of each message, in the order of the calls
  */
-export async function publishAll(plan: PublisherPlan): Promise<Outcome[]> {
-  const { name, channels, chance, messages, pauseMs, server } = plan;
-  const outcomes: Outcome[] = [];
+export async function publishAll(options: PublisherOptions): Promise<PublishOutcome[]> {
+  const { name, channels, random, messages, pauseMs, server, onPublished } = options;
+  const outcomes: PublishOutcome[] = [];
   for (let n = 0; n < messages; ) {
-    const [channel = ""] = chance.some(channels, 1);
-    const count = Math.min(messages - n, chance.isOnce(0.3) ? chance.between(2, 20) : 1);
-    const texts = Array.from({ length: count }, () => textOf(name, n++, chance));
-    const taken = await publish(server, channel, texts);
-    if (!taken.includes(true)) await pause(REST_MS); // it is down: not all that is left goes there meanwhile
-    outcomes.push(...texts.map((text, at) => ({ channel, by: name, text, isTaken: taken[at] === true })));
-    await plan.onPublished(count);
-    await pause(chance.next() * 2 * pauseMs);
+    const [channel = ""] = random.sample(channels, 1);
+    const count = Math.min(messages - n, random.chance(0.3) ? random.integer(2, 20) : 1);
+    const texts = Array.from({ length: count }, () => createText(name, n++, random));
+    const acknowledged = await publishTexts(server, channel, texts);
+    if (!acknowledged.includes(true)) await pause(FAILURE_PAUSE_MS);
+    outcomes.push(
+      ...texts.map((text, i) => ({ channel, publisher: name, text, isAcknowledged: acknowledged[i] === true })),
+    );
+    await onPublished(count);
+    await pause(random.next() * 2 * pauseMs);
   }
   return outcomes;
 }
 
 /**
- * Publishes messages in their order by one call.
+ * Publishes messages in their order by one call of the server function `publish_texts`.
  *
- * @returns for each, whether the bus has it; `false` where nobody knows
+ * @returns for each message, whether the server acknowledged it; `false` if it is unknown
  */
-export function publish(server: string, channel: string, texts: readonly string[]): Promise<boolean[]> {
-  return callFunction<boolean[]>(server, "say", { room: channel, texts }).catch(() => texts.map(() => false));
+export function publishTexts(server: string, channel: string, texts: readonly string[]): Promise<boolean[]> {
+  return callFunction<boolean[]>(server, "publish_texts", { room: channel, texts }).catch(() => texts.map(() => false));
 }
 
-/** Mostly short; some are longer than what goes over a network at once. */
-function textOf(name: string, n: number, chance: Chance): string {
-  const length = chance.isOnce(0.05) ? chance.between(1_000, 20_000) : chance.between(0, 100);
+/** Returns a text, mostly a short one, sometimes one that is longer than a network packet. */
+function createText(name: string, n: number, random: SeededRandom): string {
+  const length = random.chance(0.05) ? random.integer(1_000, 20_000) : random.integer(0, 100);
   return `${name}:${n}:${"é-".repeat(length / 2)}`;
 }

@@ -1,65 +1,65 @@
 /**
- * One who listens and is cut off again and again: by a stream or by polls, through whatever stands between.
+ * A reader of the torture run: subscribes by event streams or by polls, and is disconnected again and again.
  */
 import { get, type IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
+import { callFunction } from "./call-function.ts";
 import { readEvents } from "./event-stream.ts";
-import { callFunction } from "./torture-call.ts";
-import type { Fault, FaultKind } from "./torture-check.ts";
-import type { Chance } from "./torture-random.ts";
+import type { SeededRandom } from "./seeded-random.ts";
+import type { DeliveryFault, FaultKind } from "./torture-check.ts";
 
-/** How long a visit lasts once all has been published. */
-const LAST_VISIT_MS = 1_000;
+/** How long a connection lasts after everything has been published. */
+const LAST_CONNECTION_MS = 1_000;
 
-/** How long an answer may take that has not to wait for anything. */
-const ANSWER_MS = 10_000;
+/** How long a response may take that does not wait for messages. */
+const RESPONSE_TIMEOUT_MS = 10_000;
 
-/** Who listens, to what, and how. */
-export interface ReaderPlan {
+/** What a reader subscribes to, and how. */
+export interface ReaderOptions {
   readonly name: string;
-  /** Its own, as it says to the proxy: how often one client may poll is limited. */
+  /** The client address that it sends to the proxy: polls are limited for each client. */
   readonly address: string;
+  /** Whether it polls instead of opening event streams. */
   readonly isPolling: boolean;
   readonly channels: readonly string[];
-  /** Where it asks. */
-  readonly entry: string;
-  readonly chance: Chance;
-  /** How long a visit lasts before it is cut off: between the two, in milliseconds. */
-  readonly visitMs: readonly [least: number, most: number];
-  /** Changes the cursor that it comes back with; the tests of the harness break it so. */
-  readonly resume?: (cursor: string) => string;
+  /** The origin that it sends requests to. */
+  readonly origin: string;
+  readonly random: SeededRandom;
+  /** The range of the time after which it aborts a connection. */
+  readonly connectionMs: readonly [min: number, max: number];
+  /** Changes the cursor before it resumes. The tests of the torture run simulate faulty clients with it. */
+  readonly changeCursor?: (cursor: string) => string;
 }
 
-/** What it has been through. */
-export interface Visits {
-  /** How often it asked. */
-  asked: number;
-  /** How often it was let in. */
-  answered: number;
-  /** How often it was cut off while something could still come. */
-  cut: number;
-  /** How often it was not let in, or not answered. */
+/** The requests of a reader. */
+export interface RequestCounts {
+  sent: number;
+  /** The number of requests that got status 200. */
+  accepted: number;
+  /** The number of requests that the reader aborted while messages could still come. */
+  aborted: number;
+  /** The number of requests that failed: refused, no response, or a broken connection. */
   failed: number;
 }
 
 /** A reader. */
 export class TortureReader {
-  readonly plan: ReaderPlan;
-  /** What it got, by its channels. */
-  readonly got: readonly string[][];
-  readonly faults: Fault[] = [];
-  readonly visits: Visits = { asked: 0, answered: 0, cut: 0, failed: 0 };
+  readonly options: ReaderOptions;
+  /** The messages that it received, for each of its channels. */
+  readonly received: readonly string[][];
+  readonly faults: DeliveryFault[] = [];
+  readonly counts: RequestCounts = { sent: 0, accepted: 0, aborted: 0, failed: 0 };
   #feeds: readonly string[] = [];
   #cursor = "";
-  /** The last message of each channel, once it is known. */
-  #last: readonly string[] | undefined;
-  #isOver = false;
-  #cutting = new AbortController();
+  /** The last message of each channel; `undefined` until it is known. */
+  #lastMessages: readonly string[] | undefined;
+  #isStopped = false;
+  #abort = new AbortController();
 
-  constructor(plan: ReaderPlan) {
-    this.plan = plan;
-    this.got = plan.channels.map(() => []);
+  constructor(options: ReaderOptions) {
+    this.options = options;
+    this.received = options.channels.map(() => []);
   }
 
   /** Its feeds, in the order of its channels. */
@@ -67,160 +67,163 @@ export class TortureReader {
     return this.#feeds;
   }
 
-  /** Gets its feeds: from now on it has to get everything. */
-  async join(): Promise<void> {
-    while (this.#feeds.length === 0 && !this.#isOver) {
+  /** Gets its feeds. From now on it has to receive every message. */
+  async fetchFeeds(): Promise<void> {
+    while (this.#feeds.length === 0 && !this.#isStopped) {
       try {
-        this.#feeds = await callFunction<string[]>(this.plan.entry, "feeds", { names: this.plan.channels });
+        this.#feeds = await callFunction<string[]>(this.options.origin, "issue_feeds", {
+          names: this.options.channels,
+        });
       } catch {
-        await this.#rest(); // a server or the bus is down: as a page that could not be loaded
+        await this.#pause(); // a server or the bus is down
       }
     }
   }
 
-  /** Asks, is cut off, and asks again, until it has come to the end that {@link finish} names, or nothing comes. */
-  async read(): Promise<void> {
-    while (!this.#isOver) {
-      await this.#visit();
-      if (this.#last && (await this.#lookAgain())) return;
+  /** Connects again and again, until it has received the last message of each channel or there is nothing to read. */
+  async readToEnd(): Promise<void> {
+    while (!this.#isStopped) {
+      await this.#connect();
+      if (this.#lastMessages && (await this.#pollRest())) return;
     }
   }
 
-  /** Says what is last in each channel: from now on it is not cut off any more. */
-  finish(lastOf: (channel: string) => string): void {
-    this.#last = this.plan.channels.map(lastOf);
+  /** Sets the last message of each channel. From now on, connections are long enough to reach it. */
+  setLastMessages(lastOf: (channel: string) => string): void {
+    this.#lastMessages = this.options.channels.map(lastOf);
   }
 
-  /** Stops waiting for what does not come. */
-  giveUp(): void {
-    this.#isOver = true;
-    this.#cutting.abort();
+  /** Stops reading. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#abort.abort();
   }
 
   get #isComplete(): boolean {
-    return this.#last?.every((text, at) => this.got[at]?.includes(text)) ?? false;
+    return this.#lastMessages?.every((text, i) => this.received[i]?.includes(text)) ?? false;
   }
 
-  /** Asks once, for as long as chance gives it. */
-  async #visit(): Promise<void> {
-    const { chance, isPolling, visitMs } = this.plan;
-    const ms = this.#last ? LAST_VISIT_MS : chance.between(...visitMs);
-    const isHeader = chance.isOnce(0.5);
-    const isHasty = chance.isOnce(0.3); // does not wait for the answer, either
-    this.visits.asked++;
-    const cutting = new AbortController();
-    this.#cutting = cutting;
-    let timer = setTimeout(() => cutting.abort(), isHasty ? ms : ANSWER_MS);
-    const answered = () => {
-      this.visits.answered++;
+  /** Sends one request, and aborts it after a random time. */
+  async #connect(): Promise<void> {
+    const { random, isPolling, connectionMs } = this.options;
+    const ms = this.#lastMessages ? LAST_CONNECTION_MS : random.integer(...connectionMs);
+    const usesHeader = random.chance(0.5);
+    const abortsBeforeResponse = random.chance(0.3);
+    this.counts.sent++;
+    const abort = new AbortController();
+    this.#abort = abort;
+    let timer = setTimeout(() => abort.abort(), abortsBeforeResponse ? ms : RESPONSE_TIMEOUT_MS);
+    const onAccepted = () => {
+      this.counts.accepted++;
       clearTimeout(timer);
-      timer = setTimeout(() => cutting.abort(), ms);
+      timer = setTimeout(() => abort.abort(), ms);
     };
+    const request = { signal: abort.signal, onAccepted };
     try {
-      if (isPolling) this.#take(await this.#poll(1, { signal: cutting.signal, answered }));
-      else await this.#stream(isHeader, { signal: cutting.signal, answered });
+      if (isPolling) this.#addResponse(await this.#poll(1, request));
+      else await this.#readEventStream(usesHeader, request);
     } catch {
-      if (cutting.signal.aborted) this.visits.cut++;
-      else this.visits.failed++;
-      if (!cutting.signal.aborted) await this.#rest();
+      if (abort.signal.aborted) this.counts.aborted++;
+      else this.counts.failed++;
+      if (!abort.signal.aborted) await this.#pause();
     } finally {
       clearTimeout(timer);
-      cutting.abort();
+      abort.abort();
     }
   }
 
-  async #stream(isHeader: boolean, visit: Visit): Promise<void> {
-    const after = this.#after();
-    const headers: Record<string, string> = isHeader && after !== "" ? { "last-event-id": after } : {};
-    const response = await this.#ask(isHeader ? "live?" : `live?${this.#query(after)}`, visit, headers);
+  async #readEventStream(usesHeader: boolean, request: RequestOptions): Promise<void> {
+    const after = this.#cursorToSend();
+    const headers: Record<string, string> = usesHeader && after !== "" ? { "last-event-id": after } : {};
+    const response = await this.#send(usesHeader ? "live?" : `live?${afterParameter(after)}`, request, headers);
     for await (const { event, id, data } of readEvents(Readable.toWeb(response) as ReadableStream<Uint8Array>)) {
       const [channel = "", text = ""] = data;
       if (event === "ping") continue;
-      if (event === "message") this.#takeOne(channel, JSON.parse(text));
-      else this.#fault(event === "gap" ? "gap" : "answer", `${event} ${data.join(" ")}`);
+      if (event === "message") this.#addMessage(channel, JSON.parse(text));
+      else this.#addFault(event === "gap" ? "gap" : "response", `${event} ${data.join(" ")}`);
       this.#cursor = id;
       if (this.#isComplete) return;
     }
   }
 
-  async #poll(wait: number, visit: Visit): Promise<PollAnswer> {
-    const response = await this.#ask(`poll?${this.#query(this.#after())}wait=${wait}&`, visit);
+  async #poll(wait: number, request: RequestOptions): Promise<PollResponse> {
+    const response = await this.#send(`poll?${afterParameter(this.#cursorToSend())}wait=${wait}&`, request);
     const chunks: Buffer[] = [];
     for await (const chunk of response) chunks.push(chunk);
     return JSON.parse(Buffer.concat(chunks).toString());
   }
 
-  /** Polls for what may be left, or have come too much. @returns whether there is nothing more to come */
-  async #lookAgain(): Promise<boolean> {
+  /** Polls for messages that are missing, or that come although they should not. @returns whether there are no more */
+  async #pollRest(): Promise<boolean> {
     try {
-      const answer = await this.#poll(0, { signal: AbortSignal.timeout(ANSWER_MS) });
-      this.#take(answer);
-      return this.#isComplete || answer.events.length === 0;
+      const response = await this.#poll(0, { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) });
+      this.#addResponse(response);
+      return this.#isComplete || response.events.length === 0;
     } catch {
-      await this.#rest();
+      await this.#pause();
       return false;
     }
   }
 
-  #take({ events, gaps, cursor }: PollAnswer): void {
-    for (const [channel, text] of events) this.#takeOne(channel, text);
-    for (const gap of gaps) this.#fault("gap", gap.join(" "));
+  #addResponse({ events, gaps, cursor }: PollResponse): void {
+    for (const [channel, text] of events) this.#addMessage(channel, text);
+    for (const gap of gaps) this.#addFault("gap", gap.join(" "));
     this.#cursor = cursor;
   }
 
-  #takeOne(channel: string, text: string): void {
-    const got = this.got[this.plan.channels.indexOf(channel)];
-    if (got) got.push(text);
-    else this.#fault("answer", `a message to ${channel}, which it does not listen to`);
+  #addMessage(channel: string, text: string): void {
+    const received = this.received[this.options.channels.indexOf(channel)];
+    if (received) received.push(text);
+    else this.#addFault("response", `a message of ${channel}, to which the reader has not subscribed`);
   }
 
-  #after(): string {
-    return this.#cursor === "" ? "" : (this.plan.resume?.(this.#cursor) ?? this.#cursor);
+  #cursorToSend(): string {
+    return this.#cursor === "" ? "" : (this.options.changeCursor?.(this.#cursor) ?? this.#cursor);
   }
 
-  #query(after: string): string {
-    return after === "" ? "" : `after=${after}&`;
-  }
-
-  /** Asks for its feeds. @throws Error where it is not let in; where that is a mistake, it is a fault */
-  async #ask(
-    what: string,
-    { signal, answered }: Visit,
+  /** @throws Error for another status than 200. One that neither a proxy nor an unreachable bus explains is a fault. */
+  async #send(
+    pathAndQuery: string,
+    { signal, onAccepted }: RequestOptions,
     headers: Record<string, string> = {},
   ): Promise<IncomingMessage> {
-    const url = `${this.plan.entry}/__web/${what}${this.#feeds.map((feed) => `feed=${feed}`).join("&")}`;
+    const feeds = this.#feeds.map((feed) => `feed=${feed}`).join("&");
+    const url = `${this.options.origin}/__web/${pathAndQuery}${feeds}`;
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const all = { ...headers, "x-forwarded-for": this.plan.address };
-      get(url, { agent: false, headers: all, signal }, resolve).on("error", reject);
+      const allHeaders = { ...headers, "x-forwarded-for": this.options.address };
+      get(url, { agent: false, headers: allHeaders, signal }, resolve).on("error", reject);
     });
     const { statusCode = 0 } = response;
     if (statusCode === 200) {
-      answered?.();
+      onAccepted?.();
       return response;
     }
-    // What stands between, and a server whose bus is away, may say so.
-    if (statusCode < 502 || statusCode > 504) this.#fault("answer", `status ${statusCode}`);
+    if (statusCode < 502 || statusCode > 504) this.#addFault("response", `status ${statusCode}`);
     response.destroy();
-    throw new Error(`It answered ${statusCode}.`);
+    throw new Error(`Unexpected status ${statusCode}.`);
   }
 
-  #rest(): Promise<void> {
-    return pause(this.plan.chance.between(20, 100));
+  #pause(): Promise<void> {
+    return pause(this.options.random.integer(20, 100));
   }
 
-  #fault(kind: FaultKind, what: string): void {
-    this.faults.push({ kind, what: `${this.plan.name}: ${what}` });
+  #addFault(kind: FaultKind, what: string): void {
+    this.faults.push({ kind, what: `${this.options.name}: ${what}` });
   }
 }
 
-interface Visit {
+interface RequestOptions {
   readonly signal: AbortSignal;
-  /** Told when it is let in. */
-  readonly answered?: () => void;
+  /** Called when the response has status 200. */
+  readonly onAccepted?: () => void;
 }
 
-interface PollAnswer {
+interface PollResponse {
   readonly events: readonly (readonly [channel: string, text: string])[];
   readonly gaps: readonly (readonly [channel: string, reason: string])[];
   readonly cursor: string;
+}
+
+function afterParameter(cursor: string): string {
+  return cursor === "" ? "" : `after=${cursor}&`;
 }

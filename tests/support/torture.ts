@@ -1,176 +1,191 @@
 /**
- * The torture run: many publish, many listen and are cut off again and again, and in the middle of it all that
- * carries them is struck down. Then what each reader got is compared with what the bus holds.
+ * The torture run: publishers publish and readers read, while readers are disconnected again and again, and bus,
+ * servers and proxy are killed. Afterwards, what each reader received is compared with what the bus stores.
  */
 import { setTimeout as pause } from "node:timers/promises";
-import { type Fault, faultsOfBus, faultsOfReading, type Outcome } from "./torture-check.ts";
-import type { Ledger } from "./torture-ledger.ts";
-import { publish, publishAll } from "./torture-publisher.ts";
-import { Chance } from "./torture-random.ts";
-import { TortureReader, type Visits } from "./torture-reader.ts";
+import { SeededRandom } from "./seeded-random.ts";
+import type { StoredMessages } from "./stored-messages.ts";
+import { type DeliveryFault, findBusFaults, findReaderFaults, type PublishOutcome } from "./torture-check.ts";
+import { publishAll, publishTexts } from "./torture-publisher.ts";
+import { type RequestCounts, TortureReader } from "./torture-reader.ts";
 
-/** How much of everything. */
+/** The size of a run. */
 export interface TortureSize {
   readonly channels: number;
   readonly messages: number;
   readonly readers: number;
   readonly publishers: number;
-  /** How long each publisher waits from call to call, on average. */
+  /** The average pause of a publisher between two calls. */
   readonly pauseMs: number;
-  /** How long readers listen before they are cut off: between the two. */
-  readonly visitMs: readonly [least: number, most: number];
-  /** How often a reader of the first hour is let in at least, on average, while messages come: publishers wait for that. */
-  readonly visits: number;
+  /** The range of the time after which a reader aborts a connection. */
+  readonly connectionMs: readonly [min: number, max: number];
+  /**
+   * How many accepted requests the first half of the readers has on average by the end of the run. Publishers wait for
+   * them, so that readers connect often enough while messages are published.
+   */
+  readonly minRequestsPerReader: number;
 }
 
-/** What is struck down, and when: after this share of the messages. */
-export interface Strike {
+/** Kills something during a run, and restarts it. */
+export interface FaultInjection {
+  /** When: after this share of the messages, from 0 to 1. */
   readonly at: number;
-  /** Strikes, and puts it up again. */
-  readonly strike: (chance: Chance) => Promise<void>;
+  readonly inject: (random: SeededRandom) => Promise<void>;
 }
 
-/** Where it happens. */
-export interface TortureWorld {
-  /** Where readers ask. */
-  readonly entry: string;
-  /** Where messages are published, in turn. */
+/** The servers of a run. */
+export interface TortureEnvironment {
+  /** The origin that readers use. */
+  readonly origin: string;
+  /** The origins that publishers use, in turn. */
   readonly servers: readonly string[];
-  readonly strikes: readonly Strike[];
-  /** Reads what the bus holds of the channels. */
-  readonly ledger: (channels: readonly string[]) => Promise<Ledger>;
-  /** Changes the cursors that readers come back with; the tests of the harness break them so. */
-  readonly resume?: (cursor: string) => string;
+  readonly faultInjections: readonly FaultInjection[];
+  readonly readStoredMessages: (channels: readonly string[]) => Promise<StoredMessages>;
+  /** Changes the cursors that readers send. The tests of the torture run simulate faulty clients with it. */
+  readonly changeCursor?: (cursor: string) => string;
 }
 
-/** What came of it. */
-export interface TortureResult extends Visits {
-  readonly faults: readonly Fault[];
+/** The result of a run. */
+export interface TortureResult extends RequestCounts {
+  readonly faults: readonly DeliveryFault[];
   readonly published: number;
-  /** Of how many messages nobody knows whether the bus took them. */
+  /** The number of messages of which it is unknown whether the bus has stored them. */
   readonly unknown: number;
-  /** How many messages the readers got, of all of them together. */
+  /** The number of messages that all readers received together. */
   readonly delivered: number;
 }
 
-/** How long readers may take to come to the end, once all is published, before they are given up. */
-const FINISH_MS = 30_000;
+/** How long readers may read after everything has been published. Then they are stopped. */
+const FINISH_TIMEOUT_MS = 30_000;
 
-/** Runs it. What is chosen is chosen by `seed`; the order in which it happens is not. */
-export async function torture(size: TortureSize, world: TortureWorld, seed: number): Promise<TortureResult> {
-  const chance = new Chance(seed);
+/** Runs it. The seed determines all random choices, but not the order in which they take effect. */
+export async function torture(
+  size: TortureSize,
+  environment: TortureEnvironment,
+  seed: number,
+): Promise<TortureResult> {
+  const random = new SeededRandom(seed);
   const channels = Array.from({ length: size.channels }, (_, n) => `room:${n}`);
-  const readers = makeReaders(size, world, { channels, chance });
-  const progress = { done: 0 };
-  const reach = async (share: number) => {
-    while (progress.done < share * size.messages) await pause(5);
+  const readers = createReaders(size, environment, { channels, random });
+  let publishedCount = 0;
+  const untilPublished = async (share: number) => {
+    while (publishedCount < share * size.messages) await pause(5);
   };
 
-  const first = Math.ceil(readers.length / 2);
-  await Promise.all(readers.slice(0, first).map((reader) => reader.join()));
-  const reading = readers.map(async (reader, at) => {
-    const share = 0.05 + 0.9 * chance.next();
-    if (at >= first) await reach(share).then(() => reader.join());
-    await reader.read();
+  const firstReaders = readers.slice(0, Math.ceil(readers.length / 2));
+  await Promise.all(firstReaders.map((reader) => reader.fetchFeeds()));
+  const reading = readers.map(async (reader, i) => {
+    const share = 0.05 + 0.9 * random.next();
+    if (i >= firstReaders.length) await untilPublished(share).then(() => reader.fetchFeeds());
+    await reader.readToEnd();
   });
-  const striking = strikeAll(world.strikes, reach, chance.fork());
+  const injecting = injectFaults(environment.faultInjections, untilPublished, random.fork());
+  const onPublished = async (count: number) => {
+    publishedCount += count;
+    const required = (size.minRequestsPerReader * firstReaders.length * publishedCount) / size.messages;
+    while (countAccepted(firstReaders) < required) await pause(5);
+  };
   const publishing = Array.from({ length: size.publishers }, (_, n) => {
     const messages =
       Math.floor((size.messages * (n + 1)) / size.publishers) - Math.floor((size.messages * n) / size.publishers);
-    const server = world.servers[n % world.servers.length] ?? world.entry;
-    const onPublished = async (count: number) => {
-      progress.done += count;
-      const wanted = (size.visits * first * progress.done) / size.messages;
-      while (answered(readers.slice(0, first)) < wanted) await pause(5);
-    };
-    const plan = { name: `publisher ${n}`, channels, server, messages, pauseMs: size.pauseMs };
-    return publishAll({ ...plan, chance: chance.fork(), onPublished });
+    const server = environment.servers[n % environment.servers.length] ?? environment.origin;
+    const options = { name: `publisher ${n}`, channels, server, messages, pauseMs: size.pauseMs };
+    return publishAll({ ...options, random: random.fork(), onPublished });
   });
   const outcomes = (await Promise.all(publishing)).flat();
-  await striking;
-  outcomes.push(...(await end(world, channels, readers)));
-  const giveUp = () => {
-    for (const reader of readers) reader.giveUp();
-  };
-  const timer = setTimeout(giveUp, FINISH_MS);
+  await injecting;
+  outcomes.push(...(await publishLastMessages(environment, channels, readers)));
+  const timer = setTimeout(() => {
+    for (const reader of readers) reader.stop();
+  }, FINISH_TIMEOUT_MS);
   await Promise.all(reading);
   clearTimeout(timer);
-  return judge(readers, outcomes, await world.ledger(channels));
+  return checkResult(readers, outcomes, await environment.readStoredMessages(channels));
 }
 
-function answered(readers: readonly TortureReader[]): number {
-  return readers.reduce((sum, { visits }) => sum + visits.answered, 0);
+function countAccepted(readers: readonly TortureReader[]): number {
+  return readers.reduce((sum, { counts }) => sum + counts.accepted, 0);
 }
 
-function makeReaders(
-  { readers, visitMs }: TortureSize,
-  { entry, resume }: TortureWorld,
-  { channels, chance }: { channels: readonly string[]; chance: Chance },
+function createReaders(
+  { readers, connectionMs }: TortureSize,
+  { origin, changeCursor }: TortureEnvironment,
+  { channels, random }: { channels: readonly string[]; random: SeededRandom },
 ): TortureReader[] {
   return Array.from({ length: readers }, (_, n) => {
-    const isPolling = n % 4 === 3;
-    const mine = chance.some(channels, chance.between(1, 5));
-    const address = `192.0.2.${n + 1}`;
-    const plan = { name: `reader ${n}`, address, isPolling, channels: mine, entry, visitMs, chance: chance.fork() };
-    return new TortureReader(resume ? { ...plan, resume } : plan);
+    const ownChannels = random.sample(channels, random.integer(1, 5));
+    const options = {
+      name: `reader ${n}`,
+      address: `192.0.2.${n + 1}`,
+      isPolling: n % 4 === 3,
+      channels: ownChannels,
+      origin,
+      connectionMs,
+      random: random.fork(),
+    };
+    return new TortureReader(changeCursor ? { ...options, changeCursor } : options);
   });
 }
 
-async function strikeAll(
-  strikes: readonly Strike[],
-  reach: (share: number) => Promise<void>,
-  chance: Chance,
+async function injectFaults(
+  faultInjections: readonly FaultInjection[],
+  untilPublished: (share: number) => Promise<void>,
+  random: SeededRandom,
 ): Promise<void> {
-  for (const { at, strike } of strikes) {
-    await reach(at);
-    await strike(chance);
+  for (const { at, inject } of faultInjections) {
+    await untilPublished(at);
+    await inject(random);
   }
 }
 
 /** Publishes a last message to each channel, and has the readers read up to it. */
-async function end(
-  { servers }: TortureWorld,
+async function publishLastMessages(
+  { servers }: TortureEnvironment,
   channels: readonly string[],
   readers: readonly TortureReader[],
-): Promise<Outcome[]> {
-  const outcomes: Outcome[] = [];
-  const last = new Map<string, string>();
+): Promise<PublishOutcome[]> {
+  const outcomes: PublishOutcome[] = [];
+  const lastMessages = new Map<string, string>();
   for (const channel of channels) {
-    for (let n = 0; !last.has(channel); n++) {
-      const text = `end:${n}`;
-      const [isTaken = false] = await publish(servers[0] ?? "", channel, [`${channel} ${text}`]);
-      outcomes.push({ channel, by: "end", text: `${channel} ${text}`, isTaken });
-      if (isTaken) last.set(channel, `${channel} ${text}`);
+    for (let n = 0; !lastMessages.has(channel); n++) {
+      const text = `${channel} end:${n}`;
+      const [isAcknowledged = false] = await publishTexts(servers[0] ?? "", channel, [text]);
+      outcomes.push({ channel, publisher: "end", text, isAcknowledged });
+      if (isAcknowledged) lastMessages.set(channel, text);
     }
   }
-  for (const reader of readers) reader.finish((channel) => last.get(channel) ?? "");
+  for (const reader of readers) reader.setLastMessages((channel) => lastMessages.get(channel) ?? "");
   return outcomes;
 }
 
-function judge(readers: readonly TortureReader[], outcomes: readonly Outcome[], ledger: Ledger): TortureResult {
+function checkResult(
+  readers: readonly TortureReader[],
+  outcomes: readonly PublishOutcome[],
+  stored: StoredMessages,
+): TortureResult {
   const channels = [...new Set(outcomes.map(({ channel }) => channel))];
-  const ofBus = channels.flatMap((channel) =>
-    faultsOfBus(
+  const busFaults = channels.flatMap((channel) =>
+    findBusFaults(
       channel,
-      ledger.all(channel),
+      stored.all(channel),
       outcomes.filter((outcome) => outcome.channel === channel),
     ),
   );
-  const ofReaders = readers.flatMap(({ plan, feeds, got, faults }) => [
+  const readerFaults = readers.flatMap(({ options, feeds, received, faults }) => [
     ...faults,
-    ...plan.channels.flatMap((channel, at) =>
-      faultsOfReading(`${plan.name}, ${channel}`, ledger.after(feeds[at] ?? ""), got[at] ?? []),
+    ...options.channels.flatMap((channel, i) =>
+      findReaderFaults(`${options.name}, ${channel}`, stored.after(feeds[i] ?? ""), received[i] ?? []),
     ),
   ]);
-  const sum = (of: (reader: TortureReader) => number) => readers.reduce((total, reader) => total + of(reader), 0);
+  const sum = (value: (reader: TortureReader) => number) => readers.reduce((total, reader) => total + value(reader), 0);
   return {
-    faults: [...ofBus, ...ofReaders],
+    faults: [...busFaults, ...readerFaults],
     published: outcomes.length,
-    unknown: outcomes.filter(({ isTaken }) => !isTaken).length,
-    delivered: sum(({ got }) => got.flat().length),
-    asked: sum(({ visits }) => visits.asked),
-    answered: sum(({ visits }) => visits.answered),
-    cut: sum(({ visits }) => visits.cut),
-    failed: sum(({ visits }) => visits.failed),
+    unknown: outcomes.filter(({ isAcknowledged }) => !isAcknowledged).length,
+    delivered: sum(({ received }) => received.flat().length),
+    sent: sum(({ counts }) => counts.sent),
+    accepted: sum(({ counts }) => counts.accepted),
+    aborted: sum(({ counts }) => counts.aborted),
+    failed: sum(({ counts }) => counts.failed),
   };
 }

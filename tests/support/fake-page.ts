@@ -6,7 +6,7 @@ import { vi } from "vitest";
 import type { subscribe } from "../../src/browser/subscribe.ts";
 
 /** What a page is opened with. */
-export interface PageOptions {
+export interface FakePageOptions {
   readonly base?: string;
   /** As `nextHopProtocol` says it. */
   readonly protocol?: string;
@@ -18,7 +18,7 @@ export interface PageOptions {
 /** A field of the page: a text and what the server sent. */
 export interface FakeField {
   value: string;
-  readonly sent: string;
+  readonly initialValue: string;
 }
 
 /** The two ends of a promise. */
@@ -28,15 +28,15 @@ interface Settle {
 }
 
 /** One request of the page. */
-export class LiveRequest {
+export class PageRequest {
   readonly url: URL;
-  readonly aborted: AbortSignal;
+  readonly signal: AbortSignal;
   readonly #settle: Settle;
   #body: ReadableStreamDefaultController<Uint8Array> | undefined;
 
   constructor(address: string, signal: AbortSignal, settle: Settle) {
     this.url = new URL(address, "http://shop.example");
-    this.aborted = signal;
+    this.signal = signal;
     this.#settle = settle;
     signal.addEventListener("abort", () => {
       settle.reject(signal.reason);
@@ -44,7 +44,7 @@ export class LiveRequest {
     });
   }
 
-  get kind(): string {
+  get path(): string {
     return this.url.pathname;
   }
 
@@ -60,13 +60,13 @@ export class LiveRequest {
     return this.url.searchParams.get("wait");
   }
 
-  answer(response: Response): void {
+  respond(response: Response): void {
     this.#settle.resolve(response);
   }
 
   /** Answers with JSON, as a poll is answered. */
-  json(body: unknown, status = 200): void {
-    this.answer(Response.json(body, { status }));
+  respondJson(body: unknown, status = 200): void {
+    this.respond(Response.json(body, { status }));
   }
 
   /** Has the network fail. */
@@ -75,13 +75,13 @@ export class LiveRequest {
   }
 
   /** Answers with a stream, which says first how long to wait before coming back. */
-  open({ retry = 2000, type = "text/event-stream" } = {}): this {
+  respondStream({ retry = 2000, type = "text/event-stream" } = {}): this {
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
         this.#body = controller;
       },
     });
-    this.answer(new Response(body, { headers: { "content-type": type } }));
+    this.respond(new Response(body, { headers: { "content-type": type } }));
     this.push(`retry: ${retry}\n\n`);
     return this;
   }
@@ -93,12 +93,12 @@ export class LiveRequest {
   }
 
   /** Ends the stream as a server does. */
-  end(): void {
+  endBody(): void {
     this.#body?.close();
   }
 
   /** Cuts the connection. */
-  cut(): void {
+  breakConnection(): void {
     this.#error(new TypeError("network error"));
   }
 
@@ -112,7 +112,7 @@ export class LiveRequest {
 }
 
 /** The wire's own words. */
-export const say = {
+export const encodeEvent = {
   message: (cursor: string, channel: string, data: unknown): string =>
     `id: ${cursor}\ndata: ${channel}\ndata: ${JSON.stringify(data)}\n\n`,
   gap: (cursor: string, channel: string, reason: string): string =>
@@ -121,17 +121,17 @@ export const say = {
 };
 
 /** A page. */
-export class LivePage {
+export class FakePage {
   /** All requests so far, oldest first. */
-  readonly requests: LiveRequest[] = [];
+  readonly requests: PageRequest[] = [];
   /** Uncaught errors. */
-  readonly reported: unknown[] = [];
+  readonly reportedErrors: unknown[] = [];
   /** What the console said as errors. */
-  readonly said: string[] = [];
+  readonly consoleErrors: string[] = [];
   readonly fields: FakeField[] = [];
-  reloads = 0;
+  reloadCount = 0;
   /** What holds the focus. */
-  active: { readonly isContentEditable?: boolean } | null = null;
+  activeElement: { readonly isContentEditable?: boolean } | null = null;
   subscribe: typeof subscribe = () => {
     throw new Error("The page is not open yet");
   };
@@ -144,8 +144,8 @@ export class LivePage {
   }
 
   /** Opens a page: fresh modules, and nothing asked yet. Timers are to be the test's. */
-  static async open(options: PageOptions = {}): Promise<LivePage> {
-    const page = new LivePage(options.hidden ?? false);
+  static async open(options: FakePageOptions = {}): Promise<FakePage> {
+    const page = new FakePage(options.hidden ?? false);
     page.#pose(options);
     vi.resetModules();
     ({ subscribe: page.subscribe } = await import("../../src/browser/subscribe.ts"));
@@ -153,23 +153,23 @@ export class LivePage {
   }
 
   /** The last request. */
-  get last(): LiveRequest {
+  get lastRequest(): PageRequest {
     const request = this.requests.at(-1);
     if (!request) throw new Error("Nothing was asked for");
     return request;
   }
 
   /** Lets time pass, and everything that waits for it happen. */
-  async pass(ms = 0): Promise<void> {
+  async advance(ms = 0): Promise<void> {
     await vi.advanceTimersByTimeAsync(ms);
   }
 
   /** Lets time pass in steps until there is another request. @returns how long it took, in milliseconds */
-  async untilAsked(longest = 120_000): Promise<number> {
+  async waitForRequest(longest = 120_000): Promise<number> {
     const before = this.requests.length;
     for (let waited = 0; waited <= longest; waited += 50) {
       if (this.requests.length > before) return waited;
-      await this.pass(50);
+      await this.advance(50);
     }
     throw new Error(`Nothing was asked for within ${longest} ms`);
   }
@@ -188,25 +188,25 @@ export class LivePage {
     this.emit("visibilitychange");
   }
 
-  #pose({ base = "", protocol = "h2", storage = new Map() }: PageOptions): void {
+  #pose({ base = "", protocol = "h2", storage = new Map() }: FakePageOptions): void {
     const listen = this.#target.addEventListener.bind(this.#target);
     vi.stubGlobal("addEventListener", listen);
     vi.stubGlobal("document", this.#document(base, listen));
     const { performance } = globalThis;
     const entries = [{ nextHopProtocol: protocol }];
     vi.stubGlobal("performance", { now: () => performance.now(), getEntriesByType: () => entries });
-    vi.stubGlobal("location", { reload: () => this.reloads++ });
-    vi.stubGlobal("reportError", (error: unknown) => this.reported.push(error));
+    vi.stubGlobal("location", { reload: () => this.reloadCount++ });
+    vi.stubGlobal("reportError", (error: unknown) => this.reportedErrors.push(error));
     vi.stubGlobal("sessionStorage", {
       getItem: (key: string) => allowed(storage).get(key) ?? null,
       setItem: (key: string, value: string) => allowed(storage).set(key, value),
     });
     vi.stubGlobal("fetch", (address: string, { signal }: { signal: AbortSignal }) => {
       return new Promise<Response>((resolve, reject) => {
-        this.requests.push(new LiveRequest(address, signal, { resolve, reject }));
+        this.requests.push(new PageRequest(address, signal, { resolve, reject }));
       });
     });
-    vi.spyOn(console, "error").mockImplementation((text: unknown) => void this.said.push(String(text)));
+    vi.spyOn(console, "error").mockImplementation((text: unknown) => void this.consoleErrors.push(String(text)));
   }
 
   #document(base: string, listen: EventTarget["addEventListener"]): object {
@@ -217,11 +217,12 @@ export class LivePage {
         return page.#hidden;
       },
       get activeElement() {
-        return page.active;
+        return page.activeElement;
       },
       querySelector: (selector: string) =>
         selector === "script#tsweb" ? { textContent: JSON.stringify({ base, views: [] }) } : null,
-      querySelectorAll: () => page.fields.map((field) => ({ ...field, cloneNode: () => ({ value: field.sent }) })),
+      querySelectorAll: () =>
+        page.fields.map((field) => ({ ...field, cloneNode: () => ({ value: field.initialValue }) })),
       createElement: () => ({ append: () => {}, reset: () => {} }),
     };
   }

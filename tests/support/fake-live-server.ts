@@ -5,10 +5,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Feed } from "../../src/protocol/feed.ts";
 import { readFeed } from "../../src/protocol/read-feed.ts";
-import { feedOf } from "./live-feed.ts";
+import { unsignedFeed } from "./unsigned-feed.ts";
 
 /** What a browser asked for. */
-export interface Asked {
+export interface RecordedRequest {
   readonly kind: "live" | "poll";
   readonly channels: readonly string[];
   readonly after: string;
@@ -16,7 +16,7 @@ export interface Asked {
 }
 
 /** What stands between: answers in the place of the server. */
-export type Fault = (response: ServerResponse, asked: Asked) => boolean;
+export type FaultHandler = (response: ServerResponse, asked: RecordedRequest) => boolean;
 
 interface Open {
   readonly response: ServerResponse;
@@ -27,28 +27,28 @@ interface Open {
 const PREFIX = "e.";
 
 /** The server. Its channels hold texts; the nth has the position `e.n`. */
-export class LiveFake {
+export class FakeLiveServer {
   readonly #channels = new Map<string, string[]>();
   readonly #streams = new Set<Open>();
   readonly #polls = new Set<Open>();
   readonly #lost = new Map<string, string>();
   /** All that was asked for, oldest first. */
-  readonly asked: Asked[] = [];
+  readonly requests: RecordedRequest[] = [];
   /** Answers instead, where it says so. */
-  fault: Fault = () => false;
+  onRequest: FaultHandler = () => false;
 
   /** Gives a feed, from now on. */
-  feed(channel: string): Feed<string> {
-    return feedOf<string>(channel, { position: `${PREFIX}${this.#texts(channel).length}` });
+  issueFeed(channel: string): Feed<string> {
+    return unsignedFeed<string>(channel, { position: `${PREFIX}${this.#texts(channel).length}` });
   }
 
   /** How many streams are open. */
-  get open(): number {
+  get openStreamCount(): number {
     return this.#streams.size;
   }
 
   /** How many polls wait. */
-  get waiting(): number {
+  get waitingPollCount(): number {
     return this.#polls.size;
   }
 
@@ -60,25 +60,25 @@ export class LiveFake {
   }
 
   /** Loses a channel's history: whoever asks for it is told so, from now on. */
-  lose(channel: string, reason: string): void {
+  reportGap(channel: string, reason: string): void {
     this.#lost.set(channel, reason);
     for (const open of this.#streams) this.#tell(open);
   }
 
   /** Cuts all that is open. */
-  cut(): void {
+  closeConnections(): void {
     for (const { response } of [...this.#streams, ...this.#polls]) response.destroy();
   }
 
   /** Answers `/__web/live` and `/__web/poll`. */
-  readonly answer = (request: IncomingMessage, response: ServerResponse): void => {
+  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     const url = new URL(request.url ?? "/", "http://shop.example");
     const kind = url.pathname.endsWith("/live") ? "live" : "poll";
     const channels = url.searchParams.getAll("feed").map((feed) => readFeed(feed).channel);
     const after = url.searchParams.get("after") ?? "";
     const asked = { kind, channels, after, wait: url.searchParams.get("wait") } as const;
-    this.asked.push(asked);
-    if (this.fault(response, asked)) return;
+    this.requests.push(asked);
+    if (this.onRequest(response, asked)) return;
     const positions = after.split(",").map((position) => Number(position.slice(PREFIX.length)));
     const open = { response, channels, positions };
     if (kind === "live") this.#stream(open);
