@@ -150,19 +150,19 @@ class BrowserImportCheck {
 
   /** Rejects the forms of import that take more than named exports. */
   private checkForm(reference: ModuleReference, id: string): void {
-    const file = this.display(stripQuery(id));
+    const file = this.relativePath(stripQuery(id));
     if (hasUnsupportedQuery(id)) this.reject(unsupportedQueryMessage(file, id), reference.at);
     const message = unsupportedImportMessage(reference, file);
     if (message) this.reject(message, reference.kind === "import" ? reference.node : reference.at);
   }
 
   private async checkName(imported: ReferencedName, file: string): Promise<void> {
-    const shown = this.display(file);
+    const path = this.relativePath(file);
     if (imported.name === "*")
-      this.reject(`${onlyFunctions(shown)}. Import them by name: \`import { name } from …\`.`, imported.at);
+      this.reject(`${onlyFunctions(path)}. Import them by name: \`import { name } from …\`.`, imported.at);
     if (imported.name === "default") {
       this.reject(
-        `${shown} is a server module, and server functions are named exports. Import them by name: \`import { name } from …\`.`,
+        `${path} is a server module, and server functions are named exports. Import them by name: \`import { name } from …\`.`,
         imported.at,
       );
     }
@@ -178,31 +178,31 @@ class BrowserImportCheck {
     const served = await this.servedFunctions;
     if (served && !served.has(declaredIn, imported.name)) {
       this.reject(
-        `"${imported.name}" is a server function of ${this.display(declaredIn)}, which the application does not serve. Add that module to \`modules\` in ${served.entry}.`,
+        `"${imported.name}" is a server function of ${this.relativePath(declaredIn)}, which the application does not serve. Add that module to \`modules\` in ${served.entry}.`,
         imported.at,
       );
     }
     this.stubs.push({
-      file: this.display(declaredIn),
+      file: this.relativePath(declaredIn),
       name: imported.name,
-      importer: this.display(this.facts.source.file),
+      importer: this.relativePath(this.facts.source.file),
     });
   }
 
   private notImportableMessage(name: string, facts: ModuleFacts, isResolved: boolean): string {
-    const shown = this.display(facts.source.file);
+    const path = this.relativePath(facts.source.file);
     const entry = facts.exports.named.find((each) => each.name === name);
     const declaration = facts.declarations.find((each) => each.name === name);
     if (entry?.isType) return `"${name}" is a type. Import it with \`import type { ${name} }\`.`;
     if (declaration && declaration.kind !== "server") {
-      return `"${name}" is a ${declaration.kind} of ${shown}, which runs on the server only. Link to its path instead.`;
+      return `"${name}" is a ${declaration.kind} of ${path}, which runs on the server only. Link to its path instead.`;
     }
     if (entry?.from && isResolved && entry.from.name !== name) {
       return `"${name}" is "${entry.from.name}" under another name, but a server function has one name. Import "${entry.from.name}".`;
     }
-    if (!entry) return `${shown} exports no server function "${name}". ${serverFunctionsOf(facts)}`;
+    if (!entry) return `${path} exports no server function "${name}". ${serverFunctionsOf(facts)}`;
     return (
-      `"${name}" of ${shown} is not a server function, and browser code can import nothing else of a server module. ` +
+      `"${name}" of ${path} is not a server function, and browser code can import nothing else of a server module. ` +
       "Wrap it in server(), use `import type` if it is a type, or move it to a module that both sides import."
     );
   }
@@ -218,7 +218,7 @@ class BrowserImportCheck {
     );
   }
 
-  private display(file: string): string {
+  private relativePath(file: string): string {
     return relativePath(file, this.resolver.root);
   }
 

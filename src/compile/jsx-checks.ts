@@ -196,9 +196,10 @@ function possibleValues(node: Node): Node[] {
 function isFunctionValue(node: Node, scope: Scope): boolean {
   if (isFunctionNode(node)) return true;
   const binding = node.type === "Identifier" ? scope.findValue(node.name) : undefined;
-  return (binding?.declarations ?? []).some((declared) => {
-    if (isFunctionNode(declared)) return binding?.kind === "function";
-    const init = declared.type === "VariableDeclarator" && declared.id.type === "Identifier" ? declared.init : null;
+  return (binding?.declarations ?? []).some((declaration) => {
+    if (isFunctionNode(declaration)) return binding?.kind === "function";
+    const init =
+      declaration.type === "VariableDeclarator" && declaration.id.type === "Identifier" ? declaration.init : null;
     return init ? isFunctionNode(unwrapExpression(init)) : false;
   });
 }

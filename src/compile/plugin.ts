@@ -60,6 +60,7 @@ export function registryOf(config: Pick<ResolvedConfig, "plugins">): BuildRegist
 
 const NAME = "tsweb";
 
+/** The context of a hook. Rolldown's type of `this` lacks `environment`, which Vite adds to every context. */
 type Context = Rolldown.PluginContext & { environment: { name: string } };
 
 class Compiler {
@@ -134,14 +135,15 @@ class Compiler {
     if (!this.isBrowser(context) || source.startsWith("\0")) return null;
     const from = importer && (serverModuleOfStub(importer, this.modules.root) ?? importer);
     if (from !== undefined && isInNodeModules(stripQuery(from))) return null;
+    const importedBy = `Imported by ${from ?? "the build configuration"}.`;
     // transform() has checked imports in the source. This check is for imports that another plugin has added.
-    if (isServerEntryPoint(source)) throw new Error(`${serverEntryPointMessage(source)} (${from ?? source})`);
-    if (source.startsWith("node:")) throw new Error(`${nodeBuiltinMessage(source)} (${from ?? source})`);
+    if (isServerEntryPoint(source)) throw new Error(`${serverEntryPointMessage(source)} ${importedBy}`);
+    if (source.startsWith("node:")) throw new Error(`${nodeBuiltinMessage(source)} ${importedBy}`);
     const resolved = await context.resolve(source, from, { ...options, skipSelf: true });
     if (!resolved || resolved.external || !isServerModule(stripQuery(resolved.id))) return resolved;
     const file = stripQuery(resolved.id);
     if (hasUnsupportedQuery(resolved.id))
-      throw new Error(`${unsupportedQueryMessage(file, resolved.id)} (${from ?? source})`);
+      throw new Error(`${unsupportedQueryMessage(file, resolved.id)} ${importedBy}`);
     return { ...resolved, id: this.isDev ? stubId(file, this.modules.root) : file, moduleSideEffects: false };
   }
 
@@ -166,25 +168,25 @@ class Compiler {
     const file = normalizePath(stripQuery(id));
     if (!isScript(file) || id.startsWith("\0") || isInNodeModules(file) || hasAssetQuery(id)) return null;
     const compiled = this.isBrowser(context)
-      ? await this.forBrowser(context, code, file)
-      : await this.forServer(context, code, file);
+      ? await this.compileForBrowser(context, code, file)
+      : await this.compileForServer(context, code, file);
     // toString(): the SourceMap types of magic-string and Rolldown differ.
     return compiled ? { code: compiled.code, map: compiled.map.toString() } : null;
   }
 
-  private async forBrowser(context: Context, code: string, file: string): Promise<Compiled | undefined> {
+  private async compileForBrowser(context: Context, code: string, file: string): Promise<Compiled | undefined> {
     // Under the id of a server module, `load` has returned stubs.
     if (isServerModule(file)) return undefined;
     const facts = this.modules.readText({ file, code });
     const resolver = this.resolver(context);
-    const side = await checkBrowserImports(facts, resolver, () => this.served(resolver));
+    const imports = await checkBrowserImports(facts, resolver, () => this.served(resolver));
     await checkMarkup(facts, resolver);
-    this.recorder.recordBrowserModule(file, side.stubs);
-    if (!this.isDev) for (const each of side.serverModules) context.addWatchFile(each);
-    return side.compiled;
+    this.recorder.recordBrowserModule(file, imports.stubs);
+    if (!this.isDev) for (const each of imports.serverModules) context.addWatchFile(each);
+    return imports.compiled;
   }
 
-  private async forServer(context: Context, code: string, file: string): Promise<Compiled | undefined> {
+  private async compileForServer(context: Context, code: string, file: string): Promise<Compiled | undefined> {
     const isEntry = file === this.entry();
     if (!isEntry && !mayContainDeclarations(code) && !/\.[jt]sx$/.test(file) && !isServerModule(file)) return undefined;
     const facts = this.modules.readText({ file, code });
@@ -227,10 +229,10 @@ class Compiler {
 function rejectServerModuleAssets(bundle: Rolldown.OutputBundle): void {
   for (const file of Object.values(bundle)) {
     if (file.type !== "asset") continue;
-    const server = file.originalFileNames.find((name) => isServerModule(name));
-    if (server) {
+    const serverModule = file.originalFileNames.find((name) => isServerModule(name));
+    if (serverModule) {
       throw new Error(
-        `${server} is a server module, and the browser build emits its text as the asset ${file.fileName}. Remove the reference to it, for example a url(…) in a style sheet.`,
+        `${serverModule} is a server module, and the browser build emits its text as the asset ${file.fileName}. Remove the reference to it, for example a url(…) in a style sheet.`,
       );
     }
   }

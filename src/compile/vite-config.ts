@@ -54,7 +54,7 @@ function canResolve(name: string, root: string): boolean {
 
 type InlineLimit = NonNullable<NonNullable<UserConfig["build"]>["assetsInlineLimit"]>;
 
-/** Prevents that a server module is inlined as an asset: `generateBundle` can reject it only as a file of the build. */
+/** Excludes server modules from inlining: `generateBundle` can reject an asset only when it is a file of the build. */
 function neverInlineServerModules(limit: InlineLimit | undefined): InlineLimit {
   return (file, content) => {
     if (isServerModule(file)) return false;

@@ -124,8 +124,8 @@ export function joinFields(objects: readonly ObjectFields[]): ObjectFields | und
   const fields = new Map<string, TypeShape>();
   const rests = objects.flatMap((object) => object.rest ?? []);
   for (const [name, shape] of objects.flatMap((object) => object.fields)) {
-    const known = fields.get(name);
-    if (known && JSON.stringify(known) !== JSON.stringify(shape)) return undefined;
+    const existing = fields.get(name);
+    if (existing && JSON.stringify(existing) !== JSON.stringify(shape)) return undefined;
     fields.set(name, shape);
   }
   // The fields of one type would also have to match the index signature of another.
