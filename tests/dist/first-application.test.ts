@@ -1,6 +1,6 @@
 /**
- * What a newcomer does: install the package into an empty folder, type in the README's first
- * application, check it, build it, serve it, and work on it.
+ * The first steps of a new user: install the package into an empty folder, copy the README's first application,
+ * type-check it, build it, serve it, and edit it.
  */
 import { randomBytes } from "node:crypto";
 import { renameSync } from "node:fs";
@@ -9,22 +9,29 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Running, startNode } from "#test/run-tsweb";
 import { launch } from "../browser/chromium.ts";
-import { emptyFolder, modulesAbove, type Packed, type Project, pack, project } from "./fresh-project.ts";
-import { refusal, signAs, type Visit, visit } from "./guest-visit.ts";
-import { filesShown, readme } from "./readme.ts";
+import {
+  createEmptyFolder,
+  createProject,
+  nodeModulesAbove,
+  type PackedPackage,
+  type Project,
+  packRepository,
+} from "./fresh-project.ts";
+import { type GuestBookPage, openGuestBook, signAs, submitEmptyName } from "./guest-book-page.ts";
+import { filesInMarkdown, readme } from "./readme.ts";
 
-const folder = emptyFolder();
-const files = filesShown(readme);
-let packed: Packed;
+const folder = createEmptyFolder();
+const files = filesInMarkdown(readme);
+let packed: PackedPackage;
 let guestBook: Project;
 let browser: Browser;
 
 beforeAll(async () => {
-  packed = await pack(folder.dir);
-  guestBook = project(join(folder.dir, "guest-book"), files);
-  const quietly = ["--no-audit", "--no-fund", "--prefer-offline"];
-  await guestBook.run("npm", "install", ...quietly, packed.file);
-  await guestBook.run("npm", "install", ...quietly, "--save-dev", "typescript", "@types/node");
+  packed = await packRepository(folder.dir);
+  guestBook = createProject(join(folder.dir, "guest-book"), files);
+  const options = ["--no-audit", "--no-fund", "--prefer-offline"];
+  await guestBook.run("npm", "install", ...options, packed.file);
+  await guestBook.run("npm", "install", ...options, "--save-dev", "typescript", "@types/node");
   browser = await launch();
 });
 
@@ -33,25 +40,25 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Gives a line of the README, so that a command that is run here and not shown there is noticed. */
-function shown(command: string): string[] {
+/** Returns the words of a command, and fails when the README does not show it. */
+function readmeCommand(command: string): string[] {
   expect(readme).toMatch(new RegExp(`^${command}( |$)`, "m"));
   return command.split(" ");
 }
 
 describe("the package", () => {
-  it("holds what runs and what is read, and no test", () => {
-    const places = new Set(packed.contents.map((path) => path.split("/")[0]));
-    expect([...places].sort()).toEqual(["LICENSE", "README.md", "bin", "dist", "docs", "package.json"]);
+  it("contains code, types and documentation, and no tests", () => {
+    const entries = new Set(packed.contents.map((path) => path.split("/")[0]));
+    expect([...entries].sort()).toEqual(["LICENSE", "README.md", "bin", "dist", "docs", "package.json"]);
     expect(packed.contents.filter((path) => /\.test\b|fixture|\.map$|(?<!\.d)\.ts$/.test(path))).toEqual([]);
     expect(packed.contents).toContain("bin/tsweb.js");
   });
 
-  it("installs cleanly, with at most 12 packages of its own choosing", async () => {
+  it("installs without problems, with at most 12 direct dependencies", async () => {
     const tree = JSON.parse(await guestBook.run("npm", "ls", "--json", "--all"));
     expect(tree.problems).toBeUndefined();
     const listed: Record<string, { version?: string }> = tree.dependencies.tsweb.dependencies;
-    // Optional peers are listed as well, without a version where nobody has installed them.
+    // npm also lists optional peer dependencies, without a version when they are not installed.
     const direct = Object.values(listed).filter(({ version }) => version !== undefined);
     expect(direct.length).toBeGreaterThan(0);
     expect(direct.length).toBeLessThanOrEqual(12);
@@ -59,7 +66,7 @@ describe("the package", () => {
 });
 
 describe("the first application", () => {
-  it("is shown whole", () => {
+  it("is complete in the README", () => {
     expect([...files.keys()]).toEqual([
       "package.json",
       "tsconfig.json",
@@ -70,8 +77,8 @@ describe("the first application", () => {
     ]);
   });
 
-  it("type-checks, the package's own types included; a wrong argument does not", async () => {
-    const [command = "", ...args] = shown("npx tsc");
+  it("type-checks, the package's own types included, and a wrong argument does not", async () => {
+    const [command = "", ...args] = readmeCommand("npx tsc");
     await guestBook.run(command, ...args);
     const wrong = 'import { sign } from "./guests.server.ts";\nexport const wrong = sign(1);\n';
     guestBook.write("src/wrong.ts", wrong);
@@ -82,16 +89,16 @@ describe("the first application", () => {
   });
 });
 
-describe("built, moved to where no package is, and served", () => {
-  const elsewhere = emptyFolder();
+describe("the built application, in a folder without packages", () => {
+  const target = createEmptyFolder();
   let running: Running;
 
   beforeAll(async () => {
-    const [command = "", ...args] = shown("npx tsweb build");
+    const [command = "", ...args] = readmeCommand("npx tsweb build");
     await guestBook.run(command, ...args);
-    renameSync(join(guestBook.dir, "dist"), join(elsewhere.dir, "dist"));
-    expect(modulesAbove(join(elsewhere.dir, "dist"))).toEqual([]);
-    running = await startNode(elsewhere.dir, ["dist/server.mjs"], {
+    renameSync(join(guestBook.dir, "dist"), join(target.dir, "dist"));
+    expect(nodeModulesAbove(join(target.dir, "dist"))).toEqual([]);
+    running = await startNode(target.dir, ["dist/server.mjs"], {
       WEB_ENV: "production",
       WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
     });
@@ -99,7 +106,7 @@ describe("built, moved to where no package is, and served", () => {
 
   afterAll(async () => {
     const code = await running?.stop();
-    elsewhere.remove();
+    target.remove();
     expect(code).toBe(0);
   });
 
@@ -112,7 +119,7 @@ describe("built, moved to where no package is, and served", () => {
     return { status: response.status, body: await response.json() };
   };
 
-  it("answers calls, and refuses what the function refuses", async () => {
+  it("responds to calls, and returns the error that the function throws", async () => {
     expect(await sign({ name: "  Ada  Lovelace " })).toEqual({ status: 200, body: { result: ["Ada Lovelace"] } });
     expect(await sign({ name: "" })).toEqual({
       status: 422,
@@ -120,65 +127,65 @@ describe("built, moved to where no package is, and served", () => {
     });
   });
 
-  it("shows on its page what was called", async () => {
+  it("shows the result of a call on its page", async () => {
     const response = await fetch(running.address);
     expect(response.status).toBe(200);
     expect(await response.text()).toContain("<li>Ada Lovelace</li>");
   });
 
-  it("comes alive in the browser", async () => {
-    const { page, complaints, preacts, close } = await visit(browser, running.address);
+  it("hydrates in the browser", async () => {
+    const { page, problems, preactScripts, close } = await openGuestBook(browser, running.address);
     await signAs(page, "Grace <Hopper>");
     expect(await page.locator("li").allTextContents()).toEqual(["Grace <Hopper>", "Ada Lovelace"]);
     expect(await page.getByLabel("Your name").inputValue()).toBe("");
-    expect(await refusal(page)).toBe("Please write your name, in 80 letters at most.");
-    expect(await preacts()).toHaveLength(1);
-    expect(complaints).toEqual([]);
+    expect(await submitEmptyName(page)).toBe("Please write your name, in 80 letters at most.");
+    expect(await preactScripts()).toHaveLength(1);
+    expect(problems).toEqual([]);
     await close();
   });
 });
 
-describe("in development", () => {
+describe("the application in development", () => {
   let running: Running;
-  let visitor: Visit;
+  let guestBookPage: GuestBookPage;
 
   beforeAll(async () => {
-    const [, command = "", ...args] = shown("npx tsweb dev");
+    const [, command = "", ...args] = readmeCommand("npx tsweb dev");
     running = await startNode(guestBook.dir, [join("node_modules", ".bin", command), ...args]);
-    visitor = await visit(browser, running.address);
+    guestBookPage = await openGuestBook(browser, running.address);
   });
 
   afterAll(async () => {
-    await visitor?.close();
+    await guestBookPage?.close();
     expect(await running?.stop()).toBe(0);
   });
 
-  it("comes alive at the first visit, without a reload, and with one Preact", async () => {
-    const { page } = visitor;
+  it("hydrates at the first request, without a reload and with one copy of Preact", async () => {
+    const { page } = guestBookPage;
     await signAs(page, "Ada Lovelace");
-    expect(await refusal(page)).toBe("Please write your name, in 80 letters at most.");
-    expect(await visitor.preacts()).toHaveLength(1);
-    expect(visitor.loads()).toBe(1);
-    expect(visitor.complaints).toEqual([]);
+    expect(await submitEmptyName(page)).toBe("Please write your name, in 80 letters at most.");
+    expect(await guestBookPage.preactScripts()).toHaveLength(1);
+    expect(guestBookPage.loads()).toBe(1);
+    expect(guestBookPage.problems).toEqual([]);
   });
 
-  it("shows an edited view with its state kept", async () => {
-    const { page } = visitor;
+  it("replaces an edited view and keeps its state", async () => {
+    const { page } = guestBookPage;
     await page.getByLabel("Your name").fill("half typed");
     const view = files.get("src/guest-book.tsx") ?? "";
     guestBook.write("src/guest-book.tsx", view.replace(">Sign<", ">Write it down<"));
     await page.getByRole("button", { name: "Write it down" }).waitFor();
     expect(await page.getByLabel("Your name").inputValue()).toBe("half typed");
-    expect(visitor.loads()).toBe(1);
-    expect(visitor.complaints).toEqual([]);
+    expect(guestBookPage.loads()).toBe(1);
+    expect(guestBookPage.problems).toEqual([]);
   });
 
-  it("reloads the page for an edited page module", async () => {
-    const { page } = visitor;
+  it("reloads the page after a page module was edited", async () => {
+    const { page } = guestBookPage;
     const pages = files.get("src/pages.server.tsx") ?? "";
     guestBook.write("src/pages.server.tsx", pages.replace("<h1>Guest book", "<h1>Our guests"));
     await page.getByRole("heading", { name: "Our guests" }).waitFor();
-    await expect.poll(() => visitor.loads()).toBe(2);
-    expect(visitor.complaints).toEqual([]);
+    await expect.poll(() => guestBookPage.loads()).toBe(2);
+    expect(guestBookPage.problems).toEqual([]);
   });
 });

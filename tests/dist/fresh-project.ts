@@ -1,6 +1,6 @@
 /**
- * A project that has nothing to do with this repository: an empty folder elsewhere, into which the
- * packed package is installed as from the registry.
+ * A project outside of this repository: an empty folder into which the packed package is installed as from the
+ * registry.
  */
 import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
@@ -12,9 +12,9 @@ import { repository } from "#test/copy-example";
 const execute = promisify(execFile);
 
 /** The package as it would be published. */
-export interface Packed {
+export interface PackedPackage {
   readonly file: string;
-  /** What is in it. */
+  /** The paths of its files. */
   readonly contents: readonly string[];
 }
 
@@ -22,26 +22,26 @@ export interface Packed {
 export interface Project {
   readonly dir: string;
   /**
-   * Runs a command in it to its end.
+   * Runs a command in the folder and waits for its end.
    *
    * @returns its standard output
-   * @throws Error with all that it wrote, when it fails
+   * @throws Error with all of its output, when it fails
    */
   run(command: string, ...args: string[]): Promise<string>;
   write(name: string, text: string): void;
 }
 
-/** Makes an empty folder outside of the repository, to be removed by whoever asked for it. */
-export function emptyFolder(): { readonly dir: string; remove(): void } {
+/** Creates an empty folder outside of the repository. The caller removes it. */
+export function createEmptyFolder(): { readonly dir: string; remove(): void } {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), "tsweb-fresh-")));
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
 }
 
 /**
- * Packs the repository's package into a folder. It takes `dist/` as it is: `npm test` has built it,
- * and building again would pull it from under the other tests.
+ * Packs the repository's package into a folder. It uses `dist/` as it is: `npm test` has built it, and another build
+ * would replace it under the other tests.
  */
-export async function pack(folder: string): Promise<Packed> {
+export async function packRepository(folder: string): Promise<PackedPackage> {
   if (!existsSync(join(repository, "dist/cli/index.js"))) throw new Error("tsweb is not built. Run npm run build.");
   const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
   const [packed] = JSON.parse(await succeed(repository, "npm", args));
@@ -49,8 +49,8 @@ export async function pack(folder: string): Promise<Packed> {
   return { file: join(folder, packed.filename), contents };
 }
 
-/** Makes a project of these files, in a folder that is there or not. */
-export function project(dir: string, files: ReadonlyMap<string, string>): Project {
+/** Writes a project of these files into a folder, which is created if necessary. */
+export function createProject(dir: string, files: ReadonlyMap<string, string>): Project {
   const write = (name: string, text: string) => {
     const file = join(dir, name);
     mkdirSync(dirname(file), { recursive: true });
@@ -60,15 +60,15 @@ export function project(dir: string, files: ReadonlyMap<string, string>): Projec
   return { dir, write, run: (command, ...args) => succeed(dir, command, args) };
 }
 
-/** Gives a folder's `node_modules` and those of the folders above it: all that Node would look into. */
-export function modulesAbove(dir: string): string[] {
-  const up = dirname(dir);
-  const own = join(dir, "node_modules");
-  return [...(existsSync(own) ? [own] : []), ...(up === dir ? [] : modulesAbove(up))];
+/** Returns the `node_modules` folders in which Node searches packages: of a folder and of its parents. */
+export function nodeModulesAbove(dir: string): string[] {
+  const parent = dirname(dir);
+  const modules = join(dir, "node_modules");
+  return [...(existsSync(modules) ? [modules] : []), ...(parent === dir ? [] : nodeModulesAbove(parent))];
 }
 
 async function succeed(cwd: string, command: string, args: readonly string[]): Promise<string> {
-  // The test runner's own NODE_ENV would keep npm from installing, and Vite from developing.
+  // With the test runner's NODE_ENV, npm would not install development dependencies, and Vite would not serve.
   const { NODE_ENV: _env, VITEST: _vitest, ...env } = process.env;
   try {
     return (await execute(command, args, { cwd, env, maxBuffer: 64 * 1024 * 1024 })).stdout;

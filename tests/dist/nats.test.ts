@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NatsServer } from "#test/nats-server";
 import { startNode } from "#test/run-tsweb";
-import { emptyFolder, modulesAbove, type Project, pack, project } from "./fresh-project.ts";
+import { createEmptyFolder, createProject, nodeModulesAbove, type Project, packRepository } from "./fresh-project.ts";
 
 const FILES = new Map([
   ["package.json", '{ "name": "messages", "private": true, "type": "module" }\n'],
@@ -32,14 +32,14 @@ const FILES = new Map([
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
 const npmOptions = ["--no-audit", "--no-fund", "--prefer-offline"];
 
-const folder = emptyFolder();
+const folder = createEmptyFolder();
 let nats: NatsServer;
 let application: Project;
 
 beforeAll(async () => {
   nats = await NatsServer.start();
-  const { file } = await pack(folder.dir);
-  application = project(join(folder.dir, "messages"), FILES);
+  const { file } = await packRepository(folder.dir);
+  application = createProject(join(folder.dir, "messages"), FILES);
   await application.run("npm", "install", ...npmOptions, file);
 });
 
@@ -53,7 +53,7 @@ async function serveBuilt(name: string) {
   await application.run("npx", "tsweb", "build");
   const dir = join(folder.dir, name);
   cpSync(join(application.dir, "dist"), dir, { recursive: true });
-  expect(modulesAbove(dir)).toEqual([]);
+  expect(nodeModulesAbove(dir)).toEqual([]);
   return startNode(dir, ["server.mjs"], { ...env, NATS_URL: nats.url });
 }
 

@@ -1,6 +1,6 @@
 /**
- * `tsweb new`, as it is in the packed package: what it makes is installed, tested, checked, built and
- * served, each by its own commands.
+ * `tsweb new` of the packed package: the project that it creates is installed, tested, type-checked, built and served
+ * by its own commands.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -8,9 +8,16 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
 import { startNode } from "#test/run-tsweb";
-import { emptyFolder, modulesAbove, type Packed, type Project, pack, project } from "./fresh-project.ts";
+import {
+  createEmptyFolder,
+  createProject,
+  nodeModulesAbove,
+  type PackedPackage,
+  type Project,
+  packRepository,
+} from "./fresh-project.ts";
 
-const own = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+const ownManifest = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
 
 const FILES = [
   ".gitignore",
@@ -26,24 +33,24 @@ const FILES = [
   "vitest.config.ts",
 ];
 
-const folder = emptyFolder();
-let packed: Packed;
+const folder = createEmptyFolder();
+let packed: PackedPackage;
 let home: Project;
 
 beforeAll(async () => {
-  packed = await pack(folder.dir);
-  home = project(folder.dir, new Map());
-  await home.run("tar", "-xzf", packed.file); // into package/, with nothing of what it depends on beside it
-  expect(modulesAbove(join(folder.dir, "package"))).toEqual([]);
+  packed = await packRepository(folder.dir);
+  home = createProject(folder.dir, new Map());
+  await home.run("tar", "-xzf", packed.file); // into package/, without any of its dependencies
+  expect(nodeModulesAbove(join(folder.dir, "package"))).toEqual([]);
 });
 
 afterAll(() => folder.remove());
 
-/** Runs `tsweb new` in a folder; what it makes takes no package but its own. */
-const make = (dir: string, ...args: string[]) =>
-  project(dir, new Map()).run(process.execPath, join(folder.dir, "package/bin/tsweb.js"), "new", ...args);
+/** Runs `tsweb new` in a folder. The command needs no package but its own. */
+const runNew = (dir: string, ...args: string[]) =>
+  createProject(dir, new Map()).run(process.execPath, join(folder.dir, "package/bin/tsweb.js"), "new", ...args);
 
-/** Lists the files below a folder, but for what was installed. */
+/** Lists the files below a folder, without installed packages. */
 function filesIn(dir: string): string[] {
   const names = readdirSync(dir, { recursive: true, encoding: "utf8" });
   return names.filter((name) => !name.startsWith("node_modules") && statSync(join(dir, name)).isFile()).sort();
@@ -51,41 +58,41 @@ function filesIn(dir: string): string[] {
 
 const manifestOf = (dir: string) => JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
 
-describe("what it makes", () => {
+describe("the new project", () => {
   let shop: Project;
-  let made: string[];
+  let created: string[];
   let manifest: ReturnType<typeof manifestOf>;
 
   beforeAll(async () => {
-    expect(await make(folder.dir, "My Shop")).toContain("  cd 'My Shop'\n  npm install\n  npm run dev\n");
-    shop = project(join(folder.dir, "My Shop"), new Map());
-    made = filesIn(shop.dir);
-    manifest = manifestOf(shop.dir); // npm writes into it where the package is
+    expect(await runNew(folder.dir, "My Shop")).toContain("  cd 'My Shop'\n  npm install\n  npm run dev\n");
+    shop = createProject(join(folder.dir, "My Shop"), new Map());
+    created = filesIn(shop.dir);
+    manifest = manifestOf(shop.dir); // before npm changes it
     await shop.run("npm", "install", "--no-audit", "--no-fund", "--prefer-offline", packed.file);
   });
 
-  it("are these files, and nothing else", () => {
-    expect(made).toEqual(FILES);
+  it("has these files, and no others", () => {
+    expect(created).toEqual(FILES);
   });
 
-  it("is named after its folder, everywhere", () => {
+  it("has the name of its folder in every file", () => {
     expect(manifest.name).toBe("my-shop");
     for (const file of FILES) expect(readFileSync(join(shop.dir, file), "utf8")).not.toContain("my-app");
   });
 
-  it("asks for this tsweb, and for the tools that it is tested with here", () => {
-    expect(manifest.dependencies).toEqual({ tsweb: `^${own.version}` });
+  it("depends on this version of tsweb, and on the versions of the tools that this repository uses", () => {
+    expect(manifest.dependencies).toEqual({ tsweb: `^${ownManifest.version}` });
     const tools = Object.keys(manifest.devDependencies);
     expect(manifest.devDependencies).toEqual(
-      Object.fromEntries(tools.map((tool) => [tool, own.devDependencies[tool]])),
+      Object.fromEntries(tools.map((tool) => [tool, ownManifest.devDependencies[tool]])),
     );
   });
 
-  it("is strict", () => {
+  it("has the option strict", () => {
     expect(readFileSync(join(shop.dir, "src/app.ts"), "utf8")).toContain("strict: true");
   });
 
-  it("lacks no package", async () => {
+  it("installs without problems", async () => {
     const tree = JSON.parse(await shop.run("npm", "ls", "--json"));
     expect(tree.problems).toBeUndefined();
   });
@@ -94,19 +101,19 @@ describe("what it makes", () => {
     expect(await shop.run("npm", "test")).toMatch(/Tests.+2 passed/);
   });
 
-  it("passes its own check, which a wrong call does not", async () => {
+  it("passes its own type check, which a wrong call does not", async () => {
     await shop.run("npm", "run", "check");
     shop.write("src/wrong.ts", 'import { greet } from "./greetings.server.ts";\nexport const wrong = greet(1);\n');
     await expect(shop.run("npm", "run", "check")).rejects.toThrow("src/wrong.ts(2,28): error TS2345");
     await shop.run("rm", "src/wrong.ts");
   });
 
-  it("builds", async () => {
+  it("builds with its own command", async () => {
     await shop.run("npm", "run", "build");
     expect(manifest.scripts).toMatchObject({ dev: "tsweb dev", start: "tsweb serve" });
   });
 
-  it("is served: its page and its function answer", async () => {
+  it("serves its page, its style sheet and its function", async () => {
     const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
     const server = await startNode(shop.dir, ["node_modules/tsweb/bin/tsweb.js", "serve"], env);
     const call = async (args: object) => {
@@ -132,21 +139,21 @@ describe("what it makes", () => {
   });
 });
 
-describe("where it makes it", () => {
-  it("may be the current folder, while that is empty", async () => {
+describe("the folder of the new project", () => {
+  it("can be the current folder if that is empty", async () => {
     const here = join(folder.dir, "here");
     mkdirSync(here);
-    expect(await make(here, ".")).toContain("Next:\n\n  npm install\n");
+    expect(await runNew(here, ".")).toContain("Next:\n\n  npm install\n");
     expect(filesIn(here)).toEqual(FILES);
     expect(manifestOf(here).name).toBe("here");
-    await expect(make(here, ".")).rejects.toThrow(". is not empty: it contains ");
+    await expect(runNew(here, ".")).rejects.toThrow(". is not empty: it contains ");
   });
 
-  it("is not a folder with something in it, which stays as it is", async () => {
+  it("cannot be a folder with files, which is not changed", async () => {
     const full = join(folder.dir, "full");
     mkdirSync(full);
     writeFileSync(join(full, "notes.txt"), "mine");
-    await expect(make(folder.dir, "full")).rejects.toThrow(
+    await expect(runNew(folder.dir, "full")).rejects.toThrow(
       /^full is not empty: it contains notes\.txt\. Nothing was written\./m,
     );
     expect(filesIn(full)).toEqual(["notes.txt"]);
@@ -156,11 +163,14 @@ describe("where it makes it", () => {
     [[], "tsweb new requires the folder to create. For example: tsweb new shop"],
     [[""], "tsweb new requires the folder to create."],
     [[" "], '" " cannot be the name of a folder. Choose another one: tsweb new shop'],
-    [["my", "shop"], "Too many arguments for tsweb new: shop. It takes one folder. Quote a name that contains a space."],
-  ])("is said: %j", async (args, message) => {
+    [
+      ["my", "shop"],
+      "Too many arguments for tsweb new: shop. It takes one folder. Quote a name that contains a space.",
+    ],
+  ])("must be named as one valid folder: %j", async (args, message) => {
     const before = readdirSync(folder.dir);
-    const error: Error = await make(folder.dir, ...args).then(
-      () => new Error("It was made."),
+    const error: Error = await runNew(folder.dir, ...args).then(
+      () => new Error("The project was created."),
       (error) => error,
     );
     expect(error.message).toContain(message);

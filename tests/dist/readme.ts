@@ -1,5 +1,5 @@
 /**
- * The first application, as the README shows it: what a newcomer types in is what the tests run.
+ * The first application, as the README shows it: the tests run exactly what a reader copies.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,15 +9,15 @@ import { repository } from "#test/copy-example";
 export const readme = readFileSync(join(repository, "README.md"), "utf8");
 
 /**
- * Gives the files that a text shows, by their names: a paragraph that begins with the name in bold,
- * then the file in a fenced block.
+ * Returns the files in a Markdown text, by name: each is a paragraph that begins with the name in bold, followed by a
+ * fenced code block.
  *
- * @throws Error when one file is shown twice
+ * @throws Error when a file appears twice
  */
-export function filesShown(markdown: string): ReadonlyMap<string, string> {
+export function filesInMarkdown(markdown: string): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
   for (const [, name = "", text = ""] of markdown.matchAll(/^\*\*([\w./-]+)\*\*[^\n]*\n\n```\w+\n([\s\S]*?)^```$/gm)) {
-    if (files.has(name)) throw new Error(`${name} is shown twice.`);
+    if (files.has(name)) throw new Error(`${name} appears twice in the README. Remove one of them.`);
     files.set(name, text);
   }
   return files;

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RedisServer } from "#test/redis-server";
 import { startNode } from "#test/run-tsweb";
-import { emptyFolder, modulesAbove, type Project, pack, project } from "./fresh-project.ts";
+import { createEmptyFolder, createProject, nodeModulesAbove, type Project, packRepository } from "./fresh-project.ts";
 
 const FILES = new Map([
   ["package.json", '{ "name": "rated", "private": true, "type": "module" }\n'],
@@ -23,14 +23,14 @@ const FILES = new Map([
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
 const npmOptions = ["--no-audit", "--no-fund", "--prefer-offline"];
 
-const folder = emptyFolder();
+const folder = createEmptyFolder();
 let redis: RedisServer;
 let application: Project;
 
 beforeAll(async () => {
   redis = await RedisServer.start();
-  const { file } = await pack(folder.dir);
-  application = project(join(folder.dir, "rated"), FILES);
+  const { file } = await packRepository(folder.dir);
+  application = createProject(join(folder.dir, "rated"), FILES);
   await application.run("npm", "install", ...npmOptions, file);
 });
 
@@ -44,7 +44,7 @@ async function buildInto(name: string): Promise<string> {
   await application.run("npx", "tsweb", "build");
   const dir = join(folder.dir, name);
   cpSync(join(application.dir, "dist"), dir, { recursive: true });
-  expect(modulesAbove(dir)).toEqual([]);
+  expect(nodeModulesAbove(dir)).toEqual([]);
   return dir;
 }
 

@@ -1,13 +1,19 @@
 /**
- * The public surface, name by name. A name that comes or goes is a decision, and is written here
- * and in CHANGELOG.md.
+ * The public API, name by name. A name that is added or removed is a decision: it is written here and in CHANGELOG.md.
  */
 import { describe, expect, it } from "vitest";
-import { doors, typesOf, valuesOf, writtenValuesOf } from "./doors.ts";
+import {
+  classMembers,
+  declarationFiles,
+  declaredValues,
+  entryPoints,
+  exportedTypes,
+  exportedValues,
+} from "./package-exports.ts";
 
-describe("the doors", () => {
-  it("are these", () => {
-    expect(doors).toEqual([
+describe("the package", () => {
+  it("has these entry points", () => {
+    expect(entryPoints).toEqual([
       "tsweb",
       "tsweb/browser",
       "tsweb/auth",
@@ -28,8 +34,8 @@ describe("the doors", () => {
 });
 
 describe("tsweb", () => {
-  it("is what pages and server functions are made of", () => {
-    expect(valuesOf("tsweb")).toEqual([
+  it("exports what pages and server functions use", () => {
+    expect(exportedValues("tsweb")).toEqual([
       "App",
       "ConfigError",
       "Head",
@@ -47,7 +53,7 @@ describe("tsweb", () => {
       "server",
       "session",
     ]);
-    expect(typesOf("tsweb")).toEqual([
+    expect(exportedTypes("tsweb")).toEqual([
       "AppOptions",
       "Bus",
       "Claims",
@@ -81,9 +87,9 @@ describe("tsweb", () => {
 });
 
 describe("tsweb/browser", () => {
-  // A name that one side lacks would be an error on that side only, at the first visit.
-  it.each(["browser", "default"])("is what views are made with, under the condition %s", (condition) => {
-    expect(valuesOf("tsweb/browser", condition)).toEqual([
+  // A name that one side lacks would fail on that side only, when the first page is requested.
+  it.each(["browser", "default"])("exports what views use, under the condition %s", (condition) => {
+    expect(exportedValues("tsweb/browser", condition)).toEqual([
       "RPCError",
       "on_mount",
       "on_unmount",
@@ -93,8 +99,8 @@ describe("tsweb/browser", () => {
     ]);
   });
 
-  it("has its types", () => {
-    expect(typesOf("tsweb/browser")).toEqual([
+  it("exports the types of views", () => {
+    expect(exportedTypes("tsweb/browser")).toEqual([
       "ComponentChildren",
       "ErrorCode",
       "Feed",
@@ -113,8 +119,8 @@ describe("tsweb/browser", () => {
 });
 
 describe("tsweb/auth", () => {
-  it("has passwords, one-time codes, magic links, passkeys and profiles", () => {
-    expect(valuesOf("tsweb/auth")).toEqual([
+  it("exports passwords, one-time codes, magic links, passkeys and OpenID Connect profiles", () => {
+    expect(exportedValues("tsweb/auth")).toEqual([
       "cose_to_raw_point",
       "hash_password",
       "issue_magic_token",
@@ -125,64 +131,101 @@ describe("tsweb/auth", () => {
       "verify_totp",
       "verify_webauthn_assertion",
     ]);
-    expect(typesOf("tsweb/auth")).toEqual(["Assertion", "AssertionOptions", "MagicOptions", "TotpOptions", "Userinfo"]);
+    expect(exportedTypes("tsweb/auth")).toEqual([
+      "Assertion",
+      "AssertionOptions",
+      "MagicOptions",
+      "TotpOptions",
+      "Userinfo",
+    ]);
   });
 });
 
 describe("tsweb/node", () => {
-  it("serves an application with Node", () => {
-    expect(valuesOf("tsweb/node")).toEqual(["listenOn", "node", "serve"]);
-    expect(typesOf("tsweb/node")).toEqual(["Listening", "NodeHandler"]);
+  it("exports the adapter for Node", () => {
+    expect(exportedValues("tsweb/node")).toEqual(["listenOn", "node", "serve"]);
+    expect(exportedTypes("tsweb/node")).toEqual(["Listening", "NodeHandler"]);
   });
 });
 
-describe("the buses", () => {
-  it("are Redis and NATS, each behind a door of its own", () => {
-    expect(valuesOf("tsweb/redis")).toEqual(["redis"]);
-    expect(typesOf("tsweb/redis")).toEqual(["RedisOptions"]);
-    expect(valuesOf("tsweb/nats")).toEqual(["nats"]);
-    expect(typesOf("tsweb/nats")).toEqual(["NatsOptions"]);
+describe("tsweb/redis and tsweb/nats", () => {
+  it("export one bus each", () => {
+    expect(exportedValues("tsweb/redis")).toEqual(["redis"]);
+    expect(exportedTypes("tsweb/redis")).toEqual(["RedisOptions"]);
+    expect(exportedValues("tsweb/nats")).toEqual(["nats"]);
+    expect(exportedTypes("tsweb/nats")).toEqual(["NatsOptions"]);
   });
 });
 
 describe("tsweb/client", () => {
-  it("calls an application from elsewhere", () => {
-    expect(valuesOf("tsweb/client")).toEqual(["RPCError", "client"]);
-    expect(typesOf("tsweb/client")).toEqual(["Client", "ClientOptions", "ErrorCode", "Fetch", "Stream"]);
+  it("exports the client", () => {
+    expect(exportedValues("tsweb/client")).toEqual(["RPCError", "client"]);
+    expect(exportedTypes("tsweb/client")).toEqual(["Client", "ClientOptions", "ErrorCode", "Fetch", "Stream"]);
   });
 });
 
 describe("tsweb/testing", () => {
-  it("makes visitors", () => {
-    expect(valuesOf("tsweb/testing")).toEqual(["RPCError", "visitor"]);
-    expect(typesOf("tsweb/testing")).toEqual(["Client", "GetOptions", "Stream", "Visit", "Visitor", "VisitorOptions"]);
+  it("exports simulated users", () => {
+    expect(exportedValues("tsweb/testing")).toEqual(["RPCError", "visitor"]);
+    expect(exportedTypes("tsweb/testing")).toEqual([
+      "Client",
+      "GetOptions",
+      "Stream",
+      "Visit",
+      "Visitor",
+      "VisitorOptions",
+    ]);
   });
 });
 
 describe("tsweb/vite", () => {
-  it("is the compile step", () => {
-    expect(valuesOf("tsweb/vite")).toEqual(["CompileError", "compileServerModule", "registryOf", "tsweb"]);
-    expect(typesOf("tsweb/vite")).toEqual(["CompileOptions", "Compiled", "Place", "Registry", "StubUse"]);
+  it("exports the compile step", () => {
+    expect(exportedValues("tsweb/vite")).toEqual(["CompileError", "compileServerModule", "registryOf", "tsweb"]);
+    expect(exportedTypes("tsweb/vite")).toEqual(["CompileOptions", "Compiled", "Place", "Registry", "StubUse"]);
   });
 });
 
-describe("what compiled code imports", () => {
-  it("is JSX", () => {
-    expect(valuesOf("tsweb/jsx-runtime")).toEqual(["Fragment", "jsx", "jsxs"]);
-    expect(typesOf("tsweb/jsx-runtime")).toEqual(["JSX"]);
+describe("the entry points that compiled code imports", () => {
+  it("export the JSX runtime", () => {
+    expect(exportedValues("tsweb/jsx-runtime")).toEqual(["Fragment", "jsx", "jsxs"]);
+    expect(exportedTypes("tsweb/jsx-runtime")).toEqual(["JSX"]);
   });
 
-  it("is JSX in development: Preact's own module, whole", () => {
+  it("export Preact's JSX runtime for development, unchanged", () => {
     const names = ["Fragment", "jsx", "jsxAttr", "jsxDEV", "jsxEscape", "jsxTemplate", "jsxs"];
-    expect(valuesOf("tsweb/jsx-dev-runtime")).toEqual(names);
+    expect(exportedValues("tsweb/jsx-dev-runtime")).toEqual(names);
   });
 
-  it("is stubs and the page script, which run in a page", () => {
-    expect(writtenValuesOf("tsweb/stub")).toEqual(["stream", "stub"]);
-    expect(writtenValuesOf("tsweb/islands")).toEqual([]);
+  it("export stubs, and the page script without names", () => {
+    expect(declaredValues("tsweb/stub")).toEqual(["stream", "stub"]);
+    expect(declaredValues("tsweb/islands")).toEqual([]);
   });
 
-  it("is the compile step of Node, which is there to be imported and has no names", () => {
-    expect(valuesOf("tsweb/register")).toEqual([]);
+  it("export the compile step of Node without names", () => {
+    expect(exportedValues("tsweb/register")).toEqual([]);
+  });
+});
+
+describe("the type of App", () => {
+  it("has these members", () => {
+    expect(classMembers("tsweb", "App")).toEqual([
+      "base",
+      "close",
+      "config",
+      "drain",
+      "fetch",
+      "functions",
+      "pages",
+      "publish",
+      "start",
+    ]);
+  });
+
+  it("has none of the members that adapters, the CLI and tests use internally", () => {
+    const internal = ["answer", "develop", "handle", "inspection", "log", "mounted", "onMount", "setDevelopment"];
+    expect(classMembers("tsweb", "App").filter((name) => internal.includes(name))).toEqual([]);
+    const [declaration = ""] = declarationFiles("app.d.ts");
+    expect(declaration).toContain("export declare class App");
+    expect(declaration).not.toMatch(/@internal|Symbol|AppInternals|Inspection|Development/);
   });
 });

@@ -1,41 +1,41 @@
 /**
- * A visit to the guest book of the README in a real browser.
+ * The README's guest book in a real browser.
  */
 import type { Browser, Page, Response } from "playwright-core";
 
-/** A visitor's page, and what there was to notice about it. */
-export interface Visit {
+/** An open page, and what was observed on it. */
+export interface GuestBookPage {
   readonly page: Page;
-  /** What the page threw, and what its console said as an error or a warning. */
-  readonly complaints: string[];
-  /** How often a document was loaded: 1, unless something reloads the page. */
+  /** The errors that the page threw, and the errors and warnings in its console. */
+  readonly problems: string[];
+  /** Returns how often a document was loaded: 1 unless the page was reloaded. */
   loads(): number;
-  /** The addresses of the scripts that hold a copy of Preact; to be asked before anything reloads the page. */
-  preacts(): Promise<string[]>;
+  /** Returns the URLs of the scripts that contain a copy of Preact. To be called before the page is reloaded. */
+  preactScripts(): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** In Preact's own code, once, minified or not. */
+/** A string that Preact's code contains once, minified or not. */
 const PREACT = "http://www.w3.org/1998/Math/MathML";
 
-/** A browser asks by itself for an icon, which this application has not. */
+/** Browsers request an icon, which this application does not have. */
 const ICON = "/favicon.ico";
 
-/** What the browser says by itself when a call is refused, as some are here on purpose. */
-const REFUSED = "Failed to load resource: the server responded with a status of 422";
+/** The browser's message for a rejected call, which some tests cause on purpose. */
+const REJECTED_CALL = "Failed to load resource: the server responded with a status of 422";
 
-/** Opens the guest book, and waits until all that belongs to the page has arrived. */
-export async function visit(browser: Browser, address: string): Promise<Visit> {
+/** Opens the guest book, and waits until the page has loaded everything. */
+export async function openGuestBook(browser: Browser, address: string): Promise<GuestBookPage> {
   const context = await browser.newContext();
   const page = await context.newPage();
-  const complaints: string[] = [];
+  const problems: string[] = [];
   const scripts: Response[] = [];
   let loads = 0;
-  page.on("pageerror", (error) => complaints.push(`thrown: ${error.stack ?? error.message}`));
+  page.on("pageerror", (error) => problems.push(`thrown: ${error.stack ?? error.message}`));
   page.on("console", (message) => {
     if (message.type() !== "error" && message.type() !== "warning") return;
-    if (message.location().url.endsWith(ICON) || message.text().startsWith(REFUSED)) return;
-    complaints.push(`console: ${message.text()}`);
+    if (message.location().url.endsWith(ICON) || message.text().startsWith(REJECTED_CALL)) return;
+    problems.push(`console: ${message.text()}`);
   });
   page.on("domcontentloaded", () => loads++);
   page.on("response", (response) => {
@@ -44,9 +44,9 @@ export async function visit(browser: Browser, address: string): Promise<Visit> {
   await page.goto(address, { waitUntil: "networkidle" });
   return {
     page,
-    complaints,
+    problems,
     loads: () => loads,
-    async preacts() {
+    async preactScripts() {
       const texts = await Promise.all(
         scripts.map(async (script) => ({ url: script.url(), text: await script.text() })),
       );
@@ -63,8 +63,8 @@ export async function signAs(page: Page, name: string): Promise<void> {
   await page.locator("li:first-child", { hasText: name }).waitFor();
 }
 
-/** Signs with no name, and gives what the page says to it. */
-export async function refusal(page: Page): Promise<string> {
+/** Submits an empty name, and returns the error that the page shows. */
+export async function submitEmptyName(page: Page): Promise<string> {
   await page.getByLabel("Your name").fill(" ");
   await page.getByRole("button", { name: "Sign" }).click();
   const alert = page.getByRole("alert").filter({ hasText: /\w/ });
