@@ -1,6 +1,5 @@
 import { CSRF_META, JSON_TYPE, NDJSON_TYPE, RPC_PREFIX } from "../protocol/index.ts";
 import type { FunctionDefinition } from "../rpc/index.ts";
-import type { Inspection } from "../server/index.ts";
 import type { JsonObject } from "./json.ts";
 import { ERROR_SCHEMA, errorReferences, errorResponses, LINE_SCHEMA } from "./responses.ts";
 import { bodySchema, shapeSchema } from "./schemas.ts";
@@ -13,6 +12,19 @@ export interface Document {
   readonly components: JsonObject;
 }
 
+/** The facts about an application that its OpenAPI document describes. */
+export interface DescribedApp {
+  readonly title: string;
+  /** The path below which it is served: empty, or `/shop`. */
+  readonly base: string;
+  readonly strict: boolean;
+  readonly functions: readonly FunctionDefinition[];
+  /** The name of the session cookie. */
+  readonly sessionCookie: string;
+  /** Whether functions with `auth_required` require a CSRF token. */
+  readonly csrf: boolean;
+}
+
 /**
  * Returns the OpenAPI document of an application's server functions. Each is a POST operation with its request body,
  * its response and its error responses.
@@ -22,7 +34,7 @@ export interface Document {
  * @param version the application's version; OpenAPI requires one
  * @see docs/protocol.md 12.3
  */
-export function openapi(app: Inspection, version = "0.0.0"): Document {
+export function openapi(app: DescribedApp, version = "0.0.0"): Document {
   const operations = app.functions.map((definition, index): [string, JsonObject] => [
     `${app.base}${RPC_PREFIX}${encodeURIComponent(definition.signature.name)}`,
     { post: operation(definition, index, app) },
@@ -35,7 +47,7 @@ export function openapi(app: Inspection, version = "0.0.0"): Document {
   };
 }
 
-function operation(definition: FunctionDefinition, index: number, { csrf, strict }: Inspection): JsonObject {
+function operation(definition: FunctionDefinition, index: number, { csrf, strict }: DescribedApp): JsonObject {
   const { signature, options } = definition;
   const schema = bodySchema(definition, { strict, nameOf: recursiveTypeName(index) });
   const requiresToken = csrf && options.auth_required === true;
@@ -74,7 +86,7 @@ function recursiveTypeName(index: number): (ref: number) => string {
 }
 
 /** Returns the schemas of recursive types, which other schemas refer to. */
-function recursiveSchemas({ functions, strict }: Inspection): JsonObject {
+function recursiveSchemas({ functions, strict }: DescribedApp): JsonObject {
   if (!strict) return {};
   const schemas = functions.flatMap(({ signature: { shapes = [] } }, index) => {
     const nameOf = recursiveTypeName(index);
@@ -83,7 +95,7 @@ function recursiveSchemas({ functions, strict }: Inspection): JsonObject {
   return Object.fromEntries(schemas);
 }
 
-function components(app: Inspection): JsonObject {
+function components(app: DescribedApp): JsonObject {
   const { functions, sessionCookie, csrf } = app;
   const hasStreams = functions.some(({ signature }) => signature.stream);
   return {

@@ -4,6 +4,9 @@
  * @see docs/protocol.md 10.5
  */
 
+/** The `Content-Type` of an event stream. Here and not in media-types.ts, because only pages with live updates load it. */
+export const EVENT_STREAM_TYPE = "text/event-stream";
+
 /** One event of an event stream, with the fields as they were sent. */
 export interface ServerSentEvent {
   /** The type of the event; absent for a message. */

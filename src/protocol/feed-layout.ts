@@ -27,7 +27,7 @@ export const FEED_TAG_BYTES = 8;
 export const FEED_MAC_BYTES = 16;
 
 /** The maximum length of a position. */
-export const MAX_POSITION_CHARS = 40;
+const MAX_POSITION_CHARS = 40;
 
 /** The maximum length of a channel's name, in bytes of UTF-8. */
 export const MAX_CHANNEL_NAME_BYTES = 128;

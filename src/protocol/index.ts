@@ -4,12 +4,11 @@
  * imports only errors.ts and does not use the document.
  */
 export { abortable } from "./abortable.ts";
-export { createEventParser, type ServerSentEvent } from "./event-stream.ts";
+export { createEventParser, EVENT_STREAM_TYPE, type ServerSentEvent } from "./event-stream.ts";
 export type { Feed } from "./feed.ts";
 export {
   FEED_MAC_BYTES,
   FEED_TAG_BYTES,
-  type FeedText,
   formatFeedText,
   MAX_CHANNEL_NAME_BYTES,
   MAX_FEED_CHARS,
@@ -20,7 +19,7 @@ export { CSRF_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "./headers.ts
 export { readLines } from "./lines.ts";
 export { LIVE_PATH, POLL_PATH } from "./live-paths.ts";
 export type { Markup } from "./markup.ts";
-export { EVENT_STREAM_TYPE, JSON_TYPE, NDJSON_TYPE } from "./media-types.ts";
+export { JSON_TYPE, NDJSON_TYPE } from "./media-types.ts";
 export { type Arguments, toNamedArguments } from "./named-arguments.ts";
 export { openStream } from "./open-stream.ts";
 export { CSRF_META, type IslandData, islandComment, PAGE_DATA_ID, type PageData } from "./page-data.ts";

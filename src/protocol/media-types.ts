@@ -7,6 +7,3 @@ export const JSON_TYPE = "application/json";
 
 /** The type of a stream: one JSON object a line. @see docs/protocol.md 6.1 */
 export const NDJSON_TYPE = "application/x-ndjson";
-
-/** The type of an event stream. @see docs/protocol.md 10.5 */
-export const EVENT_STREAM_TYPE = "text/event-stream";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { RPCError } from "../errors.ts";
-import type { Parameter, Signature } from "../protocol/signature.ts";
+import type { Parameter, Signature } from "../protocol/index.ts";
 import { bindArguments } from "./arguments.ts";
 
 function signature(params: readonly Omit<Parameter, "annotation">[], more: Partial<Signature> = {}): Signature {

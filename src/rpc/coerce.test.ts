@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Coercion, Parameter } from "../protocol/signature.ts";
+import type { Coercion, Parameter } from "../protocol/index.ts";
 import { coerce, describeExpected, MISMATCH } from "./coerce.ts";
 
 function parameter(type: Coercion, more: Partial<Parameter> = {}): Parameter {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { RPCError } from "../errors.ts";
-import type { Stream } from "../protocol/stream.ts";
+import type { Stream } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
 import { definitionOf, server } from "./server.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { callOverHttp, createTestApp } from "#test/compiled-app";
 import { typedServer, typedSignature } from "#test/typed-server";
 import { RPCError } from "../errors.ts";
-import type { Signature } from "../protocol/signature.ts";
+import type { Signature } from "../protocol/index.ts";
 import { bindArguments } from "./arguments.ts";
 import { compileParameterChecks } from "./strict-checks.ts";
 

@@ -3,7 +3,7 @@ import { compiledPage, compiledServer, createTestApp } from "#test/compiled-app"
 import { request } from "../http/index.ts";
 import { channel } from "../live/index.ts";
 import { redirect, route } from "../pages/index.ts";
-import type { Feed } from "../protocol/feed.ts";
+import type { Feed } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
 import { RPCError, visitor } from "./index.ts";
 
