@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { testConfig } from "#test/request-context";
-import { MAX_FEED_CHARS } from "../protocol/index.ts";
+import { MAX_FEED_CHARS, readFeed } from "../protocol/index.ts";
 import { keysFor } from "../session/index.ts";
 import { FEED_LIFETIME_SECONDS, type FeedPayload, signFeed, verifyFeed } from "./feed.ts";
 
@@ -32,6 +32,7 @@ describe("a feed", () => {
         const feed = signFeed({ channel, position, sid, issuedAt: ISSUED_AT }, keys);
         expect(feed.length).toBeLessThanOrEqual(MAX_FEED_CHARS);
         expect(verifyFeed(feed, { sid, now: ISSUED_AT }, keys)).toEqual({ channel, position, expired: false });
+        expect(readFeed(feed)).toEqual({ channel, position });
       }),
     );
   });
