@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { serializeError } from "./serialize-error.ts";
 
-/** What the framework writes to: fields first, then the sentence. */
+/** The log of an application. Each method takes the fields of a line first, and then its message. */
 export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -9,8 +9,8 @@ export interface Logger {
 }
 
 /**
- * Writes one JSON line for each event to standard output, for machines to read. Of an error, under
- * `err`, it has what {@link serializeError} gives and nothing else that may hang on it.
+ * Returns a logger that writes one line of JSON for each event to standard output. The field `err` is written as
+ * {@link serializeError} returns it, without any other field of the error.
  */
 export function createJsonLogger(): Logger {
   return pino({
@@ -21,10 +21,10 @@ export function createJsonLogger(): Logger {
   });
 }
 
-/** Writes for a person at a terminal. */
+/** Returns a logger that writes readable text to standard error, for development. */
 export function createConsoleLogger(): Logger {
   const write = (fields: object, message: string) => {
-    const { err, ...rest } = fields as { err?: unknown }; // any object of fields
+    const { err, ...rest } = fields as { readonly err?: unknown }; // fields may have any names
     const extra = Object.entries(rest).map(([key, value]) => `${key}=${String(value)}`);
     console.error([message, ...extra].join("  "));
     if (err !== undefined) console.error(err);

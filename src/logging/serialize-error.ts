@@ -1,4 +1,4 @@
-/** An error as a line of the log has it. */
+/** An error in the form in which it is logged. */
 export interface SerializedError {
   readonly type: string;
   readonly message: string;
@@ -6,54 +6,65 @@ export interface SerializedError {
   readonly cause?: SerializedError;
   /** The errors of an `AggregateError`. */
   readonly errors?: readonly SerializedError[];
-  /** What the system says with its errors: `code`, `syscall`, `address` … */
-  readonly [fact: string]: unknown;
+  /** Further fields of system errors, such as `code`, `syscall` and `address`. */
+  readonly [field: string]: unknown;
 }
 
 /**
- * The fields of an error that are logged beside its message and stack, where they are a string or a
- * number. Of what else programs hang on errors nobody knows what is in it: clients of HTTP hang on the
- * request, with its `Authorization`; databases the row.
+ * The fields of an error that are logged besides message and stack, if they are strings or numbers. All others are
+ * omitted, because they may contain secrets: HTTP clients attach the request with its `Authorization` header, and
+ * database clients the row.
  */
-const FACTS = ["code", "errno", "syscall", "address", "port", "path", "dest", "hostname", "status", "statusCode"];
+const LOGGED_FIELDS = [
+  "code",
+  "errno",
+  "syscall",
+  "address",
+  "port",
+  "path",
+  "dest",
+  "hostname",
+  "status",
+  "statusCode",
+];
 
-/** How far causes are followed: they may be a circle. */
+/** The maximum depth of causes. A cause may refer back to its error. */
 const MAX_DEPTH = 8;
 
-/** How many errors of an `AggregateError` are told. */
+/** The maximum number of errors of an `AggregateError` that are logged. */
 const MAX_ERRORS = 10;
 
 /**
- * Describes what was thrown for the log: kind, message, stack and causes. Nothing else that hangs on
- * it gets into the log; of a value that is no error, only what kind of value it is.
+ * Returns what is logged of a thrown value: type, message, stack, causes and a few known fields. When unsure, a field
+ * is omitted. Of a value that is not an `Error`, only its type is logged, and of a string its text.
  */
 export function serializeError(thrown: unknown, depth = 0): SerializedError {
-  if (!(thrown instanceof Error)) return notAnError(thrown);
+  if (!(thrown instanceof Error)) return serializeValue(thrown);
   const { message, stack, cause } = thrown;
-  const follow = (error: unknown) => serializeError(error, depth + 1);
+  const serializeNested = (error: unknown) => serializeError(error, depth + 1);
   const errors = thrown instanceof AggregateError ? thrown.errors.slice(0, MAX_ERRORS) : [];
-  const goesOn = depth < MAX_DEPTH;
+  const includesNested = depth < MAX_DEPTH;
   return {
     type: thrown.constructor?.name || thrown.name,
     message,
     ...(stack === undefined ? {} : { stack }),
-    ...factsOf(thrown),
-    ...(goesOn && cause !== undefined ? { cause: follow(cause) } : {}),
-    ...(goesOn && errors.length > 0 ? { errors: errors.map(follow) } : {}),
+    ...loggedFields(thrown),
+    ...(includesNested && cause !== undefined ? { cause: serializeNested(cause) } : {}),
+    ...(includesNested && errors.length > 0 ? { errors: errors.map(serializeNested) } : {}),
   };
 }
 
-function notAnError(thrown: unknown): SerializedError {
+function serializeValue(thrown: unknown): SerializedError {
   if (typeof thrown === "string") return { type: "string", message: thrown };
   const type = typeof thrown === "object" && thrown ? (thrown.constructor?.name ?? "object") : String(typeof thrown);
-  return { type, message: `Not an Error but a value of type ${type} was thrown.` };
+  return { type, message: `A value of type ${type} was thrown instead of an Error.` };
 }
 
-function factsOf(error: Error): Record<string, string | number> {
-  const facts: Record<string, string | number> = {};
-  for (const name of FACTS) {
+function loggedFields(error: Error): Record<string, string | number> {
+  const fields: Record<string, string | number> = {};
+  for (const name of LOGGED_FIELDS) {
     const value: unknown = Reflect.get(error, name);
-    if (typeof value === "string" || typeof value === "number") facts[name] = value;
+    if (typeof value === "string" || typeof value === "number") fields[name] = value;
   }
-  return facts;
+  return fields;
 }

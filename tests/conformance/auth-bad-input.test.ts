@@ -1,6 +1,5 @@
 /**
- * Everything that tsweb/auth offers, given what nobody should give it: each call answers as its
- * documentation says, or throws what it says.
+ * All functions of tsweb/auth with invalid arguments: each call returns or throws what its documentation states.
  */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -12,14 +11,15 @@ const SECRET = new Uint8Array(32).fill(7);
 const MIB = 1024 * 1024;
 const passkey = new Passkey();
 
-/** What a function is called with when all is well, and what it may answer and throw when it is not. */
+/** The valid arguments of a function, and the results and errors that it documents. */
 interface Case {
   readonly args: readonly unknown[];
-  readonly answers: (value: unknown) => boolean;
+  /** Returns whether a result is of the documented kind. */
+  readonly isResult: (value: unknown) => boolean;
   readonly throws: readonly (new (...args: never[]) => Error)[];
-  /** The codes of its RPCErrors. */
+  /** The documented codes of its RPCErrors. */
   readonly codes?: readonly string[];
-  /** Calls that cost: fewer of them. */
+  /** The number of calls, if it is expensive. */
   readonly numRuns?: number;
 }
 
@@ -30,33 +30,33 @@ const isString = (value: unknown) => typeof value === "string";
 const CASES: Readonly<Record<string, Case>> = {
   cose_to_raw_point: {
     args: [passkey.cose()],
-    answers: (value) => value instanceof Uint8Array && value.byteLength === 65,
+    isResult: (value) => value instanceof Uint8Array && value.byteLength === 65,
     throws: [TypeError, ValueError],
   },
   hash_password: {
     args: ["analytical engine"],
-    answers: isString,
+    isResult: isString,
     throws: [TypeError, RPCError],
     codes: ["validation_error"],
     numRuns: 40,
   },
-  issue_magic_token: { args: [SECRET, "ada", { ttl: 60 }], answers: isString, throws: [TypeError, RangeError] },
+  issue_magic_token: { args: [SECRET, "ada", { ttl: 60 }], isResult: isString, throws: [TypeError, RangeError] },
   oidc_userinfo: {
     args: ["https://example.com/userinfo", "token"],
-    answers: (value) => isString((value as { sub: unknown }).sub), // it answers an object, or this throws
+    isResult: (value) => isString((value as { sub: unknown }).sub), // throws here if the result is not an object
     throws: [TypeError, ValueError],
   },
-  totp: { args: [SECRET, { at: 59 }], answers: isCode, throws: [TypeError, RangeError] },
+  totp: { args: [SECRET, { at: 59 }], isResult: isCode, throws: [TypeError, RangeError] },
   verify_magic_token: {
     args: [SECRET, auth.issue_magic_token(SECRET, "ada", { ttl: 60 })],
-    answers: (value) => value === null || value === "ada",
+    isResult: (value) => value === null || value === "ada",
     throws: [TypeError, RangeError],
   },
-  verify_password: { args: ["x", undefined], answers: isBoolean, throws: [TypeError], numRuns: 40 },
-  verify_totp: { args: [SECRET, "123456", { at: 59 }], answers: isBoolean, throws: [TypeError, RangeError] },
+  verify_password: { args: ["x", undefined], isResult: isBoolean, throws: [TypeError], numRuns: 40 },
+  verify_totp: { args: [SECRET, "123456", { at: 59 }], isResult: isBoolean, throws: [TypeError, RangeError] },
   verify_webauthn_assertion: {
     args: [passkey.assertion()],
-    answers: (value) => typeof value === "object" && value !== null,
+    isResult: (value) => typeof value === "object" && value !== null,
     throws: [TypeError, ValueError],
   },
 };
@@ -64,7 +64,7 @@ const CASES: Readonly<Record<string, Case>> = {
 const detached = new Uint8Array(8);
 structuredClone(detached.buffer, { transfer: [detached.buffer] });
 
-/** What is not what it looks like, what is too much, and what attackers try. */
+/** Objects that imitate other types, values that are too large, and typical attacks. */
 const ADVERSARIAL: readonly unknown[] = [
   ...[undefined, null, true, false, 0, -0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 2 ** 64, 10n ** 40n],
   ...["", " ", "\0", "\ud800", "null", "__proto__", "constructor", "../../etc/passwd", "' OR 1=1 --", "{{7*7}}", "%00"],
@@ -115,20 +115,20 @@ const anything = fc.oneof(
   { weight: 1, arbitrary: fc.uint8Array({ maxLength: 300 }) },
 );
 
-/** The right arguments with some of them, or some fields of their options, made wrong. */
-function spoilt(args: readonly unknown[]): fc.Arbitrary<unknown[]> {
+/** Returns the valid arguments with some of them, or some fields of their options, replaced. */
+function invalidArguments(args: readonly unknown[]): fc.Arbitrary<unknown[]> {
   const all = args.map((arg) => {
     const isOptions = typeof arg === "object" && arg !== null && Object.getPrototypeOf(arg) === Object.prototype;
     const fields = isOptions ? fc.constantFrom(...Object.keys(arg)) : fc.constant("none");
-    const inside = fc.tuple(fields, anything).map(([name, value]) => (isOptions ? { ...arg, [name]: value } : value));
-    return fc.oneof(fc.constant(arg), inside, anything);
+    const replaced = fc.tuple(fields, anything).map(([name, value]) => (isOptions ? { ...arg, [name]: value } : value));
+    return fc.oneof(fc.constant(arg), replaced, anything);
   });
   return fc.oneof(fc.tuple(...all), fc.array(anything, { maxLength: args.length }));
 }
 
 async function outcomeOf(name: string, args: readonly unknown[]) {
   const call: unknown = Reflect.get(auth, name);
-  if (typeof call !== "function") throw new Error(`${name} is no function`);
+  if (typeof call !== "function") throw new Error(`${name} is not a function`);
   try {
     return { value: (await Reflect.apply(call, undefined, args)) as unknown };
   } catch (error) {
@@ -137,7 +137,7 @@ async function outcomeOf(name: string, args: readonly unknown[]) {
 }
 
 beforeAll(() => {
-  // What is an address after all must not be asked.
+  // Some of the arguments are valid URLs. No request must be sent to them.
   vi.spyOn(globalThis, "fetch").mockImplementation(async () => Response.json({ sub: "ada" }));
 });
 afterAll(() => {
@@ -145,28 +145,30 @@ afterAll(() => {
 });
 
 describe("tsweb/auth", () => {
-  it("has no function that is not here", () => {
+  it("is covered completely: every function has a case here", () => {
     expect(Object.keys(CASES)).toEqual(Object.keys(auth).sort());
   });
 
-  describe.each(Object.entries(CASES))("%s", (name, { args, answers, throws, codes = [], numRuns = 500 }) => {
-    it("answers when it is called as it should be", async () => {
+  describe.each(Object.entries(CASES))("%s", (name, { args, isResult, throws, codes = [], numRuns = 500 }) => {
+    it("returns a result for valid arguments", async () => {
       const { error, value } = await outcomeOf(name, args);
       expect(error).toBeUndefined();
-      expect(answers(value)).toBe(true);
+      expect(isResult(value)).toBe(true);
     });
 
-    it("answers or throws as documented, whatever it is given, and in its own words", { timeout: 60_000 }, async () => {
+    it("returns or throws what is documented, with its own message, for any arguments", {
+      timeout: 60_000,
+    }, async () => {
       await fc.assert(
-        fc.asyncProperty(spoilt(args), async (bad) => {
-          const { error, value } = await outcomeOf(name, bad);
+        fc.asyncProperty(invalidArguments(args), async (badArgs) => {
+          const { error, value } = await outcomeOf(name, badArgs);
           if (error === undefined) {
-            expect(answers(value)).toBe(true);
+            expect(isResult(value)).toBe(true);
             return;
           }
           if (!(error instanceof Error) || !throws.some((kind) => error.constructor === kind)) throw error;
           if (error instanceof RPCError) expect(codes).toContain(error.code);
-          // A TypeError of the engine's would be a slip of ours.
+          // A message without the function's name would be an unintended TypeError of the engine.
           else if (!(error instanceof ValueError)) expect(error.message).toContain(`${name}: `);
           expect(error.message.length).toBeLessThan(300);
         }),
@@ -174,8 +176,8 @@ describe("tsweb/auth", () => {
       );
     });
 
-    it("is as right as before after all that", async () => {
-      expect(answers((await outcomeOf(name, args)).value)).toBe(true);
+    it("still returns a result for valid arguments afterwards", async () => {
+      expect(isResult((await outcomeOf(name, args)).value)).toBe(true);
     });
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Whether a secret is nearly right or all wrong, the same work is done: as many hashes and as many
- * comparisons, each over all bytes and by the call whose time does not depend on them. What is
- * counted here does not hang on the machine's speed, as measured times would.
+ * Verification does the same work for a nearly right secret and a completely wrong one: the same number of hashes and
+ * of comparisons, each over all bytes and in constant time. This prevents timing attacks. The tests count calls of
+ * `node:crypto`, since measured times would depend on the speed of the machine.
  */
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import {
@@ -15,8 +15,8 @@ import {
 } from "../../src/auth/index.ts";
 import { Passkey } from "./webauthn-passkey.ts";
 
-/** What was asked of node:crypto, in order. */
-const work = vi.hoisted((): string[] => []);
+/** The calls of node:crypto, in order. */
+const calls = vi.hoisted((): string[] => []);
 
 vi.mock("node:crypto", async (importOriginal) => {
   const crypto = await importOriginal<typeof import("node:crypto")>();
@@ -24,15 +24,15 @@ vi.mock("node:crypto", async (importOriginal) => {
   return {
     ...crypto,
     createHmac: (...args: Parameters<typeof createHmac>) => {
-      work.push(`hmac ${args[0]}`);
+      calls.push(`hmac ${args[0]}`);
       return createHmac(...args);
     },
     pbkdf2: (...args: Parameters<typeof pbkdf2>) => {
-      work.push(`pbkdf2 ${args[2]}`);
+      calls.push(`pbkdf2 ${args[2]}`);
       return pbkdf2(...args);
     },
     timingSafeEqual: (a: Uint8Array, b: Uint8Array) => {
-      work.push(`compare ${a.byteLength} and ${b.byteLength} bytes`);
+      calls.push(`compare ${a.byteLength} and ${b.byteLength} bytes`);
       return timingSafeEqual(a, b);
     },
   };
@@ -42,71 +42,74 @@ const SECRET = Buffer.from("12345678901234567890");
 const at = 1_111_111_111;
 
 beforeEach(() => {
-  work.splice(0);
+  calls.splice(0);
 });
 
-/** Runs a piece of work; gives what was asked for it. */
-async function workOf(run: () => unknown): Promise<string[]> {
-  work.splice(0);
+/** Returns the calls of node:crypto that a function makes. */
+async function cryptoCalls(run: () => unknown): Promise<string[]> {
+  calls.splice(0);
   await run();
-  return work.splice(0);
+  return calls.splice(0);
 }
 
-/** Changes one character. */
-function changed(text: string, place: number): string {
-  const at = place < 0 ? text.length + place : place;
+/** Returns a text with one character changed. A negative index counts from the end. */
+function withChange(text: string, index: number): string {
+  const at = index < 0 ? text.length + index : index;
   return text.slice(0, at) + (text[at] === "1" ? "2" : "1") + text.slice(at + 1);
 }
 
-describe("the work for", () => {
-  it("a one-time code is that of three steps, whichever is right, and from whichever digit on it is not", async () => {
+describe("the work to verify", () => {
+  it("a one-time code is that of three steps, regardless of which step or digit is right", async () => {
     const right = totp(SECRET, { at });
     const codes = [
       right,
       totp(SECRET, { at: at - 30 }),
       totp(SECRET, { at: at + 30 }),
-      changed(right, 0),
-      changed(right, -1),
+      withChange(right, 0),
+      withChange(right, -1),
     ];
     const step = ["hmac sha1", "compare 6 and 6 bytes"];
     for (const code of codes) {
-      expect(await workOf(() => verify_totp(SECRET, code, { at }))).toEqual([...step, ...step, ...step]);
+      expect(await cryptoCalls(() => verify_totp(SECRET, code, { at }))).toEqual([...step, ...step, ...step]);
     }
   });
 
-  it("a magic token is one hash and one comparison, from whichever character on its signature is wrong", async () => {
+  it("a magic token is one hash and one comparison, regardless of which character is wrong", async () => {
     const token = issue_magic_token(SECRET, "ada", { ttl: 60 });
     const signature = token.indexOf(".") + 1;
-    // The last character has bits that are not the signature's: the one before it is changed.
-    for (const given of [token, changed(token, signature), changed(token, -2), changed(token, 0)]) {
-      expect(await workOf(() => verify_magic_token(SECRET, given))).toEqual(["hmac sha256", "compare 32 and 32 bytes"]);
+    // The last character also has unused bits, so the one before it is changed.
+    for (const received of [token, withChange(token, signature), withChange(token, -2), withChange(token, 0)]) {
+      expect(await cryptoCalls(() => verify_magic_token(SECRET, received))).toEqual([
+        "hmac sha256",
+        "compare 32 and 32 bytes",
+      ]);
     }
   });
 
-  it("a password is that of one derivation of today, known account or not, and one comparison", async () => {
+  it("a password is one current derivation and one comparison, for known and unknown accounts", async () => {
     const stored = await hash_password("analytical engine");
     const hash = stored.lastIndexOf("$") + 1;
     const full = ["pbkdf2 600000", "compare 32 and 32 bytes"];
-    for (const known of [stored, changed(stored, hash), changed(stored, -3), undefined, "", "no hash"]) {
-      expect(await workOf(() => verify_password("analytical engine", known))).toEqual(full);
+    for (const storedHash of [stored, withChange(stored, hash), withChange(stored, -3), undefined, "", "no hash"]) {
+      expect(await cryptoCalls(() => verify_password("analytical engine", storedHash))).toEqual(full);
     }
-    expect(await workOf(() => verify_password("difference engine", stored))).toEqual(full);
+    expect(await cryptoCalls(() => verify_password("difference engine", stored))).toEqual(full);
     const old = stored.replace("$600000$", "$1000$");
-    expect(await workOf(() => verify_password("analytical engine", old))).toEqual([
+    expect(await cryptoCalls(() => verify_password("analytical engine", old))).toEqual([
       "pbkdf2 1000",
       "pbkdf2 599000",
       "compare 32 and 32 bytes",
     ]);
   });
 
-  it("a passkey's challenge is one comparison over all of it", async () => {
+  it("a passkey's challenge is one comparison of all bytes", async () => {
     const assertion = new Passkey().assertion();
     const right = Buffer.from(assertion.expected_challenge).toString("base64url");
-    for (const expected_challenge of [changed(right, 0), changed(right, -2)]) {
-      const refused = () => {
+    for (const expected_challenge of [withChange(right, 0), withChange(right, -2)]) {
+      const verifyWrong = () => {
         expect(() => verify_webauthn_assertion({ ...assertion, expected_challenge })).toThrow("another challenge");
       };
-      expect(await workOf(refused)).toEqual(["compare 43 and 43 bytes"]);
+      expect(await cryptoCalls(verifyWrong)).toEqual(["compare 43 and 43 bytes"]);
     }
   });
 });

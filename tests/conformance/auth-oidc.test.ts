@@ -1,5 +1,5 @@
 /**
- * oidc_userinfo against a real provider, and against servers that are not what one would wish for.
+ * oidc_userinfo against a certified provider, and against servers with invalid responses.
  */
 import { EventEmitter, once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";
@@ -8,7 +8,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { oidc_userinfo } from "../../src/auth/index.ts";
 import { RPCError, ValueError } from "../../src/index.ts";
-import { PROFILE, type Running, startProvider } from "./auth-provider.ts";
+import { PROFILE, type RunningProvider, startIdentityProvider } from "./auth-provider.ts";
 
 const TOKEN = "a-token.of~the_tests+/==";
 
@@ -18,27 +18,27 @@ async function errorOf(work: Promise<unknown>): Promise<Error & { readonly code?
   } catch (error) {
     if (error instanceof Error) return error;
   }
-  throw new Error("It did not throw an error.");
+  throw new Error("The promise was not rejected with an Error.");
 }
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("oidc_userinfo of a certified provider", () => {
+describe("oidc_userinfo with a certified provider", () => {
   const TTL_SECONDS = 600;
-  let provider: Running;
+  let provider: RunningProvider;
   beforeAll(async () => {
-    provider = await startProvider(TTL_SECONDS);
+    provider = await startIdentityProvider(TTL_SECONDS);
   });
   afterAll(() => provider.close());
 
-  it("gives the profile, as far as the token's scopes go", async () => {
+  it("returns the claims that the token's scopes include", async () => {
     expect(await oidc_userinfo(provider.userinfo, await provider.token())).toEqual(PROFILE);
     expect(await oidc_userinfo(new URL(provider.userinfo), await provider.token("openid"))).toEqual({ sub: "ada" });
   });
 
-  it("is unauthenticated for a token that the provider never issued", async () => {
+  it("throws unauthenticated for a token that the provider never issued", async () => {
     const error = await errorOf(oidc_userinfo(provider.userinfo, TOKEN));
     expect(error).toBeInstanceOf(RPCError);
     expect(error).toMatchObject({
@@ -47,13 +47,13 @@ describe("oidc_userinfo of a certified provider", () => {
     });
   });
 
-  it("is unauthenticated for a token that was taken back", async () => {
+  it("throws unauthenticated for a token that was revoked", async () => {
     const token = await provider.token();
     await provider.revoke(token);
     expect(await errorOf(oidc_userinfo(provider.userinfo, token))).toMatchObject({ code: "unauthenticated" });
   });
 
-  it("is unauthenticated for a token that has expired, and not a moment before", async () => {
+  it("throws unauthenticated for a token once it has expired, and not a second before", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 2) });
     const token = await provider.token();
     vi.setSystemTime(Date.UTC(2026, 0, 2) + (TTL_SECONDS - 1) * 1000);
@@ -62,8 +62,8 @@ describe("oidc_userinfo of a certified provider", () => {
     expect(await errorOf(oidc_userinfo(provider.userinfo, token))).toMatchObject({ code: "unauthenticated" });
   });
 
-  it("is unauthenticated for a token that does not reach to the profile", async () => {
-    // Without openid it is OAuth's alone.
+  it("throws unauthenticated for a token without the scope openid", async () => {
+    // Without openid, it is a token of OAuth only.
     expect(await errorOf(oidc_userinfo(provider.userinfo, await provider.token("profile")))).toMatchObject({
       code: "unauthenticated",
     });
@@ -72,12 +72,12 @@ describe("oidc_userinfo of a certified provider", () => {
 
 describe("oidc_userinfo", () => {
   const servers: Server[] = [];
-  /** Starts a server on this machine; gives its address. */
+  /** Starts a server on this machine, and returns its URL. */
   async function serve(listener: RequestListener, host = "127.0.0.1"): Promise<string> {
     const server = createServer(listener);
     servers.push(server);
     await new Promise<void>((resolve) => server.listen(0, host, resolve));
-    const { port } = server.address() as AddressInfo; // a TCP server has one
+    const { port } = server.address() as AddressInfo; // a TCP server has a port
     return `http://${host.includes(":") ? `[${host}]` : host}:${port}/userinfo`;
   }
   const json = (body: string | Uint8Array, headers = {}, status = 200): RequestListener => {
@@ -94,18 +94,18 @@ describe("oidc_userinfo", () => {
     }
   });
 
-  it("sends the token, asks for JSON, and nothing else", async () => {
-    const seen: unknown[] = [];
+  it("sends the token and Accept: application/json, and no cookie", async () => {
+    const received: unknown[] = [];
     const url = await serve((request, response) => {
       const { authorization, accept, cookie } = request.headers;
-      seen.push(request.method, request.url, authorization, accept, cookie);
+      received.push(request.method, request.url, authorization, accept, cookie);
       json('{"sub":"ada"}')(request, response);
     });
     expect(await oidc_userinfo(`${url}?schema=openid#part`, TOKEN)).toEqual({ sub: "ada" });
-    expect(seen).toEqual(["GET", "/userinfo?schema=openid", `Bearer ${TOKEN}`, "application/json", undefined]);
+    expect(received).toEqual(["GET", "/userinfo?schema=openid", `Bearer ${TOKEN}`, "application/json", undefined]);
   });
 
-  it.each(["127.0.0.1", "localhost", "127.0.0.2"])("asks plain http on this machine: %s", async (host) => {
+  it.each(["127.0.0.1", "localhost", "127.0.0.2"])("accepts plain http on this machine: %s", async (host) => {
     expect(await oidc_userinfo(await serve(json('{"sub":"ada"}'), host), TOKEN)).toEqual({ sub: "ada" });
   });
 
@@ -128,7 +128,7 @@ describe("oidc_userinfo", () => {
     "example.com/userinfo",
     "https://",
     "",
-  ])("throws a TypeError for the endpoint %j, and asks nobody", async (endpoint) => {
+  ])("throws a TypeError for the endpoint %j, and sends no request", async (endpoint) => {
     const spy = vi.spyOn(globalThis, "fetch");
     const error = await errorOf(oidc_userinfo(endpoint, TOKEN));
     expect(error).toBeInstanceOf(TypeError);
@@ -154,79 +154,85 @@ describe("oidc_userinfo", () => {
   );
 
   it.each(["", " ", "=", "a b", "a\r\nx: y", "a\0", "tökén", "a=b", '"a"', "a,b", "x".repeat(16_385)])(
-    "throws a ValueError for a token that none issues: %j",
+    "throws a ValueError for a malformed token: %j",
     async (token) => {
       const error = await errorOf(oidc_userinfo("http://127.0.0.1:1/userinfo", token));
       expect(error).toBeInstanceOf(ValueError);
-      expect(error.message).toBe("The access token is none that a provider issues.");
+      expect(error.message).toBe("The access token is malformed.");
     },
   );
 
-  it.each(["x", "x".repeat(8000), TOKEN])("sends a token as it is: %s", async (token) => {
+  it.each(["x", "x".repeat(8000), TOKEN])("sends a token unchanged: %s", async (token) => {
     const url = await serve((request, response) => {
       json(JSON.stringify({ sub: request.headers.authorization?.slice("Bearer ".length) }))(request, response);
     });
     expect(await oidc_userinfo(url, token)).toEqual({ sub: token });
   });
 
-  it("takes a token of 16,384 characters to the provider", async () => {
-    // Node's own server refuses so long a head: it was asked.
+  it("sends a token of 16,384 characters", async () => {
+    // Node's server refuses such a large header with 431, so the request was sent.
     const url = await serve(json('{"sub":"ada"}'));
-    expect((await errorOf(oidc_userinfo(url, "x".repeat(16_384)))).cause).toMatchObject({ message: "it answered 431" });
+    expect((await errorOf(oidc_userinfo(url, "x".repeat(16_384)))).cause).toMatchObject({
+      message: "the provider responded with 431",
+    });
   });
 
-  it.each([401, 403])("is unauthenticated when the provider answers %i", async (status) => {
+  it.each([401, 403])("throws unauthenticated if the provider responds with %i", async (status) => {
     const url = await serve(json('{"error":"invalid_token"}', {}, status));
     expect(await errorOf(oidc_userinfo(url, TOKEN))).toMatchObject({ code: "unauthenticated" });
   });
 
-  it.each([301, 302, 303, 307, 308])("follows no redirect: %i", async (status) => {
-    let asked = 0;
+  it.each([301, 302, 303, 307, 308])("does not follow a redirect: %i", async (status) => {
+    let redirectedRequests = 0;
     const elsewhere = await serve((request, response) => {
-      asked++;
+      redirectedRequests++;
       json('{"sub":"mallory"}')(request, response);
     });
     const url = await serve(json("", { location: elsewhere }, status));
     const error = await errorOf(oidc_userinfo(url, TOKEN));
-    expect(String(error.cause)).toContain(`it answered ${status}, a redirect`);
-    expect(asked).toBe(0);
+    expect(String(error.cause)).toContain(`the provider responded with ${status}, a redirect`);
+    expect(redirectedRequests).toBe(0);
   });
 
   it.each([
-    ["another status", json('{"sub":"ada"}', {}, 500), "it answered 500"],
-    ["a status without a body", json("", {}, 204), "it answered 204"],
-    ["HTML", json("<p>Sign in</p>", { "content-type": "text/html" }), "it answered text/html"],
-    ["a signed profile", json("e30.e30.e30", { "content-type": "application/jwt" }), "it answered application/jwt"],
-    ["no type", (_request, response) => void response.end('{"sub":"ada"}'), "without a content type"],
-    ["no JSON", json('{"sub":"ada"'), "SyntaxError"],
-    ["nothing", json(""), "SyntaxError"],
-    ["a list", json('[{"sub":"ada"}]'), "has no sub"],
+    ["another status", json('{"sub":"ada"}', {}, 500), "responded with 500"],
+    ["a status without a body", json("", {}, 204), "responded with 204"],
+    ["HTML", json("<p>Sign in</p>", { "content-type": "text/html" }), "responded with text/html instead"],
+    [
+      "a signed profile",
+      json("e30.e30.e30", { "content-type": "application/jwt" }),
+      "responded with application/jwt instead",
+    ],
+    ["no content type", (_request, response) => void response.end('{"sub":"ada"}'), "responded with no content type"],
+    ["invalid JSON", json('{"sub":"ada"'), "SyntaxError"],
+    ["an empty body", json(""), "SyntaxError"],
+    ["an array", json('[{"sub":"ada"}]'), "has no sub"],
     ["null", json("null"), "not a JSON object"],
-    ["a text", json('"ada"'), "not a JSON object"],
+    ["a string", json('"ada"'), "not a JSON object"],
     ["no sub", json('{"name":"Ada"}'), "has no sub"],
     ["an empty sub", json('{"sub":""}'), "has no sub"],
     ["a number for sub", json('{"sub":1}'), "has no sub"],
-    ["what is not UTF-8", json(Buffer.from('{"sub":"\xe4"}', "latin1")), "TypeError"],
+    ["invalid UTF-8", json(Buffer.from('{"sub":"\xe4"}', "latin1")), "TypeError"],
   ] as [string, RequestListener, string][])(
-    "throws a plain Error for %s, which callers do not get to see",
+    "throws a plain Error for %s, whose message is not sent to callers",
     async (_what, listener, cause) => {
       const error = await errorOf(oidc_userinfo(await serve(listener), TOKEN));
       expect(error.constructor).toBe(Error);
-      expect(error.message).toMatch(/^oidc_userinfo: http:\/\/127\.0\.0\.1:\d+ gave no profile$/);
+      expect(error.message).toMatch(/^oidc_userinfo: http:\/\/127\.0\.0\.1:\d+ returned no profile$/);
       expect(String(error.cause)).toContain(cause);
       expect(`${error.stack}${error.cause}`).not.toContain(TOKEN);
     },
   );
 
-  it("takes a content type with parameters, in any case", async () => {
+  it("accepts a content type with parameters, in any case", async () => {
     const url = await serve(json('{"sub":"ada"}', { "content-type": "Application/JSON; charset=utf-8" }));
     expect(await oidc_userinfo(url, TOKEN)).toEqual({ sub: "ada" });
   });
 
-  it("throws a plain Error where nobody answers, over https too", async () => {
+  it("throws a plain Error if the provider is unreachable, over http and https", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo; // a TCP server has one
+    const { port } = server.address() as AddressInfo; // a TCP server has a port
     await once(server.close(), "close");
     for (const scheme of ["http", "https"]) {
       const error = await errorOf(oidc_userinfo(`${scheme}://127.0.0.1:${port}/userinfo`, TOKEN));
@@ -241,22 +247,22 @@ describe("oidc_userinfo", () => {
   it.each([
     ["plain", {}, (text: string) => text],
     ["compressed", { "content-encoding": "gzip" }, (text: string) => gzipSync(text)],
-  ] as const)("takes an answer of 1 MiB, %s, and not a byte more", async (_how, headers, pack) => {
+  ] as const)("accepts a response of 1 MiB, %s, and not a byte more", async (_encoding, headers, encode) => {
     const MIB = 1024 * 1024;
     expect(profileOf(MIB)).toHaveLength(MIB);
     for (const size of [MIB - 1, MIB]) {
-      expect(await oidc_userinfo(await serve(json(pack(profileOf(size)), headers)), TOKEN)).toMatchObject({
+      expect(await oidc_userinfo(await serve(json(encode(profileOf(size)), headers)), TOKEN)).toMatchObject({
         sub: "ada",
       });
     }
-    const error = await errorOf(oidc_userinfo(await serve(json(pack(profileOf(MIB + 1)), headers)), TOKEN));
-    expect(String(error.cause)).toContain("its answer is over 1048576 bytes");
+    const error = await errorOf(oidc_userinfo(await serve(json(encode(profileOf(MIB + 1)), headers)), TOKEN));
+    expect(String(error.cause)).toContain("the response is larger than 1048576 bytes");
   });
 
-  it("hangs up on an answer without end", async () => {
-    let hungUp: Promise<unknown> | undefined;
+  it("closes the connection of a response without end", async () => {
+    let closed: Promise<unknown> | undefined;
     const url = await serve((_request, response) => {
-      hungUp = once(response, "close");
+      closed = once(response, "close");
       response.writeHead(200, { "content-type": "application/json" });
       const write = () => {
         while (!response.destroyed && response.write("x".repeat(65_536)));
@@ -265,52 +271,52 @@ describe("oidc_userinfo", () => {
       write();
     });
     const error = await errorOf(oidc_userinfo(url, TOKEN));
-    expect(String(error.cause)).toContain("over 1048576 bytes");
-    await hungUp;
+    expect(String(error.cause)).toContain("larger than 1048576 bytes");
+    await closed;
   });
 
   it.each([
-    ["does not answer", () => {}],
+    ["does not respond", () => {}],
     [
-      "sends its head only",
+      "sends only the headers",
       (response) => response.writeHead(200, { "content-type": "application/json" }).flushHeaders(),
     ],
     [
-      "stops in the middle",
+      "stops in the middle of the body",
       (response) => response.writeHead(200, { "content-type": "application/json" }).write('{"su'),
     ],
   ] as [string, (response: Parameters<RequestListener>[1]) => void][])(
-    "is a timeout after ten seconds when the provider %s, and hangs up",
-    async (_what, begin) => {
+    "throws timeout after 10 seconds if the provider %s, and closes the connection",
+    async (_what, startResponse) => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-      const asked = new EventEmitter();
+      const events = new EventEmitter();
       const url = await serve((_request, response) => {
-        begin(response);
-        response.on("close", () => asked.emit("hung up"));
-        asked.emit("asked");
+        startResponse(response);
+        response.on("close", () => events.emit("closed"));
+        events.emit("requested");
       });
-      const [isAsked, hasHungUp] = [once(asked, "asked"), once(asked, "hung up")];
+      const [requested, closed] = [once(events, "requested"), once(events, "closed")];
       let ended = false;
       const error = errorOf(oidc_userinfo(url, TOKEN)).finally(() => {
         ended = true;
       });
-      await isAsked;
+      await requested;
       vi.advanceTimersByTime(9_999);
       await new Promise((resolve) => setImmediate(resolve));
       expect(ended).toBe(false);
       vi.advanceTimersByTime(1);
-      expect(await error).toMatchObject({ code: "timeout", message: "The identity provider did not answer in time." });
-      await hasHungUp;
+      expect(await error).toMatchObject({ code: "timeout", message: "The identity provider did not respond in time." });
+      await closed;
     },
   );
 
-  it("leaves no timer behind", async () => {
+  it("clears its timers", async () => {
     const [set, clear] = [vi.spyOn(globalThis, "setTimeout"), vi.spyOn(globalThis, "clearTimeout")];
     await oidc_userinfo(await serve(json('{"sub":"ada"}')), TOKEN);
     await errorOf(oidc_userinfo(await serve(json("", {}, 500)), TOKEN));
-    const ours = set.mock.results.filter((_result, at) => set.mock.calls[at]?.[1] === 10_000);
-    expect(ours).toHaveLength(2);
-    for (const { value } of ours) expect(clear).toHaveBeenCalledWith(value);
+    const timers = set.mock.results.filter((_result, at) => set.mock.calls[at]?.[1] === 10_000);
+    expect(timers).toHaveLength(2);
+    for (const { value } of timers) expect(clear).toHaveBeenCalledWith(value);
     set.mockRestore();
     clear.mockRestore();
   });

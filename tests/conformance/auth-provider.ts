@@ -1,33 +1,33 @@
 /**
- * A certified OpenID Connect provider on this machine, and the way to a token through its own pages.
+ * A certified OpenID Connect provider on this machine, and a client that obtains tokens through its pages.
  */
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
 
-/** A provider that is running. */
-export interface Running {
+/** A provider that is running. Close it at the end. */
+export interface RunningProvider {
   readonly userinfo: string;
-  /** Signs a user in at the provider, agrees, and exchanges the code for an access token. */
+  /** Signs the user in at the provider, consents, and exchanges the code for an access token. */
   token(scope?: string): Promise<string>;
-  /** Takes a token back. */
+  /** Revokes a token. */
   revoke(token: string): Promise<void>;
   close(): Promise<void>;
 }
 
 const CLIENT = { id: "accounts", secret: randomBytes(16).toString("hex"), redirect: "https://app.example/callback" };
 
-/** What the provider knows of its only user. */
+/** The claims of the provider's only user. */
 export const PROFILE = { sub: "ada", name: "Ada Lovelace ✓", email: "ada@example.org", email_verified: true };
 
-/** Starts a provider whose access tokens hold for so many seconds. */
-export async function startProvider(ttlSeconds: number): Promise<Running> {
-  // Its address is a part of what it says, so it listens before there is a provider.
+/** Starts a provider. @param ttlSeconds the lifetime of its access tokens */
+export async function startIdentityProvider(ttlSeconds: number): Promise<RunningProvider> {
+  // The provider's responses contain its port, so the server listens before the provider is created.
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a TCP server has one
-  server.on("request", providerAt(issuer, ttlSeconds).callback());
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // a TCP server has a port
+  server.on("request", createProvider(issuer, ttlSeconds).callback());
   const basic = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString("base64")}`;
   const post = (path: string, form: Record<string, string>) =>
     fetch(issuer + path, { method: "POST", headers: { authorization: basic }, body: new URLSearchParams(form) });
@@ -35,19 +35,19 @@ export async function startProvider(ttlSeconds: number): Promise<Running> {
   return {
     userinfo: `${issuer}/me`,
     async token(scope = "openid profile email") {
-      const code = await askForCode(issuer, scope);
-      const answer = await post("/token", { grant_type: "authorization_code", code, redirect_uri: CLIENT.redirect });
-      return ((await answer.json()) as { access_token: string }).access_token; // RFC 6749, section 5.1
+      const code = await requestCode(issuer, scope);
+      const response = await post("/token", { grant_type: "authorization_code", code, redirect_uri: CLIENT.redirect });
+      return ((await response.json()) as { access_token: string }).access_token; // RFC 6749, section 5.1
     },
     async revoke(token) {
       const { status } = await post("/token/revocation", { token });
-      if (status !== 200) throw new Error(`The provider answered ${status} to a revocation.`);
+      if (status !== 200) throw new Error(`The provider responded with ${status} to a revocation.`);
     },
     close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
   };
 }
 
-function providerAt(issuer: string, ttlSeconds: number): Provider {
+function createProvider(issuer: string, ttlSeconds: number): Provider {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   return new Provider(issuer, {
     clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [CLIENT.redirect] }],
@@ -63,28 +63,28 @@ function providerAt(issuer: string, ttlSeconds: number): Provider {
   });
 }
 
-/** Goes through the provider's own pages as a browser would: sign in, agree, come back with a code. */
-async function askForCode(issuer: string, scope: string): Promise<string> {
+/** Goes through the provider's pages as a browser does: sign in, consent, return with a code. */
+async function requestCode(issuer: string, scope: string): Promise<string> {
   const cookies = new Map<string, string>();
   const query = { client_id: CLIENT.id, redirect_uri: CLIENT.redirect, response_type: "code", scope };
   let url = `${issuer}/auth?${new URLSearchParams(query)}`;
   let form: Record<string, string> | undefined;
   for (let steps = 0; steps < 12; steps++) {
-    const answer: Response = await fetch(url, {
+    const response: Response = await fetch(url, {
       headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") },
       redirect: "manual",
       ...(form && { method: "POST", body: new URLSearchParams(form) }),
     });
-    for (const line of answer.headers.getSetCookie()) {
+    for (const line of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       cookies.set(name, value);
     }
-    const text = await answer.text();
+    const text = await response.text();
     const [, prompt] = /name="prompt" value="(\w+)"/.exec(text) ?? [];
     form = prompt ? { prompt, login: PROFILE.sub, password: "any" } : undefined;
-    url = prompt ? url : new URL(answer.headers.get("location") ?? "", url).href;
+    url = prompt ? url : new URL(response.headers.get("location") ?? "", url).href;
     const code = url.startsWith(CLIENT.redirect) && new URL(url).searchParams.get("code");
     if (code) return code;
   }
-  throw new Error(`The provider gave no code; it ended at ${url}.`);
+  throw new Error(`The provider returned no code. The last URL was ${url}.`);
 }

@@ -1,6 +1,6 @@
 /**
- * tsweb/auth as it is built, on a runtime that an application runs on: what each of its functions gives.
- * It needs no test runner, so that `npm run matrix` can tell too.
+ * Runs the functions of the built tsweb/auth on a given runtime, and compares their results. It does not use the test
+ * runner, so that `npm run matrix` can run it on any runtime.
  */
 import { deepStrictEqual } from "node:assert";
 import { execFile } from "node:child_process";
@@ -15,13 +15,13 @@ const MODULE = pathToFileURL(join(repository, "dist/auth/index.js")).href;
 const TOOLKIT = join(repository, "tests/conformance/fixtures/toolkit.mjs");
 
 const valueError = (message: string) => ({ name: "ValueError", message });
-const noProfile = { name: "Error", message: "oidc_userinfo: … gave no profile" };
+const noProfile = { name: "Error", message: "oidc_userinfo: … returned no profile" };
 
 const EXPECTED = {
   passkey: { sign_count: 0, user_verified: false, backed_up: true },
   forged: valueError("The passkey's signature is wrong."),
   beside: valueError("The passkey's public key is not a point of P-256."),
-  raw: valueError("The passkey's signature is not one of P-256 in DER."),
+  raw: valueError("The passkey's signature is not a DER signature of P-256."),
   noKey: valueError("The COSE key cannot be used: it is not one CBOR map."),
   noBytes: { name: "TypeError", message: "cose_to_raw_point: the key must be bytes (a Uint8Array)." },
   totp: "287082",
@@ -37,36 +37,41 @@ const EXPECTED = {
   },
   redirect: noProfile,
   huge: noProfile,
-  plain: { name: "TypeError", message: "oidc_userinfo: the endpoint must be https; http is for this machine only." },
+  plain: {
+    name: "TypeError",
+    message: "oidc_userinfo: the endpoint must be an https URL. Plain http is allowed for localhost only.",
+  },
   redirected: 0,
 };
 
-/** What must hold, by name, and what is wrong with it: nothing. */
+/** The result of each check, by name: the difference from the expected value, or `null`. */
 export type ToolkitRows = Readonly<Record<string, string | null>>;
 
 /**
- * Runs the toolkit's functions on a runtime.
+ * Runs all checks on a runtime.
  *
- * @param program the runtime
- * @param args what it is told before the file that it runs
+ * @param program the executable of the runtime
+ * @param args the arguments before the file to run
  */
 export async function tryToolkit(program: string, args: readonly string[]): Promise<ToolkitRows> {
   let redirected = 0;
   const provider = await listen((request, response) => {
     if (request.url === "/elsewhere") redirected++;
-    answer(request, response);
+    handleRequest(request, response);
   });
   try {
     const { stdout } = await promisify(execFile)(program, [...args, TOOLKIT, MODULE, provider.address]);
-    const got = { ...JSON.parse(stdout), redirected };
-    return Object.fromEntries(Object.entries(EXPECTED).map(([name, is]) => [name, difference(got[name], is)]));
+    const actual = { ...JSON.parse(stdout), redirected };
+    return Object.fromEntries(
+      Object.entries(EXPECTED).map(([name, expected]) => [name, difference(actual[name], expected)]),
+    );
   } finally {
     await provider.close();
   }
 }
 
-/** An identity provider: what it should be, and what it should not. */
-function answer({ url, headers }: IncomingMessage, response: ServerResponse): void {
+/** An identity provider with valid and invalid responses. */
+function handleRequest({ url, headers }: IncomingMessage, response: ServerResponse): void {
   const json = (value: unknown) =>
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
   if (url === "/profile") json({ sub: "ada", token: headers.authorization });
@@ -76,9 +81,9 @@ function answer({ url, headers }: IncomingMessage, response: ServerResponse): vo
   else json({ sub: "mallory" });
 }
 
-function difference(got: unknown, is: unknown): string | null {
+function difference(actual: unknown, expected: unknown): string | null {
   try {
-    deepStrictEqual(got, is);
+    deepStrictEqual(actual, expected);
     return null;
   } catch (error) {
     return String(error);

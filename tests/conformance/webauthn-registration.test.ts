@@ -1,6 +1,6 @@
 /**
- * How the accounts example reads the registration of a passkey, and writes a secret for an
- * authenticator app: what it has beside the ceremony that tsweb/auth verifies.
+ * The accounts example's own code around tsweb/auth: it parses the registration of a passkey, and encodes the secret of
+ * an authenticator app in base32.
  */
 import { encodeCBOR } from "@levischuck/tiny-cbor";
 import { describe, expect, it } from "vitest";
@@ -13,7 +13,7 @@ const passkey = new Passkey();
 const CHALLENGE = passkey.challenge.toString("base64url");
 const ID = sha256("an id");
 
-/** The authenticator data of a registration, with parts of it changed. */
+/** Returns the authenticator data of a registration, with changes. */
 function authData({
   rpId = RP_ID,
   flags = up | uv | at,
@@ -30,9 +30,10 @@ function authData({
   return Buffer.concat([sha256(rpId), head, Buffer.alloc(16), idBytes, id, key, hex(rest)]);
 }
 
+/** Returns the client data of a registration, with changed members. */
 function clientData(changes: object = {}): Uint8Array {
-  const said = { type: "webauthn.create", challenge: CHALLENGE, origin: ORIGIN, crossOrigin: false, ...changes };
-  return Buffer.from(JSON.stringify(said));
+  const members = { type: "webauthn.create", challenge: CHALLENGE, origin: ORIGIN, crossOrigin: false, ...changes };
+  return Buffer.from(JSON.stringify(members));
 }
 
 const read = (sent: Partial<Sent>) =>
@@ -46,14 +47,14 @@ const read = (sent: Partial<Sent>) =>
   });
 
 describe("a registration", () => {
-  it("gives the id, the key and what the counter stands at", () => {
+  it("is parsed to id, public key, counter and backup state", () => {
     const id = ID.toString("base64url");
     expect(read({})).toEqual({ id, point: passkey.point, signCount: 0, backedUp: false });
     const synced = authData({ flags: up | uv | be | bs | at, count: 7 });
     expect(read({ authData: synced })).toEqual({ id, point: passkey.point, signCount: 7, backedUp: true });
   });
 
-  it("may have extensions behind its key, as Chromium's have", () => {
+  it("can have extensions after its key, as those of Chromium have", () => {
     const rest = Buffer.from(encodeCBOR(new Map([["credProtect", 2]]))).toString("hex");
     expect(read({ authData: authData({ flags: up | uv | at | ed, rest }) }).point).toEqual(passkey.point);
   });
@@ -68,36 +69,36 @@ describe("a registration", () => {
     }
   });
 
-  const other = new Passkey();
+  const otherPasskey = new Passkey();
   it.each([
     ["is not JSON", { clientData: Buffer.from("{") }, "client data are not JSON"],
-    ["is JSON, and no object", { clientData: Buffer.from("null") }, "client data are not JSON"],
+    ["is JSON, but not an object", { clientData: Buffer.from("null") }, "client data are not JSON"],
     ["is a sign-in", { clientData: clientData({ type: "webauthn.get" }) }, "not the registration"],
     [
       "answers another challenge",
-      { clientData: clientData({ challenge: other.challenge.toString("base64url") }) },
+      { clientData: clientData({ challenge: otherPasskey.challenge.toString("base64url") }) },
       "challenge",
     ],
     ["comes from another origin", { clientData: clientData({ origin: "https://example.com" }) }, "another origin"],
     ["comes from a frame", { clientData: clientData({ crossOrigin: true }) }, "another origin"],
     ["is empty", { authData: new Uint8Array() }, "cut short"],
-    ["is cut before its id", { authData: authData({}).subarray(0, 54) }, "cut short"],
-    ["is cut in its key", { authData: authData({}).subarray(0, -1) }, "COSE key cannot be used"],
+    ["is cut off before its id", { authData: authData({}).subarray(0, 54) }, "cut short"],
+    ["is cut off in its key", { authData: authData({}).subarray(0, -1) }, "COSE key cannot be used"],
     ["is of another site", { authData: authData({ rpId: "example.com" }) }, "another site"],
-    ["was made by nobody", { authData: authData({ flags: uv | at }) }, "without a finger"],
-    ["was made by whoever", { authData: authData({ flags: up | at }) }, "without a finger"],
+    ["was created without user presence", { authData: authData({ flags: uv | at }) }, "without a finger"],
+    ["was created without user verification", { authData: authData({ flags: up | at }) }, "without a finger"],
     ["has no key", { authData: authData({ flags: up | uv }) }, "without a finger"],
     [
-      "has a key of RSA",
+      "has an RSA key",
       { authData: authData({ key: coseKey(passkey.point, new Map([[1, 3]])) }) },
       "COSE key cannot be used",
     ],
     [
-      "has a key beside the curve",
+      "has a point that is not on the curve",
       { authData: authData({ key: coseKey(passkey.point, new Map([[-2, new Uint8Array(32)]])) }) },
       "not on the curve",
     ],
-  ] as [string, Partial<Sent>, string][])("is refused when it %s", (_what, sent, message) => {
+  ] as [string, Partial<Sent>, string][])("is refused if it %s", (_what, sent, message) => {
     expect(() => read(sent)).toThrow(
       expect.objectContaining({ name: "ValueError", message: expect.stringContaining(message) }),
     );
@@ -114,7 +115,7 @@ describe("base32", () => {
     ["foob", "MZXW6YQ"],
     ["fooba", "MZXW6YTB"],
     ["foobar", "MZXW6YTBOI"],
-  ])("writes %j as %j", (text, written) => {
-    expect(base32(Buffer.from(text))).toBe(written);
+  ])("encodes %j as %j", (text, encoded) => {
+    expect(base32(Buffer.from(text))).toBe(encoded);
   });
 });

@@ -10,29 +10,31 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 let folder: string;
 beforeAll(async () => {
-  // Inside the repository: what is compiled there finds the packages.
+  // Inside the repository, so that the compiler finds the packages.
   folder = await mkdtemp(join(ROOT, "node_modules", ".types-"));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Runs the compiler and gives what it complains of. */
+/** Returns the output of the TypeScript compiler: the errors, or an empty string. */
 async function tsc(...args: string[]): Promise<string> {
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   try {
     return (await run(process.execPath, [compiler, ...args], { cwd: ROOT })).stdout;
   } catch (error) {
-    return String((error as { stdout?: unknown }).stdout); // execFile's errors carry what was written
+    return String((error as { stdout?: unknown }).stdout); // errors of execFile have the output
   }
 }
 
 /**
- * Compiles a fixture by itself, since what it says of its claims holds for a whole program, with
- * `door` as its "tsweb"; gives what is complained of.
+ * Compiles a fixture as a program of its own, since its declaration of claims applies to the whole program.
+ *
+ * @param entryPoint the file that the fixture imports as "tsweb"
+ * @returns the errors of the compiler, or an empty string
  */
-async function complaints(fixture: string, door: string): Promise<string> {
+async function compileErrors(fixture: string, entryPoint: string): Promise<string> {
   const config = {
     extends: join(ROOT, "tsconfig.json"),
-    compilerOptions: { paths: { tsweb: [door] }, typeRoots: [join(ROOT, "node_modules/@types")] },
+    compilerOptions: { paths: { tsweb: [entryPoint] }, typeRoots: [join(ROOT, "node_modules/@types")] },
     include: [],
     files: [join(ROOT, "tests/types/fixtures", fixture)],
   };
@@ -42,20 +44,20 @@ async function complaints(fixture: string, door: string): Promise<string> {
 }
 
 describe("the types of a session", () => {
-  it("are the application's own, once it has said what its claims are", async () => {
-    expect(await complaints("claims.ts", join(ROOT, "src/session/index.ts"))).toBe("");
+  it("are the claims that the application has declared", async () => {
+    expect(await compileErrors("claims.ts", join(ROOT, "src/session/index.ts"))).toBe("");
   });
 
-  it("are any JSON as long as it has not", async () => {
-    expect(await complaints("claims-open.ts", join(ROOT, "src/session/index.ts"))).toBe("");
+  it("are any JSON values if the application has declared no claims", async () => {
+    expect(await compileErrors("claims-open.ts", join(ROOT, "src/session/index.ts"))).toBe("");
   });
 
-  it("are both as well in the declarations that are published", async () => {
+  it("are the same in the published declarations", async () => {
     const dist = join(folder, "dist");
     await tsc("-p", "tsconfig.build.json", "--emitDeclarationOnly", "--outDir", dist);
-    for (const door of ["session/index.d.ts", "index.d.ts"]) {
-      expect(await complaints("claims.ts", join(dist, door))).toBe("");
-      expect(await complaints("claims-open.ts", join(dist, door))).toBe("");
+    for (const entryPoint of ["session/index.d.ts", "index.d.ts"]) {
+      expect(await compileErrors("claims.ts", join(dist, entryPoint))).toBe("");
+      expect(await compileErrors("claims-open.ts", join(dist, entryPoint))).toBe("");
     }
   });
 });
