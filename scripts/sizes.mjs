@@ -19,8 +19,10 @@ let isOver = false;
 for (const { project, view, budget, what } of PAGES) {
   const dir = join(root, project);
   run(process.execPath, [join(root, "bin", "tsweb.js"), "build", dir]);
-  const { built } = await import(pathToFileURL(join(dir, "dist", "manifest.mjs")).href);
-  const files = new Set([built.islands, built.views[view]].flatMap(({ src, preload }) => [src, ...preload]));
+  const { buildManifest } = await import(pathToFileURL(join(dir, "dist", "manifest.mjs")).href);
+  const files = new Set(
+    [buildManifest.islands, buildManifest.views[view]].flatMap(({ src, preload }) => [src, ...preload]),
+  );
   let total = 0;
   for (const file of files) {
     const bytes = gzipSync(readFileSync(join(dir, "dist", "client", file)), { level: 9 }).length;

@@ -24,6 +24,6 @@ export async function post(name: string, args: Arguments, signal?: AbortSignal, 
     throw callError(`${name}: server unreachable`, cause);
   });
   const freshToken = response.headers.get(CSRF_HEADER);
-  token = freshToken || token;
+  if (freshToken) token = freshToken;
   return response.status === 403 && freshToken && !isRetry ? post(name, args, signal, true) : response;
 }

@@ -30,9 +30,9 @@ function hydrateIsland(component: ComponentType, { props }: IslandData, index: n
   const text = islandComment(getPageData().mark, index);
   const start = comments.get(text);
   const end = comments.get(`/${text}`);
-  if (!component || !start || !end) throw new Error("Missing export or comment");
+  if (!component || !start || !end) throw new Error("No export or comment");
   const root = createRootFragment(start, end);
-  const nodes = Array.from(root.childNodes as ArrayLike<Node>); // created from an array of nodes
+  const nodes = root.childNodes as unknown as readonly Node[]; // createRootFragment sets this array, and nothing changes it
   const restore = captureFields(nodes);
   // Preact's internal field for the ids of `useId`: they start with the number of the island, as on the server
   // (`numberIds` in src/pages/view.ts). 0 is the page outside islands.

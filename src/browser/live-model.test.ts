@@ -5,8 +5,8 @@
  */
 import fc from "fast-check";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { feedOf } from "#test/live-feed";
-import { LivePage, type LiveRequest, say } from "#test/live-page";
+import { encodeEvent, FakePage, type PageRequest } from "#test/fake-page";
+import { unsignedFeed } from "#test/unsigned-feed";
 
 const CHANNELS = ["a", "b", "c"] as const;
 type Channel = (typeof CHANNELS)[number];
@@ -64,18 +64,18 @@ interface ModelListener {
 
 /** A model of the server: the number of messages of each channel, where message n is `n`, and the cursor of each request. */
 class Model {
-  readonly #page: LivePage;
+  readonly #page: FakePage;
   readonly #counts: Record<Channel, number> = { a: 0, b: 0, c: 0 };
-  readonly #sent = new Map<LiveRequest, number[]>();
+  readonly #sent = new Map<PageRequest, number[]>();
   readonly listeners: ModelListener[] = [];
 
-  constructor(page: LivePage) {
+  constructor(page: FakePage) {
     this.#page = page;
   }
 
   async perform(action: Action): Promise<void> {
     const request = this.#page.requests.at(-1);
-    const isDone = !request || request.aborted.aborted;
+    const isDone = !request || request.signal.aborted;
     switch (action.type) {
       case "publish":
         this.#counts[action.channel] += 1;
@@ -96,23 +96,23 @@ class Model {
         if (!isDone && this.#isStream(request)) this.#half(request, action.bytes);
         break;
       case "cut":
-        if (!isDone) this.#isOpen(request) ? request.cut() : request.fail();
+        if (!isDone) this.#isOpen(request) ? request.breakConnection() : request.fail();
         break;
       case "end":
-        if (!isDone && this.#isOpen(request)) request.end();
+        if (!isDone && this.#isOpen(request)) request.endBody();
         break;
       case "refuse":
-        if (!isDone) request.json({ error: {} }, 503);
+        if (!isDone) request.respondJson({ error: {} }, 503);
         break;
       case "silence":
-        await this.#page.pass(46_000);
+        await this.#page.advance(46_000);
         break;
       case "online":
         this.#page.emit("online");
         break;
       case "hide":
         this.#page.hide();
-        await this.#page.pass(31_000);
+        await this.#page.advance(31_000);
         break;
       case "show":
         this.#page.show();
@@ -120,14 +120,14 @@ class Model {
       default:
         action satisfies never;
     }
-    await this.#page.pass(10);
+    await this.#page.advance(10);
   }
 
   /** Delivers all messages. */
   async settle(): Promise<void> {
     this.#page.show();
     for (let n = 0; n < 12; n++) {
-      await this.#page.pass(31_000);
+      await this.#page.advance(31_000);
       await this.perform({ type: "answer" });
     }
   }
@@ -139,54 +139,54 @@ class Model {
   #subscribe(channel: Channel): void {
     const from = this.#counts[channel];
     const received: number[] = [];
-    const feed = feedOf<number>(channel, { position: `e.${from}` });
+    const feed = unsignedFeed<number>(channel, { position: `e.${from}` });
     const stop = this.#page.subscribe(feed, (n) => received.push(n));
     this.listeners.push({ channel, from, received, stop, isStopped: false });
   }
 
-  #isStream(request: LiveRequest): boolean {
-    return request.kind === "/__web/live";
+  #isStream(request: PageRequest): boolean {
+    return request.path === "/__web/live";
   }
 
-  #isOpen(request: LiveRequest): boolean {
+  #isOpen(request: PageRequest): boolean {
     return this.#isStream(request) && this.#sent.has(request);
   }
 
-  #answer(request: LiveRequest): void {
+  #answer(request: PageRequest): void {
     if (this.#isStream(request)) request.push(this.#frames(request));
     else if (!this.#sent.has(request)) this.#poll(request);
   }
 
   /** Sends a part of the messages, then cuts the connection. */
-  #half(request: LiveRequest, bytes: number): void {
+  #half(request: PageRequest, bytes: number): void {
     const text = this.#frames(request);
     request.push(text.slice(0, bytes));
-    void this.#page.pass(5).then(() => request.cut());
+    void this.#page.advance(5).then(() => request.breakConnection());
   }
 
-  #cursor(request: LiveRequest): number[] {
+  #cursor(request: PageRequest): number[] {
     return (request.after ?? "").split(",").map((position) => Number(position.slice(2)));
   }
 
-  #channels(request: LiveRequest): Channel[] {
+  #channels(request: PageRequest): Channel[] {
     return request.feeds.map((feed) => Buffer.from(feed, "base64url").toString().split("\n")[2] as Channel);
   }
 
-  #frames(request: LiveRequest): string {
-    if (!this.#sent.has(request)) request.open();
+  #frames(request: PageRequest): string {
+    if (!this.#sent.has(request)) request.respondStream();
     const cursor = this.#sent.get(request) ?? this.#cursor(request);
     this.#sent.set(request, cursor);
     let text = "";
     this.#channels(request).forEach((channel, i) => {
       for (let n = cursor[i] ?? 0; n < this.#counts[channel]; ) {
         cursor[i] = ++n;
-        text += say.message(cursor.map((each) => `e.${each}`).join(), channel, n);
+        text += encodeEvent.message(cursor.map((each) => `e.${each}`).join(), channel, n);
       }
     });
-    return text || say.ping;
+    return text || encodeEvent.ping;
   }
 
-  #poll(request: LiveRequest): void {
+  #poll(request: PageRequest): void {
     const cursor = this.#cursor(request);
     this.#sent.set(request, cursor);
     const events: [Channel, number][] = [];
@@ -196,7 +196,7 @@ class Model {
         events.push([channel, n]);
       }
     });
-    request.json({ events, gaps: [], cursor: cursor.map((each) => `e.${each}`).join() });
+    request.respondJson({ events, gaps: [], cursor: cursor.map((each) => `e.${each}`).join() });
   }
 }
 
@@ -216,7 +216,7 @@ test("every listener receives every message since its feed was issued, once and 
 }, async () => {
   await fc.assert(
     fc.asyncProperty(actionLists, fc.constantFrom("h2", "http/1.1"), async (actions, protocol) => {
-      const page = await LivePage.open({ protocol });
+      const page = await FakePage.open({ protocol });
       const model = new Model(page);
       await model.perform({ type: "subscribe", channel: "a" });
       for (const action of actions) {
@@ -227,9 +227,9 @@ test("every listener receives every message since its feed was issued, once and 
       await model.settle();
       for (const listener of model.listeners)
         if (!listener.isStopped) expect(listener.received).toEqual(model.expected(listener));
-      expect(page.said).toEqual([]);
+      expect(page.consoleErrors).toEqual([]);
       for (const { stop } of model.listeners) stop();
-      await page.pass(100);
+      await page.advance(100);
     }),
     { numRuns: 200 },
   );

@@ -1,24 +1,24 @@
 import { h } from "preact";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { feedOf } from "#test/live-feed";
-import { LivePage, say } from "#test/live-page";
+import { encodeEvent, FakePage } from "#test/fake-page";
 import { nextRender, TextRoot } from "#test/text-root";
+import { unsignedFeed } from "#test/unsigned-feed";
 
-const room = feedOf<string>("room:1", { position: "p.3" });
-const news = feedOf<string>("news", { position: "p.7" });
+const room = unsignedFeed<string>("room:1", { position: "p.3" });
+const news = unsignedFeed<string>("news", { position: "p.7" });
 
-let page: LivePage;
+let page: FakePage;
 let seen: unknown[];
 
 beforeEach(async () => {
   vi.useFakeTimers();
   vi.spyOn(Math, "random").mockReturnValue(0);
-  page = await LivePage.open({ base: "/app" });
+  page = await FakePage.open({ base: "/app" });
   seen = [];
 });
 
 afterEach(() => {
-  expect(page.said).toEqual([]);
+  expect(page.consoleErrors).toEqual([]);
   vi.useRealTimers();
   vi.restoreAllMocks();
   vi.unstubAllGlobals();
@@ -32,63 +32,65 @@ describe("the request of a page", () => {
     page.subscribe(news, record("b"));
     page.subscribe(room, record("c"));
     expect(page.requests).toEqual([]);
-    await page.pass();
+    await page.advance();
     expect(page.requests.length).toBe(1);
-    expect(page.last.kind).toBe("/app/__web/live");
-    expect(page.last.feeds).toEqual([room, news]);
-    expect(page.last.after).toBe("p.3,p.7");
+    expect(page.lastRequest.path).toBe("/app/__web/live");
+    expect(page.lastRequest.feeds).toEqual([room, news]);
+    expect(page.lastRequest.after).toBe("p.3,p.7");
   });
 
   test("is replaced by a new one, from the current positions, when a subscription is added", async () => {
     page.subscribe(room, record("room"));
-    await page.pass();
-    const first = page.last.open().push(say.message("p.4", "room:1", "one"));
-    await page.pass();
+    await page.advance();
+    const first = page.lastRequest.respondStream().push(encodeEvent.message("p.4", "room:1", "one"));
+    await page.advance();
     page.subscribe(news, record("news"));
-    await page.pass();
-    expect(first.aborted.aborted).toBe(true);
+    await page.advance();
+    expect(first.signal.aborted).toBe(true);
     expect(page.requests.length).toBe(2);
-    expect(page.last.feeds).toEqual([room, news]);
-    expect(page.last.after).toBe("p.4,p.7");
-    page.last.open().push(say.message("p.5,p.7", "room:1", "two") + say.message("p.5,p.8", "news", "three"));
-    await page.pass();
+    expect(page.lastRequest.feeds).toEqual([room, news]);
+    expect(page.lastRequest.after).toBe("p.4,p.7");
+    page.lastRequest
+      .respondStream()
+      .push(encodeEvent.message("p.5,p.7", "room:1", "two") + encodeEvent.message("p.5,p.8", "news", "three"));
+    await page.advance();
     expect(seen).toEqual(["room: one", "room: two", "news: three"]);
   });
 
   test("has fewer feeds when a subscription is stopped, and ends with the last one", async () => {
     const stopRoom = page.subscribe(room, record("room"));
     const stopNews = page.subscribe(news, record("news"));
-    await page.pass();
+    await page.advance();
     stopRoom();
     stopRoom();
-    await page.pass();
+    await page.advance();
     expect(page.requests.length).toBe(2);
-    expect(page.last.feeds).toEqual([news]);
+    expect(page.lastRequest.feeds).toEqual([news]);
     stopNews();
-    await page.pass(300_000);
-    expect(page.requests.map((request) => request.aborted.aborted)).toEqual([true, true]);
+    await page.advance(300_000);
+    expect(page.requests.map((request) => request.signal.aborted)).toEqual([true, true]);
   });
 
   test("is not sent if the subscription is stopped in the same task", async () => {
     page.subscribe(room, record("room"))();
-    await page.pass(300_000);
+    await page.advance(300_000);
     expect(page.requests).toEqual([]);
   });
 
   test("has 32 channels at most; the 33rd subscription throws and changes nothing", async () => {
-    for (let n = 0; n < 31; n++) page.subscribe(feedOf(`room:${n}`), record(`${n}`));
-    page.subscribe(feedOf("room:31"), record("31"));
-    page.subscribe(feedOf("room:31"), record("the same channel"));
-    await page.pass();
-    page.last.open();
+    for (let n = 0; n < 31; n++) page.subscribe(unsignedFeed(`room:${n}`), record(`${n}`));
+    page.subscribe(unsignedFeed("room:31"), record("31"));
+    page.subscribe(unsignedFeed("room:31"), record("the same channel"));
+    await page.advance();
+    page.lastRequest.respondStream();
     const rangeError = new RangeError("At most 32 channels per page");
-    expect(() => page.subscribe(feedOf("room:32"), record("32"))).toThrow(rangeError);
-    await page.pass(1000);
+    expect(() => page.subscribe(unsignedFeed("room:32"), record("32"))).toThrow(rangeError);
+    await page.advance(1000);
     expect(page.requests.length).toBe(1);
-    page.last.cut();
-    await page.untilAsked();
-    expect(page.last.feeds.length).toBe(32);
-    expect(page.last.feeds).not.toContain(feedOf("room:32"));
+    page.lastRequest.breakConnection();
+    await page.waitForRequest();
+    expect(page.lastRequest.feeds.length).toBe(32);
+    expect(page.lastRequest.feeds).not.toContain(unsignedFeed("room:32"));
   });
 
   test("is not sent for a string that is not a feed", () => {
@@ -102,21 +104,23 @@ describe("a message", () => {
     page.subscribe(room, record("a"));
     page.subscribe(news, record("b"));
     page.subscribe(room, record("c"));
-    await page.pass();
-    page.last.open().push(say.message("p.4,p.7", "room:1", "hello"));
-    await page.pass();
+    await page.advance();
+    page.lastRequest.respondStream().push(encodeEvent.message("p.4,p.7", "room:1", "hello"));
+    await page.advance();
     expect(seen).toEqual(["a: hello", "c: hello"]);
   });
 
   test("can be any JSON, in chunks that are cut anywhere", async () => {
     page.subscribe(room, (message) => seen.push(message));
-    await page.pass();
-    page.last.open();
+    await page.advance();
+    page.lastRequest.respondStream();
     const messages = [{ a: "é\u2028\n" }, null, "", 0, [1]];
-    for (const character of messages.map((message, n) => say.message(`p.${n + 4}`, "room:1", message)).join("")) {
-      page.last.push(character);
+    for (const character of messages
+      .map((message, n) => encodeEvent.message(`p.${n + 4}`, "room:1", message))
+      .join("")) {
+      page.lastRequest.push(character);
     }
-    await page.pass();
+    await page.advance();
     expect(seen).toEqual(messages);
   });
 
@@ -131,9 +135,9 @@ describe("a message", () => {
       return shown.texts.join();
     });
     page.subscribe(room, (message) => shown.texts.push(message));
-    await page.pass();
-    page.last.open().push([4, 5, 6].map((n) => say.message(`p.${n}`, "room:1", n)).join(""));
-    await page.pass();
+    await page.advance();
+    page.lastRequest.respondStream().push([4, 5, 6].map((n) => encodeEvent.message(`p.${n}`, "room:1", n)).join(""));
+    await page.advance();
     await nextRender();
     expect(root.text).toBe("4,5,6");
     expect(renderings).toBe(2);
@@ -146,11 +150,13 @@ describe("a message", () => {
       throw error;
     });
     page.subscribe(room, record("good"));
-    await page.pass();
-    page.last.open().push(say.message("p.4", "room:1", 1) + say.message("p.5", "room:1", 2));
-    await page.pass();
+    await page.advance();
+    page.lastRequest
+      .respondStream()
+      .push(encodeEvent.message("p.4", "room:1", 1) + encodeEvent.message("p.5", "room:1", 2));
+    await page.advance();
     expect(seen).toEqual(["bad: 1", "good: 1", "bad: 2", "good: 2"]);
-    expect(page.reported).toEqual([error, error]);
+    expect(page.reportedErrors).toEqual([error, error]);
     expect(page.requests.length).toBe(1);
   });
 
@@ -159,62 +165,68 @@ describe("a message", () => {
       seen.push(message);
       page.subscribe(news, record("news"));
       stop();
-      page.subscribe(feedOf("room:1", { position: "p.4" }), record("again"));
+      page.subscribe(unsignedFeed("room:1", { position: "p.4" }), record("again"));
     });
-    await page.pass();
-    page.last.open().push(say.message("p.4", "room:1", "once"));
-    await page.pass();
+    await page.advance();
+    page.lastRequest.respondStream().push(encodeEvent.message("p.4", "room:1", "once"));
+    await page.advance();
     expect(seen).toEqual(["once"]);
-    expect(page.last.after).toBe("p.7,p.4");
+    expect(page.lastRequest.after).toBe("p.7,p.4");
   });
 
   test("is not delivered to a listener that an earlier handler has stopped", async () => {
     page.subscribe(room, () => stop());
     const stop = page.subscribe(room, record("stopped"));
-    await page.pass();
-    page.last.open().push(say.message("p.4", "room:1", 1) + say.message("p.5", "room:1", 2));
-    await page.pass();
+    await page.advance();
+    page.lastRequest
+      .respondStream()
+      .push(encodeEvent.message("p.4", "room:1", 1) + encodeEvent.message("p.5", "room:1", 2));
+    await page.advance();
     expect(seen).toEqual([]);
   });
 
   test("from a connection that was replaced is delivered by the new connection", async () => {
     page.subscribe(room, record("room"));
-    await page.pass();
-    const old = page.last.open();
+    await page.advance();
+    const old = page.lastRequest.respondStream();
     page.subscribe(news, record("news"));
-    old.push(say.message("p.4", "room:1", "one"));
-    await page.pass();
-    expect(page.last.after).toBe("p.3,p.7");
-    page.last.open().push(say.message("p.4,p.7", "room:1", "one"));
-    await page.pass();
+    old.push(encodeEvent.message("p.4", "room:1", "one"));
+    await page.advance();
+    expect(page.lastRequest.after).toBe("p.3,p.7");
+    page.lastRequest.respondStream().push(encodeEvent.message("p.4,p.7", "room:1", "one"));
+    await page.advance();
     expect(seen).toEqual(["room: one"]);
   });
 
   test("that was delivered already is not delivered again", async () => {
     page.subscribe(room, record("room"));
-    await page.pass();
-    page.last.open().push(say.message("p.9", "room:1", "nine") + say.message("p.10", "room:1", "ten"));
-    page.last.push(say.message("p.9", "room:1", "nine") + say.message("p.11", "room:1", "eleven"));
-    await page.pass();
+    await page.advance();
+    page.lastRequest
+      .respondStream()
+      .push(encodeEvent.message("p.9", "room:1", "nine") + encodeEvent.message("p.10", "room:1", "ten"));
+    page.lastRequest.push(
+      encodeEvent.message("p.9", "room:1", "nine") + encodeEvent.message("p.11", "room:1", "eleven"),
+    );
+    await page.advance();
     expect(seen).toEqual(["room: nine", "room: ten", "room: eleven"]);
   });
 });
 
 describe("a later listener of the same channel", () => {
   const messages = (from: number, to: number) =>
-    Array.from({ length: to - from + 1 }, (_, n) => say.message(`p.${from + n}`, "room:1", from + n)).join("");
+    Array.from({ length: to - from + 1 }, (_, n) => encodeEvent.message(`p.${from + n}`, "room:1", from + n)).join("");
 
   test("receives every message since the feed was issued from an event stream, and the others none twice", async () => {
     page.subscribe(room, record("early"));
-    await page.pass();
-    page.last.open().push(messages(4, 5));
-    await page.pass();
+    await page.advance();
+    page.lastRequest.respondStream().push(messages(4, 5));
+    await page.advance();
     page.subscribe(room, record("late"));
-    await page.pass();
-    expect(page.last.feeds).toEqual([room]);
-    expect(page.last.after).toBe("p.3");
-    page.last.open().push(messages(4, 6));
-    await page.pass();
+    await page.advance();
+    expect(page.lastRequest.feeds).toEqual([room]);
+    expect(page.lastRequest.after).toBe("p.3");
+    page.lastRequest.respondStream().push(messages(4, 6));
+    await page.advance();
     expect(seen).toEqual([...["early: 4", "early: 5"], ...["late: 4", "late: 5"], ...["early: 6", "late: 6"]]);
   });
 
@@ -225,28 +237,28 @@ describe("a later listener of the same channel", () => {
       if (isFirst) page.subscribe(room, record("late"));
       isFirst = false;
     });
-    await page.pass();
-    page.last.open().push(messages(4, 5));
-    await page.pass();
-    expect(page.last.after).toBe("p.3");
-    page.last.open().push(messages(4, 5));
-    await page.pass();
+    await page.advance();
+    page.lastRequest.respondStream().push(messages(4, 5));
+    await page.advance();
+    expect(page.lastRequest.after).toBe("p.3");
+    page.lastRequest.respondStream().push(messages(4, 5));
+    await page.advance();
     expect(seen).toEqual(["early: 4", "early: 5", "late: 4", "late: 5"]);
   });
 
   test("receives every message since the feed was issued from polls", async () => {
     page.subscribe(room, record("early"));
-    await page.pass();
-    page.last.fail();
-    await page.untilAsked();
-    page.last.fail();
-    await page.untilAsked();
-    expect(page.last.kind).toBe("/app/__web/poll");
-    page.last.json({ events: [["room:1", 4]], gaps: [], cursor: "p.4" });
-    await page.pass();
+    await page.advance();
+    page.lastRequest.fail();
+    await page.waitForRequest();
+    page.lastRequest.fail();
+    await page.waitForRequest();
+    expect(page.lastRequest.path).toBe("/app/__web/poll");
+    page.lastRequest.respondJson({ events: [["room:1", 4]], gaps: [], cursor: "p.4" });
+    await page.advance();
     page.subscribe(room, record("late"));
-    await page.pass();
-    expect(page.last.after).toBe("p.3");
+    await page.advance();
+    expect(page.lastRequest.after).toBe("p.3");
     const both = {
       events: [
         ["room:1", 4],
@@ -255,25 +267,25 @@ describe("a later listener of the same channel", () => {
       gaps: [],
       cursor: "p.5",
     };
-    page.last.json(both);
-    await page.untilAsked();
+    page.lastRequest.respondJson(both);
+    await page.waitForRequest();
     expect(seen).toEqual(["early: 4", "late: 4", "late: 5"]);
-    expect(page.last.after).toBe("p.4");
-    page.last.json({ events: [["room:1", 5]], gaps: [], cursor: "p.5" });
-    await page.untilAsked();
-    expect(page.last.after).toBe("p.5");
-    page.last.json({ events: [["room:1", 6]], gaps: [], cursor: "p.6" });
-    await page.pass();
+    expect(page.lastRequest.after).toBe("p.4");
+    page.lastRequest.respondJson({ events: [["room:1", 5]], gaps: [], cursor: "p.5" });
+    await page.waitForRequest();
+    expect(page.lastRequest.after).toBe("p.5");
+    page.lastRequest.respondJson({ events: [["room:1", 6]], gaps: [], cursor: "p.6" });
+    await page.advance();
     expect(seen.slice(3)).toEqual(["early: 5", "early: 6", "late: 6"]);
   });
 
   test("with a newer feed receives only the messages after that feed", async () => {
     page.subscribe(room, record("early"));
-    page.subscribe(feedOf("room:1", { position: "p.5" }), record("late"));
-    await page.pass();
-    expect(page.last.feeds).toEqual([room]);
-    page.last.open().push(messages(4, 6));
-    await page.pass();
+    page.subscribe(unsignedFeed("room:1", { position: "p.5" }), record("late"));
+    await page.advance();
+    expect(page.lastRequest.feeds).toEqual([room]);
+    page.lastRequest.respondStream().push(messages(4, 6));
+    await page.advance();
     expect(seen).toEqual(["early: 4", "early: 5", "early: 6", "late: 6"]);
   });
 });
@@ -292,11 +304,11 @@ describe("a subscription in on_mount", () => {
       });
       return [h(Inner, {})];
     });
-    await page.pass();
-    expect(page.last.feeds).toEqual([news, room]);
+    await page.advance();
+    expect(page.lastRequest.feeds).toEqual([news, room]);
     root.renderComponent(null);
-    await page.pass();
-    expect(page.last.aborted.aborted).toBe(true);
+    await page.advance();
+    expect(page.lastRequest.signal.aborted).toBe(true);
     expect(page.requests.length).toBe(1);
   });
 
@@ -308,10 +320,10 @@ describe("a subscription in on_mount", () => {
       return "shown";
     });
     page.subscribe(room, record("room"));
-    await page.pass();
+    await page.advance();
     root.renderComponent(null);
-    await page.pass();
+    await page.advance();
     expect(seen).toEqual(["mounted"]);
-    expect(page.last.aborted.aborted).toBe(false);
+    expect(page.lastRequest.signal.aborted).toBe(false);
   });
 });

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 export type ChunkGroup = "runtime" | "live";
 
 /** The modules of `dist/` that belong to live updates, without their extension. */
-export const LIVE_MODULES = /^(browser\/(live|subscribe)|protocol\/(event-stream|read-feed|position|live-paths))/;
+export const LIVE_MODULES = /^(browser\/(live|subscribe)|protocol\/(event-stream|read-feed|position|live-paths|gap))/;
 
 const PREACT = /\/node_modules\/preact\//;
 const OWN_PACKAGE = /\/node_modules\/tsweb\/dist\//;

@@ -2,7 +2,7 @@ import { h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { expect, test } from "vitest";
 import { compiledPage, compiledView, createTestApp, getPage } from "#test/compiled-app";
-import { feedOf } from "#test/live-feed";
+import { unsignedFeed } from "#test/unsigned-feed";
 import type { subscribe as browserSubscribe } from "../browser/index.ts";
 import { on_mount, subscribe } from "./browser.ts";
 
@@ -10,7 +10,7 @@ import { on_mount, subscribe } from "./browser.ts";
 const listen: typeof browserSubscribe = subscribe;
 
 test("a view that subscribes in on_mount can be rendered on the server with a feed as its prop", async () => {
-  const feed = feedOf("room:1");
+  const feed = unsignedFeed("room:1");
   const Room = compiledView("Room", (props: { feed: typeof feed }) => {
     on_mount(() => listen(props.feed, () => {}));
     return h("p", null, "Nothing yet");
@@ -22,7 +22,7 @@ test("a view that subscribes in on_mount can be rendered on the server with a fe
 
 test("a view that subscribes while it renders throws on the server", () => {
   const Room = compiledView("Room", () => {
-    listen(feedOf("room:1"), () => {});
+    listen(unsignedFeed("room:1"), () => {});
     return h("p", null, "Nothing yet");
   });
   expect(() => renderToString(h(Room, {}))).toThrow(

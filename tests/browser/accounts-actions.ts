@@ -1,23 +1,23 @@
 /**
- * What a visitor of the accounts example does, step by step.
+ * The actions of users of the accounts example, and checks of its pages.
  */
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** Who the tests register. */
+/** The user that tests register. */
 export const ada = { name: "Ada Lovelace", email: "ada@example.com", password: "analytical engine" };
 
-/** Fills fields, by their names. */
+/** Fills fields, by their ids. */
 export async function fill(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, value] of Object.entries(values)) await page.fill(`#${name}`, value);
 }
 
-/** Presses the button of the form. Waits until it can be pressed: until the script is there. */
+/** Clicks a button. It is enabled once the form is hydrated. */
 export async function submit(page: Page, label: string): Promise<void> {
   await page.getByRole("button", { name: label, exact: true }).click();
 }
 
-/** Registers a new user by the form, and ends on their account's page. */
+/** Registers a new user with the form, and waits for the account page. */
 export async function register(page: Page, email: string): Promise<void> {
   await page.goto("/register");
   await fill(page, { ...ada, email });
@@ -25,26 +25,26 @@ export async function register(page: Page, email: string): Promise<void> {
   await page.waitForURL("**/account");
 }
 
-/** Signs in by the form, from the page that shows it, and ends on the account's page. */
+/** Signs in with the form on the current page, and waits for the account page. */
 export async function signIn(page: Page, email: string): Promise<void> {
   await fill(page, { email, password: ada.password });
   await submit(page, "Sign in");
   await page.waitForURL("**/account");
 }
 
-/** Waits until a field is shown as wrong: with the message tied to it, announced, and with the focus. */
+/** Waits until a field is marked as invalid, has the focus, and is described by the message in an alert. */
 export async function expectError(page: Page, field: string, message: string): Promise<void> {
   await page.locator(`#${field}-error[role="alert"]`, { hasText: message }).waitFor();
   await page.locator(`#${field}[aria-invalid="true"]:focus`).waitFor();
   expect((await page.getAttribute(`#${field}`, "aria-describedby"))?.split(" ")).toContain(`${field}-error`);
 }
 
-/** Waits until a page says something that its visitor has to know. */
+/** Waits until the page shows an alert. */
 export async function expectAlert(page: Page, text: string): Promise<void> {
   await page.getByRole("alert").filter({ hasText: text }).waitFor();
 }
 
-/** Presses Tab until an element has the focus; each stop on the way must be seen to have it. */
+/** Presses Tab until an element has the focus. Every element on the way must have a visible focus. */
 export async function tabTo(page: Page, selector: string): Promise<void> {
   for (let presses = 0; presses < 12; presses++) {
     await page.keyboard.press("Tab");
@@ -52,17 +52,17 @@ export async function tabTo(page: Page, selector: string): Promise<void> {
     expect(outline).not.toBe("none");
     if ((await page.locator(`${selector}:focus`).count()) === 1) return;
   }
-  throw new Error(`Tab does not lead to ${selector}.`);
+  throw new Error(`12 presses of Tab do not reach ${selector}.`);
 }
 
-/** Finds what people with a screen reader or a small screen would stumble over. Runs in the page. */
-export function findFlaws(): string[] {
-  const flaws: string[] = [];
-  const check = (isRight: unknown, flaw: string) => isRight || flaws.push(flaw);
+/** Returns accessibility problems for screen readers and small screens. Runs in the page. */
+export function findAccessibilityProblems(): string[] {
+  const problems: string[] = [];
+  const check = (isValid: unknown, problem: string) => isValid || problems.push(problem);
   check(document.documentElement.lang, "the page has no language");
   check(document.title.trim(), "the page has no title");
-  check(document.querySelectorAll("h1").length === 1, "there is not one h1");
-  check(document.querySelectorAll("main").length === 1, "there is not one main");
+  check(document.querySelectorAll("h1").length === 1, "the page does not have exactly one h1");
+  check(document.querySelectorAll("main").length === 1, "the page does not have exactly one main");
   check(document.documentElement.scrollWidth <= innerWidth, "the page is wider than the screen");
   for (const { labels, name } of document.querySelectorAll("input")) {
     check(labels?.[0]?.textContent?.trim(), `the field ${name} has no label`);
@@ -72,11 +72,11 @@ export function findFlaws(): string[] {
     check(element.textContent?.trim(), `${element.outerHTML} has no text`);
   }
   const ids = [...document.querySelectorAll("[id]")].map(({ id }) => id);
-  check(new Set(ids).size === ids.length, `an id is used twice: ${ids}`);
+  check(new Set(ids).size === ids.length, `the ids are not unique: ${ids}`);
   for (const element of document.querySelectorAll("[aria-describedby]")) {
     for (const id of element.getAttribute("aria-describedby")?.split(" ") ?? []) {
-      check(ids.includes(id), `${id} describes, and is not there`);
+      check(ids.includes(id), `aria-describedby refers to ${id}, which does not exist`);
     }
   }
-  return flaws;
+  return problems;
 }

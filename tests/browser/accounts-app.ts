@@ -1,5 +1,5 @@
 /**
- * The accounts example on its feet for one test file, built: a copy of it, its server, its visitors.
+ * The accounts example, built and running, with users in a browser, for one test file.
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { type Copy, copyExample } from "#test/copy-example";
 import { build, type Environment, type Running, startBuilt } from "#test/run-tsweb";
 import { launch } from "./chromium.ts";
 
-/** The example, running. */
+/** The running example. */
 export class AccountsApp {
   readonly users: BrowserUsers;
   readonly #copy: Copy;
@@ -24,7 +24,7 @@ export class AccountsApp {
     this.#running = running;
   }
 
-  /** Builds and starts it; whoever calls this calls {@link close}. */
+  /** Builds and starts a copy of the example. The caller calls {@link close}. */
   static async open(env: Environment = {}): Promise<AccountsApp> {
     const browser = await launch();
     const copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
@@ -47,15 +47,15 @@ export class AccountsApp {
     return this.#running.address;
   }
 
-  /** Gives all that the server has written so far. */
+  /** Returns the output of the server so far. */
   output(): string {
     return this.#running.output();
   }
 
-  /** Sends everybody home; gives what their browsers complained of. */
+  /** Closes the pages of all users. Returns the problems that the browser reported. */
   async clear(): Promise<string[]> {
     await this.users.closeAll();
-    // ES256 alone is asked for, since tsweb verifies no other; Chromium says at each registration that RS256 is missing.
+    // Chromium warns at each registration that RS256 is missing. tsweb verifies ES256 only, so only ES256 is requested.
     return this.users.problems.splice(0).filter((text) => !text.includes("publicKey.pubKeyCredParams"));
   }
 

@@ -10,10 +10,19 @@ import { BrowserUsers } from "#test/browser-users";
 import { type Copy, copyExample } from "#test/copy-example";
 import { textOfBuild, textOfPages } from "#test/received-text";
 import { build, type Environment, type Running, runScript, startBuilt, startDev } from "#test/run-tsweb";
-import { ada, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-actions.ts";
+import {
+  ada,
+  expectError,
+  fill,
+  findAccessibilityProblems,
+  register,
+  signIn,
+  submit,
+  tabTo,
+} from "./accounts-actions.ts";
 import { launch } from "./chromium.ts";
 
-/** In the text of server modules, so that nothing else can hold it: it must reach no browser. */
+/** A random text in the server modules, which must reach no browser. */
 const MARKER = `marker-${randomBytes(8).toString("hex")}`;
 
 describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 60_000 }, (mode) => {
@@ -25,14 +34,14 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
 
   beforeAll(async () => {
     copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
-    plant(copy.dir);
+    plantMarker(copy.dir);
     env = {
       ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
       WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
     };
     if (mode === "built") await build(copy.dir);
     running = await (mode === "built" ? startBuilt : startDev)(copy.dir, env);
-    browser = await launch({ whole: true });
+    browser = await launch({ fullBrowser: true });
     users = new BrowserUsers(browser, { baseURL: running.address });
   }, 120_000);
 
@@ -52,7 +61,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
 
   const get = (path: string, cookie = "") => fetch(running.address + path, { headers: { cookie }, redirect: "manual" });
 
-  it("registers, refuses the address a second time, signs out, and in with the right password only", async () => {
+  it("registers an address once, signs out, and signs in with the right password only", async () => {
     const page = await users.newPage();
     await page.goto("/register");
     await fill(page, ada);
@@ -81,7 +90,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     expect(await page.locator("dd").allTextContents()).toEqual([ada.name, ada.email]);
   });
 
-  it("sends the signed-in from / to /account, and the signed-out from /account to /", async () => {
+  it("redirects signed-in users from / to /account, and others from /account to /", async () => {
     const page = await users.newPage();
     await page.goto("/account");
     expect(new URL(page.url()).pathname).toBe("/");
@@ -93,7 +102,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     expect([signedOut.status, signedOut.headers.get("location")]).toEqual([303, "/"]);
   });
 
-  it("lets the browser say what is wrong before it asks the server, at the first wrong field", async () => {
+  it("validates the form in the browser, and focuses the first invalid field", async () => {
     const page = await users.newPage();
     const calls: string[] = [];
     page.on("request", (request) => request.method() === "POST" && calls.push(request.url()));
@@ -108,7 +117,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     expect(calls).toEqual([]);
   });
 
-  it("keeps to the interface's table when called by a script", async () => {
+  it("validates the arguments of calls that a script sends", async () => {
     const login = { email: "script@example.com", password: "long enough" };
     const registered = await call("register", { ...login, email: "  Script@Example.COM ", name: "Script" });
     expect(registered).toMatchObject({ status: 200, body: { result: true } });
@@ -116,9 +125,9 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     expect(page).toContain(login.email);
 
     expect(await call("login", login)).toMatchObject({ status: 200, body: { result: true } });
-    const refused = { status: 200, body: { result: false }, cookie: "" };
-    expect(await call("login", { ...login, password: "another" })).toMatchObject(refused);
-    expect(await call("login", { ...login, email: "nobody@example.com" })).toMatchObject(refused);
+    const rejected = { status: 200, body: { result: false }, cookie: "" };
+    expect(await call("login", { ...login, password: "another" })).toMatchObject(rejected);
+    expect(await call("login", { ...login, email: "nobody@example.com" })).toMatchObject(rejected);
     expect(await call("logout", {}, registered.cookie)).toMatchObject({ status: 200, body: { result: null } });
 
     const invalid = { status: 422, body: { error: { code: "validation_error" } } };
@@ -132,15 +141,15 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     expect(taken).toMatchObject({ status: 409, body: { error: { code: "conflict" } } });
   });
 
-  it("registers one of two who take an address at the same moment", async () => {
+  it("registers one of two users who register an address at the same time", async () => {
     const same = { email: "race@example.com", name: "Race", password: "long enough" };
-    const answers = await Promise.all([call("register", same), call("register", same)]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const responses = await Promise.all([call("register", same), call("register", same)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it("says no more than that something went wrong when the database is away", async () => {
-    const away = { ...env, ACCOUNTS_DATABASE_URL: "http://127.0.0.1:1" };
-    const { address, output, stop } = await (mode === "built" ? startBuilt : startDev)(copy.dir, away);
+  it("answers a call with a general error if the database is unreachable", async () => {
+    const unreachable = { ...env, ACCOUNTS_DATABASE_URL: "http://127.0.0.1:1" };
+    const { address, output, stop } = await (mode === "built" ? startBuilt : startDev)(copy.dir, unreachable);
     const login = callAt(address, "login", { email: ada.email, password: ada.password });
     const { status, body } = await login.finally(stop);
     expect([status, body]).toMatchObject([500, { error: { code: "internal", details: {} } }]);
@@ -148,7 +157,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     expect(output()).toContain("The database of users failed");
   });
 
-  it("shows /admin to admins only, and sends no script with it", async () => {
+  it("shows /admin to admins only, without a script", async () => {
     const page = await users.newPage();
     expect((await page.goto("/admin"))?.status()).toBe(401);
     expect(await call("admin_report", {})).toMatchObject({ status: 401, body: { error: { code: "unauthenticated" } } });
@@ -178,7 +187,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     expect(JSON.stringify(body)).not.toContain("pbkdf2");
   });
 
-  it("works with the keyboard alone", async () => {
+  it("can be used with the keyboard only", async () => {
     await call("register", { ...ada, email: "keys@example.com" });
     const page = await users.newPage();
     await page.goto("/");
@@ -201,33 +210,33 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     await page.waitForURL(`${running.address}/`);
   });
 
-  it("sends a form once, and keeps the focus on its button meanwhile", async () => {
+  it("sends a form once, and keeps the focus on its button while it is sent", async () => {
     const page = await users.newPage();
-    let isAsked = () => {};
-    let answer = () => {};
-    const asked = new Promise<void>((resolve) => (isAsked = resolve));
-    const answered = new Promise<void>((resolve) => (answer = resolve));
+    let markSent = () => {};
+    let release = () => {};
+    const sent = new Promise<void>((resolve) => (markSent = resolve));
+    const released = new Promise<void>((resolve) => (release = resolve));
     let calls = 0;
     await page.route("**/__web/rpc/login", async (route) => {
       calls++;
-      isAsked();
-      await answered;
+      markSent();
+      await released;
       await route.continue();
     });
     await page.goto("/");
     await fill(page, { email: "nobody@example.com", password: "whatever it is" });
     await page.locator("button:enabled").focus();
     await page.keyboard.press("Enter");
-    await asked;
+    await sent;
     await page.locator('button:enabled[aria-disabled="true"]:focus', { hasText: "Signing in…" }).waitFor();
     await page.keyboard.press("Enter");
-    answer();
+    release();
     await expectError(page, "password", "Unknown email or wrong password.");
     expect(calls).toBe(1);
     expect(await page.textContent("button")).toBe("Sign in");
   });
 
-  it("says that a call did not get through, and sends it when asked again", async () => {
+  it("shows that a call has failed, and sends it again on request", async () => {
     await call("register", { ...ada, email: "again@example.com" });
     const page = await users.newPage();
     await page.goto("/");
@@ -241,7 +250,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     await page.waitForURL("**/account");
   });
 
-  it("keeps what was typed, and out of the address, where there is no script", async () => {
+  it("keeps the input and submits no form without JavaScript", async () => {
     const page = await users.newPage({ javaScriptEnabled: false });
     for (const path of ["/", "/register"]) {
       await page.goto(path);
@@ -254,11 +263,11 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     }
   });
 
-  it("names every field, every page and every error, and fits on a small screen", async () => {
+  it("has no accessibility problems, and fits on a small screen", async () => {
     const page = await users.newPage({ viewport: { width: 320, height: 640 } });
     const check = async (path: string) => {
       await page.goto(path);
-      expect(await page.evaluate(findFlaws), path).toEqual([]);
+      expect(await page.evaluate(findAccessibilityProblems), path).toEqual([]);
     };
     await check("/");
     await check("/register");
@@ -268,7 +277,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     await check("/nowhere");
   });
 
-  it("lets no browser see the text of a server module", async () => {
+  it("sends no text of a server module to a browser", async () => {
     const pages = ["/", "/register", "/account"];
     const modules = ["accounts", "users"].flatMap((name) => {
       const path = `/src/${name}.server.ts`;
@@ -287,7 +296,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
       ...(await Promise.all(modules.map(async (name) => ({ name, text: await (await get(name)).text() })))),
       ...(mode === "built" ? textOfBuild(copy.dir) : []),
     ];
-    // Without these two the search could pass for having nothing to find, or nowhere to look.
+    // Proves that the marker is in the build, and that the searched text includes the pages' scripts.
     if (mode === "built") expect(readFileSync(join(copy.dir, "dist/app.mjs"), "utf8")).toContain(MARKER);
     expect(received.some(({ text }) => text.includes("current-password"))).toBe(true);
     for (const secret of [MARKER, "ACCOUNTS_DATABASE_URL", "verify_password", "CREATE TABLE"]) {
@@ -296,7 +305,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
   });
 });
 
-/** Calls a server function as a script would. */
+/** Calls a server function without a browser. */
 async function callAt(address: string, name: string, args: object, cookie = "") {
   const response = await fetch(`${address}/__web/rpc/${name}`, {
     method: "POST",
@@ -307,8 +316,8 @@ async function callAt(address: string, name: string, args: object, cookie = "") 
   return { status: response.status, body: await response.json(), cookie: setCookie.split(";", 1)[0] ?? "" };
 }
 
-/** Puts the marker into the text of server modules: a message, a statement to the database, a comment. */
-function plant(dir: string): void {
+/** Adds the marker to server modules: in a message, in an SQL statement and in a comment. */
+function plantMarker(dir: string): void {
   const change = (file: string, text: string, marked: string) => {
     const path = join(dir, "src", file);
     const source = readFileSync(path, "utf8");

@@ -1,24 +1,34 @@
 /**
- * One-time codes, links, and attempts that are held back, in the accounts example, built.
+ * One-time codes, sign-in links and limits of attempts in the accounts example, built, in Chromium.
  */
 import { randomBytes } from "node:crypto";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { issue_magic_token, totp } from "../../src/auth/index.ts";
-import { ada, expectAlert, expectError, fill, findFlaws, register, signIn, submit, tabTo } from "./accounts-actions.ts";
+import {
+  ada,
+  expectAlert,
+  expectError,
+  fill,
+  findAccessibilityProblems,
+  register,
+  signIn,
+  submit,
+  tabTo,
+} from "./accounts-actions.ts";
 import { AccountsApp } from "./accounts-app.ts";
 import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-actions.ts";
 
 const SECRET = randomBytes(32).toString("hex");
 const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 
-/** Reads a secret as an authenticator app does. */
-function unbase32(text: string): Uint8Array {
+/** Decodes a base32 secret, as an authenticator app does. */
+function decodeBase32(text: string): Uint8Array {
   const bits = [...text].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, "0")).join("");
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2));
 }
 
-/** Gives the codes that are right at this moment: that of now, and its neighbours. Each can be used once. */
+/** Returns the codes that are valid now: of the previous, the current and the next step. Each can be used once. */
 function codesOf(secret: Uint8Array): [string, string, string] {
   const now = Date.now() / 1000;
   return [totp(secret, { at: now - 30 }), totp(secret, { at: now }), totp(secret, { at: now + 30 })];
@@ -38,7 +48,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
   afterAll(() => app?.close());
 
   let calls = 0;
-  /** Calls a server function as a script would: each time from another address, as somebody with many machines. */
+  /** Calls a server function without a browser, each time from another address, to avoid the rate limit per client. */
   async function call(name: string, args: object, cookie = "") {
     calls++;
     const address = `203.0.113.${calls % 256}`;
@@ -51,12 +61,12 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
     return { status: response.status, body: await response.json(), cookie: cookies.join("; ") };
   }
 
-  /** Switches codes on for the account that is signed in; the first of the three codes is used for it, and given. */
-  async function switchOn(page: Page): Promise<{ secret: Uint8Array; used: string }> {
+  /** Switches codes on for the signed-in user. Returns the secret and the code that was used for it. */
+  async function switchCodesOn(page: Page): Promise<{ secret: Uint8Array; used: string }> {
     await page.goto("/account/codes");
     await submit(page, "Set up one-time codes");
     const shown = await page.locator("code.secret").textContent();
-    const secret = unbase32(shown?.replaceAll(" ", "") ?? "");
+    const secret = decodeBase32(shown?.replaceAll(" ", "") ?? "");
     const [used] = codesOf(secret);
     await fill(page, { code: used });
     await submit(page, "Switch on");
@@ -64,13 +74,13 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
     return { secret, used };
   }
 
-  /** The links that were written to the log for an address. */
+  /** Returns the links in the log for an address. */
   const linksTo = (email: string) =>
     [...app.output().matchAll(/A link for (\S+): (http\S+)/g)].flatMap(([, to, link]) =>
       to === email ? [link ?? ""] : [],
     );
 
-  async function askForLink(page: Page, email: string): Promise<string> {
+  async function requestLink(page: Page, email: string): Promise<string> {
     const before = linksTo(email).length;
     await page.goto("/");
     await page.getByRole("link", { name: "Email me a link" }).click();
@@ -84,8 +94,8 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
     return linksTo(email).at(-1) ?? "";
   }
 
-  describe("with one-time codes", () => {
-    it("shows a secret for the app, and asks for its code once one was right", async () => {
+  describe("one-time codes", () => {
+    it("are required at sign-in after the setup was confirmed with a code", async () => {
       const page = await app.users.newPage();
       await register(page, "codes@example.com");
       await page.getByRole("link", { name: "One-time codes" }).click();
@@ -96,14 +106,15 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       expect(link).toBe(`otpauth://totp/Accounts%3Acodes%40example.com?secret=${shown}&issuer=Accounts`);
 
       await fill(page, { code: "000000" });
-      const [before, now, after] = codesOf(unbase32(shown));
-      if ([before, now, after].includes("000000")) throw new Error("One in a third of a million runs: run it again.");
+      const [before, now, after] = codesOf(decodeBase32(shown));
+      if ([before, now, after].includes("000000"))
+        throw new Error("The valid code is 000000 by chance. Run the test again.");
       await submit(page, "Switch on");
       await expectError(page, "code", "That code is wrong, or was used.");
       await signOut(page);
       await signIn(page, "codes@example.com");
 
-      const { secret, used } = await switchOn(page);
+      const { secret, used } = await switchCodesOn(page);
       await signOut(page);
       await fill(page, { email: "codes@example.com", password: ada.password });
       await submit(page, "Sign in");
@@ -128,43 +139,43 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       await signIn(page, "codes@example.com");
     });
 
-    it("gives no session for the password alone, and takes a code only after it", async () => {
+    it("are accepted only after the password, which alone creates no session", async () => {
       const email = "half@example.com";
       const page = await app.users.newPage();
       await register(page, email);
-      const { secret } = await switchOn(page);
-      const half = await call("login", { email, password: ada.password });
-      expect(half).toMatchObject({ status: 200, body: { result: true } });
-      expect(half.cookie).not.toContain("web_session");
-      expect(half.cookie).toMatch(/^accounts_code=[\w-]{43}$/);
-      expect(await call("set_up_codes", {}, half.cookie)).toMatchObject({ status: 401 });
+      const { secret } = await switchCodesOn(page);
+      const passwordOnly = await call("login", { email, password: ada.password });
+      expect(passwordOnly).toMatchObject({ status: 200, body: { result: true } });
+      expect(passwordOnly.cookie).not.toContain("web_session");
+      expect(passwordOnly.cookie).toMatch(/^accounts_code=[\w-]{43}$/);
+      expect(await call("set_up_codes", {}, passwordOnly.cookie)).toMatchObject({ status: 401 });
 
       const [, code] = codesOf(secret);
-      const tooLate = { status: 401, body: { error: { code: "unauthenticated" } } };
+      const signInExpired = { status: 401, body: { error: { code: "unauthenticated" } } };
       for (const cookie of [
         "",
         "accounts_code=",
         `accounts_code=${"A".repeat(43)}`,
-        half.cookie.replace("code", "passkey-use"),
+        passwordOnly.cookie.replace("code", "passkey-use"),
       ]) {
-        expect(await call("enter_code", { code }, cookie)).toMatchObject(tooLate);
+        expect(await call("enter_code", { code }, cookie)).toMatchObject(signInExpired);
       }
       expect(await call("login", { email, password: "wrong" })).toMatchObject({ body: { result: false }, cookie: "" });
-      const whole = await call("enter_code", { code }, half.cookie);
-      expect(whole).toMatchObject({ status: 200, body: { result: true } });
-      expect(whole.cookie).toContain("web_session=");
-      expect(await call("enter_code", { code }, half.cookie)).toMatchObject(tooLate);
+      const complete = await call("enter_code", { code }, passwordOnly.cookie);
+      expect(complete).toMatchObject({ status: 200, body: { result: true } });
+      expect(complete.cookie).toContain("web_session=");
+      expect(await call("enter_code", { code }, passwordOnly.cookie)).toMatchObject(signInExpired);
     });
 
-    it("asks for a code after a link, and for none after a passkey", async () => {
+    it("are required after a link, and not after a passkey", async () => {
       const email = "both@example.com";
       const page = await app.users.newPage();
       await Authenticator.addTo(page);
       await register(page, email);
       await addPasskey(page);
-      const { secret } = await switchOn(page);
+      const { secret } = await switchCodesOn(page);
       await signOut(page);
-      await page.goto(await askForLink(page, email));
+      await page.goto(await requestLink(page, email));
       await submit(page, "Sign in");
       await page.waitForURL("**/code");
       await fill(page, { code: codesOf(secret)[1] });
@@ -175,33 +186,33 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       await page.waitForURL("**/account");
     });
 
-    it("holds back who guesses: past ten wrong codes in five minutes, the right one too", async () => {
+    it("are rejected after ten wrong codes in five minutes, also the right one", async () => {
       const email = "guessed@example.com";
       const page = await app.users.newPage();
       await register(page, email);
-      const { secret } = await switchOn(page);
-      const wrong = (at: number) => String((Number(codesOf(secret)[1]) + 1000 + at) % 1_000_000).padStart(6, "0");
-      for (let at = 0; at < 10; at++) {
-        // A new sign-in makes no new guesses.
+      const { secret } = await switchCodesOn(page);
+      const wrongCode = (n: number) => String((Number(codesOf(secret)[1]) + 1000 + n) % 1_000_000).padStart(6, "0");
+      for (let n = 0; n < 10; n++) {
+        // A new sign-in does not reset the count.
         const { cookie } = await call("login", { email, password: ada.password });
-        expect(await call("enter_code", { code: wrong(at) }, cookie)).toMatchObject({ body: { result: false } });
+        expect(await call("enter_code", { code: wrongCode(n) }, cookie)).toMatchObject({ body: { result: false } });
       }
       const { cookie } = await call("login", { email, password: ada.password });
-      const held = await call("enter_code", { code: codesOf(secret)[1] }, cookie);
-      expect(held).toMatchObject({ status: 429, body: { error: { code: "rate_limited" } } });
+      const limitedResponse = await call("enter_code", { code: codesOf(secret)[1] }, cookie);
+      expect(limitedResponse).toMatchObject({ status: 429, body: { error: { code: "rate_limited" } } });
     });
   });
 
-  describe("with links", () => {
-    it("writes one to the log, that leads to a button and is spent by it", async () => {
+  describe("sign-in links", () => {
+    it("are written to the log, and can be used once, by a button on their page", async () => {
       const email = "linked@example.com";
       const page = await app.users.newPage();
       await register(page, email);
       await signOut(page);
-      const link = await askForLink(page, email);
+      const link = await requestLink(page, email);
       expect(link).toMatch(new RegExp(`^${app.address}/link/open#[\\w.-]+$`));
 
-      // A scanner that opens it, script and all, spends nothing.
+      // A mail scanner that opens the link and runs its script does not use it up.
       const scanner = await app.users.newPage();
       await scanner.goto(link, { waitUntil: "networkidle" });
       await page.goto(link);
@@ -215,7 +226,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       expect(new URL(scanner.url()).pathname).toBe("/");
     });
 
-    it("says the same to whoever asks, and writes nothing for an address that is not registered", async () => {
+    it("are sent to registered addresses only, which the response does not reveal", async () => {
       const page = await app.users.newPage();
       await page.goto("/link");
       await fill(page, { email: "nobody@example.com" });
@@ -229,11 +240,11 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       expect(unknown).toEqual(known);
     });
 
-    it("takes no token but its own, unspent and unexpired", async () => {
+    it("are rejected with a forged, expired, used or other token", async () => {
       const email = "tokens@example.com";
       await call("register", { ...ada, email });
-      const right = (subject: string, ttl: number, secret = SECRET) => issue_magic_token(secret, subject, { ttl });
-      const refused = {
+      const validToken = (subject: string, ttl: number, secret = SECRET) => issue_magic_token(secret, subject, { ttl });
+      const rejected = {
         status: 401,
         body: { error: { message: expect.stringContaining("expired, or was used") } },
         cookie: "",
@@ -241,43 +252,45 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       for (const token of [
         "",
         "x",
-        right(email, 60),
-        right(`confirm ${email}`, 60),
-        right(`sign-in ${email}`, 0),
-        right("sign-in nobody@example.com", 60),
-        right(`sign-in ${email}`, 60, randomBytes(32).toString("hex")),
-        `${right(`sign-in ${email}`, 60)}x`,
+        validToken(email, 60),
+        validToken(`confirm ${email}`, 60),
+        validToken(`sign-in ${email}`, 0),
+        validToken("sign-in nobody@example.com", 60),
+        validToken(`sign-in ${email}`, 60, randomBytes(32).toString("hex")),
+        `${validToken(`sign-in ${email}`, 60)}x`,
       ]) {
-        expect(await call("open_link", { token })).toMatchObject(refused);
+        expect(await call("open_link", { token })).toMatchObject(rejected);
       }
-      const token = right(`sign-in ${email}`, 60);
-      const answers = await Promise.all(Array.from({ length: 5 }, () => call("open_link", { token })));
-      expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
+      const token = validToken(`sign-in ${email}`, 60);
+      const responses = await Promise.all(Array.from({ length: 5 }, () => call("open_link", { token })));
+      expect(responses.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401]);
     });
 
-    it("sends no more than ten in five minutes to one address", async () => {
+    it("are sent to one address at most ten times in five minutes", async () => {
       const email = "flooded@example.com";
       await call("register", { ...ada, email });
-      for (let at = 0; at < 10; at++) expect(await call("send_link", { email })).toMatchObject({ status: 200 });
-      const held = { status: 429, body: { error: { code: "rate_limited" } } };
-      expect(await call("send_link", { email: ` ${email.toUpperCase()} ` })).toMatchObject(held);
+      for (let n = 0; n < 10; n++) expect(await call("send_link", { email })).toMatchObject({ status: 200 });
+      const limited = { status: 429, body: { error: { code: "rate_limited" } } };
+      expect(await call("send_link", { email: ` ${email.toUpperCase()} ` })).toMatchObject(limited);
       expect(linksTo(email)).toHaveLength(10);
     });
   });
 
-  describe("when passwords are tried", () => {
-    it("answers false ten times, then holds everyone back from that account, whoever they are", async () => {
+  describe("attempts to sign in with a password", () => {
+    it("are limited to ten wrong ones per account, for all clients", async () => {
       for (const email of ["tried@example.com", "not-registered@example.com"]) {
         if (email.startsWith("tried")) await call("register", { ...ada, email });
-        for (let at = 0; at < 10; at++) {
-          expect(await call("login", { email, password: `guess ${at}` })).toMatchObject({
+        for (let n = 0; n < 10; n++) {
+          expect(await call("login", { email, password: `guess ${n}` })).toMatchObject({
             status: 200,
             body: { result: false },
           });
         }
-        const held = { status: 429, body: { error: { code: "rate_limited" } } };
-        expect(await call("login", { email, password: ada.password })).toMatchObject(held);
-        expect(await call("login", { email: ` ${email.toUpperCase()}`, password: ada.password })).toMatchObject(held);
+        const limited = { status: 429, body: { error: { code: "rate_limited" } } };
+        expect(await call("login", { email, password: ada.password })).toMatchObject(limited);
+        expect(await call("login", { email: ` ${email.toUpperCase()}`, password: ada.password })).toMatchObject(
+          limited,
+        );
       }
       expect(await call("login", { email: "other@example.com", password: "x" })).toMatchObject({
         body: { result: false },
@@ -290,22 +303,24 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       await expectAlert(page, "That was tried too often. Wait five minutes, and try again.");
     });
 
-    it("counts them together when they come together, and forgets them after one that was right", async () => {
+    it("are counted if they arrive together, and reset by a correct one", async () => {
       const email = "together@example.com";
       await call("register", { ...ada, email });
-      for (let at = 0; at < 9; at++) await call("login", { email, password: "wrong" });
+      for (let n = 0; n < 9; n++) await call("login", { email, password: "wrong" });
       expect(await call("login", { email, password: ada.password })).toMatchObject({ body: { result: true } });
-      const answers = await Promise.all(Array.from({ length: 15 }, () => call("login", { email, password: "wrong" })));
-      expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
-      expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
+      const responses = await Promise.all(
+        Array.from({ length: 15 }, () => call("login", { email, password: "wrong" })),
+      );
+      expect(responses.filter(({ status }) => status === 200)).toHaveLength(10);
+      expect(responses.filter(({ status }) => status === 429)).toHaveLength(5);
     });
   });
 
-  it("has pages that name every field, work with the keyboard, and fit on a small screen", async () => {
+  it("has pages for codes and links without accessibility problems, which fit on a small screen", async () => {
     const page = await app.users.newPage({ viewport: { width: 320, height: 640 } });
     const check = async (path: string) => {
       await page.goto(path);
-      expect(await page.evaluate(findFlaws), path).toEqual([]);
+      expect(await page.evaluate(findAccessibilityProblems), path).toEqual([]);
     };
     await check("/link");
     await check("/link/open");
@@ -315,17 +330,17 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
     await tabTo(page, "button");
     await page.keyboard.press("Enter");
     const shown = (await page.locator("code.secret").textContent()) ?? "";
-    expect(await page.evaluate(findFlaws)).toEqual([]);
+    expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
     await page.locator("button:enabled").waitFor();
     await tabTo(page, "#code");
-    await page.keyboard.type(codesOf(unbase32(shown.replaceAll(" ", "")))[0]);
+    await page.keyboard.type(codesOf(decodeBase32(shown.replaceAll(" ", "")))[0]);
     await page.keyboard.press("Enter");
     await page.locator(".badge", { hasText: "On" }).waitFor();
-    expect(await page.evaluate(findFlaws)).toEqual([]);
+    expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
     await signOut(page);
     await fill(page, { email: "flawless@example.com", password: ada.password });
     await submit(page, "Sign in");
     await page.waitForURL("**/code");
-    expect(await page.evaluate(findFlaws)).toEqual([]);
+    expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
   });
 });

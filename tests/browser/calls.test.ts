@@ -1,6 +1,5 @@
 /**
- * Calls and streams of a built application in Chromium: with the CSRF token that the application
- * does nothing about, and with a loop that is left in every way.
+ * Calls and streams of a built application in Chromium: CSRF tokens, and all ways to leave the loop of a stream.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -35,7 +34,7 @@ export const failing = server(async function* () {
 });
 export const broken = server(function* () {
   yield request.path;
-  throw new Error("a secret of the house");
+  throw new Error("an internal detail");
 });
 `;
 
@@ -160,8 +159,8 @@ async function open(): Promise<Page> {
   return page;
 }
 
-describe("a function for the signed-in, where tokens are asked for", () => {
-  it("can be called before and after sign-in and sign-out, without a page in between", async () => {
+describe("a function with auth_required, in an application with CSRF tokens", () => {
+  it("can be called before and after sign-in and sign-out on the same page", async () => {
     const page = await open();
     expect(await press(page, "spend")).toBe("unauthenticated Sign in to use spend.");
     await press(page, "enter");
@@ -172,7 +171,7 @@ describe("a function for the signed-in, where tokens are asked for", () => {
     expect(await press(page, "spend")).toBe("ada");
   });
 
-  it("can be called from a tab that is older than the sign-in of another", async () => {
+  it("can be called from a tab that was opened before the sign-in in another tab", async () => {
     const first = await open();
     const second = await first.context().newPage();
     await second.goto("/");
@@ -182,7 +181,7 @@ describe("a function for the signed-in, where tokens are asked for", () => {
     expect(await press(first, "spend")).toBe("ada");
   });
 
-  it("cannot be called without the token, though the cookie goes along", async () => {
+  it("cannot be called without the token, even with the session cookie", async () => {
     const page = await open();
     await press(page, "enter");
     const status = await page.evaluate(async () => {
@@ -194,7 +193,7 @@ describe("a function for the signed-in, where tokens are asked for", () => {
 });
 
 describe("a stream", () => {
-  it("gives its values and ends", async () => {
+  it("yields its values and ends", async () => {
     expect(await press(await open(), "whole")).toBe("10");
   });
 
@@ -202,19 +201,19 @@ describe("a stream", () => {
     ["break", "1000,999,998"],
     ["throw", "1000,999,-1"],
     ["cancel", "1000,999,998"],
-  ])("left by %s ends the function on the server", async (way, seen) => {
+  ])("that is left by %s ends the function on the server", async (way, seen) => {
     const page = await open();
     expect(await press(page, way)).toBe(seen);
     await expect.poll(async () => (await press(page, "closed")).split(",")).toContain(way);
   });
 
-  it("raises an error after the values that came before it, and hides what is not for the caller", async () => {
+  it("throws an error after the values before it, and does not reveal an internal error", async () => {
     const page = await open();
     expect(await press(page, "failing")).toBe("1,2,conflict,Enough.");
-    const told = await press(page, "broken");
-    expect(told).toMatch(/^internal Something went wrong on the server\. See request [0-9a-f]{32} in its log\.$/);
-    const [, id] = /request ([0-9a-f]{32})/.exec(told) ?? [];
-    expect(running.output()).toContain("a secret of the house");
+    const message = await press(page, "broken");
+    expect(message).toMatch(/^internal Something went wrong on the server\. See request [0-9a-f]{32} in its log\.$/);
+    const [, id] = /request ([0-9a-f]{32})/.exec(message) ?? [];
+    expect(running.output()).toContain("an internal detail");
     expect(running.output()).toContain(String(id));
   });
 });

@@ -1,10 +1,10 @@
 /**
- * Finds and starts the Chromium that the browser tests share.
+ * Finds and starts the Chromium of the browser tests.
  */
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-const USUAL_PLACES = [
+const EXECUTABLES = [
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
   "/usr/bin/google-chrome",
@@ -12,10 +12,10 @@ const USUAL_PLACES = [
 ] as const;
 
 /**
- * Chromium's engine and network without the window around them: in one with a window a visitor costs six
- * times the processor's time, though nobody sees it. Debian's own start script would outlive a kill.
+ * Chromium's headless shell: engine and network without a user interface. It needs a sixth of the processor time of
+ * a Chromium with `--headless`. Debian's start script is not used, because Chromium would outlive it when it is killed.
  */
-const SHELLS = ["/usr/lib/chromium/chromium-headless-shell", "/usr/bin/chromium-headless-shell"] as const;
+const HEADLESS_SHELLS = ["/usr/lib/chromium/chromium-headless-shell", "/usr/bin/chromium-headless-shell"] as const;
 
 const ARGUMENTS = [
   "--no-sandbox",
@@ -28,38 +28,38 @@ const ARGUMENTS = [
 ] as const;
 
 /**
- * Gives the path of the Chromium to test with: `CHROMIUM_PATH`, else the first that is there.
+ * Returns the path of the Chromium to test with: `CHROMIUM_PATH`, or the first candidate that exists.
  *
- * @throws Error that says what to install, when there is none; a browser test never passes unrun
+ * @throws Error with installation instructions if there is none, because browser tests are never skipped
  */
-function chromiumPath(places: readonly string[]): string {
-  const asked = process.env.CHROMIUM_PATH;
-  if (asked !== undefined) {
-    if (existsSync(asked)) return asked;
-    throw new Error(`CHROMIUM_PATH is "${asked}", and there is no such file.`);
+function chromiumPath(candidates: readonly string[]): string {
+  const configured = process.env.CHROMIUM_PATH;
+  if (configured !== undefined) {
+    if (existsSync(configured)) return configured;
+    throw new Error(`CHROMIUM_PATH is "${configured}", but this file does not exist. Set it to Chromium's executable.`);
   }
-  const found = places.find((path) => existsSync(path));
-  if (found !== undefined) return found;
+  const existing = candidates.find((path) => existsSync(path));
+  if (existing !== undefined) return existing;
   throw new Error(
     "The browser tests need Chromium. Install it (Debian and Ubuntu: apt-get install chromium) " +
-      `or set CHROMIUM_PATH to its executable. Looked in ${places.join(", ")}.`,
+      `or set CHROMIUM_PATH to its executable. Looked for ${candidates.join(", ")}.`,
   );
 }
 
-/** How a Chromium is started. */
+/** The options of {@link launch}. */
 export interface LaunchOptions {
-  /** With all of a desktop's browser, as people have it; else without its window where that is installed. */
-  readonly whole?: boolean;
+  /** Uses the full desktop browser. Default: the headless shell, if it is installed. */
+  readonly fullBrowser?: boolean;
 }
 
 /**
- * Starts a headless Chromium with a profile of its own; whoever calls it closes it.
+ * Starts a headless Chromium with a new profile. The caller closes it.
  *
  * @example
  * const browser = await launch();
  * try { … } finally { await browser.close(); }
  */
-export function launch({ whole = false }: LaunchOptions = {}): Promise<Browser> {
-  const executablePath = chromiumPath(whole ? USUAL_PLACES : [...SHELLS, ...USUAL_PLACES]);
+export function launch({ fullBrowser = false }: LaunchOptions = {}): Promise<Browser> {
+  const executablePath = chromiumPath(fullBrowser ? EXECUTABLES : [...HEADLESS_SHELLS, ...EXECUTABLES]);
   return chromium.launch({ executablePath, args: [...ARGUMENTS] });
 }

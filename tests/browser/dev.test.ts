@@ -1,10 +1,9 @@
 /**
- * The development server in a real browser: what an edit does to the screen, and how mistakes are shown.
+ * The development server in Chromium: the effect of edits, and how errors are shown.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { sendRequest } from "#test/raw-http";
 import { type Running, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
@@ -21,45 +20,46 @@ beforeAll(async () => {
   users = new BrowserUsers(browser, { baseURL: dev.address });
 });
 
-const mends: (() => void)[] = [];
+/** Functions that restore the files that the test has edited. */
+const restores: (() => void)[] = [];
 
 afterEach(async () => {
   await users.closeAll();
-  await mendAll();
+  await restoreAll();
   expect(users.problems.splice(0)).toEqual([]);
 });
 
-/** What the server tells of edits: their number, and whether the last has taken effect. */
+/** Returns the number of edits that the server has seen, and whether the last one has taken effect. */
 async function edits(): Promise<{ readonly count: number; readonly isSettled: boolean }> {
   const text = await (await fetch(`${dev.address}/@tsweb/edits`)).text();
   return { count: Number.parseInt(text, 10), isSettled: !text.endsWith("+") };
 }
 
-/** Waits until the server has taken note of all edits: of two in one moment it may see but one. */
-async function settled(): Promise<void> {
+/** Waits until all edits have taken effect. The server may see two edits in quick succession as one. */
+async function waitForEdits(): Promise<void> {
   await expect.poll(async () => (await edits()).isSettled).toBe(true);
 }
 
-/** Puts all files back, and waits until the server has taken note: else it would reload the next test's page. */
-async function mendAll(): Promise<void> {
-  const begun = mends.splice(0).reverse();
-  if (begun.length === 0) return;
-  await settled();
+/** Restores all files, and waits for the effect: otherwise the server would reload the page of the next test. */
+async function restoreAll(): Promise<void> {
+  const pending = restores.splice(0).reverse();
+  if (pending.length === 0) return;
+  await waitForEdits();
   const { count } = await edits();
-  for (const mend of begun) mend();
+  for (const restore of pending) restore();
   await expect.poll(async () => (await edits()).count).toBeGreaterThan(count);
-  await settled();
-  await takeWhatIsKept();
+  await waitForEdits();
+  await receivePendingReload();
 }
 
-/** Comes and goes: of an edit that nobody saw, the build tool has the next page that comes reload. */
-async function takeWhatIsKept(): Promise<void> {
+/** Opens and closes a page: after an edit without an open page, Vite reloads the next page that connects. */
+async function receivePendingReload(): Promise<void> {
   const page = await users.newPage();
-  const told = new Promise((resolve) => {
+  const received = new Promise((resolve) => {
     page.on("websocket", (socket) => socket.once("framereceived", resolve));
   });
   await page.goto("/plain");
-  await Promise.race([told, page.waitForTimeout(5_000)]); // a page that shows an error is told nothing
+  await Promise.race([received, page.waitForTimeout(5_000)]); // a page that shows an error receives nothing
   await users.closeAll();
 }
 
@@ -70,14 +70,14 @@ afterAll(async () => {
   expect(code).toBe(0);
 });
 
-/** Edits a file for the length of a test. */
-function edit(file: string, part: string, other: string): () => void {
-  const mend = project.edit(`src/${file}`, part, other);
-  mends.push(mend);
-  return mend;
+/** Edits a file until the end of the test. Returns a function that restores it earlier. */
+function edit(file: string, search: string, replacement: string): () => void {
+  const restore = project.edit(`src/${file}`, search, replacement);
+  restores.push(restore);
+  return restore;
 }
 
-/** Opens the home page, waits until it is alive, and gives its view a state to lose. */
+/** Opens the home page, waits until it is hydrated, and changes the state of its view. */
 async function openHome(): Promise<Page> {
   const page = await users.newPage();
   await page.goto("/");
@@ -101,17 +101,17 @@ const colorOf = (page: Page, selector: string, property = "color") =>
     .locator(selector)
     .evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), property);
 
-/** Text in what the server has written since a moment. */
-function terminal(): () => string {
+/** Returns a function that returns the output of the server since this call. */
+function recordOutput(): () => string {
   const { length } = dev.output();
   return () => dev.output().slice(length).replace(ANSI, "");
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: that is what colours a terminal
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with the control character ESC
 const ANSI = /\u001b\[[0-9;]*m/g;
 
 describe("the first page", () => {
-  it("comes alive, with its styles and pictures", async () => {
+  it("is hydrated, with its style sheets and images", async () => {
     const page = await openHome();
     expect(await page.textContent("#count")).toBe("4");
     await page.click("#greet");
@@ -125,7 +125,7 @@ describe("the first page", () => {
     expect(await page.locator("img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(0);
   });
 
-  it("has the build tool's script and no other, where it has no view", async () => {
+  it("has only Vite's script on a page without views", async () => {
     const page = await users.newPage();
     await page.goto("/plain");
     const scripts = await page.locator("script").evaluateAll((all) => all.map((each) => each.getAttribute("src")));
@@ -134,16 +134,16 @@ describe("the first page", () => {
 });
 
 describe("an edit", () => {
-  it.each([5, 15, 30, 45])("that is written in two steps, %i ms apart, is seen whole", async (apart) => {
+  it.each([5, 15, 30, 45])("that is output in two steps, %i ms apart, takes effect as a whole", async (delayMs) => {
     const text = project.read("src/functions.server.ts");
-    project.write("src/functions.server.ts", ""); // as a writer does that was held up after emptying the file
-    await new Promise((resolve) => setTimeout(resolve, apart));
+    project.write("src/functions.server.ts", ""); // like an editor that is interrupted after it has truncated the file
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
     project.write("src/functions.server.ts", text);
-    await settled();
+    await waitForEdits();
     await openHome();
   });
 
-  it("of a view changes the screen and keeps its state", async () => {
+  it("of a view updates the page and keeps the state", async () => {
     const page = await openHome();
     edit("counter.tsx", "More\n", "Still more\n");
     await page.locator("#more", { hasText: "Still more" }).waitFor();
@@ -152,14 +152,14 @@ describe("an edit", () => {
     expect(await page.textContent("#count")).toBe("5");
   });
 
-  it("of a component inside a view does too", async () => {
+  it("of a component inside a view updates the page and keeps the state", async () => {
     const page = await openHome();
     edit("badge.tsx", "{text}", "{text} of honour");
     await page.locator("#badge", { hasText: "Badge of honour" }).waitFor();
     await expectStateKept(page);
   });
 
-  it("of a view that is a default export does too", async () => {
+  it("of a view that is a default export updates the page and keeps the state", async () => {
     const page = await openHome();
     await page.click("#note");
     edit("note.tsx", '"Open"', '"Wide open"');
@@ -172,14 +172,14 @@ describe("an edit", () => {
     ["pages.css", "rgb(10, 20, 30)", "h1", "color"],
     ["counter.css", "rgb(7, 8, 9)", "#counter", "border-top-color"],
     ["note.module.css", "rgb(40, 50, 60)", "#note", "color"],
-  ])("of %s changes the screen without a reload", async (file, color, selector, property) => {
+  ])("of %s updates the page without a reload", async (file, color, selector, property) => {
     const page = await openHome();
-    const other = "rgb(200, 100, 50)";
-    const mend = edit(file, color, other);
-    await expect.poll(() => colorOf(page, selector, property)).toBe(other);
+    const newColor = "rgb(200, 100, 50)";
+    const restore = edit(file, color, newColor);
+    await expect.poll(() => colorOf(page, selector, property)).toBe(newColor);
     await expectStateKept(page);
-    await settled();
-    mend();
+    await waitForEdits();
+    restore();
     await expect.poll(() => colorOf(page, selector, property)).toBe(color);
   });
 
@@ -191,17 +191,17 @@ describe("an edit", () => {
     expect(await isSamePage(page)).toBe(false);
   });
 
-  it("of a server function reloads the page, and the new one answers", async () => {
+  it("of a server function reloads the page, and takes effect", async () => {
     const page = await openHome();
     edit("functions.server.ts", "Hello", "Good morning");
-    await expect.poll(() => isSamePage(page).catch(() => true)).toBe(false); // asked while it reloads: not yet
+    await expect.poll(() => isSamePage(page).catch(() => true)).toBe(false); // the page cannot be evaluated while it reloads
     await page.locator("#counter[data-alive=true]").waitFor();
     await page.fill("#name", "Ada");
     await page.click("#greet");
     await page.locator("#greeting", { hasText: "Good morning Ada" }).waitFor();
   });
 
-  it("that adds a server module to the application needs no restart", async () => {
+  it("that adds a server module takes effect without a restart", async () => {
     project.write(
       "src/more.server.tsx",
       'import { page } from "tsweb";\nexport const more = page("/more", () => <h1>One more page</h1>);\n',
@@ -215,14 +215,14 @@ describe("an edit", () => {
   });
 });
 
-describe("a mistake", () => {
+describe("an error", () => {
   afterEach(() => {
-    users.problems.length = 0; // browsers complain of each answer with 500
+    users.problems.length = 0; // browsers report every response with 500
   });
 
-  it("in a page is shown with its place, and reloads once it is mended", async () => {
+  it("in a page is shown with its location, and the page is reloaded when it is fixed", async () => {
     const page = await users.newPage();
-    const written = terminal();
+    const output = recordOutput();
     expect((await page.goto("/broken?now"))?.status()).toBe(200);
     expect((await page.goto("/broken?now=1"))?.status()).toBe(500);
     expect(await page.textContent("h1")).toBe("Broken on purpose");
@@ -231,27 +231,27 @@ describe("a mistake", () => {
     expect(shown).toContain(`src/pages.server.tsx:${line}:`);
     expect(shown).toMatch(new RegExp(`> +${line} \\|   if \\(request\\.query\\.now\\) throw new Error`));
     expect(shown).toMatch(new RegExp(`at .*\\(src/pages\\.server\\.tsx:${line}:\\d+\\)`));
-    expect(written()).toContain(`${project.file("src/pages.server.tsx")}:${line}:`);
+    expect(output()).toContain(`${project.file("src/pages.server.tsx")}:${line}:`);
 
-    edit("pages.server.tsx", 'throw new Error("Broken on purpose")', "return <h1>Mended</h1>");
-    await page.locator("h1", { hasText: "Mended" }).waitFor();
+    edit("pages.server.tsx", 'throw new Error("Broken on purpose")', "return <h1>Fixed</h1>");
+    await page.locator("h1", { hasText: "Fixed" }).waitFor();
   });
 
-  it("is logged once, however long its page stays open", async () => {
+  it("is logged once while its page stays open", async () => {
     const page = await users.newPage();
-    const written = terminal();
+    const output = recordOutput();
     await page.goto("/broken?now=1");
     await page.waitForResponse((response) => response.url().endsWith("/@tsweb/edits"));
     await page.waitForResponse((response) => response.url().endsWith("/@tsweb/edits"));
-    expect(written().match(/The page \/broken failed/g)).toHaveLength(1);
+    expect(output().match(/The page \/broken failed/g)).toHaveLength(1);
   });
 
-  it("in a page that was fine takes the place of the page, and gives it back", async () => {
+  it("in an open page replaces the page until it is fixed", async () => {
     const page = await openHome();
-    const mend = edit("pages.server.tsx", "<h1>Home page</h1>", "<h1>{request.nothing.at.all}</h1>");
+    const restore = edit("pages.server.tsx", "<h1>Home page</h1>", "<h1>{request.nothing.at.all}</h1>");
     await page.locator("h1", { hasText: "Cannot read properties of undefined" }).waitFor();
     expect(await page.locator("main").innerText()).toContain("src/pages.server.tsx:");
-    mend();
+    restore();
     await page.locator("h1", { hasText: "Home page" }).waitFor();
     await page.locator("#counter[data-alive=true]").waitFor();
   });
@@ -262,30 +262,33 @@ describe("a mistake", () => {
     ["pages.server.tsx", 'import "./pages.css";', 'import "no-such-package";', "npm install no-such-package"],
     ["pages.server.tsx", "export const plain =", "export const plain = server(() => 1, 2, 3) ??", "pages.server.tsx"],
     ["functions.server.ts", "(name: string) =>", "(...name: string[]) =>", "rest"],
-  ])("in %s (%s → %s) is shown with its place, here and in the terminal, until it is mended", async (...row) => {
-    const [file, part, other, word] = row;
-    const page = await openHome();
-    const written = terminal();
-    const mend = edit(file, part, other);
-    await page.locator("h2", { hasText: "Stack" }).waitFor();
-    const shown = await page.locator("main").innerText();
-    expect(shown).toContain(word);
-    expect(shown).toMatch(/src\/[\w.-]+:\d+:\d+/);
-    expect(shown).toMatch(/\^/);
-    expect(written()).toContain(word);
-    mend();
-    await page.locator("#counter[data-alive=true]").waitFor();
-  });
+  ])(
+    "in %s (%s → %s) is shown with its location, in the page and in the terminal, until it is fixed",
+    async (...row) => {
+      const [file, search, replacement, expected] = row;
+      const page = await openHome();
+      const output = recordOutput();
+      const restore = edit(file, search, replacement);
+      await page.locator("h2", { hasText: "Stack" }).waitFor();
+      const shown = await page.locator("main").innerText();
+      expect(shown).toContain(expected);
+      expect(shown).toMatch(/src\/[\w.-]+:\d+:\d+/);
+      expect(shown).toMatch(/\^/);
+      expect(output()).toContain(expected);
+      restore();
+      await page.locator("#counter[data-alive=true]").waitFor();
+    },
+  );
 
-  it("in the list of modules is shown until it is mended", async () => {
+  it("in the list of modules is shown until it is fixed", async () => {
     const page = await openHome();
-    const mend = edit("app.ts", "[pages, functions]", "[pages]");
+    const restore = edit("app.ts", "[pages, functions]", "[pages]");
     await page.locator("h1", { hasText: "src/counter.tsx calls greet of src/functions.server.ts" }).waitFor();
-    mend();
+    restore();
     await page.locator("#counter[data-alive=true]").waitFor();
   });
 
-  it("that a new file mends is mended by it", async () => {
+  it("about a missing file is fixed by creating the file", async () => {
     const page = await openHome();
     edit("pages.server.tsx", 'import "./pages.css";', 'import "./pages.css";\nimport "./late.ts";');
     await page.locator("h2", { hasText: "Stack" }).waitFor();
@@ -293,34 +296,34 @@ describe("a mistake", () => {
     await page.locator("#counter[data-alive=true]").waitFor();
   });
 
-  it("in browser code is shown over the page, and in the terminal, until it is mended", async () => {
+  it("in browser code is shown in an overlay and in the terminal, until it is fixed", async () => {
     const page = await openHome();
-    const written = terminal();
-    const mend = edit("counter.tsx", "import { greet }", "import { greet, hidden }");
+    const output = recordOutput();
+    const restore = edit("counter.tsx", "import { greet }", "import { greet, hidden }");
     const overlay = page.locator("vite-error-overlay");
     await overlay.waitFor();
     const shown = (await overlay.locator(".window").innerText()).replaceAll("\u00a0", " ");
     expect(shown).toContain("hidden");
     expect(shown).toMatch(/counter\.tsx:4:\d+/);
     expect(shown).toContain("^^^^^^");
-    expect(written()).toContain("counter.tsx:4");
-    mend();
+    expect(output()).toContain("counter.tsx:4");
+    restore();
     await overlay.waitFor({ state: "detached" });
     await page.locator("#counter[data-alive=true]").waitFor();
   });
 
-  it("in browser code is shown to who comes later too, and mended without them", async () => {
-    const mend = edit("counter.tsx", "import { greet }", "import { greet, hidden }");
+  it("in browser code is shown to a page that is opened later, which is reloaded when it is fixed", async () => {
+    const restore = edit("counter.tsx", "import { greet }", "import { greet, hidden }");
     const page = await users.newPage();
     await page.goto("/");
     await page.locator("vite-error-overlay").waitFor();
-    mend();
+    restore();
     await page.locator("#counter[data-alive=true]").waitFor();
   });
 
-  it("that a view makes in the browser alone is reported by name, and keeps no other view from living", async () => {
+  it("of a view in the browser only is reported with its name, and does not affect other views", async () => {
     const page = await users.newPage();
-    const mend = edit(
+    const restore = edit(
       "counter.tsx",
       "  const own =",
       '  if (typeof document === "object") throw new Error("Only here");\n  const own =',
@@ -329,64 +332,12 @@ describe("a mistake", () => {
     await expect.poll(() => users.problems.join("\n")).toContain("Cannot start view Counter");
     await expect
       .poll(async () => {
-        await page.click("#note"); // until it lives, nothing happens
+        await page.click("#note"); // before hydration, the click has no effect
         return page.textContent("#note");
       })
       .toBe("Open");
-    mend();
+    restore();
     await page.locator("#counter[data-alive=true]").waitFor();
-  });
-});
-
-describe("who asks", () => {
-  it.each(["localhost", "localhost:1", "127.0.0.1", "127.8.9.1:80", "[::1]:3000", "shop.localhost"])(
-    "for %s is answered",
-    async (host) => {
-      expect((await sendRequest(dev.address, "GET /plain HTTP/1.1", `Host: ${host}`)).status).toBe(200);
-    },
-  );
-
-  it.each([
-    "evil.example",
-    "localhost.evil.example",
-    "127.0.0.1.evil.example",
-    "192.168.1.2",
-    "0.0.0.0",
-    "notlocalhost",
-    "[::2]",
-    "",
-    "localhost@evil.example",
-  ])("for %j is refused, pages and modules alike", async (host) => {
-    for (const path of ["/plain", "/src/counter.tsx", "/@vite/client", "/@tsweb/edits", "/robots.txt"]) {
-      expect((await sendRequest(dev.address, `GET ${path} HTTP/1.1`, `Host: ${host}`)).status).toBe(403);
-    }
-  });
-
-  it.each([
-    "/src/functions.server.ts",
-    "/src/functions.server.ts?raw",
-    "/src/functions.server.ts?import&url",
-    "/src/functions%2Eserver.ts",
-    "/%73rc/functions.server.ts",
-    "/src%2ffunctions.server.ts",
-    "/src/./functions.server.ts",
-    "/src/x/../functions.server.ts",
-    "/SRC/../src/functions.server.ts?v=1",
-    "//src/functions.server.ts",
-    "/@fs/ROOT/src/functions.server.ts?raw",
-    "/@id/ROOT/src/functions.server.ts",
-    "/src/functions.server",
-    "/src/functions.server.ts%00",
-    "/src/functions.server.ts.map",
-    "/src\\functions.server.ts",
-  ])("for a server module by %s gets nothing of it", async (path) => {
-    const { status, body } = await sendRequest(
-      dev.address,
-      `GET ${path.replace("/ROOT", project.dir)} HTTP/1.1`,
-      "Host: localhost",
-    );
-    expect([400, 404]).toContain(status);
-    expect(body).not.toContain("Says by one file");
   });
 });
 

@@ -1,6 +1,6 @@
 /**
- * Pages by hand, as the application serves them: views rendered between their comments, the page's
- * data, the page script. The scripts are built by Vite from the sources.
+ * A server of pages with islands, in the format of docs/protocol.md 11.7, without an application. The scripts are built
+ * by Vite from the sources.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,21 +9,22 @@ import { Fragment, type FunctionComponent, h } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { build, type Rolldown } from "vite";
 
-/** What stands on a page: a view of a fixture, and where its script is. */
+/** A view on a page. */
 export interface PlacedView {
   readonly name: string;
   readonly props?: Readonly<Record<string, unknown>>;
-  /** The fixture: `views` unless it says otherwise. */
+  /** The name of the fixture with the view. Default: `views`. */
   readonly from?: string;
 }
 
+/** The `mark` of all pages. */
 export const MARK = "k3x9";
 
 const POLICY = "default-src 'self'; script-src 'self'; img-src 'self' data:";
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Builds the page script and the fixtures. */
+/** Builds the page script and the fixtures. Returns the scripts by their paths. */
 export async function buildScripts(): Promise<Map<string, string>> {
   const built = await build({
     root: at("../.."),
@@ -45,31 +46,31 @@ export async function buildScripts(): Promise<Map<string, string>> {
       },
     },
   });
-  const { output } = built as Rolldown.RolldownOutput; // one build, not watched: one output
+  const { output } = built as Rolldown.RolldownOutput; // one build without watch mode has one output
   return new Map(output.flatMap((file) => (file.type === "chunk" ? [[`/${file.fileName}`, file.code] as const] : [])));
 }
 
-/** The views of a fixture, by name. */
+/** Views, by their names. */
 export type Views = Readonly<Record<string, FunctionComponent>>;
 
-/** Loads the fixture of views, to render them as a server does. */
+/** Loads the fixture `views`, to render its views on the server. */
 export async function loadViews(): Promise<Views> {
-  const fixture = at("fixtures/views.tsx"); // JSX, which the compiler leaves alone here
+  const fixture = at("fixtures/views.tsx"); // a variable, because the compiler cannot check this JSX
   return import(fixture);
 }
 
-/** Renders a view between its comments, as the server does. */
+/** Returns the HTML of a view between its comments. */
 export function renderIsland(views: Views, { name, props = {} }: PlacedView, index: number): string {
   const component = views[name];
-  if (!component) throw new Error(`There is no view ${name}`);
+  if (!component) throw new Error(`The fixture has no view ${name}.`);
   const root = Object.assign(h(component, props), { __m: [index + 1, 0] });
-  const comment = (text: string) => h(Fragment, { UNSTABLE_comment: text } as object); // the renderer has no type for it
+  const comment = (text: string) => h(Fragment, { UNSTABLE_comment: text } as object); // Preact's types omit it
   return renderToString(h(Fragment, null, [comment(`${MARK}:${index}`), root, comment(`/${MARK}:${index}`)]));
 }
 
-/** Writes a document around a body. */
-export function documentOf(body: string, placed: readonly PlacedView[], { base = "", head = "" } = {}): string {
-  const views = placed.map(({ name, props = {}, from = "views" }) => ({ src: `/assets/${from}.js`, name, props }));
+/** Returns a document with the page data of the given views. */
+export function documentOf(body: string, placedViews: readonly PlacedView[], { base = "", head = "" } = {}): string {
+  const views = placedViews.map(({ name, props = {}, from = "views" }) => ({ src: `/assets/${from}.js`, name, props }));
   const data = JSON.stringify({ base, mark: MARK, views }).replaceAll("<", "\\u003c");
   return (
     '<!doctype html><html lang="en"><head><meta charset="utf-8">' +
@@ -78,17 +79,17 @@ export function documentOf(body: string, placed: readonly PlacedView[], { base =
   );
 }
 
-/** What answers the calls of a page. */
+/** Handles the requests of a page. */
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server of pages, scripts and calls, all at one origin. */
+/** A server of pages, scripts, calls and live updates at one origin. */
 export class IslandServer {
   readonly #scripts: Map<string, string>;
   readonly #pages = new Map<string, string>();
-  readonly #server = createServer((request, response) => void this.#answer(request, response));
+  readonly #server = createServer((request, response) => void this.#handle(request, response));
   rpc: RequestHandler = (_, response) => void response.writeHead(404).end();
   live: RequestHandler = (_, response) => void response.writeHead(404).end();
-  /** What scripts wait for before they are sent, by their path: the visitor is faster. */
+  /** The promises that delay scripts, by their paths. */
   readonly delayed = new Map<string, Promise<void>>();
 
   constructor(scripts: Map<string, string>) {
@@ -104,15 +105,15 @@ export class IslandServer {
     this.#server.close();
   }
 
-  /** Serves a document, and gives its address. */
+  /** Serves a document, and returns its URL. */
   page(html: string): string {
     const path = `/page-${this.#pages.size}`;
     this.#pages.set(path, html);
-    const { port } = this.#server.address() as AddressInfo; // it listens to one
+    const { port } = this.#server.address() as AddressInfo; // it listens on a port
     return `http://127.0.0.1:${port}${path}`;
   }
 
-  /** Holds a script back until the function it gives is called. */
+  /** Delays a script until the returned function is called. */
   delay(path: string): () => void {
     let release = () => {};
     const waiting = new Promise<void>((resolve) => {
@@ -122,10 +123,10 @@ export class IslandServer {
     return release;
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? "/";
     if (url.includes("/__web/rpc/")) {
-      request.resume(); // the page's calls carry little, and nothing that is looked at
+      request.resume(); // bodies of calls are not examined
       return this.rpc(request, response);
     }
     if (url.includes("/__web/")) return this.live(request, response);

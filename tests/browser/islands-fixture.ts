@@ -1,5 +1,5 @@
 /**
- * Islands for one test file: a browser, a server of pages made by hand, and a page anew for each test.
+ * The fixture of tests of islands: a browser and an {@link IslandServer}, shared by a test file.
  */
 import type { Browser, Page } from "playwright-core";
 import { launch } from "./chromium.ts";
@@ -14,7 +14,7 @@ import {
   type Views,
 } from "./island-server.ts";
 
-/** A browser, and a server of pages. */
+/** A browser and a server of pages with islands. */
 export class IslandsFixture {
   readonly server: IslandServer;
   readonly views: Views;
@@ -26,7 +26,7 @@ export class IslandsFixture {
     this.#browser = browser;
   }
 
-  /** Starts it; whoever calls this calls {@link close}. */
+  /** Starts browser and server. The caller calls {@link close}. */
   static async open(): Promise<IslandsFixture> {
     const [scripts, browser, views] = await Promise.all([buildScripts(), launch(), loadViews()]);
     const server = new IslandServer(scripts);
@@ -42,7 +42,7 @@ export class IslandsFixture {
   /**
    * Opens an empty page.
    *
-   * @returns the page, and its uncaught errors and the refusals of its policy, as they come
+   * @returns the page, and its uncaught errors and violations of the content security policy, added as they occur
    */
   async newPage(): Promise<{ readonly page: Page; readonly errors: readonly string[] }> {
     const page = await this.#browser.newPage();
@@ -57,34 +57,34 @@ export class IslandsFixture {
     return { page, errors };
   }
 
-  /** Closes a page; nothing is held back any more. */
+  /** Closes a page and ends all delays of scripts. */
   async closePage(page: Page): Promise<void> {
     this.server.delayed.clear();
     await page.close();
   }
 
-  /** Renders the views that are placed, each where the body says `{0}`, `{1}`, …, and gives the page's address. */
-  pageOf(body: string, placed: readonly PlacedView[], options?: { base?: string; head?: string }): string {
-    const rendered = placed.map(({ name, props = {}, from }, index) => {
-      if (from) return `<!--${MARK}:${index}--><!--/${MARK}:${index}-->`; // not rendered by a server: it makes calls
+  /** Serves a page with views in the place of `{0}`, `{1}`, … in the body. Returns its URL. */
+  pageOf(body: string, placedViews: readonly PlacedView[], options?: { base?: string; head?: string }): string {
+    const rendered = placedViews.map(({ name, props = {}, from }, index) => {
+      if (from) return `<!--${MARK}:${index}--><!--/${MARK}:${index}-->`; // rendered in the browser only, because it makes calls
       return renderIsland(this.views, { name, props }, index);
     });
     const html = body.replace(/\{(\d)\}/g, (_, index) => rendered[Number(index)] ?? "");
-    return this.server.page(documentOf(html, placed, options));
+    return this.server.page(documentOf(html, placedViews, options));
   }
 }
 
-/** Lets a test change what a view exposes. */
+/** Runs a script in the page that changes what views expose, and waits until it is rendered. */
 export function changeView(page: Page, script: string): Promise<unknown> {
   return page.evaluate(`{ ${script} } new Promise((done) => setTimeout(done))`);
 }
 
-/** Gives what is inside an element. */
+/** Returns the inner HTML of an element. */
 export function innerHtml(page: Page, selector: string): Promise<string> {
   return page.$eval(selector, (element) => element.innerHTML);
 }
 
-/** Waits until a view exposes itself by a name: its script is there. */
+/** Waits until a view is hydrated and has exposed itself under a name. */
 export async function waitForView(page: Page, name: string): Promise<void> {
   await page.waitForFunction((key) => key in globalThis, name);
 }

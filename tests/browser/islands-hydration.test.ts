@@ -1,5 +1,5 @@
 /**
- * Views that take over the markup of the server: in its place, with its ids, with what the visitor typed.
+ * Hydration in Chromium: the server's elements, ids, and the user's input before hydration.
  */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { changeView, IslandsFixture, innerHtml, waitForView } from "./islands-fi
 
 let fixture: IslandsFixture;
 let page: Page;
-/** Uncaught errors of the page and refusals of its policy. */
+/** Uncaught errors of the page and violations of its content security policy. */
 let errors: readonly string[];
 
 beforeAll(async () => {
@@ -23,13 +23,13 @@ beforeEach(async () => {
 
 afterEach(() => fixture.closePage(page));
 
-describe("hydration in place", () => {
+describe("hydration between the comments", () => {
   const rows = [
     { id: 1, name: "Ada" },
     { id: 2, name: "Grace" },
   ];
 
-  test("keeps the elements of the server, in a table, between rows that are not its own", async () => {
+  test("keeps the server's elements, in a table between other rows", async () => {
     const release = fixture.server.delay("/assets/views.js");
     const body = "<table><tbody><tr id=before><td></tr>{0}<tr id=after><td></tr></tbody></table>";
     await page.goto(fixture.pageOf(body, [{ name: "Rows", props: { rows, name: "rows" } }]), { waitUntil: "commit" });
@@ -44,13 +44,13 @@ describe("hydration in place", () => {
     expect(errors).toEqual([]);
   });
 
-  test("grows, moves, shrinks to nothing and comes back between its comments", async () => {
+  test("keeps added, moved and removed nodes between the comments", async () => {
     const body = "<table><tbody><tr id=before><td></tr>{0}{1}<tr id=after><td></tr></tbody></table>";
-    const placed = [
+    const placedViews = [
       { name: "Rows", props: { rows, name: "one" } },
       { name: "Rows", props: { rows: [{ id: 9, name: "Joan" }], name: "two" } },
     ];
-    await page.goto(fixture.pageOf(body, placed));
+    await page.goto(fixture.pageOf(body, placedViews));
     await waitForView(page, "two");
     const names = () =>
       page.$$eval("tbody > tr", (list) => list.map((row) => row.id || row.firstElementChild?.textContent).join(" "));
@@ -77,9 +77,9 @@ describe("hydration in place", () => {
     expect(errors).toEqual([]);
   });
 
-  test("text alone, nothing, and text again", async () => {
-    const placed = [{ name: "Text", props: { text: "hello" } }];
-    await page.goto(fixture.pageOf("<p>[{0}]</p>", placed));
+  test("handles a view of text that becomes empty and text again", async () => {
+    const placedViews = [{ name: "Text", props: { text: "hello" } }];
+    await page.goto(fixture.pageOf("<p>[{0}]</p>", placedViews));
     await waitForView(page, "text");
     const shown = () => page.$eval("p", (p) => p.textContent);
     expect(await shown()).toBe("[hello]");
@@ -90,7 +90,7 @@ describe("hydration in place", () => {
     expect(errors).toEqual([]);
   });
 
-  test("a view that showed nothing at first", async () => {
+  test("handles a view that is empty at first", async () => {
     await page.goto(
       fixture.pageOf("<ul><li>one</li>{0}<li>two</li></ul>", [{ name: "Rows", props: { rows: [], name: "rows" } }]),
     );
@@ -100,7 +100,7 @@ describe("hydration in place", () => {
     expect(errors).toEqual([]);
   });
 
-  test("inside SVG it makes SVG", async () => {
+  test("creates SVG elements inside an SVG element", async () => {
     await page.goto(fixture.pageOf("<svg><g>{0}</g></svg>", [{ name: "Circles" }]));
     await waitForView(page, "circles");
     await changeView(page, "circles.count = 3");
@@ -111,12 +111,12 @@ describe("hydration in place", () => {
     ]);
   });
 
-  test("events and props work, and leaving calls on_unmount while the elements are there", async () => {
-    const placed = [
+  test("attaches events, passes props, and calls on_unmount while the elements are in the page", async () => {
+    const placedViews = [
       { name: "Counter", props: { start: 5, name: "a" } },
       { name: "Counter", props: { start: 7, name: "b" } },
     ];
-    await page.goto(fixture.pageOf("{0}<hr>{1}", placed));
+    await page.goto(fixture.pageOf("{0}<hr>{1}", placedViews));
     await waitForView(page, "bState");
     await page.click("#a");
     await page.click("#a");
@@ -128,16 +128,16 @@ describe("hydration in place", () => {
   });
 });
 
-test("ids are the server's, and those of two islands never meet", async () => {
+test("ids from useId equal the server's and are unique across islands", async () => {
   const release = fixture.server.delay("/assets/views.js");
-  const placed = ["one", "two"].map((name) => ({ name: "Ids", props: { name } }));
-  await page.goto(fixture.pageOf("{0}{1}", placed), { waitUntil: "commit" });
+  const placedViews = ["one", "two"].map((name) => ({ name: "Ids", props: { name } }));
+  await page.goto(fixture.pageOf("{0}{1}", placedViews), { waitUntil: "commit" });
   await page.waitForSelector("section + section, section ~ section");
   const ids = () => page.$$eval("input", (list) => list.map((input) => input.id));
   const served = await ids();
   expect(served).toEqual(["P1-0", "P1-1", "P2-0", "P2-1"]);
   release();
-  for (const { props } of placed) await waitForView(page, props.name);
+  for (const { props } of placedViews) await waitForView(page, props.name);
   await page.click("section:first-of-type button");
   await page.click("section:last-of-type button");
   await page.waitForFunction(() => document.querySelectorAll("input").length === 6);
@@ -160,15 +160,15 @@ describe("what the visitor did before the script came", () => {
 
   const state = () => page.evaluate("JSON.parse(JSON.stringify(fields))") as Promise<Record<string, unknown>>;
 
-  test("is kept, and the view's variables catch up by the events a browser sends", async () => {
-    const begin = await open();
+  test("is kept, and the view's state is updated by input and change events", async () => {
+    const hydrate = await open();
     await page.locator("[name=text]").pressSequentially("typed");
     await page.locator("[name=note]").fill("another\nnote");
     await page.check("[name=agreed]");
     await page.check("[value=l]");
     await page.selectOption("[name=color]", "blue");
     await page.selectOption("[name=toppings]", ["egg", "leek"]);
-    await begin();
+    await hydrate();
     expect(await state()).toEqual({
       text: "typed",
       kept: "as it was",
@@ -195,38 +195,38 @@ describe("what the visitor did before the script came", () => {
     expect(errors).toEqual([]);
   });
 
-  test("a page that nobody touched hears no event, whatever a browser fills in by itself", async () => {
-    const begin = await open();
-    await begin();
+  test("causes no events in a page without input, even if fields have browser defaults", async () => {
+    const hydrate = await open();
+    await hydrate();
     expect(await page.evaluate("fieldEvents")).toEqual([]);
   });
 
   test.each([
     ["text", "some text"],
     ["note", "some\nlines of text"],
-  ])("focus and the caret stay in %s, typed into or not", async (name, typed) => {
+  ])("keeps focus and caret in %s, with and without input", async (name, typed) => {
     const caret = () =>
       page.evaluate(() => {
         const active = document.activeElement as HTMLTextAreaElement;
         return [active.name, active.selectionStart, active.selectionEnd];
       });
     for (const text of [typed, null]) {
-      const begin = await open();
+      const hydrate = await open();
       if (text) await page.locator(`[name=${name}]`).fill(text);
       await page.focus(`[name=${name}]`);
       await page.$eval(`[name=${name}]`, (field) => (field as HTMLTextAreaElement).setSelectionRange(2, 5));
       const before = await caret();
-      await begin();
+      await hydrate();
       expect(await caret()).toEqual(before);
       if (text) expect(await state()).toMatchObject({ [name]: text });
     }
   });
 
-  test("typing goes on through the hydration", async () => {
-    const begin = await open();
+  test("can continue during hydration", async () => {
+    const hydrate = await open();
     await page.focus("[name=text]");
     await page.keyboard.type("one ");
-    await begin();
+    await hydrate();
     await page.keyboard.type("two");
     expect(await page.inputValue("[name=text]")).toBe("one two");
     expect(await state()).toMatchObject({ text: "one two" });

@@ -1,5 +1,5 @@
 /**
- * Islands among what is not theirs: views that fail, HTML that is forged, the server that they call.
+ * Islands in Chromium: views that fail, injected HTML, and calls.
  */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { IslandsFixture, innerHtml, waitForView } from "./islands-fixture.ts";
 
 let fixture: IslandsFixture;
 let page: Page;
-/** Uncaught errors of the page and refusals of its policy. */
+/** Uncaught errors of the page and violations of its content security policy. */
 let errors: readonly string[];
 
 beforeAll(async () => {
@@ -23,10 +23,10 @@ beforeEach(async () => {
 
 afterEach(() => fixture.closePage(page));
 
-describe("a view that fails keeps no other from living", () => {
-  test("one that throws is reported with its name, and leaves the server's markup", async () => {
-    const placed = [{ name: "Broken" }, { name: "Counter", props: { start: 1, name: "a" } }];
-    await page.goto(fixture.pageOf("<main>{0}</main>{1}", placed));
+describe("a view does not affect other views", () => {
+  test("if it throws: the error has its name, and the server's markup stays", async () => {
+    const placedViews = [{ name: "Broken" }, { name: "Counter", props: { start: 1, name: "a" } }];
+    await page.goto(fixture.pageOf("<main>{0}</main>{1}", placedViews));
     await waitForView(page, "aState");
     await page.click("#a");
     expect(await page.textContent("#a")).toBe("2");
@@ -35,22 +35,22 @@ describe("a view that fails keeps no other from living", () => {
     expect(errors).toEqual([expect.stringContaining("Cannot start view Broken")]);
   });
 
-  test("so is one whose module does not come, and one that the module does not have", async () => {
+  test("if its module cannot be loaded or does not export it", async () => {
     const url = fixture.server.page(
       documentOf(
         `<p><!--${MARK}:1-->kept<!--/${MARK}:1--></p>${renderIsland(fixture.views, { name: "Text", props: { text: "x" } }, 2)}`,
-        [{ name: "Gone", from: "gone" }, { name: "Renamed" }, { name: "Text", props: { text: "x" } }],
+        [{ name: "Missing", from: "missing" }, { name: "Renamed" }, { name: "Text", props: { text: "x" } }],
       ),
     );
     await page.goto(url);
     await waitForView(page, "text");
     await expect.poll(() => errors.filter((error) => error.includes("Cannot start view"))).toHaveLength(2);
-    expect(errors.join()).toContain("Cannot start view Gone");
+    expect(errors.join()).toContain("Cannot start view Missing");
     expect(errors.join()).toContain("Cannot start view Renamed");
     expect(await page.textContent("p")).toBe("kept");
   });
 
-  test("the others do not wait for a slow one", async () => {
+  test("if its module is slow", async () => {
     const release = fixture.server.delay("/assets/calls.js");
     await page.goto(
       fixture.pageOf("{0}{1}", [
@@ -66,14 +66,14 @@ describe("a view that fails keeps no other from living", () => {
   });
 });
 
-describe("HTML that found its way into a page calls no view up", () => {
+describe("injected HTML cannot start a view", () => {
   const forged = JSON.stringify({
     base: "//evil.test",
     mark: MARK,
     views: [{ src: "/assets/views.js", name: "Text", props: { text: "forged" } }],
   });
 
-  test("with a second element of data, or comments of its own", async () => {
+  test("with a second page data element or with comments", async () => {
     const injected =
       `<script type="application/json" id="tsweb">${forged}</script><div id="tsweb" type="application/json">${forged}</div>` +
       "<div id=target><!--other:0--><b>mine</b><!--/other:0--><!--tsweb:0--><i>mine</i><!--/tsweb:0--></div>";
@@ -84,25 +84,28 @@ describe("HTML that found its way into a page calls no view up", () => {
     expect(errors).toEqual([]);
   });
 
-  test.each(["div", "a", "object", "svg"])("with an element before the data that is no script: %s", async (tag) => {
-    const head = documentOf("", []).replace(/<script type="application\/json".*?<\/script>/, "");
-    const body = `<${tag} id="tsweb" type="application/json">${forged}</${tag}><p><!--${MARK}:0-->kept<!--/${MARK}:0--></p>`;
-    const url = fixture.server.page(head.replace("<body>", `<body>${body}`));
-    await page.goto(url);
-    await page.waitForFunction(() =>
-      performance.getEntriesByType("resource").some((one) => one.name.endsWith("islands.js")),
-    );
-    await page.waitForLoadState("networkidle");
-    expect(await page.textContent("p")).toBe("kept");
-    expect(await page.evaluate("'text' in globalThis")).toBe(false);
-  });
+  test.each(["div", "a", "object", "svg"])(
+    "with an element before the page data that is not a script: %s",
+    async (tag) => {
+      const head = documentOf("", []).replace(/<script type="application\/json".*?<\/script>/, "");
+      const body = `<${tag} id="tsweb" type="application/json">${forged}</${tag}><p><!--${MARK}:0-->kept<!--/${MARK}:0--></p>`;
+      const url = fixture.server.page(head.replace("<body>", `<body>${body}`));
+      await page.goto(url);
+      await page.waitForFunction(() =>
+        performance.getEntriesByType("resource").some((one) => one.name.endsWith("islands.js")),
+      );
+      await page.waitForLoadState("networkidle");
+      expect(await page.textContent("p")).toBe("kept");
+      expect(await page.evaluate("'text' in globalThis")).toBe(false);
+    },
+  );
 });
 
 describe("calls", () => {
   const signIn: readonly PlacedView[] = [{ name: "SignIn", from: "calls" }];
   const shown = () => page.$eval("output", (output) => output.textContent?.trim());
 
-  test("go to the application under its base, and show their result or error", async () => {
+  test("are sent below the application's base, and their result or error is shown", async () => {
     const urls: (string | undefined)[] = [];
     fixture.server.rpc = (request, response) => {
       urls.push(request.url);
@@ -124,7 +127,7 @@ describe("calls", () => {
     expect(urls).toEqual(Array(3).fill("/prefix/__web/rpc/login"));
   });
 
-  test("carry the page's CSRF token, and are tried once more with a fresh one", async () => {
+  test("carry the CSRF token of the page, and are repeated once with a fresh one", async () => {
     const tokens: unknown[] = [];
     fixture.server.rpc = (request, response) => {
       tokens.push(request.headers["x-csrf-token"]);
@@ -143,7 +146,7 @@ describe("calls", () => {
       { name: "Countdown", from: "calls", props: { ...props } },
     ];
 
-    test("show each value as it comes, and end", async () => {
+    test("show each value as it arrives, and end", async () => {
       const opened = new Promise<import("node:http").ServerResponse>((resolve) => {
         fixture.server.rpc = (_, response) =>
           resolve(response.writeHead(200, { "content-type": "application/x-ndjson" }));
@@ -161,14 +164,14 @@ describe("calls", () => {
     test.each([
       ['{"error":{"code":"conflict","message":"No more.","details":{}}}\n', "3 conflict: No more."],
       ["", "3 internal: countdown: the stream ended early"],
-    ])("end with an error after what came before it: %s", async (last, text) => {
+    ])("end with an error after the values before it: %s", async (last, text) => {
       fixture.server.rpc = (_, response) => void response.writeHead(200).end(`{"chunk":3}\n${last}`);
       await page.goto(fixture.pageOf("{0}", countdown()));
       await expect.poll(shown).toBe(text);
     });
 
-    /** Answers with a stream that does not end by itself; resolves when the browser closed it. */
-    function endless(): Promise<void> {
+    /** Responds with a stream that does not end. Resolves when the browser has closed the connection. */
+    function respondWithEndlessStream(): Promise<void> {
       return new Promise((resolve) => {
         fixture.server.rpc = (_, response) => {
           response.once("close", () => resolve());
@@ -177,15 +180,15 @@ describe("calls", () => {
       });
     }
 
-    test("end the request when the loop is left", async () => {
-      const closed = endless();
+    test("abort the request when the loop is left", async () => {
+      const closed = respondWithEndlessStream();
       await page.goto(fixture.pageOf("{0}", countdown({ until: 2 })));
       await closed;
       await expect.poll(shown).toBe("3,2 ended");
     });
 
-    test("end the request when they are cancelled, and the loop without an error", async () => {
-      const closed = endless();
+    test("abort the request when they are cancelled, and end the loop without an error", async () => {
+      const closed = respondWithEndlessStream();
       await page.goto(fixture.pageOf("{0}", countdown()));
       await expect.poll(shown).toBe("3,2");
       await page.click("button");

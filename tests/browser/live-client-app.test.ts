@@ -1,5 +1,5 @@
 /**
- * A built application with live updates in Chromium: the browser's part and the server's together.
+ * A built application with live updates in Chromium.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -35,7 +35,7 @@ afterAll(async () => {
   project?.remove();
 });
 
-/** Opens the room in a page, and waits until it streams: then it is alive. */
+/** Opens the room, and waits until it requests the event stream: then it is hydrated. */
 async function enter(page: Page): Promise<Page> {
   await Promise.all([page.waitForRequest(/__web.live/), page.goto("/room")]);
   return page;
@@ -44,21 +44,21 @@ async function enter(page: Page): Promise<Page> {
 async function sendMessage(page: Page, text: string): Promise<void> {
   await page.locator("input").fill(text);
   await page.locator("input").press("Enter");
-  await expect.poll(() => page.locator("input").inputValue()).toBe(""); // the page empties it when it is said
+  await expect.poll(() => page.locator("input").inputValue()).toBe(""); // the page clears it when the message is sent
 }
 
-/** What a page shows of the room. */
+/** Returns the messages that a page shows. */
 const texts = (page: Page) => page.locator("li").allTextContents();
 
-/** What went over the network for a page, by path. */
+/** Records the paths of all requests of a page. */
 function watchPaths(page: Page): string[] {
   const paths: string[] = [];
   page.on("request", (request) => paths.push(new URL(request.url()).pathname));
   return paths;
 }
 
-describe("a room", () => {
-  it("shows everybody what is said, in order, and once", async () => {
+describe("a page with live updates", () => {
+  it("shows every message to every user, in order and once", async () => {
     const ada = await enter(await users.newPage());
     const grace = await enter(await users.newPage());
     await sendMessage(ada, "one");
@@ -70,7 +70,7 @@ describe("a room", () => {
     expect(users.problems.splice(0)).toEqual([]);
   });
 
-  it("sends nothing before its script is there, and keeps what was typed", async () => {
+  it("submits no form before hydration, and keeps the input", async () => {
     const page = await users.newPage();
     const held: (() => Promise<void>)[] = [];
     await page.route(/\/assets\/.*\.js$/, (route) => void held.push(() => route.continue()));
@@ -87,7 +87,7 @@ describe("a room", () => {
     await expect.poll(() => texts(page)).toContain("early");
   });
 
-  it("has one connection for as long as it is there", async () => {
+  it("has one connection", async () => {
     const page = await users.newPage();
     const paths = watchPaths(page);
     await enter(page);
@@ -98,25 +98,25 @@ describe("a room", () => {
     ]);
   });
 
-  it("is reloaded when the server's memory is gone, and goes on from there", async () => {
+  it("is reloaded if a restarted server has lost its messages, and receives new messages", async () => {
     const page = await enter(await users.newPage());
     await sendMessage(page, "before");
     await expect.poll(() => texts(page)).toEqual(["before"]);
-    const alive = page
+    const reconnected = page
       .waitForRequest(/room$/, { timeout: 40_000 })
       .then(() => page.waitForRequest(/__web.live/, { timeout: 40_000 }));
     await running.stop();
     running = await startBuilt(project.dir, { ...ENV, PORT: new URL(running.address).port });
-    await alive;
+    await reconnected;
     expect(await texts(page)).toEqual([]);
     await sendMessage(page, "after");
     await expect.poll(() => texts(page)).toEqual(["after"]);
-    users.problems.splice(0); // the browser's own words on the server that was away
+    users.problems.splice(0); // the browser's reports of the stopped server
   });
 });
 
 describe("ten tabs of one site", () => {
-  /** Says of a tab whether it is looked at, as headless nobody does. Time passes for all tabs alike. */
+  /** Sets the visibility of a tab, which a headless browser always reports as visible, and advances its clock. */
   async function setHidden(page: Page, hidden: boolean): Promise<void> {
     await page.evaluate((isHidden) => {
       Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
@@ -125,10 +125,10 @@ describe("ten tabs of one site", () => {
     await page.clock.runFor(hidden ? 31_000 : 100);
   }
 
-  // A browser has six connections to a site on HTTP/1.1: ten streams would leave none for a call.
-  it("leave room for calls, and each shows all messages once it is looked at", { timeout: 120_000 }, async () => {
+  // On HTTP/1.1 a browser has six connections per site: ten event streams would block all calls.
+  it("leave connections for calls, and show all messages when they become visible", { timeout: 120_000 }, async () => {
     const context = (await users.newPage()).context();
-    // A page whose clock is ours has lost how it was loaded, too: it gets that back.
+    // The fake clock replaces `getEntriesByType`: restore it.
     await context.addInitScript("globalThis.entries = performance.getEntriesByType.bind(performance)");
     await context.clock.install();
     await context.addInitScript("performance.getEntriesByType = globalThis.entries");
@@ -150,8 +150,8 @@ describe("ten tabs of one site", () => {
   });
 });
 
-describe("in development", () => {
-  it("messages arrive as they do in production", async () => {
+describe("the development server", () => {
+  it("delivers messages as in production", async () => {
     const dev = await startDev(project.dir);
     try {
       const page = await users.newPage({ baseURL: dev.address });
@@ -164,22 +164,22 @@ describe("in development", () => {
   });
 });
 
-describe("the script of live updates", () => {
-  /** Gives all the scripts that a page loads, until something happens that shows that it is alive. */
-  async function scriptsOf(path: string, isAlive: (page: Page) => Promise<unknown>): Promise<string> {
+describe("the scripts of live updates", () => {
+  /** Returns the text of all scripts that a page loads until `isHydrated` resolves. */
+  async function scriptsOf(path: string, isHydrated: (page: Page) => Promise<unknown>): Promise<string> {
     const page = await users.newPage();
     const scripts: Promise<string>[] = [];
     page.on("response", (response) => {
       if (response.url().endsWith(".js")) scripts.push(response.text());
     });
-    await Promise.all([isAlive(page), page.goto(path)]);
+    await Promise.all([isHydrated(page), page.goto(path)]);
     return (await Promise.all(scripts)).join();
   }
 
-  // A name of the browser's that nothing else of ours asks for.
-  it("is loaded by the page that listens, and not by one that does not", async () => {
-    const listening = await scriptsOf("/room", (page) => page.waitForRequest(/__web.live/));
-    expect(listening).toContain("nextHopProtocol");
+  // `nextHopProtocol` occurs only in the part for live updates.
+  it("are loaded only by pages that subscribe", async () => {
+    const subscribing = await scriptsOf("/room", (page) => page.waitForRequest(/__web.live/));
+    expect(subscribing).toContain("nextHopProtocol");
     const other = await scriptsOf("/", (page) => page.waitForLoadState("networkidle"));
     expect(other).toContain("__web/rpc");
     expect(other).not.toContain("nextHopProtocol");

@@ -1,19 +1,19 @@
 /**
- * Pages in Chromium that have missed something on real servers, behind an nginx: each is reloaded once, and goes
- * on from there.
+ * Gaps in Chromium, on real servers behind an nginx: the page is reloaded once, and receives new messages.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, type TestContext, test } from "vitest";
+import { buildLiveApp } from "#test/live-app";
 import { Nginx } from "#test/nginx";
 import { RedisServer } from "#test/redis-server";
+import { ServerProcess, sharedEnv, shiftedDateArgs } from "#test/server-process";
 import type { TestProject } from "#test/test-project";
 import { publishTexts } from "#test/torture-publisher";
-import { buildLiveApp, shiftedDateArgs, ServerProcess, sharedEnv } from "#test/torture-site";
 import { launch } from "./chromium.ts";
 
 const DAY_MS = 86_400_000;
-/** How long a page may take to come back, to be told and to be reloaded. */
+/** The time limit for a page to reconnect, to receive the gap and to be reloaded. */
 const POLL_OPTIONS = { timeout: 30_000 };
 
 let project: TestProject;
@@ -28,36 +28,36 @@ afterAll(async () => {
   project?.remove();
 });
 
-/** A page that listens, and what serves it. */
+/** A page that subscribes, and its servers. */
 interface Deployment {
   readonly server: ServerProcess;
   readonly nginx: Nginx;
   readonly redis: RedisServer;
-  /** Waits until the page shows a text. */
-  shows(text: string): Promise<void>;
+  /** Waits until the page expectText a text. */
+  expectText(text: string): Promise<void>;
 }
 
-/** Makes a page miss something. */
-type LoseMessages = (scene: Deployment) => Promise<void>;
+/** Causes a gap. */
+type LoseMessages = (deployment: Deployment) => Promise<void>;
 
-/** Publishes; tries again while the server finds its bus. */
-async function publishTexts({ address }: ServerProcess, ...texts: string[]): Promise<void> {
+/** Publishes texts. Tries again while the server cannot reach the bus. */
+async function publishWithRetry({ address }: ServerProcess, ...texts: string[]): Promise<void> {
   while ((await publishTexts(address, "room", texts)).includes(false)) await pause(50);
 }
 
 const LOSSES: readonly [name: string, isInMemory: boolean, lose: LoseMessages][] = [
   [
-    "more came while the page was cut off than is kept",
+    "more messages than the bus stores were published while the page was disconnected",
     true,
     async ({ server, nginx }) => {
       await nginx.kill();
-      // More than the bus keeps, and more than a process has at hand of what it has just seen.
-      await publishTexts(server, ...Array.from({ length: 1_001 }, (_, n) => `${n} ${"x".repeat(300)}`));
+      // More than the bus stores, and more than the process has in its cache.
+      await publishWithRetry(server, ...Array.from({ length: 1_001 }, (_, n) => `${n} ${"x".repeat(300)}`));
       await nginx.restart();
     },
   ],
   [
-    "the server was started anew, and had the messages in memory",
+    "the server was restarted with the memory bus",
     true,
     async ({ server }) => {
       await server.kill();
@@ -65,30 +65,30 @@ const LOSSES: readonly [name: string, isInMemory: boolean, lose: LoseMessages][]
     },
   ],
   [
-    "Redis was emptied under a page that listens",
+    "Redis was emptied while the page was subscribed",
     false,
     async ({ server, redis }) => {
       await redis.client().flushall();
-      await publishTexts(server, "the first of another history");
+      await publishWithRetry(server, "the first of another history");
     },
   ],
   [
-    "Redis was set back to before the page's position",
+    "Redis was restored to a state before the page's position",
     false,
-    async ({ server, redis, shows }) => {
+    async ({ server, redis, expectText }) => {
       await redis.kill();
       redis.save();
       await redis.restart();
-      await publishTexts(server, "forgotten");
-      await shows("before,forgotten");
+      await publishWithRetry(server, "forgotten");
+      await expectText("before,forgotten");
       await redis.kill();
       redis.restore();
       await redis.restart();
-      await publishTexts(server, "in its place");
+      await publishWithRetry(server, "replacement");
     },
   ],
   [
-    "the page's feed was a day old",
+    "the page's feed has expired after a day",
     false,
     async ({ server }) => {
       await server.kill();
@@ -97,7 +97,7 @@ const LOSSES: readonly [name: string, isInMemory: boolean, lose: LoseMessages][]
   ],
 ];
 
-async function deploy(isInMemory: boolean, { onTestFinished }: TestContext): Promise<Omit<Deployment, "shows">> {
+async function deploy(isInMemory: boolean, { onTestFinished }: TestContext): Promise<Omit<Deployment, "expectText">> {
   const redis = await RedisServer.start({ appendOnly: true });
   onTestFinished(() => redis.stop());
   const server = await ServerProcess.start(project.dir, sharedEnv(isInMemory ? undefined : redis.url));
@@ -107,35 +107,36 @@ async function deploy(isInMemory: boolean, { onTestFinished }: TestContext): Pro
   return { redis, server, nginx };
 }
 
-describe("a page is reloaded once, and goes on", () => {
+describe("a page is reloaded once, and receives new messages", () => {
   test.concurrent.for(LOSSES)("when %s", async ([, isInMemory, lose], testContext) => {
     const { expect, onTestFinished } = testContext;
-    const scene = await deploy(isInMemory, testContext);
+    const deployment = await deploy(isInMemory, testContext);
     const context = await browser.newContext();
     onTestFinished(() => context.close());
     const page = await context.newPage();
     let loads = 0;
-    const complaints: string[] = [];
+    const errors: string[] = [];
     page.on("load", () => {
       loads += 1;
     });
-    page.on("pageerror", (error) => complaints.push(error.message));
+    page.on("pageerror", (error) => errors.push(error.message));
     page.on("console", (message) => {
-      if (message.type() === "error" && !message.text().startsWith("Failed to load")) complaints.push(message.text());
+      if (message.type() === "error" && !message.text().startsWith("Failed to load")) errors.push(message.text());
     });
-    const shows = (text: string) => expect.poll(() => page.locator("output").textContent(), POLL_OPTIONS).toBe(text);
+    const expectText = (text: string) =>
+      expect.poll(() => page.locator("output").textContent(), POLL_OPTIONS).toBe(text);
 
-    await publishTexts(scene.server, "earlier"); // else, with five scenes at once, the bus may keep the page waiting for too long
-    await page.goto(scene.nginx.address);
-    await publishTexts(scene.server, "before");
-    await shows("before");
-    await lose({ ...scene, shows });
+    await publishWithRetry(deployment.server, "earlier"); // connects the bus first: five tests at once may delay the connection for long
+    await page.goto(deployment.nginx.address);
+    await publishWithRetry(deployment.server, "before");
+    await expectText("before");
+    await lose({ ...deployment, expectText });
     await expect.poll(() => loads, POLL_OPTIONS).toBe(2);
-    await publishTexts(scene.server, "after");
-    await shows("after");
-    await publishTexts(scene.server, "and on");
-    await shows("after,and on");
-    // A second reload would be refused, and said so.
-    expect([loads, complaints]).toEqual([2, []]);
+    await publishWithRetry(deployment.server, "after");
+    await expectText("after");
+    await publishWithRetry(deployment.server, "and on");
+    await expectText("after,and on");
+    // A second reload would log an error.
+    expect([loads, errors]).toEqual([2, []]);
   });
 });

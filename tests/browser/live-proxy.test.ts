@@ -1,19 +1,19 @@
 /**
- * Live updates in Chromium through an nginx that buffers and compresses, and through what happens to it and to
- * the servers behind it.
+ * Live updates in Chromium behind an nginx that buffers and compresses, during failures of the nginx and of the servers.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { buildLiveApp } from "#test/live-app";
 import { Nginx, type NginxOptions } from "#test/nginx";
 import { RedisServer } from "#test/redis-server";
+import { acceleratedClockArgs, ServerProcess, sharedEnv } from "#test/server-process";
 import type { TestProject } from "#test/test-project";
 import { publishTexts } from "#test/torture-publisher";
-import { buildLiveApp, acceleratedClockArgs, ServerProcess, sharedEnv } from "#test/torture-site";
 import { launch } from "./chromium.ts";
 
 let project: TestProject;
 let browser: Browser;
-/** What pages threw. */
+/** Uncaught errors of pages. */
 const pageErrors: string[] = [];
 const cleanups: (() => unknown)[] = [];
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  for (const end of cleanups.splice(0).reverse()) await end();
+  for (const cleanUp of cleanups.splice(0).reverse()) await cleanUp();
   expect(pageErrors).toEqual([]);
 });
 
@@ -31,7 +31,7 @@ afterAll(async () => {
   project?.remove();
 });
 
-/** What one test has: servers and the nginx before them. */
+/** Servers behind an nginx. */
 interface Deployment {
   readonly processes: readonly ServerProcess[];
   readonly nginx: Nginx;
@@ -54,12 +54,12 @@ async function deploy({ busUrl, count = 1, args = [], setup = {} }: DeploymentOp
   return { processes, nginx };
 }
 
-/** What became of a page's streams and polls. */
+/** The live requests of a page. */
 interface Requests {
-  /** How many were answered by a stream. */
+  /** The number of event streams. */
   streams: number;
   polls: number;
-  /** How the last stream was encoded. */
+  /** The content encoding of the last event stream. */
   encoding: string | undefined;
   loads: number;
 }
@@ -85,93 +85,93 @@ async function openPage(nginx: Nginx): Promise<{ page: Page; requests: Requests 
   return { page, requests };
 }
 
-async function publishTexts({ address }: ServerProcess, ...texts: string[]): Promise<void> {
+async function publishToRoom({ address }: ServerProcess, ...texts: string[]): Promise<void> {
   expect(await publishTexts(address, "room", texts)).toEqual(texts.map(() => true));
 }
 
-/** Waits until a page shows these texts, and nothing else. */
+/** Waits until a page shows exactly these texts. */
 async function expectTexts(page: Page, texts: readonly string[], timeout = 20_000): Promise<void> {
   await expect.poll(() => page.locator("output").textContent(), { timeout }).toBe(texts.join());
 }
 
-const first = ({ processes: [process] }: Deployment): ServerProcess => {
-  if (!process) throw new Error("There is no process.");
+const firstServer = ({ processes: [process] }: Deployment): ServerProcess => {
+  if (!process) throw new Error("The deployment has no server process.");
   return process;
 };
 
-describe("through an nginx that buffers and compresses", () => {
-  test("messages come at once, one by one, in a stream that stays open and is compressed", async () => {
-    const world = await deploy();
-    const { page, requests } = await openPage(world.nginx);
+describe("behind an nginx that buffers and compresses", () => {
+  test("messages arrive at once, in one compressed event stream", async () => {
+    const deployment = await deploy();
+    const { page, requests } = await openPage(deployment.nginx);
     await expect.poll(() => requests.streams).toBe(1);
     const shown: string[] = [];
     for (const text of ["one", "two", "three", "x".repeat(40_000), "four"]) {
-      await publishTexts(first(world), text);
+      await publishToRoom(firstServer(deployment), text);
       shown.push(text);
-      await expectTexts(page, shown, 5_000); // well before the next sign of life would push it out
+      await expectTexts(page, shown, 5_000); // before the next ping could flush it
     }
     expect(requests).toEqual({ streams: 1, polls: 0, encoding: "gzip", loads: 1 });
   });
 
-  test("a page that is left open goes on when the server ends its stream after five minutes", async () => {
-    // Five minutes pass in three seconds there.
-    const world = await deploy({ args: acceleratedClockArgs(100) });
-    const { page, requests } = await openPage(world.nginx);
+  test("an open page continues after the server ends its event stream after five minutes", async () => {
+    // The clock of the server runs 100 times faster: five minutes take three seconds.
+    const deployment = await deploy({ args: acceleratedClockArgs(100) });
+    const { page, requests } = await openPage(deployment.nginx);
     const shown: string[] = [];
     for (let n = 0; requests.streams < 3; n++) {
-      await publishTexts(first(world), `${n}`);
+      await publishToRoom(firstServer(deployment), `${n}`);
       shown.push(`${n}`);
       await expectTexts(page, shown);
-      await page.waitForTimeout(50); // so that they are not thousands
+      await page.waitForTimeout(50); // limits the number of messages
     }
-    await publishTexts(first(world), "last");
+    await publishToRoom(firstServer(deployment), "last");
     await expectTexts(page, [...shown, "last"]);
     expect(requests.loads).toBe(1);
   });
 
-  test("a page goes on when the server is killed that has its stream, and at another", async () => {
+  test("a page continues at another server when its server is killed", async () => {
     const redis = await RedisServer.start({ appendOnly: true });
     cleanups.push(() => redis.stop());
-    const world = await deploy({ busUrl: redis.url, count: 2 });
-    const { page, requests } = await openPage(world.nginx);
-    const [one, other] = world.processes as [ServerProcess, ServerProcess]; // there are two
-    await publishTexts(one, "1");
+    const deployment = await deploy({ busUrl: redis.url, count: 2 });
+    const { page, requests } = await openPage(deployment.nginx);
+    const [one, other] = deployment.processes as [ServerProcess, ServerProcess]; // count is 2
+    await publishToRoom(one, "1");
     await expectTexts(page, ["1"]);
     await one.kill();
-    await publishTexts(other, "2");
+    await publishToRoom(other, "2");
     await expectTexts(page, ["1", "2"]);
     await one.restart();
     await other.kill();
-    await publishTexts(one, "3");
+    await publishToRoom(one, "3");
     await expectTexts(page, ["1", "2", "3"]);
     expect(requests.loads).toBe(1);
     await other.restart();
   });
 
-  test("a page goes on when nginx is killed, and when it begins anew and closes what is open", async () => {
-    const world = await deploy();
-    const { page, requests } = await openPage(world.nginx);
-    await publishTexts(first(world), "1");
+  test("a page continues when nginx is killed and restarted, and when nginx is reloaded", async () => {
+    const deployment = await deploy();
+    const { page, requests } = await openPage(deployment.nginx);
+    await publishToRoom(firstServer(deployment), "1");
     await expectTexts(page, ["1"]);
-    await world.nginx.kill();
-    await publishTexts(first(world), "2");
-    await world.nginx.restart();
+    await deployment.nginx.kill();
+    await publishToRoom(firstServer(deployment), "2");
+    await deployment.nginx.restart();
     await expectTexts(page, ["1", "2"]);
     const { streams } = requests;
-    world.nginx.reload();
-    await publishTexts(first(world), "3");
+    deployment.nginx.reload();
+    await publishToRoom(firstServer(deployment), "3");
     await expect.poll(() => requests.streams + requests.polls, { timeout: 20_000 }).toBeGreaterThan(streams);
-    await publishTexts(first(world), "4");
+    await publishToRoom(firstServer(deployment), "4");
     await expectTexts(page, ["1", "2", "3", "4"]);
     expect(requests.loads).toBe(1);
   });
 
-  test("polls take over where nginx refuses streams", async () => {
-    const world = await deploy({ setup: { rejectsStreams: true } });
-    const { page, requests } = await openPage(world.nginx);
+  test("a page polls if nginx rejects event streams", async () => {
+    const deployment = await deploy({ setup: { rejectsStreams: true } });
+    const { page, requests } = await openPage(deployment.nginx);
     const shown: string[] = [];
     for (const text of ["one", "two", "three"]) {
-      await publishTexts(first(world), text);
+      await publishToRoom(firstServer(deployment), text);
       shown.push(text);
       await expectTexts(page, shown);
     }
@@ -181,39 +181,39 @@ describe("through an nginx that buffers and compresses", () => {
 });
 
 describe("ten tabs of one site, over HTTP/1.1", () => {
-  /** Brings a tab to the front, or puts it behind: without a screen, the browser counts all as looked at. */
-  async function look(page: Page, isLookedAt: boolean): Promise<void> {
-    if (isLookedAt) await page.bringToFront();
+  /** Shows or hides a tab. A headless browser reports all tabs as visible. */
+  async function setVisible(page: Page, isVisible: boolean): Promise<void> {
+    if (isVisible) await page.bringToFront();
     await page.evaluate((isHidden) => {
       Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
       document.dispatchEvent(new Event("visibilitychange"));
-    }, !isLookedAt);
+    }, !isVisible);
   }
 
-  test("each shows every message once it is looked at, and every call is answered", async () => {
-    const world = await deploy();
+  test("show every message when they become visible, and can always send calls", async () => {
+    const deployment = await deploy();
     const context = await browser.newContext();
     cleanups.push(() => context.close());
     const tabs: Page[] = [];
     for (let n = 0; n < 10; n++) {
       const tab = await context.newPage();
-      await tab.goto(world.nginx.address);
+      await tab.goto(deployment.nginx.address);
       tabs.push(tab);
-      await publishTexts(first(world), `${n}`);
+      await publishToRoom(firstServer(deployment), `${n}`);
       await expectTexts(tab, [`${n}`]);
-      // The next one is opened: this one is looked at no more, and gives its stream back.
-      await look(tab, false);
+      // The next tab hides this one, which then ends its event stream.
+      await setVisible(tab, false);
     }
     const protocol = "performance.getEntriesByType('navigation')[0]?.nextHopProtocol";
     expect(await tabs[0]?.evaluate(protocol)).toBe("http/1.1");
     for (const [n, tab] of tabs.entries()) {
-      await publishTexts(first(world), `again ${n}`);
-      await look(tab, true);
+      await publishToRoom(firstServer(deployment), `again ${n}`);
+      await setVisible(tab, true);
       const since = Array.from({ length: 10 - n }, (_, at) => `${n + at}`);
       await expectTexts(tab, [...since, ...Array.from({ length: n + 1 }, (_, at) => `again ${at}`)]);
       await tab.getByRole("button").click();
       await expect.poll(() => tab.getByRole("button").textContent()).toBe("1");
-      await look(tab, false);
+      await setVisible(tab, false);
     }
   });
 });

@@ -1,10 +1,10 @@
 /**
- * Authenticators in the browser, by the DevTools protocol, and what visitors do with them.
+ * Virtual authenticators in the browser, by the DevTools protocol, and the actions of users with passkeys.
  */
 import type { CDPSession, Page } from "playwright-core";
 import { submit } from "./accounts-actions.ts";
 
-/** A passkey, as the authenticator holds it. */
+/** A passkey in an authenticator. */
 export interface Credential {
   readonly credentialId: string;
   readonly isResidentCredential: boolean;
@@ -14,7 +14,7 @@ export interface Credential {
   readonly signCount: number;
 }
 
-/** An authenticator that is built into a visitor's device, with a finger always on it. */
+/** A virtual platform authenticator that confirms every request. */
 export class Authenticator {
   readonly #session: CDPSession;
   readonly #id: string;
@@ -24,7 +24,7 @@ export class Authenticator {
     this.#id = id;
   }
 
-  /** Builds one into the device of a page. */
+  /** Adds a virtual authenticator to the browser context of a page. */
   static async addTo(page: Page): Promise<Authenticator> {
     const session = await page.context().newCDPSession(page);
     await session.send("WebAuthn.enable");
@@ -46,18 +46,18 @@ export class Authenticator {
     return credentials;
   }
 
-  /** Puts a passkey into it, as a thief would who has copied one. */
+  /** Adds a passkey, for example a copied one. */
   async add(credential: Credential): Promise<void> {
     await this.#session.send("WebAuthn.addCredential", { authenticatorId: this.#id, credential });
   }
 
-  /** Says whether the finger on it is the user's. */
+  /** Sets whether user verification succeeds. */
   async setVerified(isUserVerified: boolean): Promise<void> {
     await this.#session.send("WebAuthn.setUserVerified", { authenticatorId: this.#id, isUserVerified });
   }
 }
 
-/** Adds a passkey to the account that is signed in. */
+/** Adds a passkey to the account of the signed-in user. */
 export async function addPasskey(page: Page): Promise<void> {
   await page.goto("/account");
   await page.getByRole("link", { name: "Passkeys" }).click();
@@ -66,14 +66,14 @@ export async function addPasskey(page: Page): Promise<void> {
   await page.locator(".rows li").nth(before).waitFor();
 }
 
-/** Signs in with a passkey, from the sign-in page. */
+/** Signs in with a passkey, starting from the sign-in page. */
 export async function usePasskey(page: Page): Promise<void> {
   await page.goto("/");
   await page.getByRole("link", { name: "Use a passkey" }).click();
   await submit(page, "Use a passkey");
 }
 
-/** Signs out, and ends on the sign-in page. */
+/** Signs out, and waits for the sign-in page. */
 export async function signOut(page: Page): Promise<void> {
   await page.goto("/account");
   await submit(page, "Sign out");

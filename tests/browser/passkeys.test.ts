@@ -1,11 +1,11 @@
 /**
- * Passkeys of the accounts example in a real browser with an authenticator in it.
+ * Passkeys of the accounts example in Chromium, with a virtual authenticator.
  */
 import { randomBytes } from "node:crypto";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { textOfPages } from "#test/received-text";
-import { ada, expectAlert, findFlaws, register, submit, tabTo } from "./accounts-actions.ts";
+import { ada, expectAlert, findAccessibilityProblems, register, submit, tabTo } from "./accounts-actions.ts";
 import { AccountsApp } from "./accounts-app.ts";
 import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-actions.ts";
 
@@ -22,8 +22,8 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
 
   afterAll(() => app?.close());
 
-  /** Gives the page of a new user with a passkey, signed in. */
-  async function arriveWithPasskey(email: string) {
+  /** Opens a page of a new, signed-in user with a passkey. */
+  async function registerWithPasskey(email: string) {
     const page = await app.users.newPage();
     const authenticator = await Authenticator.addTo(page);
     await register(page, email);
@@ -31,7 +31,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     return { page, authenticator };
   }
 
-  /** Calls a server function as the page would, with its cookies. */
+  /** Calls a server function in the page, with its cookies. */
   const call = (page: Page, name: string, args: object) =>
     page.evaluate(
       async ([name, args]) => {
@@ -46,12 +46,12 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
       [name, args] as const,
     );
 
-  it("are added to an account, and sign in to it without a password", async () => {
-    const { page, authenticator } = await arriveWithPasskey("ada@example.com");
+  it("can be added to an account, and sign in without a password", async () => {
+    const { page, authenticator } = await registerWithPasskey("ada@example.com");
     expect(await authenticator.credentials()).toMatchObject([{ isResidentCredential: true, rpId: "localhost" }]);
     expect(await page.textContent(".rows li")).toContain("Not used yet");
     await signOut(page);
-    for (let times = 0; times < 2; times++) {
+    for (let count = 0; count < 2; count++) {
       await usePasskey(page);
       await page.waitForURL("**/account");
       expect(await page.locator("dd").allTextContents()).toEqual([ada.name, "ada@example.com"]);
@@ -63,7 +63,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     await page.locator(".rows li", { hasText: "Used on" }).waitFor();
   });
 
-  it("work with the keyboard alone", async () => {
+  it("can be used with the keyboard only", async () => {
     const page = await app.users.newPage();
     await Authenticator.addTo(page);
     await register(page, "keys@example.com");
@@ -83,22 +83,22 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     await page.waitForURL("**/account");
   });
 
-  it("are made once a device, and asked for where there is none", async () => {
-    const { page, authenticator } = await arriveWithPasskey("once@example.com");
+  it("can be added once per device, and cannot sign in from a device without one", async () => {
+    const { page, authenticator } = await registerWithPasskey("once@example.com");
     await submit(page, "Add a passkey");
     await expectAlert(page, "This device has a passkey for your account already.");
     expect(await authenticator.credentials()).toHaveLength(1);
 
-    const stranger = await app.users.newPage();
-    const empty = await Authenticator.addTo(stranger);
-    await usePasskey(stranger);
-    await expectAlert(stranger, "No passkey was used. Try again.");
-    expect(await empty.credentials()).toEqual([]);
-    expect(new URL(stranger.url()).pathname).toBe("/passkey");
+    const signedOutPage = await app.users.newPage();
+    const emptyAuthenticator = await Authenticator.addTo(signedOutPage);
+    await usePasskey(signedOutPage);
+    await expectAlert(signedOutPage, "No passkey was used. Try again.");
+    expect(await emptyAuthenticator.credentials()).toEqual([]);
+    expect(new URL(signedOutPage.url()).pathname).toBe("/passkey");
   });
 
-  it("want their user's own finger", async () => {
-    const { page, authenticator } = await arriveWithPasskey("finger@example.com");
+  it("require user verification", async () => {
+    const { page, authenticator } = await registerWithPasskey("finger@example.com");
     await signOut(page);
     await authenticator.setVerified(false);
     await usePasskey(page);
@@ -108,48 +108,48 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     await page.waitForURL("**/account");
   });
 
-  it("answer one challenge once: what was sent before is worth nothing", async () => {
-    const { page } = await arriveWithPasskey("replay@example.com");
+  it("answer one challenge once: a replayed assertion is rejected", async () => {
+    const { page } = await registerWithPasskey("replay@example.com");
     await signOut(page);
     const sending = page.waitForRequest("**/__web/rpc/sign_in_with_passkey");
     await usePasskey(page);
     const { args } = (await sending).postDataJSON() as { args: object };
     await page.waitForURL("**/account");
-    const tooLate = { status: 401, body: { error: { code: "unauthenticated" } } };
-    expect(await call(page, "sign_in_with_passkey", args)).toMatchObject(tooLate);
+    const challengeUsed = { status: 401, body: { error: { code: "unauthenticated" } } };
+    expect(await call(page, "sign_in_with_passkey", args)).toMatchObject(challengeUsed);
 
-    const thief = await app.users.newPage();
-    await thief.goto("/passkey");
-    expect(await call(thief, "sign_in_with_passkey", args)).toMatchObject(tooLate);
-    expect(await call(thief, "ask_for_passkey", {})).toMatchObject({ status: 200 });
-    const refused = { status: 422, body: { error: { message: "The passkey answered another challenge." } } };
-    expect(await call(thief, "sign_in_with_passkey", args)).toMatchObject(refused);
-    // That one is spent, too.
-    expect(await call(thief, "sign_in_with_passkey", args)).toMatchObject(tooLate);
-    await thief.goto("/account");
-    expect(new URL(thief.url()).pathname).toBe("/");
+    const attackerPage = await app.users.newPage();
+    await attackerPage.goto("/passkey");
+    expect(await call(attackerPage, "sign_in_with_passkey", args)).toMatchObject(challengeUsed);
+    expect(await call(attackerPage, "ask_for_passkey", {})).toMatchObject({ status: 200 });
+    const rejected = { status: 422, body: { error: { message: "The passkey answered another challenge." } } };
+    expect(await call(attackerPage, "sign_in_with_passkey", args)).toMatchObject(rejected);
+    // The new challenge has been used, too.
+    expect(await call(attackerPage, "sign_in_with_passkey", args)).toMatchObject(challengeUsed);
+    await attackerPage.goto("/account");
+    expect(new URL(attackerPage.url()).pathname).toBe("/");
   });
 
-  it("are noticed when they were copied", async () => {
-    const { page, authenticator } = await arriveWithPasskey("copied@example.com");
+  it("are rejected if they are copies with an old counter", async () => {
+    const { page, authenticator } = await registerWithPasskey("copied@example.com");
     const [credential] = await authenticator.credentials();
-    if (!credential) throw new Error("There is no passkey.");
+    if (!credential) throw new Error("The authenticator has no passkey.");
     await signOut(page);
-    for (let times = 0; times < 2; times++) {
+    for (let count = 0; count < 2; count++) {
       await usePasskey(page);
       await page.waitForURL("**/account");
       await signOut(page);
     }
-    const thief = await app.users.newPage();
-    await (await Authenticator.addTo(thief)).add(credential);
-    await usePasskey(thief);
-    await expectAlert(thief, "The passkey's counter did not rise");
+    const attackerPage = await app.users.newPage();
+    await (await Authenticator.addTo(attackerPage)).add(credential);
+    await usePasskey(attackerPage);
+    await expectAlert(attackerPage, "The passkey's counter did not rise");
     await usePasskey(page);
     await page.waitForURL("**/account");
   });
 
-  it("are known no more once they are removed", async () => {
-    const { page } = await arriveWithPasskey("removed@example.com");
+  it("cannot sign in after they are removed", async () => {
+    const { page } = await registerWithPasskey("removed@example.com");
     await page.getByRole("form", { name: /Passkey of/ }).waitFor();
     await submit(page, "Remove");
     await page.locator(".rows").waitFor({ state: "detached" });
@@ -158,25 +158,25 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     await expectAlert(page, "This passkey is not known here.");
   });
 
-  it("are added by nobody but their account's owner, to a challenge of their own", async () => {
-    const stranger = await app.users.newPage();
-    await stranger.goto("/passkey");
+  it("can be added only by the signed-in user, with the user's own challenge", async () => {
+    const signedOutPage = await app.users.newPage();
+    await signedOutPage.goto("/passkey");
     const signedOut = { status: 401, body: { error: { code: "unauthenticated" } } };
     for (const name of ["new_passkey", "remove_passkey", "add_passkey"]) {
       const args = { new_passkey: {}, remove_passkey: { id: "x" } }[name] ?? { clientData: "", authData: "" };
-      expect(await call(stranger, name, args)).toMatchObject(signedOut);
+      expect(await call(signedOutPage, name, args)).toMatchObject(signedOut);
     }
 
-    const { page } = await arriveWithPasskey("owner@example.com");
-    const nothing = { clientData: "e30", authData: "" };
-    expect(await call(page, "add_passkey", nothing)).toMatchObject(signedOut);
+    const { page } = await registerWithPasskey("owner@example.com");
+    const emptyResponse = { clientData: "e30", authData: "" };
+    expect(await call(page, "add_passkey", emptyResponse)).toMatchObject(signedOut);
     expect(await call(page, "new_passkey", {})).toMatchObject({ status: 200 });
-    const refused = { status: 422, body: { error: { code: "validation_error" } } };
-    expect(await call(page, "add_passkey", nothing)).toMatchObject(refused);
-    expect(await call(page, "add_passkey", nothing)).toMatchObject(signedOut);
+    const rejected = { status: 422, body: { error: { code: "validation_error" } } };
+    expect(await call(page, "add_passkey", emptyResponse)).toMatchObject(rejected);
+    expect(await call(page, "add_passkey", emptyResponse)).toMatchObject(signedOut);
   });
 
-  it("have no part in what the sign-in page loads", async () => {
+  it("add no script to the sign-in page", async () => {
     const page = await app.users.newPage();
     const has = async (path: string) =>
       (await textOfPages(page, [path])).some(({ text }) => text.includes("parseRequestOptionsFromJSON"));
@@ -184,13 +184,13 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     expect(await has("/")).toBe(false);
   });
 
-  it("have pages that name every field and error, and fit on a small screen", async () => {
+  it("have pages without accessibility problems, which fit on a small screen", async () => {
     const page = await app.users.newPage({ viewport: { width: 320, height: 640 } });
     await Authenticator.addTo(page);
     await page.goto("/passkey");
-    expect(await page.evaluate(findFlaws)).toEqual([]);
+    expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
     await register(page, "small@example.com");
     await addPasskey(page);
-    expect(await page.evaluate(findFlaws)).toEqual([]);
+    expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
   });
 });
