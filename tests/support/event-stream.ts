@@ -1,22 +1,19 @@
 /**
- * Reads event streams as the HTML standard says, and as EventSource does.
+ * Reads event streams by the HTML standard, as `EventSource` does.
  */
 
-/** One event of a stream. */
+/** One event. */
 export interface StreamEvent {
-  /** `message` unless it has a name. */
+  /** The name of the event; `message` if it has none. */
   readonly event: string;
-  /** The last id that the stream has given. */
+  /** The last id of the stream so far. */
   readonly id: string;
   /** Its `data` lines. */
   readonly data: readonly string[];
 }
 
-/** Reads a stream's events as they come; leaving the loop cancels it. `retry` goes to `onRetry`. */
-export async function* readEvents(
-  body: ReadableStream<Uint8Array> | null,
-  onRetry?: (ms: number) => void,
-): AsyncGenerator<StreamEvent> {
+/** Yields the events of a stream as they arrive. Leaving the loop cancels the stream. */
+export async function* readEvents(body: ReadableStream<Uint8Array> | null): AsyncGenerator<StreamEvent> {
   let rest = "";
   let id = "";
   let event = "message";
@@ -34,7 +31,6 @@ export async function* readEvents(
       } else if (field === "data") data.push(value);
       else if (field === "id") id = value;
       else if (field === "event") event = value;
-      else if (field === "retry") onRetry?.(Number(value));
     }
   }
 }

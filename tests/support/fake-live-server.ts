@@ -1,24 +1,23 @@
 /**
- * A server of live updates that says exactly what the wire does, and fails when it is told to. It is
- * for tests of the browser's part; the real one has tests of its own.
+ * A server of live updates whose faults a test controls, for tests of the browser's script.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Feed } from "../../src/protocol/feed.ts";
-import { readFeed } from "../../src/protocol/read-feed.ts";
+import { type Feed, readFeed } from "../../src/protocol/index.ts";
 import { unsignedFeed } from "./unsigned-feed.ts";
 
-/** What a browser asked for. */
+/** A request that the browser sent. */
 export interface RecordedRequest {
-  readonly kind: "live" | "poll";
+  readonly endpoint: "live" | "poll";
   readonly channels: readonly string[];
   readonly after: string;
   readonly wait: string | null;
 }
 
-/** What stands between: answers in the place of the server. */
-export type FaultHandler = (response: ServerResponse, asked: RecordedRequest) => boolean;
+/** Handles a request instead of the server, as a faulty server or proxy. @returns whether it did */
+export type FaultHandler = (response: ServerResponse, request: RecordedRequest) => boolean;
 
-interface Open {
+/** An event stream or a waiting poll. */
+interface Connection {
   readonly response: ServerResponse;
   readonly channels: readonly string[];
   readonly positions: number[];
@@ -26,116 +25,119 @@ interface Open {
 
 const PREFIX = "e.";
 
-/** The server. Its channels hold texts; the nth has the position `e.n`. */
+/** The server. The messages of its channels are texts; the position of the nth message is `e.n`. */
 export class FakeLiveServer {
   readonly #channels = new Map<string, string[]>();
-  readonly #streams = new Set<Open>();
-  readonly #polls = new Set<Open>();
-  readonly #lost = new Map<string, string>();
-  /** All that was asked for, oldest first. */
+  readonly #streams = new Set<Connection>();
+  readonly #polls = new Set<Connection>();
+  /** The reasons of gaps, by channel. */
+  readonly #gaps = new Map<string, string>();
+  /** All requests, oldest first. */
   readonly requests: RecordedRequest[] = [];
-  /** Answers instead, where it says so. */
+  /** Called for each request. */
   onRequest: FaultHandler = () => false;
 
-  /** Gives a feed, from now on. */
+  /** Returns a feed from the current position on. */
   issueFeed(channel: string): Feed<string> {
-    return unsignedFeed<string>(channel, { position: `${PREFIX}${this.#texts(channel).length}` });
+    return unsignedFeed<string>(channel, { position: `${PREFIX}${this.#textsOf(channel).length}` });
   }
 
-  /** How many streams are open. */
+  /** The number of open event streams. */
   get openStreamCount(): number {
     return this.#streams.size;
   }
 
-  /** How many polls wait. */
+  /** The number of waiting polls. */
   get waitingPollCount(): number {
     return this.#polls.size;
   }
 
-  /** Publishes texts; they go out in one write. */
+  /** Publishes texts. They are sent in one write. */
   publish(channel: string, ...texts: string[]): void {
-    this.#texts(channel).push(...texts);
-    for (const open of this.#streams) open.response.write(this.#frames(open));
-    for (const open of [...this.#polls]) if (open.channels.includes(channel)) this.#endPoll(open);
+    this.#textsOf(channel).push(...texts);
+    for (const connection of this.#streams) connection.response.write(this.#encodeMessages(connection));
+    for (const connection of [...this.#polls]) if (connection.channels.includes(channel)) this.#endPoll(connection);
   }
 
-  /** Loses a channel's history: whoever asks for it is told so, from now on. */
+  /** Reports a gap of a channel to all requests from now on. */
   reportGap(channel: string, reason: string): void {
-    this.#lost.set(channel, reason);
-    for (const open of this.#streams) this.#tell(open);
+    this.#gaps.set(channel, reason);
+    for (const connection of this.#streams) this.#writeGaps(connection);
   }
 
-  /** Cuts all that is open. */
+  /** Breaks all connections. */
   closeConnections(): void {
     for (const { response } of [...this.#streams, ...this.#polls]) response.destroy();
   }
 
-  /** Answers `/__web/live` and `/__web/poll`. */
+  /** Handles requests to `/__web/live` and `/__web/poll`. */
   readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     const url = new URL(request.url ?? "/", "http://shop.example");
-    const kind = url.pathname.endsWith("/live") ? "live" : "poll";
+    const endpoint = url.pathname.endsWith("/live") ? "live" : "poll";
     const channels = url.searchParams.getAll("feed").map((feed) => readFeed(feed).channel);
     const after = url.searchParams.get("after") ?? "";
-    const asked = { kind, channels, after, wait: url.searchParams.get("wait") } as const;
-    this.requests.push(asked);
-    if (this.onRequest(response, asked)) return;
+    const recorded = { endpoint, channels, after, wait: url.searchParams.get("wait") } as const;
+    this.requests.push(recorded);
+    if (this.onRequest(response, recorded)) return;
     const positions = after.split(",").map((position) => Number(position.slice(PREFIX.length)));
-    const open = { response, channels, positions };
-    if (kind === "live") this.#stream(open);
-    else this.#poll(open, asked.wait !== "0");
+    const connection = { response, channels, positions };
+    if (endpoint === "live") this.#openEventStream(connection);
+    else this.#poll(connection, recorded.wait !== "0");
   };
 
-  #texts(channel: string): string[] {
-    const known = this.#channels.get(channel) ?? [];
-    this.#channels.set(channel, known);
-    return known;
+  #textsOf(channel: string): string[] {
+    const texts = this.#channels.get(channel) ?? [];
+    this.#channels.set(channel, texts);
+    return texts;
   }
 
-  #stream(open: Open): void {
+  #openEventStream(connection: Connection): void {
     const headers = { "content-type": "text/event-stream", "cache-control": "private, no-store, no-transform" };
-    open.response.writeHead(200, headers);
-    open.response.write("retry: 50\n\n");
-    this.#streams.add(open);
-    open.response.once("close", () => this.#streams.delete(open));
-    this.#tell(open);
-    open.response.write(this.#frames(open) || "event: ping\ndata: 1\n\n");
+    connection.response.writeHead(200, headers);
+    connection.response.write("retry: 50\n\n");
+    this.#streams.add(connection);
+    connection.response.once("close", () => this.#streams.delete(connection));
+    this.#writeGaps(connection);
+    connection.response.write(this.#encodeMessages(connection) || "event: ping\ndata: 1\n\n");
   }
 
-  #poll(open: Open, waits: boolean): void {
-    const isDue = open.channels.some((channel, i) => this.#texts(channel).length > (open.positions[i] ?? 0));
-    const isLost = open.channels.some((channel) => this.#lost.has(channel));
-    if (isDue || isLost || !waits) {
-      this.#endPoll(open);
+  #poll(connection: Connection, waits: boolean): void {
+    const hasMessages = connection.channels.some(
+      (channel, i) => this.#textsOf(channel).length > (connection.positions[i] ?? 0),
+    );
+    const hasGap = connection.channels.some((channel) => this.#gaps.has(channel));
+    if (hasMessages || hasGap || !waits) {
+      this.#endPoll(connection);
       return;
     }
-    this.#polls.add(open);
-    open.response.once("close", () => this.#polls.delete(open));
+    this.#polls.add(connection);
+    connection.response.once("close", () => this.#polls.delete(connection));
   }
 
-  #endPoll({ response, channels, positions }: Open): void {
+  #endPoll({ response, channels, positions }: Connection): void {
     const gaps = channels.flatMap((channel) => {
-      const reason = this.#lost.get(channel);
+      const reason = this.#gaps.get(channel);
       return reason === undefined ? [] : [[channel, reason]];
     });
     const events = channels.flatMap((channel, i) =>
-      this.#lost.has(channel)
+      this.#gaps.has(channel)
         ? []
-        : this.#texts(channel)
+        : this.#textsOf(channel)
             .slice(positions[i])
             .map((text) => [channel, text]),
     );
     const cursor = channels.map((channel) =>
-      this.#lost.has(channel) ? "-" : `${PREFIX}${this.#texts(channel).length}`,
+      this.#gaps.has(channel) ? "-" : `${PREFIX}${this.#textsOf(channel).length}`,
     );
     response.writeHead(200, { "content-type": "application/json", "cache-control": "private, no-store" });
     response.end(JSON.stringify({ events, gaps, cursor: cursor.join() }));
   }
 
-  #frames({ channels, positions }: Open): string {
+  #encodeMessages({ channels, positions }: Connection): string {
     let text = "";
     channels.forEach((channel, i) => {
-      if (this.#lost.has(channel)) return;
-      for (const data of this.#texts(channel).slice(positions[i])) {
+      if (this.#gaps.has(channel)) return;
+      for (const data of this.#textsOf(channel).slice(positions[i])) {
         positions[i] = (positions[i] ?? 0) + 1;
         text += `id: ${this.#cursor(channels, positions)}\ndata: ${channel}\ndata: ${JSON.stringify(data)}\n\n`;
       }
@@ -143,15 +145,15 @@ export class FakeLiveServer {
     return text;
   }
 
-  #tell({ response, channels, positions }: Open): void {
+  #writeGaps({ response, channels, positions }: Connection): void {
     for (const channel of channels) {
-      const reason = this.#lost.get(channel);
+      const reason = this.#gaps.get(channel);
       if (reason === undefined) continue;
       response.write(`id: ${this.#cursor(channels, positions)}\nevent: gap\ndata: ${channel}\ndata: ${reason}\n\n`);
     }
   }
 
   #cursor(channels: readonly string[], positions: readonly number[]): string {
-    return channels.map((channel, i) => (this.#lost.has(channel) ? "-" : `${PREFIX}${positions[i]}`)).join();
+    return channels.map((channel, i) => (this.#gaps.has(channel) ? "-" : `${PREFIX}${positions[i]}`)).join();
   }
 }

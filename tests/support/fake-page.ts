@@ -1,41 +1,42 @@
 /**
- * A page that subscribes, without a browser: its requests are answered by the test, its clock is the
- * test's, and what it does to the page is noted.
+ * A page with subscriptions, without a browser. The test responds to its requests and advances its clock. Reloads,
+ * errors and console output are recorded.
  */
 import { vi } from "vitest";
 import type { subscribe } from "../../src/browser/subscribe.ts";
 
-/** What a page is opened with. */
+/** The state in which a page is opened. */
 export interface FakePageOptions {
+  /** The base of the application. */
   readonly base?: string;
-  /** As `nextHopProtocol` says it. */
+  /** The `nextHopProtocol` of the page's navigation. */
   readonly protocol?: string;
   readonly hidden?: boolean;
-  /** What the tab has stored, kept from page to page; `null` where the visitor has forbidden it. */
+  /** The `sessionStorage` of the tab; `null` if the user has disabled it. */
   readonly storage?: Map<string, string> | null;
 }
 
-/** A field of the page: a text and what the server sent. */
+/** A form field of the page. */
 export interface FakeField {
   value: string;
+  /** The value that the server sent. */
   readonly initialValue: string;
 }
 
-/** The two ends of a promise. */
-interface Settle {
+interface PromiseSettlers {
   readonly resolve: (response: Response) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** One request of the page. */
+/** A request of the page. */
 export class PageRequest {
   readonly url: URL;
   readonly signal: AbortSignal;
-  readonly #settle: Settle;
+  readonly #settle: PromiseSettlers;
   #body: ReadableStreamDefaultController<Uint8Array> | undefined;
 
-  constructor(address: string, signal: AbortSignal, settle: Settle) {
-    this.url = new URL(address, "http://shop.example");
+  constructor(url: string, signal: AbortSignal, settle: PromiseSettlers) {
+    this.url = new URL(url, "http://shop.example");
     this.signal = signal;
     this.#settle = settle;
     signal.addEventListener("abort", () => {
@@ -60,21 +61,22 @@ export class PageRequest {
     return this.url.searchParams.get("wait");
   }
 
+  /** Sends a response. */
   respond(response: Response): void {
     this.#settle.resolve(response);
   }
 
-  /** Answers with JSON, as a poll is answered. */
+  /** Sends a response with JSON, as for a poll. */
   respondJson(body: unknown, status = 200): void {
     this.respond(Response.json(body, { status }));
   }
 
-  /** Has the network fail. */
+  /** Fails the request, as without a network. */
   fail(): void {
     this.#settle.reject(new TypeError("Failed to fetch"));
   }
 
-  /** Answers with a stream, which says first how long to wait before coming back. */
+  /** Sends the start of an event stream, with its `retry` field. */
   respondStream({ retry = 2000, type = "text/event-stream" } = {}): this {
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
@@ -86,18 +88,18 @@ export class PageRequest {
     return this;
   }
 
-  /** Sends text over the stream: what is pushed at once arrives at once. */
+  /** Sends a part of the event stream, in one chunk. */
   push(text: string): this {
     this.#body?.enqueue(new TextEncoder().encode(text));
     return this;
   }
 
-  /** Ends the stream as a server does. */
+  /** Ends the event stream normally. */
   endBody(): void {
     this.#body?.close();
   }
 
-  /** Cuts the connection. */
+  /** Ends the event stream with a network error. */
   breakConnection(): void {
     this.#error(new TypeError("network error"));
   }
@@ -106,12 +108,12 @@ export class PageRequest {
     try {
       this.#body?.error(reason);
     } catch {
-      // It has ended already.
+      // The body has already ended.
     }
   }
 }
 
-/** The wire's own words. */
+/** Encodes events of an event stream. @see docs/protocol.md 10.5 */
 export const encodeEvent = {
   message: (cursor: string, channel: string, data: unknown): string =>
     `id: ${cursor}\ndata: ${channel}\ndata: ${JSON.stringify(data)}\n\n`,
@@ -124,16 +126,16 @@ export const encodeEvent = {
 export class FakePage {
   /** All requests so far, oldest first. */
   readonly requests: PageRequest[] = [];
-  /** Uncaught errors. */
+  /** Errors that were passed to `reportError`. */
   readonly reportedErrors: unknown[] = [];
-  /** What the console said as errors. */
+  /** The texts that were passed to `console.error`. */
   readonly consoleErrors: string[] = [];
   readonly fields: FakeField[] = [];
   reloadCount = 0;
-  /** What holds the focus. */
+  /** The element with the focus. */
   activeElement: { readonly isContentEditable?: boolean } | null = null;
   subscribe: typeof subscribe = () => {
-    throw new Error("The page is not open yet");
+    throw new Error("The page is not open yet.");
   };
 
   readonly #target = new EventTarget();
@@ -143,10 +145,10 @@ export class FakePage {
     this.#hidden = hidden;
   }
 
-  /** Opens a page: fresh modules, and nothing asked yet. Timers are to be the test's. */
+  /** Opens a page, with newly loaded modules and no requests. The test has to use fake timers. */
   static async open(options: FakePageOptions = {}): Promise<FakePage> {
     const page = new FakePage(options.hidden ?? false);
-    page.#pose(options);
+    page.#stubGlobals(options);
     vi.resetModules();
     ({ subscribe: page.subscribe } = await import("../../src/browser/subscribe.ts"));
     return page;
@@ -155,27 +157,28 @@ export class FakePage {
   /** The last request. */
   get lastRequest(): PageRequest {
     const request = this.requests.at(-1);
-    if (!request) throw new Error("Nothing was asked for");
+    if (!request) throw new Error("The page has sent no request.");
     return request;
   }
 
-  /** Lets time pass, and everything that waits for it happen. */
+  /** Advances the clock, and runs the timers that are due. */
   async advance(ms = 0): Promise<void> {
     await vi.advanceTimersByTimeAsync(ms);
   }
 
-  /** Lets time pass in steps until there is another request. @returns how long it took, in milliseconds */
-  async waitForRequest(longest = 120_000): Promise<number> {
+  /** Advances the clock in steps of 50 ms until there is another request. @returns the time in milliseconds */
+  async waitForRequest(maxMs = 120_000): Promise<number> {
     const before = this.requests.length;
-    for (let waited = 0; waited <= longest; waited += 50) {
-      if (this.requests.length > before) return waited;
+    for (let waitedMs = 0; waitedMs <= maxMs; waitedMs += 50) {
+      if (this.requests.length > before) return waitedMs;
       await this.advance(50);
     }
-    throw new Error(`Nothing was asked for within ${longest} ms`);
+    throw new Error(`The page has sent no request within ${maxMs} ms.`);
   }
 
-  emit(type: string, more: object = {}): void {
-    this.#target.dispatchEvent(Object.assign(new Event(type), more));
+  /** Dispatches an event of the document and the window. */
+  emit(type: string, properties: object = {}): void {
+    this.#target.dispatchEvent(Object.assign(new Event(type), properties));
   }
 
   hide(): void {
@@ -188,31 +191,31 @@ export class FakePage {
     this.emit("visibilitychange");
   }
 
-  #pose({ base = "", protocol = "h2", storage = new Map() }: FakePageOptions): void {
-    const listen = this.#target.addEventListener.bind(this.#target);
-    vi.stubGlobal("addEventListener", listen);
-    vi.stubGlobal("document", this.#document(base, listen));
+  #stubGlobals({ base = "", protocol = "h2", storage = new Map() }: FakePageOptions): void {
+    const addEventListener = this.#target.addEventListener.bind(this.#target);
+    vi.stubGlobal("addEventListener", addEventListener);
+    vi.stubGlobal("document", this.#createDocument(base, addEventListener));
     const { performance } = globalThis;
     const entries = [{ nextHopProtocol: protocol }];
     vi.stubGlobal("performance", { now: () => performance.now(), getEntriesByType: () => entries });
     vi.stubGlobal("location", { reload: () => this.reloadCount++ });
     vi.stubGlobal("reportError", (error: unknown) => this.reportedErrors.push(error));
     vi.stubGlobal("sessionStorage", {
-      getItem: (key: string) => allowed(storage).get(key) ?? null,
-      setItem: (key: string, value: string) => allowed(storage).set(key, value),
+      getItem: (key: string) => requireStorage(storage).get(key) ?? null,
+      setItem: (key: string, value: string) => requireStorage(storage).set(key, value),
     });
-    vi.stubGlobal("fetch", (address: string, { signal }: { signal: AbortSignal }) => {
+    vi.stubGlobal("fetch", (url: string, { signal }: { signal: AbortSignal }) => {
       return new Promise<Response>((resolve, reject) => {
-        this.requests.push(new PageRequest(address, signal, { resolve, reject }));
+        this.requests.push(new PageRequest(url, signal, { resolve, reject }));
       });
     });
     vi.spyOn(console, "error").mockImplementation((text: unknown) => void this.consoleErrors.push(String(text)));
   }
 
-  #document(base: string, listen: EventTarget["addEventListener"]): object {
+  #createDocument(base: string, addEventListener: EventTarget["addEventListener"]): object {
     const page = this;
     return {
-      addEventListener: listen,
+      addEventListener,
       get hidden() {
         return page.#hidden;
       },
@@ -228,7 +231,7 @@ export class FakePage {
   }
 }
 
-function allowed(storage: Map<string, string> | null): Map<string, string> {
+function requireStorage(storage: Map<string, string> | null): Map<string, string> {
   if (!storage) throw new DOMException("The operation is insecure.", "SecurityError");
   return storage;
 }

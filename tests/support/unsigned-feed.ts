@@ -1,23 +1,22 @@
 /**
- * Feeds for tests of what reads them, laid out as the server's are and signed by nobody.
+ * Feeds for tests of code that reads feeds without verifying them. Their HMAC is not valid.
  */
-import type { Feed } from "../../src/protocol/feed.ts";
+import { type Feed, formatFeedText } from "../../src/protocol/index.ts";
 
-/** What a feed is for. */
+/** The contents of a feed beside its channel. */
 export interface UnsignedFeedOptions {
-  /** `p.0` unless it says otherwise. */
+  /** Default: `p.0`. */
   readonly position?: string;
   /** Whether it is bound to a sign-in. */
   readonly bound?: boolean;
 }
 
-/** Gives a feed of a channel. */
+/** Returns a feed of a channel. */
 export function unsignedFeed<T = unknown>(
   channel: string,
   { position = "p.0", bound = false }: UnsignedFeedOptions = {},
 ): Feed<T> {
-  const tag = bound ? ".paWlpaWlpaU" : "";
-  const mac = Buffer.alloc(16, 0xe2); // half of a character, and no end of one
-  const bytes = Buffer.concat([Buffer.from(`1zik0zj${tag}\n${position}\n${channel}\n`), mac]);
-  return bytes.toString("base64url") as Feed<T>; // the brand is the type's alone
+  const text = formatFeedText({ expiresAt: 2_000_000_000, tag: bound ? "paWlpaWlpaU" : null, position, channel });
+  const mac = Buffer.alloc(16, 0xe2); // the first byte of a UTF-8 character, without its other bytes
+  return Buffer.concat([Buffer.from(text), mac]).toString("base64url") as Feed<T>; // the brand exists in the type only
 }
