@@ -8,6 +8,8 @@ const DONE = { done: true, value: undefined } as const;
 /**
  * Returns the values of a generator as a {@link Stream}, for calls from server code. The generator starts at the
  * first read, its values pass the serialiser, and it can be cancelled from outside the loop.
+ *
+ * @see docs/protocol.md 5.5
  */
 export function localStream(start: () => AnyIterator): Stream<unknown> {
   let generator: AnyIterator | undefined;

@@ -8,6 +8,7 @@ import type { RequestContext } from "../http/index.ts";
  * @param seconds the limit; `undefined` for none
  * @returns without a limit the result of `run` as it is, a promise or not
  * @throws RPCError `timeout`
+ * @see docs/protocol.md 3.6
  */
 export function withTimeLimit<T>(
   context: RequestContext,

@@ -6,6 +6,8 @@ const MAX_RUN_MS = 2;
  *
  * Without it, a generator that awaits no I/O, read by a client as fast as it writes, would run in microtasks alone
  * and block all other requests.
+ *
+ * @see docs/protocol.md 6.3
  */
 export function eventLoopYielder(): () => Promise<void> {
   let startedAt = performance.now();
