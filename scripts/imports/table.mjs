@@ -18,7 +18,7 @@ export const MAY_IMPORT = {
   "assets.d.ts": [],
   "jsx-runtime.ts": [],
   "jsx-dev-runtime.ts": [],
-  browser: [],
+  browser: ["assets.d.ts"],
   config: [],
   cookies: [],
   logging: [],
@@ -32,10 +32,10 @@ export const MAY_IMPORT = {
   live: ["live/bus", "http", "session", "rate-limit", "logging"],
   pages: ["rpc", "session", "http", "browser", "config", "logging (types)"],
   auth: ["session"],
-  server: ["pages", "rpc", "live (types)", "http", "config (types)", "logging (types)"],
-  openapi: ["server (types)", "rpc (types)"],
-  "app.ts": ["server", "openapi", "pages", "rpc", "live", "rate-limit", "session", "http", "config", "logging"],
-  adapters: ["app.ts (types)", "server (types)", "http", "logging (types)"],
+  openapi: ["rpc (types)"],
+  server: ["openapi", "pages", "rpc", "live", "rate-limit", "http", "config", "logging (types)"],
+  "app.ts": ["server", "rate-limit", "http", "config", "logging"],
+  adapters: ["app.ts (types)", "server", "http", "logging (types)"],
   client: ["cookies"],
   testing: ["app.ts (types)", "client", "cookies", "rpc (types)", "session", "http"],
   "compile/syntax": [],
@@ -43,7 +43,7 @@ export const MAY_IMPORT = {
   "compile/type-shapes": ["compile/types", "compile/syntax"],
   compile: ["compile/type-shapes", "compile/types", "compile/syntax"],
   cli: ["compile", "adapters", "openapi", "app.ts (types)", "server", "pages", "rpc", "config"],
-  "index.ts": ["app.ts", "server (types)", "pages", "live", "rpc", "session", "http", "config"],
+  "index.ts": ["app.ts", "assets.d.ts", "server", "pages", "live", "rpc", "session", "http", "config"],
 };
 
 /**
