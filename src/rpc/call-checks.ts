@@ -19,7 +19,7 @@ import { type FunctionDefinition, isAllowed, unauthenticatedError } from "./serv
  * Throws unless the method is POST. The details of the error describe the function's parameters, because a remote
  * client knows the types of a function but not the names of its parameters at run time.
  *
- * @throws Refusal `validation_error`, status 405
+ * @throws RequestError `validation_error`, status 405
  * @see docs/protocol.md 3.4
  */
 export function requirePost({ method }: InboundRequest, definition: FunctionDefinition | undefined): void {
@@ -45,7 +45,7 @@ const IS_JSON = new RegExp(`^${JSON_TYPE}\\s*(;|$)`, "i");
  * Throws unless the content type is `application/json`. An HTML form cannot send this type, so a cross-origin page
  * needs a script, which the browser subjects to CORS.
  *
- * @throws Refusal `validation_error`, status 415
+ * @throws RequestError `validation_error`, status 415
  */
 export function requireJson(inbound: InboundRequest): void {
   if (IS_JSON.test(inbound.header("content-type") ?? "")) return;
@@ -62,7 +62,7 @@ const MAX_LOGGED_LENGTH = 300;
  * Throws if a browser sent the call from another origin. Requests without `Origin` and `Sec-Fetch-Site` pass: they do
  * not come from a browser, which would attach the user's cookies.
  *
- * @throws Refusal `forbidden`
+ * @throws RequestError `forbidden`
  * @see docs/protocol.md 8.1
  */
 export function requireSameOrigin(context: RequestContext, log: Logger): void {
@@ -83,7 +83,7 @@ export function requireSameOrigin(context: RequestContext, log: Logger): void {
  * Throws if the client has exceeded its rate.
  *
  * @param waitSeconds seconds until the client may call again; 0 if it may call now
- * @throws Refusal `rate_limited`, with `Retry-After`
+ * @throws RequestError `rate_limited`, with `Retry-After`
  */
 export function requireRateLeft(waitSeconds: number, context: RequestContext, log: Logger): void {
   if (waitSeconds === 0) return;
@@ -106,7 +106,7 @@ export function warnOfMissingAddress({ address, id }: RequestContext, log: Logge
 /**
  * Returns the definition of the function.
  *
- * @throws Refusal `not_found` if there is none
+ * @throws RequestError `not_found` if there is none
  */
 export function requireFunction(definition: FunctionDefinition | undefined): FunctionDefinition {
   if (definition) return definition;
@@ -116,7 +116,7 @@ export function requireFunction(definition: FunctionDefinition | undefined): Fun
 /**
  * Throws if the function requires a signed-in user and the client is not signed in.
  *
- * @throws Refusal `unauthenticated`
+ * @throws RequestError `unauthenticated`
  */
 export function requireSignIn(definition: FunctionDefinition): void {
   if (isAllowed(definition)) return;

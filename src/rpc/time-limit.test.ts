@@ -1,0 +1,128 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
+import { request } from "../http/index.ts";
+import { session } from "../session/index.ts";
+
+async function errorOf(response: Response): Promise<{ code: string; message: string }> {
+  return (await response.json()).error;
+}
+
+describe("rpc_timeout", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** Returns a function that never returns, its request.signal, and a function that makes it reject. */
+  function stuck(options = {}) {
+    const seen: { signal?: AbortSignal; fail?: (error: Error) => void } = {};
+    const wait = compiledServer(
+      "wait",
+      () => {
+        seen.signal = request.signal;
+        return new Promise<string>((_, reject) => {
+          seen.fail = reject;
+        });
+      },
+      { options },
+    );
+    return { wait, seen };
+  }
+
+  it("responds with 504 when it is exceeded and not before, and aborts request.signal", async () => {
+    const { wait, seen } = stuck({ rpc_timeout: 2 });
+    let hasResponse = false;
+    const pending = callOverHttp(createTestApp({ wait }), "wait").finally(() => {
+      hasResponse = true;
+    });
+    await vi.advanceTimersByTimeAsync(1999);
+    expect(hasResponse).toBe(false);
+    expect(seen.signal?.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    const response = await pending;
+    expect(response.status).toBe(504);
+    expect(await errorOf(response)).toMatchObject({ code: "timeout" });
+    expect(seen.signal?.aborted).toBe(true);
+  });
+
+  it("ignores an error that a function throws after its time limit", async () => {
+    const unhandled = vi.fn();
+    process.on("unhandledRejection", unhandled);
+    const { wait, seen } = stuck({ rpc_timeout: 1 });
+    const pending = callOverHttp(createTestApp({ wait }), "wait");
+    await vi.advanceTimersByTimeAsync(1000);
+    await pending;
+    seen.fail?.(new Error("late"));
+    vi.useRealTimers();
+    // Node reports unhandled rejections after the microtask queue is empty.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+  });
+
+  it("is that of the function, or else that of the application", async () => {
+    const withOwnLimit = stuck({ rpc_timeout: 5 }).wait;
+    const { wait } = stuck();
+    const app = createTestApp({ wait }, { rpc_timeout: 1 });
+    const first = callOverHttp(app, "wait");
+    const second = callOverHttp(createTestApp({ wait: withOwnLimit }, { rpc_timeout: 1 }), "wait");
+    let hasResponse = false;
+    second.finally(() => {
+      hasResponse = true;
+    });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect((await first).status).toBe(504);
+    expect(hasResponse).toBe(false);
+    await vi.advanceTimersByTimeAsync(4000);
+    expect((await second).status).toBe(504);
+  });
+
+  it("leaves no timer after a call and does not apply to streams", async () => {
+    const quick = compiledServer("quick", () => 1, { options: { rpc_timeout: 60 } });
+    const slow = compiledServer(
+      "slow",
+      async function* () {
+        await new Promise((resolve) => setTimeout(resolve, 120_000));
+        yield 1;
+      },
+      { stream: true, options: { rpc_timeout: 1 } },
+    );
+    const app = createTestApp({ quick, slow }, { rpc_timeout: 1 });
+    expect((await callOverHttp(app, "quick")).status).toBe(200);
+    expect(vi.getTimerCount()).toBe(0);
+    const stream = callOverHttp(app, "slow");
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect(await (await stream).text()).toBe('{"chunk":1}\n{"done":true}\n');
+  });
+
+  it("rejects a cookie of a function whose response was sent", async () => {
+    let late: unknown;
+    const wait = compiledServer(
+      "wait",
+      async () => {
+        await new Promise((resolve) => setTimeout(resolve, 2000));
+        try {
+          session.login("ada");
+        } catch (error) {
+          late = error;
+        }
+      },
+      { options: { rpc_timeout: 1 } },
+    );
+    const pending = callOverHttp(createTestApp({ wait }), "wait");
+    await vi.advanceTimersByTimeAsync(2000);
+    expect((await pending).headers.getSetCookie()).toEqual([]);
+    expect(late).toMatchObject({ message: expect.stringContaining("cannot be set") });
+  });
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2_147_484, "1"])(
+    "is rejected if invalid: %j",
+    (rpc_timeout) => {
+      const options = { rpc_timeout: rpc_timeout as number };
+      expect(() => stuck(options)).toThrow(RangeError);
+      expect(() => createTestApp({ wait: stuck().wait }, options)).toThrow(RangeError);
+    },
+  );
+});
