@@ -14,7 +14,7 @@ type Channel = (typeof CHANNELS)[number];
 /** An event of a run. */
 type Action =
   | { readonly type: "publish" | "subscribe" | "stop"; readonly channel: Channel }
-  | { readonly type: "cut" | "end" | "refuse" | "silence" | "online" | "hide" | "show" | "answer" }
+  | { readonly type: "cut" | "end" | "reject" | "silence" | "online" | "hide" | "show" | "answer" }
   | { readonly type: "half"; readonly bytes: number };
 
 const actionLists = fc.array(
@@ -38,7 +38,7 @@ const actionLists = fc.array(
           ...([
             "cut",
             "end",
-            "refuse",
+            "reject",
             "silence",
             "online",
             "hide",
@@ -101,7 +101,7 @@ class Model {
       case "end":
         if (!isDone && this.#isOpen(request)) request.endBody();
         break;
-      case "refuse":
+      case "reject":
         if (!isDone) request.respondJson({ error: {} }, 503);
         break;
       case "silence":

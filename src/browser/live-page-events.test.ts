@@ -5,12 +5,12 @@ import { unsignedFeed } from "#test/unsigned-feed";
 const room = unsignedFeed("room:1", { position: "p.3" });
 
 let page: FakePage;
-let seen: unknown[];
+let received: unknown[];
 
 beforeEach(() => {
   vi.useFakeTimers();
   vi.spyOn(Math, "random").mockReturnValue(0);
-  seen = [];
+  received = [];
 });
 
 afterEach(() => {
@@ -23,7 +23,7 @@ afterEach(() => {
 /** Opens a page with an open event stream that has received a message. */
 async function streaming(options: FakePageOptions): Promise<PageRequest> {
   page = await FakePage.open(options);
-  page.subscribe(room, (message) => seen.push(message));
+  page.subscribe(room, (message) => received.push(message));
   await page.advance();
   const request = page.lastRequest.respondStream().push(encodeEvent.message("p.4", "room:1", 4));
   await page.advance();
@@ -66,7 +66,7 @@ describe("a page on HTTP/1.x", () => {
       ]);
       page.lastRequest.fail();
     }
-    expect(seen).toEqual([4, 5]);
+    expect(received).toEqual([4, 5]);
   });
 
   test("polls without the long delay while responses are full, to catch up with a busy channel", async () => {
@@ -84,7 +84,7 @@ describe("a page on HTTP/1.x", () => {
     }
     page.lastRequest.respondJson({ events: [["room:1", 7]], gaps: [], cursor: "p.7" });
     expect(await page.waitForRequest()).toBeGreaterThan(29_900);
-    expect(seen).toEqual([4, 5, 6, 7]);
+    expect(received).toEqual([4, 5, 6, 7]);
   });
 
   test("opens the event stream at once when it is visible again, and misses no message", async () => {
@@ -100,7 +100,7 @@ describe("a page on HTTP/1.x", () => {
     expect([page.lastRequest.path, page.lastRequest.after]).toEqual(["/__web/live", "p.4"]);
     page.lastRequest.respondStream().push(encodeEvent.message("p.5", "room:1", 5));
     await page.advance();
-    expect(seen).toEqual([4, 5]);
+    expect(received).toEqual([4, 5]);
   });
 
   test("aborts a pending poll and opens the event stream when it is visible again", async () => {
@@ -128,7 +128,7 @@ describe("a page on HTTP/1.x", () => {
 
   test("opens no event stream before it is visible, if it was opened in the background", async () => {
     page = await FakePage.open({ protocol: "http/1.1", hidden: true });
-    page.subscribe(room, (message) => seen.push(message));
+    page.subscribe(room, (message) => received.push(message));
     await page.advance(10);
     expect(page.requests.map(({ path: kind, wait }) => [kind, wait])).toEqual([["/__web/poll", "0"]]);
     page.lastRequest.respondJson({ events: [["room:1", 4]], gaps: [], cursor: "p.4" });
@@ -136,7 +136,7 @@ describe("a page on HTTP/1.x", () => {
     page.show();
     await page.advance();
     expect([page.lastRequest.path, page.lastRequest.after]).toEqual(["/__web/live", "p.4"]);
-    expect(seen).toEqual([4]);
+    expect(received).toEqual([4]);
   });
 
   test("keeps polling when the network returns while it is hidden", async () => {

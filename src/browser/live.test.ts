@@ -6,12 +6,12 @@ const room = unsignedFeed("room:1", { position: "p.3" });
 const news = unsignedFeed("news", { position: "p.7" });
 
 let page: FakePage;
-let seen: unknown[];
+let received: unknown[];
 
 beforeEach(async () => {
   vi.useFakeTimers();
   vi.spyOn(Math, "random").mockReturnValue(0);
-  seen = [];
+  received = [];
 });
 
 afterEach(() => {
@@ -20,23 +20,24 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-async function listen(options: Parameters<typeof FakePage.open>[0] = {}): Promise<PageRequest> {
+/** Opens a page with one subscription, and returns its request. */
+async function openPage(options: Parameters<typeof FakePage.open>[0] = {}): Promise<PageRequest> {
   page = await FakePage.open(options);
-  page.subscribe(room, (message) => seen.push(message), { gap: (reason) => seen.push(`gap: ${reason}`) });
+  page.subscribe(room, (message) => received.push(message), { gap: (reason) => received.push(`gap: ${reason}`) });
   await page.advance();
   return page.lastRequest;
 }
 
 /** Opens a page whose event streams fail, and returns its first poll. */
-async function untilPoll(options: Parameters<typeof FakePage.open>[0] = {}): Promise<PageRequest> {
-  (await listen(options)).fail();
+async function openPollingPage(options: Parameters<typeof FakePage.open>[0] = {}): Promise<PageRequest> {
+  (await openPage(options)).fail();
   await page.waitForRequest();
   page.lastRequest.fail();
   await page.waitForRequest();
   return page.lastRequest;
 }
 
-const empty = (cursor = "p.3") => ({ events: [], gaps: [], cursor });
+const emptyResponse = (cursor = "p.3") => ({ events: [], gaps: [], cursor });
 const html = (status = 200) =>
   new Response("<p>Sign in to the hotel</p>", { status, headers: { "content-type": "text/html" } });
 
@@ -70,7 +71,7 @@ const NOT_A_STREAM: readonly (readonly [string, (request: PageRequest) => void])
 describe("an event stream that cannot be opened", () => {
   // Without the last one, which sends an event: that counts as a working connection.
   test.each(NOT_A_STREAM.slice(0, -1))("is tried once more, then the page polls: %s", async (_, fault) => {
-    fault(await listen());
+    fault(await openPage());
     const waited = await page.waitForRequest();
     expect(waited).toBeGreaterThanOrEqual(2000 - 100);
     expect(waited).toBeLessThanOrEqual(4000 + 100);
@@ -79,19 +80,19 @@ describe("an event stream that cannot be opened", () => {
     expect(await page.waitForRequest()).toBeLessThanOrEqual(50);
     expect(page.lastRequest.path).toBe("/__web/poll");
     expect([page.lastRequest.feeds, page.lastRequest.after, page.lastRequest.wait]).toEqual([[room], "p.3", "25"]);
-    expect(seen).toEqual([]);
+    expect(received).toEqual([]);
     expect(page.consoleErrors).toEqual([]);
   });
 
   test.each(NOT_A_STREAM)("is aborted before the next attempt: %s", async (_, fault) => {
-    const first = await listen();
+    const first = await openPage();
     fault(first);
     await page.waitForRequest();
     expect(first.signal.aborted).toBe(true);
   });
 
   test("is aborted after 10 seconds without data, then the page polls", async () => {
-    const first = await listen();
+    const first = await openPage();
     await page.advance(9_999);
     expect(page.requests.length).toBe(1);
     await page.advance(1);
@@ -106,7 +107,7 @@ describe("an event stream that was open", () => {
     ["is cut", (request: PageRequest) => request.breakConnection()],
   ])("and %s is opened again after the server's retry delay, from the last message", async (_, fault) => {
     for (let round = 4; round < 8; round++) {
-      const request = round === 4 ? await listen() : page.lastRequest;
+      const request = round === 4 ? await openPage() : page.lastRequest;
       request.respondStream({ retry: 3000 }).push(encodeEvent.message(`p.${round}`, "room:1", round));
       await page.advance(1000);
       fault(request);
@@ -115,11 +116,11 @@ describe("an event stream that was open", () => {
       expect(waited).toBeLessThan(3100);
       expect([page.lastRequest.path, page.lastRequest.after]).toEqual(["/__web/live", `p.${round}`]);
     }
-    expect(seen).toEqual([4, 5, 6, 7]);
+    expect(received).toEqual([4, 5, 6, 7]);
   });
 
   test("is opened again after a random delay", async () => {
-    (await listen()).respondStream({ retry: 3000 }).push(encodeEvent.ping);
+    (await openPage()).respondStream({ retry: 3000 }).push(encodeEvent.ping);
     await page.advance();
     vi.spyOn(Math, "random").mockReturnValue(0.999);
     page.lastRequest.endBody();
@@ -127,17 +128,17 @@ describe("an event stream that was open", () => {
   });
 
   test("is resumed before a message that was received in part", async () => {
-    (await listen()).respondStream().push(encodeEvent.message("p.4", "room:1", "whole"));
+    (await openPage()).respondStream().push(encodeEvent.message("p.4", "room:1", "whole"));
     page.lastRequest.push(encodeEvent.message("p.5", "room:1", "half").slice(0, -1));
     await page.advance();
     page.lastRequest.breakConnection();
     await page.waitForRequest();
     expect(page.lastRequest.after).toBe("p.4");
-    expect(seen).toEqual(["whole"]);
+    expect(received).toEqual(["whole"]);
   });
 
   test("stays open while the server sends pings", async () => {
-    const request = (await listen()).respondStream();
+    const request = (await openPage()).respondStream();
     for (let n = 0; n < 30; n++) {
       await page.advance(20_000);
       request.push(encodeEvent.ping);
@@ -147,7 +148,7 @@ describe("an event stream that was open", () => {
   });
 
   test("is aborted after 45 seconds without data; the page polls and tries again after a minute", async () => {
-    const request = (await listen()).respondStream().push(encodeEvent.message("p.4", "room:1", 4));
+    const request = (await openPage()).respondStream().push(encodeEvent.message("p.4", "room:1", 4));
     await page.advance(44_999);
     expect(request.signal.aborted).toBe(false);
     await page.advance(1);
@@ -156,29 +157,29 @@ describe("an event stream that was open", () => {
     for (let waited = 0; page.lastRequest.path === "/__web/poll"; waited += 25_000) {
       expect(waited).toBeLessThan(90_000);
       await page.advance(25_000);
-      page.lastRequest.respondJson(empty("p.4"));
+      page.lastRequest.respondJson(emptyResponse("p.4"));
       await page.advance(1000);
     }
     page.lastRequest.respondStream().push(encodeEvent.message("p.5", "room:1", 5));
     await page.advance();
-    expect(seen).toEqual([4, 5]);
+    expect(received).toEqual([4, 5]);
   });
 
   test("with a cursor for another number of channels is resumed from the cursor before, without loss", async () => {
     page = await FakePage.open();
-    page.subscribe(room, (message) => seen.push(message));
-    page.subscribe(news, (message) => seen.push(message));
+    page.subscribe(room, (message) => received.push(message));
+    page.subscribe(news, (message) => received.push(message));
     await page.advance();
     page.lastRequest.respondStream().push(encodeEvent.message("p.4", "room:1", 4));
     await page.waitForRequest();
     expect(page.lastRequest.after).toBe("p.3,p.7");
     page.lastRequest.respondStream().push(encodeEvent.message("p.4,p.7", "room:1", 4));
     await page.advance();
-    expect(seen).toEqual([4]);
+    expect(received).toEqual([4]);
   });
 
   test("with a message that is not JSON is resumed before it, after a delay", async () => {
-    (await listen()).respondStream().push("id: p.4\ndata: room:1\ndata: {\n\n");
+    (await openPage()).respondStream().push("id: p.4\ndata: room:1\ndata: {\n\n");
     expect(await page.waitForRequest()).toBeGreaterThan(900);
     expect(page.lastRequest.after).toBe("p.3");
   });
@@ -186,7 +187,7 @@ describe("an event stream that was open", () => {
 
 describe("a poll", () => {
   test("delivers its messages in order and is followed by a poll from its cursor", async () => {
-    const poll = await untilPoll();
+    const poll = await openPollingPage();
     poll.respondJson({
       events: [
         ["room:1", 4],
@@ -204,25 +205,25 @@ describe("a poll", () => {
       "p.5",
       "25",
     ]);
-    expect(seen).toEqual([4, { five: 5 }]);
+    expect(received).toEqual([4, { five: 5 }]);
   });
 
   test("is repeated after a delay even if every response is immediate", async () => {
-    await untilPoll();
+    await openPollingPage();
     const start = Date.now();
     for (let n = 0; n < 20; n++) {
       page.lastRequest.respondJson({ events: [["room:1", n]], gaps: [], cursor: `p.${n + 10}` });
       await page.waitForRequest();
     }
-    expect(seen.length).toBe(20);
+    expect(received.length).toBe(20);
     expect(Date.now() - start).toBeGreaterThan(20 * 900);
   });
 
   test("is repeated for a minute; then one failed event stream is enough to poll again", async () => {
-    await untilPoll();
+    await openPollingPage();
     const start = Date.now();
     while (page.lastRequest.path === "/__web/poll") {
-      page.lastRequest.respondJson(empty());
+      page.lastRequest.respondJson(emptyResponse());
       await page.waitForRequest();
     }
     expect(Date.now() - start).toBeGreaterThanOrEqual(59_000);
@@ -233,20 +234,20 @@ describe("a poll", () => {
   });
 
   test("is replaced by an event stream after a minute, even if the clock is set back", async () => {
-    await untilPoll();
+    await openPollingPage();
     vi.setSystemTime(Date.now() - 3_600_000);
     for (let polls = 0; page.lastRequest.path === "/__web/poll"; polls++) {
       expect(polls).toBeLessThan(4);
       await page.advance(25_000);
-      page.lastRequest.respondJson(empty());
+      page.lastRequest.respondJson(emptyResponse());
       await page.waitForRequest();
     }
   });
 
   test("is no longer used once an event stream has opened", async () => {
-    await untilPoll();
+    await openPollingPage();
     while (page.lastRequest.path === "/__web/poll") {
-      page.lastRequest.respondJson(empty());
+      page.lastRequest.respondJson(emptyResponse());
       await page.waitForRequest();
     }
     page.lastRequest.respondStream().push(encodeEvent.message("p.4", "room:1", 4));
@@ -269,9 +270,12 @@ describe("a poll", () => {
     ["503", (request: PageRequest) => request.respondJson({ error: {} }, 503)],
     ["other JSON", (request: PageRequest) => request.respondJson({ ok: true })],
     ["null", (request: PageRequest) => request.respondJson(null)],
-    ["a cursor of fewer channels", (request: PageRequest) => request.respondJson({ ...empty("p.5"), cursor: "" })],
+    [
+      "a cursor of fewer channels",
+      (request: PageRequest) => request.respondJson({ ...emptyResponse("p.5"), cursor: "" }),
+    ],
   ])("that fails is repeated with growing delays: %s", async (_, fault) => {
-    await untilPoll();
+    await openPollingPage();
     const waits: number[] = [];
     for (let n = 0; n < 12; n++) {
       fault(page.lastRequest);
@@ -279,7 +283,7 @@ describe("a poll", () => {
     }
     expect(waits[0]).toBeGreaterThan(400);
     expect(Math.max(...waits)).toBeLessThanOrEqual(30_100);
-    expect(seen).toEqual([]);
+    expect(received).toEqual([]);
     expect(page.consoleErrors).toEqual([]);
     while (page.lastRequest.path !== "/__web/poll") {
       page.lastRequest.fail();
@@ -287,11 +291,11 @@ describe("a poll", () => {
     }
     page.lastRequest.respondJson({ events: [["room:1", "back"]], gaps: [], cursor: "p.4" });
     await page.advance();
-    expect(seen).toEqual(["back"]);
+    expect(received).toEqual(["back"]);
   });
 
   test("without a response is aborted after 45 seconds", async () => {
-    const poll = await untilPoll();
+    const poll = await openPollingPage();
     await page.advance(44_900);
     expect(poll.signal.aborted).toBe(false);
     await page.advance(100);
@@ -300,11 +304,11 @@ describe("a poll", () => {
   });
 
   test("that was replaced delivers nothing", async () => {
-    const poll = await untilPoll();
+    const poll = await openPollingPage();
     page.subscribe(news, () => {});
     poll.respondJson({ events: [["room:1", 4]], gaps: [], cursor: "p.4" });
     await page.advance();
-    expect(seen).toEqual([]);
+    expect(received).toEqual([]);
     expect([page.lastRequest.feeds, page.lastRequest.after]).toEqual([[room, news], "p.3,p.7"]);
   });
 });

@@ -8,13 +8,13 @@ const room = unsignedFeed<string>("room:1", { position: "p.3" });
 const news = unsignedFeed<string>("news", { position: "p.7" });
 
 let page: FakePage;
-let seen: unknown[];
+let received: unknown[];
 
 beforeEach(async () => {
   vi.useFakeTimers();
   vi.spyOn(Math, "random").mockReturnValue(0);
   page = await FakePage.open({ base: "/app" });
-  seen = [];
+  received = [];
 });
 
 afterEach(() => {
@@ -24,7 +24,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const record = (name: string) => (message: unknown) => seen.push(`${name}: ${message}`);
+const record = (name: string) => (message: unknown) => received.push(`${name}: ${message}`);
 
 describe("the request of a page", () => {
   test("is one event stream for all subscriptions of one task", async () => {
@@ -54,7 +54,7 @@ describe("the request of a page", () => {
       .respondStream()
       .push(encodeEvent.message("p.5,p.7", "room:1", "two") + encodeEvent.message("p.5,p.8", "news", "three"));
     await page.advance();
-    expect(seen).toEqual(["room: one", "room: two", "news: three"]);
+    expect(received).toEqual(["room: one", "room: two", "news: three"]);
   });
 
   test("has fewer feeds when a subscription is stopped, and ends with the last one", async () => {
@@ -107,11 +107,11 @@ describe("a message", () => {
     await page.advance();
     page.lastRequest.respondStream().push(encodeEvent.message("p.4,p.7", "room:1", "hello"));
     await page.advance();
-    expect(seen).toEqual(["a: hello", "c: hello"]);
+    expect(received).toEqual(["a: hello", "c: hello"]);
   });
 
   test("can be any JSON, in chunks that are cut anywhere", async () => {
-    page.subscribe(room, (message) => seen.push(message));
+    page.subscribe(room, (message) => received.push(message));
     await page.advance();
     page.lastRequest.respondStream();
     const messages = [{ a: "é\u2028\n" }, null, "", 0, [1]];
@@ -121,7 +121,7 @@ describe("a message", () => {
       page.lastRequest.push(character);
     }
     await page.advance();
-    expect(seen).toEqual(messages);
+    expect(received).toEqual(messages);
   });
 
   test("is rendered together with the other messages of the same chunk", async () => {
@@ -146,7 +146,7 @@ describe("a message", () => {
   test("is delivered to the other listeners if a handler throws, and so is the next", async () => {
     const error = new Error("an error of the page");
     page.subscribe(room, (message) => {
-      seen.push(`bad: ${message}`);
+      received.push(`bad: ${message}`);
       throw error;
     });
     page.subscribe(room, record("good"));
@@ -155,14 +155,14 @@ describe("a message", () => {
       .respondStream()
       .push(encodeEvent.message("p.4", "room:1", 1) + encodeEvent.message("p.5", "room:1", 2));
     await page.advance();
-    expect(seen).toEqual(["bad: 1", "good: 1", "bad: 2", "good: 2"]);
+    expect(received).toEqual(["bad: 1", "good: 1", "bad: 2", "good: 2"]);
     expect(page.reportedErrors).toEqual([error, error]);
     expect(page.requests.length).toBe(1);
   });
 
   test("is delivered after the position of the listener has moved", async () => {
     const stop = page.subscribe(room, (message) => {
-      seen.push(message);
+      received.push(message);
       page.subscribe(news, record("news"));
       stop();
       page.subscribe(unsignedFeed("room:1", { position: "p.4" }), record("again"));
@@ -170,7 +170,7 @@ describe("a message", () => {
     await page.advance();
     page.lastRequest.respondStream().push(encodeEvent.message("p.4", "room:1", "once"));
     await page.advance();
-    expect(seen).toEqual(["once"]);
+    expect(received).toEqual(["once"]);
     expect(page.lastRequest.after).toBe("p.7,p.4");
   });
 
@@ -182,7 +182,7 @@ describe("a message", () => {
       .respondStream()
       .push(encodeEvent.message("p.4", "room:1", 1) + encodeEvent.message("p.5", "room:1", 2));
     await page.advance();
-    expect(seen).toEqual([]);
+    expect(received).toEqual([]);
   });
 
   test("from a connection that was replaced is delivered by the new connection", async () => {
@@ -195,7 +195,7 @@ describe("a message", () => {
     expect(page.lastRequest.after).toBe("p.3,p.7");
     page.lastRequest.respondStream().push(encodeEvent.message("p.4,p.7", "room:1", "one"));
     await page.advance();
-    expect(seen).toEqual(["room: one"]);
+    expect(received).toEqual(["room: one"]);
   });
 
   test("that was delivered already is not delivered again", async () => {
@@ -208,7 +208,7 @@ describe("a message", () => {
       encodeEvent.message("p.9", "room:1", "nine") + encodeEvent.message("p.11", "room:1", "eleven"),
     );
     await page.advance();
-    expect(seen).toEqual(["room: nine", "room: ten", "room: eleven"]);
+    expect(received).toEqual(["room: nine", "room: ten", "room: eleven"]);
   });
 });
 
@@ -227,13 +227,13 @@ describe("a later listener of the same channel", () => {
     expect(page.lastRequest.after).toBe("p.3");
     page.lastRequest.respondStream().push(messages(4, 6));
     await page.advance();
-    expect(seen).toEqual([...["early: 4", "early: 5"], ...["late: 4", "late: 5"], ...["early: 6", "late: 6"]]);
+    expect(received).toEqual([...["early: 4", "early: 5"], ...["late: 4", "late: 5"], ...["early: 6", "late: 6"]]);
   });
 
   test("does not receive the rest of the chunk in which it subscribed before the earlier messages", async () => {
     let isFirst = true;
     page.subscribe(room, (message) => {
-      seen.push(`early: ${message}`);
+      received.push(`early: ${message}`);
       if (isFirst) page.subscribe(room, record("late"));
       isFirst = false;
     });
@@ -243,7 +243,7 @@ describe("a later listener of the same channel", () => {
     expect(page.lastRequest.after).toBe("p.3");
     page.lastRequest.respondStream().push(messages(4, 5));
     await page.advance();
-    expect(seen).toEqual(["early: 4", "early: 5", "late: 4", "late: 5"]);
+    expect(received).toEqual(["early: 4", "early: 5", "late: 4", "late: 5"]);
   });
 
   test("receives every message since the feed was issued from polls", async () => {
@@ -269,14 +269,14 @@ describe("a later listener of the same channel", () => {
     };
     page.lastRequest.respondJson(both);
     await page.waitForRequest();
-    expect(seen).toEqual(["early: 4", "late: 4", "late: 5"]);
+    expect(received).toEqual(["early: 4", "late: 4", "late: 5"]);
     expect(page.lastRequest.after).toBe("p.4");
     page.lastRequest.respondJson({ events: [["room:1", 5]], gaps: [], cursor: "p.5" });
     await page.waitForRequest();
     expect(page.lastRequest.after).toBe("p.5");
     page.lastRequest.respondJson({ events: [["room:1", 6]], gaps: [], cursor: "p.6" });
     await page.advance();
-    expect(seen.slice(3)).toEqual(["early: 5", "early: 6", "late: 6"]);
+    expect(received.slice(3)).toEqual(["early: 5", "early: 6", "late: 6"]);
   });
 
   test("with a newer feed receives only the messages after that feed", async () => {
@@ -286,7 +286,7 @@ describe("a later listener of the same channel", () => {
     expect(page.lastRequest.feeds).toEqual([room]);
     page.lastRequest.respondStream().push(messages(4, 6));
     await page.advance();
-    expect(seen).toEqual(["early: 4", "early: 5", "early: 6", "late: 6"]);
+    expect(received).toEqual(["early: 4", "early: 5", "early: 6", "late: 6"]);
   });
 });
 
@@ -316,14 +316,14 @@ describe("a subscription in on_mount", () => {
     const { on_mount } = await import("./lifecycle.ts");
     const root = new TextRoot();
     root.renderComponent(() => {
-      on_mount(() => seen.push("mounted"));
+      on_mount(() => received.push("mounted"));
       return "shown";
     });
     page.subscribe(room, record("room"));
     await page.advance();
     root.renderComponent(null);
     await page.advance();
-    expect(seen).toEqual(["mounted"]);
+    expect(received).toEqual(["mounted"]);
     expect(page.lastRequest.signal.aborted).toBe(false);
   });
 });

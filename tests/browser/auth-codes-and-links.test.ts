@@ -300,7 +300,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       await page.goto("/");
       await fill(page, { email: "tried@example.com", password: ada.password });
       await submit(page, "Sign in");
-      await expectAlert(page, "That was tried too often. Wait five minutes, and try again.");
+      await expectAlert(page, "Too many attempts. Wait five minutes, and try again.");
     });
 
     it("are counted if they arrive together, and reset by a correct one", async () => {

@@ -28,7 +28,8 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
   const both = async () => [await app.enter("Ada"), await app.enter("Grace")] as const;
 
   /** Returns a locator of the assistant's last answer in a state. */
-  const answer = (page: Page, state: "writing" | "stopped" | "complete") => page.locator(`.entry.assistant.${state} .text`);
+  const answer = (page: Page, state: "writing" | "stopped" | "complete") =>
+    page.locator(`.entry.assistant.${state} .text`);
 
   it("delivers missed messages to a page that was offline", async () => {
     const [ada, grace] = await both();

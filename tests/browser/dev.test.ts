@@ -81,7 +81,7 @@ function edit(file: string, search: string, replacement: string): () => void {
 async function openHome(): Promise<Page> {
   const page = await users.newPage();
   await page.goto("/");
-  await page.locator("#counter[data-alive=true]").waitFor();
+  await page.locator("#counter[data-hydrated=true]").waitFor();
   await page.click("#more");
   await page.fill("#name", "Ada");
   await page.evaluate(() => Object.assign(window, { isSamePage: true }));
@@ -187,7 +187,7 @@ describe("an edit", () => {
     const page = await openHome();
     edit("pages.server.tsx", "Home page", "Another home");
     await page.locator("h1", { hasText: "Another home" }).waitFor();
-    await page.locator("#counter[data-alive=true]").waitFor();
+    await page.locator("#counter[data-hydrated=true]").waitFor();
     expect(await isSamePage(page)).toBe(false);
   });
 
@@ -195,7 +195,7 @@ describe("an edit", () => {
     const page = await openHome();
     edit("functions.server.ts", "Hello", "Good morning");
     await expect.poll(() => isSamePage(page).catch(() => true)).toBe(false); // the page cannot be evaluated while it reloads
-    await page.locator("#counter[data-alive=true]").waitFor();
+    await page.locator("#counter[data-hydrated=true]").waitFor();
     await page.fill("#name", "Ada");
     await page.click("#greet");
     await page.locator("#greeting", { hasText: "Good morning Ada" }).waitFor();
@@ -253,7 +253,7 @@ describe("an error", () => {
     expect(await page.locator("main").innerText()).toContain("src/pages.server.tsx:");
     restore();
     await page.locator("h1", { hasText: "Home page" }).waitFor();
-    await page.locator("#counter[data-alive=true]").waitFor();
+    await page.locator("#counter[data-hydrated=true]").waitFor();
   });
 
   it.each([
@@ -276,7 +276,7 @@ describe("an error", () => {
       expect(shown).toMatch(/\^/);
       expect(output()).toContain(expected);
       restore();
-      await page.locator("#counter[data-alive=true]").waitFor();
+      await page.locator("#counter[data-hydrated=true]").waitFor();
     },
   );
 
@@ -285,7 +285,7 @@ describe("an error", () => {
     const restore = edit("app.ts", "[pages, functions]", "[pages]");
     await page.locator("h1", { hasText: "src/counter.tsx calls greet of src/functions.server.ts" }).waitFor();
     restore();
-    await page.locator("#counter[data-alive=true]").waitFor();
+    await page.locator("#counter[data-hydrated=true]").waitFor();
   });
 
   it("about a missing file is fixed by creating the file", async () => {
@@ -293,7 +293,7 @@ describe("an error", () => {
     edit("pages.server.tsx", 'import "./pages.css";', 'import "./pages.css";\nimport "./late.ts";');
     await page.locator("h2", { hasText: "Stack" }).waitFor();
     project.write("src/late.ts", "export const late = true;\n");
-    await page.locator("#counter[data-alive=true]").waitFor();
+    await page.locator("#counter[data-hydrated=true]").waitFor();
   });
 
   it("in browser code is shown in an overlay and in the terminal, until it is fixed", async () => {
@@ -309,7 +309,7 @@ describe("an error", () => {
     expect(output()).toContain("counter.tsx:4");
     restore();
     await overlay.waitFor({ state: "detached" });
-    await page.locator("#counter[data-alive=true]").waitFor();
+    await page.locator("#counter[data-hydrated=true]").waitFor();
   });
 
   it("in browser code is shown to a page that is opened later, which is reloaded when it is fixed", async () => {
@@ -318,7 +318,7 @@ describe("an error", () => {
     await page.goto("/");
     await page.locator("vite-error-overlay").waitFor();
     restore();
-    await page.locator("#counter[data-alive=true]").waitFor();
+    await page.locator("#counter[data-hydrated=true]").waitFor();
   });
 
   it("of a view in the browser only is reported with its name, and does not affect other views", async () => {
@@ -337,7 +337,7 @@ describe("an error", () => {
       })
       .toBe("Open");
     restore();
-    await page.locator("#counter[data-alive=true]").waitFor();
+    await page.locator("#counter[data-hydrated=true]").waitFor();
   });
 });
 

@@ -145,8 +145,8 @@ test("ids from useId equal the server's and are unique across islands", async ()
   expect(await page.$$eval("label", (list) => list.map((label) => label.htmlFor))).toEqual(await ids());
 });
 
-describe("what the visitor did before the script came", () => {
-  /** Opens the fields with their script held back, and waits until they are there. */
+describe("input before hydration", () => {
+  /** Opens the fields with a delayed script. Returns a function that hydrates them. */
   async function open(): Promise<() => Promise<void>> {
     const release = fixture.server.delay("/assets/views.js");
     await page.goto(fixture.pageOf("{0}", [{ name: "Fields" }]), { waitUntil: "commit" });
@@ -195,7 +195,7 @@ describe("what the visitor did before the script came", () => {
     expect(errors).toEqual([]);
   });
 
-  test("causes no events in a page without input, even if fields have browser defaults", async () => {
+  test("is not assumed for fields with browser defaults, which cause no events", async () => {
     const hydrate = await open();
     await hydrate();
     expect(await page.evaluate("fieldEvents")).toEqual([]);
@@ -204,7 +204,7 @@ describe("what the visitor did before the script came", () => {
   test.each([
     ["text", "some text"],
     ["note", "some\nlines of text"],
-  ])("keeps focus and caret in %s, with and without input", async (name, typed) => {
+  ])("includes focus and caret in %s, with and without text", async (name, typed) => {
     const caret = () =>
       page.evaluate(() => {
         const active = document.activeElement as HTMLTextAreaElement;

@@ -63,7 +63,8 @@ async function expectText(id: string, text: string): Promise<void> {
   await expect.poll(() => page.locator(`#${id}`).textContent(), { timeout: 20_000 }).toBe(text);
 }
 
-const cursors = (kind: "live" | "poll") => live.requests.filter((each) => each.kind === kind).map(({ after }) => after);
+const cursors = (endpoint: "live" | "poll") =>
+  live.requests.filter((request) => request.endpoint === endpoint).map(({ after }) => after);
 
 describe("an event stream", () => {
   test("delivers messages to all views of the page over one connection", async () => {
@@ -140,9 +141,9 @@ describe("a page that cannot open an event stream", () => {
     ["a captive portal responds with a page", 200, "text/html"],
     ["the response is empty", 204, "text/plain"],
   ])("polls instead: %s", async (_, status, type) => {
-    live.onRequest = (response, { kind }) => {
-      if (kind === "live") response.writeHead(status, { "content-type": type }).end();
-      return kind === "live";
+    live.onRequest = (response, { endpoint }) => {
+      if (endpoint === "live") response.writeHead(status, { "content-type": type }).end();
+      return endpoint === "live";
     };
     await page.goto(pageOf([listener("a")]));
     await expect.poll(() => live.waitingPollCount, { timeout: 20_000 }).toBe(1);
@@ -189,7 +190,7 @@ describe("a hidden page on HTTP/1.1", () => {
     expect(live.openStreamCount).toBe(1);
     await page.clock.fastForward(300);
     await expect
-      .poll(() => [live.openStreamCount, live.requests.at(-1)?.kind, live.requests.at(-1)?.wait])
+      .poll(() => [live.openStreamCount, live.requests.at(-1)?.endpoint, live.requests.at(-1)?.wait])
       .toEqual([0, "poll", "0"]);
     live.publish("a", "unseen");
     await page.clock.fastForward(31_000);
@@ -199,7 +200,7 @@ describe("a hidden page on HTTP/1.1", () => {
     await page.clock.runFor(10);
     await expect.poll(() => live.openStreamCount).toBe(1);
     await expectText("a", "unseen,seen");
-    expect(live.requests.at(-1)).toMatchObject({ kind: "live", after: "e.1" });
+    expect(live.requests.at(-1)).toMatchObject({ endpoint: "live", after: "e.1" });
   });
 });
 

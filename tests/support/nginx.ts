@@ -94,7 +94,7 @@ export class Nginx {
   }
 
   #configuration(): string {
-    const { ports, gzip = false, rejectsStreams: refusesStreams = false } = this.#setup;
+    const { ports, gzip = false, rejectsStreams = false } = this.#setup;
     const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     return `daemon off;
 ${process.getuid?.() === 0 ? "user root;" : ""}
@@ -116,7 +116,7 @@ http {
       proxy_set_header Host $http_host;
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
     }
-    ${refusesStreams ? "location /__web/live { return 406; }" : ""}
+    ${rejectsStreams ? "location /__web/live { return 406; }" : ""}
   }
 }
 `;
