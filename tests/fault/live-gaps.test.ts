@@ -3,12 +3,12 @@
  * feeds of the request continue.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { AppProcess, sharedEnv, shiftedDateArgs } from "#test/app-process";
 import { callFunction } from "#test/call-function";
 import { readEvents } from "#test/event-stream";
 import { buildLiveApp } from "#test/live-app";
 import { NatsServer } from "#test/nats-server";
 import { RedisServer } from "#test/redis-server";
-import { ServerProcess, sharedEnv, shiftedDateArgs } from "#test/server-process";
 import type { TestProject } from "#test/test-project";
 import { publishTexts } from "#test/torture-publisher";
 
@@ -27,8 +27,8 @@ afterEach(async () => {
 
 afterAll(() => project?.remove());
 
-async function serve(busUrl?: string): Promise<ServerProcess> {
-  const server = await ServerProcess.start(project.dir, sharedEnv(busUrl));
+async function serve(busUrl?: string): Promise<AppProcess> {
+  const server = await AppProcess.start(project.dir, sharedEnv(busUrl));
   cleanups.push(() => server.stop());
   return server;
 }
@@ -46,7 +46,7 @@ async function startNats(): Promise<NatsServer> {
 }
 
 /** Returns feeds of channels. Retries while the server reconnects to its bus. */
-async function issueFeeds({ address }: ServerProcess, ...names: string[]): Promise<string[]> {
+async function issueFeeds({ address }: AppProcess, ...names: string[]): Promise<string[]> {
   let feeds: string[] = [];
   await expect
     .poll(
@@ -60,7 +60,7 @@ async function issueFeeds({ address }: ServerProcess, ...names: string[]): Promi
   return feeds;
 }
 
-async function publish({ address }: ServerProcess, room: string, ...texts: string[]): Promise<void> {
+async function publish({ address }: AppProcess, room: string, ...texts: string[]): Promise<void> {
   expect(await publishTexts(address, room, texts)).toEqual(texts.map(() => true));
 }
 
@@ -108,7 +108,7 @@ async function poll(address: string, feeds: readonly string[], { after = "", unt
  * Reads an old feed with a gap together with a new feed, by event stream and by polls. The old feed gets one gap and no
  * messages, also after the client has resumed. The new feed gets every message.
  */
-async function expectGap(server: ServerProcess, oldFeed: string, reason: string | RegExp): Promise<void> {
+async function expectGap(server: AppProcess, oldFeed: string, reason: string | RegExp): Promise<void> {
   for (const read of [readStream, poll]) {
     const feeds = [oldFeed, ...(await issueFeeds(server, "new"))];
     await publish(server, "old", "too late");
@@ -125,7 +125,7 @@ async function expectGap(server: ServerProcess, oldFeed: string, reason: string 
 }
 
 /** Returns a feed of the channel `old`, which has messages before and after the feed's position. */
-async function issueOldFeed(server: ServerProcess): Promise<string> {
+async function issueOldFeed(server: AppProcess): Promise<string> {
   await publish(server, "old", "before");
   const [feed = ""] = await issueFeeds(server, "old");
   await publish(server, "old", "1", "2", "3");

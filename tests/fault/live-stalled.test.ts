@@ -4,11 +4,11 @@
 import { get, type IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AppProcess, acceleratedClockArgs, sharedEnv } from "#test/app-process";
 import { callFunction } from "#test/call-function";
 import { readEvents } from "#test/event-stream";
 import { buildLiveApp } from "#test/live-app";
 import { RedisServer } from "#test/redis-server";
-import { acceleratedClockArgs, ServerProcess, sharedEnv } from "#test/server-process";
 import type { TestProject } from "#test/test-project";
 
 const MIB = 1024 * 1024;
@@ -19,12 +19,12 @@ const STALLED_CLIENTS = 5;
 
 let project: TestProject;
 let redis: RedisServer;
-let server: ServerProcess;
+let server: AppProcess;
 
 beforeAll(async () => {
   [project, redis] = await Promise.all([buildLiveApp(), RedisServer.start()]);
   // A client that reads nothing for 10 s is disconnected: here after 2.5 s.
-  server = await ServerProcess.start(project.dir, sharedEnv(redis.url), acceleratedClockArgs(4));
+  server = await AppProcess.start(project.dir, sharedEnv(redis.url), acceleratedClockArgs(4));
 });
 
 afterAll(async () => {

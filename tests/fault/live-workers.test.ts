@@ -2,13 +2,13 @@
  * Several processes of one `tsweb serve`: each delivers what the others publish.
  */
 import { afterEach, beforeAll, expect, it } from "vitest";
+import { sharedEnv } from "#test/app-process";
 import { callFunction } from "#test/call-function";
 import { readEvents } from "#test/event-stream";
 import { buildLiveApp } from "#test/live-app";
 import { NatsServer } from "#test/nats-server";
 import { RedisServer } from "#test/redis-server";
-import { type Running, startBuilt } from "#test/run-tsweb";
-import { sharedEnv } from "#test/server-process";
+import { type RunningServer, startBuilt } from "#test/run-tsweb";
 import type { TestProject } from "#test/test-project";
 
 let project: TestProject;
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 /** Has one of the processes publish its process id, over a connection of its own. @returns the process id */
-async function publishPid({ address }: Running, room: string): Promise<string> {
+async function publishPid({ address }: RunningServer, room: string): Promise<string> {
   const response = await fetch(`${address}/__web/rpc/publish_pid`, {
     method: "POST",
     headers: { "content-type": "application/json", connection: "close" },

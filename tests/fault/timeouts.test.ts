@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { callFunction, buildFaultApp, type FaultApp, sendCall } from "#test/fault-app";
-import type { Running } from "#test/run-tsweb";
+import type { RunningServer } from "#test/run-tsweb";
 
 let faults: FaultApp;
-let server: Running;
+let server: RunningServer;
 
 beforeAll(async () => {
   faults = await buildFaultApp();
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 let calls = 0;
 const nextKey = () => `call ${++calls}`;
-const afterwards = (key: string) => callFunction<string[]>(server, "afterwards_of", { key });
+const afterwards = (key: string) => callFunction<string[]>(server, "events_of", { key });
 
 /** Sends a call, and gives the answer with the time it took. */
 async function timed(name: string, args: object) {
@@ -32,8 +32,8 @@ async function timed(name: string, args: object) {
 }
 
 const LIMITS = [
-  ["of the application", "as_long", 1],
-  ["of the function", "shorter", 0.2],
+  ["of the application", "default_limit", 1],
+  ["of the function", "short_limit", 0.2],
 ] as const;
 
 describe.each(LIMITS)("the time limit %s", (_, name, seconds) => {
@@ -43,7 +43,7 @@ describe.each(LIMITS)("the time limit %s", (_, name, seconds) => {
     // A timer of the same length in the same process tells how late this machine is just now.
     const [late, timer] = await Promise.all([
       timed(name, { key, seconds: seconds + 0.5, end: "resolves" }),
-      timed("longer", { key: nextKey(), seconds, end: "resolves" }),
+      timed("long_limit", { key: nextKey(), seconds, end: "resolves" }),
     ]);
     expect(timer.status).toBe(200);
     expect(late).toMatchObject({
@@ -59,13 +59,13 @@ describe.each(LIMITS)("the time limit %s", (_, name, seconds) => {
     const key = nextKey();
     expect(await callFunction(server, name, { key, seconds: seconds / 2, end: "resolves" })).toBe("done");
     // Once its time would have been over, nothing has happened to it.
-    await callFunction(server, "longer", { key: nextKey(), seconds, end: "resolves" });
+    await callFunction(server, "long_limit", { key: nextKey(), seconds, end: "resolves" });
     expect(await afterwards(key)).toEqual(["in time"]);
   });
 });
 
 it("a function's own time may be longer than the application's", async () => {
-  expect(await callFunction(server, "longer", { key: nextKey(), seconds: 1.2, end: "resolves" })).toBe("done");
+  expect(await callFunction(server, "long_limit", { key: nextKey(), seconds: 1.2, end: "resolves" })).toBe("done");
 });
 
 describe("what a call still does after its time", () => {
@@ -75,7 +75,7 @@ describe("what a call still does after its time", () => {
     ["signs in", [expect.stringContaining("cannot be set: the headers of the response have already been sent")]],
   ])("%s: it is dropped", async (end, more) => {
     const key = nextKey();
-    const { status, headers } = await sendCall(server, "shorter", { key, seconds: 0.3, end });
+    const { status, headers } = await sendCall(server, "short_limit", { key, seconds: 0.3, end });
     expect(status).toBe(504);
     expect(headers.getSetCookie()).toEqual([]);
     const wanted = ["aborted: timeout", "late", ...more];
@@ -84,12 +84,12 @@ describe("what a call still does after its time", () => {
   });
 
   it("a rejection in the moment of the limit is dropped, and the limit told", async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => sendCall(server, "refusing")));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => sendCall(server, "reject_at_limit")));
     for (const { status, text } of answers) expect([status, JSON.parse(text).error.code]).toEqual([504, "timeout"]);
   });
 
   it("is no failure in the log", () => {
-    expect(server.output()).not.toMatch(/"level":"error"|too late to be told|Unhandled|unhandled/);
+    expect(server.output()).not.toMatch(/"level":"error"|rejected after the time limit|Unhandled|unhandled/);
   });
 });
 
@@ -104,7 +104,7 @@ describe("request and session", () => {
   };
 
   it("are there in every way that a function goes on, each visitor's own", async () => {
-    const ways = await callFunction<string[]>(server, "ways");
+    const ways = await callFunction<string[]>(server, "continuation_names");
     expect(ways.length).toBeGreaterThan(10);
     const cookies = await Promise.all(["ada", "grace"].map(visitor));
     const asked = [...ways, ...ways, ...ways].flatMap((way, at) =>
@@ -112,15 +112,15 @@ describe("request and session", () => {
     );
     await Promise.all(
       asked.map(async ({ way, sub, id, cookie }) => {
-        const seen = await callFunction(server, "go", { way }, { "x-request-id": id, cookie });
+        const seen = await callFunction(server, "run_continuation", { name: way }, { "x-request-id": id, cookie });
         expect(seen, way).toBe(`${id} of ${sub}`);
       }),
     );
   });
 
   it.each([
-    ["plain_steps", 4],
-    ["async_steps", 5],
+    ["sync_generator", 4],
+    ["async_generator", 5],
   ])("are there at every step of a generator: %s", async (name, count) => {
     const cookie = await visitor("ada");
     await Promise.all(
@@ -138,12 +138,12 @@ describe("request and session", () => {
   });
 
   it("are there in a timer that goes off when the call has been answered", async () => {
-    await callFunction(server, "leave_behind", {}, { "x-request-id": "left-behind" });
-    await vi.waitFor(async () => expect(await callFunction(server, "left_behind")).toEqual(["left-behind of nobody"]), 5_000);
+    await callFunction(server, "start_timer", {}, { "x-request-id": "left-behind" });
+    await vi.waitFor(async () => expect(await callFunction(server, "timer_contexts")).toEqual(["left-behind of nobody"]), 5_000);
   });
 
   it("say clearly where they are not: outside a request", async () => {
-    const messages = await callFunction<Record<string, string>>(server, "out_of_place");
+    const messages = await callFunction<Record<string, string>>(server, "messages_outside_requests");
     expect(Object.keys(messages)).toHaveLength(24);
     for (const [misuse, message] of Object.entries(messages)) {
       const [name = ""] = misuse.split(" ");
@@ -198,7 +198,7 @@ describe("the log of an internal error", () => {
   });
 
   it("tells what was thrown in its place, by its kind alone", async () => {
-    const line = await crashed("crash_oddly", { password: "hunter2-password" }, "the-odd-one");
-    expect(line.err).toEqual({ type: "Object", message: "Not an Error but a value of type Object was thrown." });
+    const line = await crashed("throw_object", { password: "hunter2-password" }, "the-odd-one");
+    expect(line.err).toEqual({ type: "Object", message: "A value of type Object was thrown instead of an Error." });
   });
 });

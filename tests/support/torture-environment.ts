@@ -2,10 +2,10 @@
  * The servers of the torture run: two built processes behind an nginx, with a Redis or a NATS server.
  */
 import { setTimeout as pause } from "node:timers/promises";
+import { AppProcess, sharedEnv } from "./app-process.ts";
 import { NatsServer } from "./nats-server.ts";
 import { Nginx } from "./nginx.ts";
 import { RedisServer } from "./redis-server.ts";
-import { ServerProcess, sharedEnv } from "./server-process.ts";
 import { readNatsMessages, readRedisMessages } from "./stored-messages.ts";
 import type { TestProject } from "./test-project.ts";
 import type { FaultInjection, TortureEnvironment } from "./torture.ts";
@@ -28,8 +28,8 @@ interface Restartable {
 export async function startTortureEnvironment(project: TestProject, kind: BusKind): Promise<RunningEnvironment> {
   const bus = await (kind === "redis" ? RedisServer.start({ appendOnly: true }) : NatsServer.start());
   const env = sharedEnv(bus.url);
-  const first = await ServerProcess.start(project.dir, env);
-  const second = await ServerProcess.start(project.dir, env);
+  const first = await AppProcess.start(project.dir, env);
+  const second = await AppProcess.start(project.dir, env);
   const nginx = await Nginx.start({ ports: [first.port, second.port] });
   return {
     origin: nginx.address,
