@@ -1,7 +1,7 @@
 import { RPCError, state, view } from "tsweb/browser";
 import { greet } from "./greetings.server.ts";
 
-/** Asks for a name. It is rendered on the server and alive in the browser. */
+/** A form that greets the user by name. It is rendered on the server and hydrated in the browser. */
 export const Greeter = view(() => {
   const form = state({ name: "", greeting: "", error: "" });
 

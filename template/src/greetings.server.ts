@@ -1,8 +1,8 @@
 import { server, ValueError } from "tsweb";
 
-/** Greets a visitor by name. It runs on the server, and is called from the browser. */
+/** Returns a greeting. It runs on the server and can be called from the browser. */
 export const greet = server((name: string) => {
-  const visitor = name.trim();
-  if (visitor === "") throw new ValueError("Please write your name.");
-  return `Hello ${visitor}, from the server.`;
+  const trimmed = name.trim();
+  if (trimmed === "") throw new ValueError("Please write your name.");
+  return `Hello ${trimmed}, from the server.`;
 });

@@ -1,6 +1,7 @@
 import { page } from "tsweb";
 import { Greeter } from "./greeter.tsx";
 
+/** The page at `/`. */
 export const home = page("/", () => (
   <main>
     <h1>my-app</h1>

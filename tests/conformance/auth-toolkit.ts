@@ -20,10 +20,10 @@ const noProfile = { name: "Error", message: "oidc_userinfo: … returned no prof
 const EXPECTED = {
   passkey: { sign_count: 0, user_verified: false, backed_up: true },
   forged: valueError("The passkey's signature is wrong."),
-  beside: valueError("The passkey's public key is not a point of P-256."),
+  offCurve: valueError("The passkey's public key is not a point of P-256."),
   raw: valueError("The passkey's signature is not a DER signature of P-256."),
-  noKey: valueError("The COSE key cannot be used: it is not one CBOR map."),
-  noBytes: { name: "TypeError", message: "cose_to_raw_point: the key must be bytes (a Uint8Array)." },
+  truncatedKey: valueError("The COSE key cannot be used: it is not one CBOR map."),
+  keyAsText: { name: "TypeError", message: "cose_to_raw_point: the key must be bytes (a Uint8Array)." },
   totp: "287082",
   code: [true, false],
   password: [true, false],

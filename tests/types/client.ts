@@ -1,6 +1,6 @@
-/** What the types of callers from elsewhere promise: compiled with everything else, never run. */
+/** The types of `tsweb/client` and `tsweb/testing`. This file is compiled with the tests and never run. */
 
-import { is, type Same } from "#test/same";
+import { assertType, type Equal } from "#test/type-equality";
 import { type Client, client } from "../../src/client/index.ts";
 import { type int, type Stream, server } from "../../src/index.ts";
 import type { Visitor } from "../../src/testing/index.ts";
@@ -17,54 +17,54 @@ const shop = {
 
 export async function calls(): Promise<void> {
   const api = client<typeof shop>("http://localhost:3000");
-  is<Same<keyof typeof api, "add" | "order" | "countdown">>();
-  is<Same<typeof api.add, typeof shop.add>>();
+  assertType<Equal<keyof typeof api, "add" | "order" | "countdown">>();
+  assertType<Equal<typeof api.add, typeof shop.add>>();
   const sum = await api.add(1);
-  is<Same<typeof sum, number>>();
+  assertType<Equal<typeof sum, number>>();
   const ordered = await api.order({ item: "tea" });
-  is<Same<typeof ordered, { item: string; quantity: number; at: string }>>();
+  assertType<Equal<typeof ordered, { item: string; quantity: number; at: string }>>();
   const stream = api.countdown(3);
-  is<Same<typeof stream, Stream<number>>>();
+  assertType<Equal<typeof stream, Stream<number>>>();
   const named = await api.order.named({ item: "tea" });
-  is<Same<typeof named, typeof ordered>>();
+  assertType<Equal<typeof named, typeof ordered>>();
 
-  // @ts-expect-error: a missing argument
+  // @ts-expect-error: an argument is missing
   api.add();
-  // @ts-expect-error: of another type
+  // @ts-expect-error: the argument has the wrong type
   api.add("1");
-  // @ts-expect-error: one too many
+  // @ts-expect-error: there is one argument too many
   api.add(1, 2, 3);
-  // @ts-expect-error: a key that it does not take
+  // @ts-expect-error: unknown parameter
   api.order({ item: "tea", colour: "green" });
-  // @ts-expect-error: a stream is no promise
+  // @ts-expect-error: a stream is not a promise
   api.countdown(3).then;
-  // @ts-expect-error: no such function
+  // @ts-expect-error: unknown function
   api.subtract;
   // @ts-expect-error: not a server function
   api.helper("a");
-  // @ts-expect-error: what it has is not to be replaced
+  // @ts-expect-error: the functions are read-only
   api.add = shop.add;
 }
 
 export function options(): void {
   client<typeof shop>(new URL("http://localhost:3000/shop"), { timeout: 3, headers: { "x-service": "billing" } });
   client<typeof shop>("http://localhost:3000", { fetch, signal: AbortSignal.timeout(1000) });
-  // @ts-expect-error: seconds are a number
+  // @ts-expect-error: the timeout is a number of seconds
   client<typeof shop>("http://localhost:3000", { timeout: "3s" });
-  // @ts-expect-error: without a module's type there is nothing to call
+  // @ts-expect-error: without the type of a module there are no functions
   client("http://localhost:3000").add;
 }
 
-export async function visitors(guest: Visitor): Promise<void> {
-  is<Same<ReturnType<typeof guest.client<typeof shop>>, Client<typeof shop>>>();
-  const found = await guest.rpc("add", { a: 1 });
-  is<Same<typeof found, unknown>>();
-  const { status, text, location } = await guest.get("/", { follow: true });
-  is<Same<[typeof status, typeof text, typeof location], [number, string, string | null]>>();
-  guest.login("ada");
-  guest.login("ada", { roles: ["admin"] });
-  // @ts-expect-error: a Date is no claim
-  guest.login("ada", { born: new Date() });
-  // @ts-expect-error: cookies are the application's to set
-  guest.cookies.seen = "1";
+export async function testingVisitor(user: Visitor): Promise<void> {
+  assertType<Equal<ReturnType<typeof user.client<typeof shop>>, Client<typeof shop>>>();
+  const result = await user.rpc("add", { a: 1 });
+  assertType<Equal<typeof result, unknown>>();
+  const { status, text, location } = await user.get("/", { follow: true });
+  assertType<Equal<[typeof status, typeof text, typeof location], [number, string, string | null]>>();
+  user.login("ada");
+  user.login("ada", { roles: ["admin"] });
+  // @ts-expect-error: a Date is not a claim
+  user.login("ada", { born: new Date() });
+  // @ts-expect-error: the cookies are read-only
+  user.cookies.seen = "1";
 }

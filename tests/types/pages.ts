@@ -1,46 +1,46 @@
-/** What the types of pages promise: compiled with everything else, never run. */
+/** The types of pages. This file is compiled with the tests and never run. */
 
-import { is, type Same } from "#test/same";
+import { assertType, type Equal } from "#test/type-equality";
 import { type Page, page, RPCError, redirect } from "../../src/index.ts";
 
 export function params(): void {
   page("/users/:id", (params) => {
-    is<Same<typeof params.id, string>>();
-    // @ts-expect-error: no such parameter
+    assertType<Equal<typeof params.id, string>>();
+    // @ts-expect-error: unknown parameter
     return params.name;
   });
   page("/a/:b/c/:d", ({ b, d }) => {
-    is<Same<[typeof b, typeof d], [string, string]>>();
+    assertType<Equal<[typeof b, typeof d], [string, string]>>();
     return b + d;
   });
   page("/docs/**:rest", ({ rest }) => {
-    is<Same<typeof rest, string>>();
+    assertType<Equal<typeof rest, string>>();
     return rest;
   });
   page("/", (params) => {
-    // @ts-expect-error: a path without parameters gives none
+    // @ts-expect-error: the path has no parameters
     return params.id;
   });
 }
 
-export function answers(): void {
+export function pageArguments(): void {
   const home = page("/", { title: "Home", lang: "de", layout: false }, async () => null);
-  is<Same<typeof home, Page<"/">>>();
+  assertType<Equal<typeof home, Page<"/">>>();
   page("/", () => ["text", 1, null, false]);
   page("/", () => redirect("/a"));
   page("/", () => {
     throw new RPCError("not_found", "Gone.");
   });
-  // @ts-expect-error: no such option
+  // @ts-expect-error: unknown option
   page("/", { titel: "Home" }, () => null);
-  // @ts-expect-error: a function comes last
+  // @ts-expect-error: the function is missing
   page("/", { title: "Home" });
-  // @ts-expect-error: markup or a redirect
+  // @ts-expect-error: a page returns markup or a redirect
   page("/", () => new Response());
-  // @ts-expect-error: a page is at a path
+  // @ts-expect-error: the path is missing
   page(() => null);
-  // @ts-expect-error: not a code
+  // @ts-expect-error: unknown code
   new RPCError("gone", "Gone.");
-  // @ts-expect-error: a path
+  // @ts-expect-error: redirect takes a string
   redirect(new URL("http://a.example"));
 }

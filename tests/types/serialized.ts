@@ -1,6 +1,10 @@
-/** What arrives of each type: the rows of the serialiser, said in types. Compiled, never run. */
+/**
+ * `Serialized`: the type of each value after serialisation. This file is compiled with the tests and never run.
+ *
+ * @see docs/protocol.md 5.1
+ */
 
-import { is, type Same } from "#test/same";
+import { assertType, type Equal } from "#test/type-equality";
 import type { Serialized } from "../../src/index.ts";
 
 interface Tree {
@@ -31,69 +35,69 @@ class Money {
   }
 }
 
-/** A piece of text with a name of its own. */
+/** A branded string. */
 type Branded = string & { readonly __brand: "feed" };
 
 export function plain(): void {
-  is<Same<Serialized<string>, string>>();
-  is<Same<Serialized<"a" | 1 | true | null>, "a" | 1 | true | null>>();
-  is<Same<Serialized<Branded>, Branded>>();
-  is<Same<Serialized<unknown>, unknown>>();
+  assertType<Equal<Serialized<string>, string>>();
+  assertType<Equal<Serialized<"a" | 1 | true | null>, "a" | 1 | true | null>>();
+  assertType<Equal<Serialized<Branded>, Branded>>();
+  assertType<Equal<Serialized<unknown>, unknown>>();
   // biome-ignore lint/suspicious/noExplicitAny: it is what is tested
-  is<Same<Serialized<any>, any>>();
-  is<Same<Serialized<never>, never>>();
+  assertType<Equal<Serialized<any>, any>>();
+  assertType<Equal<Serialized<never>, never>>();
 }
 
 export function converted(): void {
-  is<Same<Serialized<bigint>, string>>();
-  is<Same<Serialized<Date>, string>>();
-  is<Same<Serialized<URL>, string>>();
-  is<Same<Serialized<Money>, string>>();
-  is<Same<Serialized<{ to_dict(): { at: Date }; toJSON(): number }>, { at: string }>>();
-  is<Same<Serialized<{ toJSON(): Date }>, string>>();
-  is<Same<Serialized<Map<string, Date>>, Record<string, string>>>();
-  is<Same<Serialized<Map<number, bigint>>, Record<string, string>>>();
-  is<Same<Serialized<Map<"a" | "b", Date>>, { a?: string; b?: string }>>();
-  is<Same<Serialized<ReadonlySet<Date>>, string[]>>();
-  is<Same<Serialized<Uint8Array>, string>>();
-  is<Same<Serialized<Buffer>, string>>();
-  is<Same<Serialized<ArrayBuffer>, string>>();
-  is<Same<Serialized<DataView>, string>>();
-  is<Same<Serialized<Float64Array>, number[]>>();
-  is<Same<Serialized<Uint8ClampedArray>, number[]>>();
-  is<Same<Serialized<BigInt64Array>, string[]>>();
+  assertType<Equal<Serialized<bigint>, string>>();
+  assertType<Equal<Serialized<Date>, string>>();
+  assertType<Equal<Serialized<URL>, string>>();
+  assertType<Equal<Serialized<Money>, string>>();
+  assertType<Equal<Serialized<{ to_dict(): { at: Date }; toJSON(): number }>, { at: string }>>();
+  assertType<Equal<Serialized<{ toJSON(): Date }>, string>>();
+  assertType<Equal<Serialized<Map<string, Date>>, Record<string, string>>>();
+  assertType<Equal<Serialized<Map<number, bigint>>, Record<string, string>>>();
+  assertType<Equal<Serialized<Map<"a" | "b", Date>>, { a?: string; b?: string }>>();
+  assertType<Equal<Serialized<ReadonlySet<Date>>, string[]>>();
+  assertType<Equal<Serialized<Uint8Array>, string>>();
+  assertType<Equal<Serialized<Buffer>, string>>();
+  assertType<Equal<Serialized<ArrayBuffer>, string>>();
+  assertType<Equal<Serialized<DataView>, string>>();
+  assertType<Equal<Serialized<Float64Array>, number[]>>();
+  assertType<Equal<Serialized<Uint8ClampedArray>, number[]>>();
+  assertType<Equal<Serialized<BigInt64Array>, string[]>>();
 }
 
 export function objects(): void {
-  is<Same<Serialized<Point>, { x: number; at?: string }>>();
-  is<Same<Serialized<{ readonly a?: Date; b: Date | null }>, { a?: string; b: string | null }>>();
-  is<Same<Serialized<{ a: number; f(): void; s: symbol; u: undefined }>, { a: number }>>();
-  is<Same<Serialized<{ a: number; [Symbol.iterator]: number }>, { a: number }>>();
-  is<Same<Serialized<Record<string, Date>>, { [x: string]: string }>>();
+  assertType<Equal<Serialized<Point>, { x: number; at?: string }>>();
+  assertType<Equal<Serialized<{ readonly a?: Date; b: Date | null }>, { a?: string; b: string | null }>>();
+  assertType<Equal<Serialized<{ a: number; f(): void; s: symbol; u: undefined }>, { a: number }>>();
+  assertType<Equal<Serialized<{ a: number; [Symbol.iterator]: number }>, { a: number }>>();
+  assertType<Equal<Serialized<Record<string, Date>>, { [x: string]: string }>>();
   // biome-ignore lint/suspicious/noExplicitAny: it is what is tested
-  is<Same<Serialized<{ a: any; b: unknown }>, { a: any; b: unknown }>>();
-  // An error's text is in no field that is enumerated, and its stack is for nobody.
-  is<Same<Serialized<Error>, Record<never, never>>>();
-  is<Same<Serialized<{ a: number; c: typeof Point }>, { a: number }>>();
-  is<Same<Serialized<Date | { at: Date } | undefined>, string | { at: string } | undefined>>();
+  assertType<Equal<Serialized<{ a: any; b: unknown }>, { a: any; b: unknown }>>();
+  // The message and stack of an error are not enumerable.
+  assertType<Equal<Serialized<Error>, Record<never, never>>>();
+  assertType<Equal<Serialized<{ a: number; c: typeof Point }>, { a: number }>>();
+  assertType<Equal<Serialized<Date | { at: Date } | undefined>, string | { at: string } | undefined>>();
   const tree: SentTree = null as unknown as Serialized<Tree>;
   void tree;
 }
 
 export function lists(): void {
-  is<Same<Serialized<Date[]>, string[]>>();
-  is<Same<Serialized<readonly (Date | undefined)[]>, (string | null)[]>>();
-  is<Same<Serialized<(() => void)[]>, null[]>>();
-  is<Same<Serialized<readonly [Date, undefined, number]>, [string, null, number]>>();
+  assertType<Equal<Serialized<Date[]>, string[]>>();
+  assertType<Equal<Serialized<readonly (Date | undefined)[]>, (string | null)[]>>();
+  assertType<Equal<Serialized<(() => void)[]>, null[]>>();
+  assertType<Equal<Serialized<readonly [Date, undefined, number]>, [string, null, number]>>();
   // biome-ignore lint/suspicious/noExplicitAny: it is what is tested
-  is<Same<Serialized<any[]>, any[]>>();
-  is<Same<Serialized<unknown[]>, unknown[]>>();
+  assertType<Equal<Serialized<any[]>, any[]>>();
+  assertType<Equal<Serialized<unknown[]>, unknown[]>>();
 }
 
 export function refused(): void {
-  is<Same<Serialized<Promise<number>>, never>>();
-  is<Same<Serialized<AsyncGenerator<number>>, never>>();
-  is<Same<Serialized<ReadableStream>, never>>();
-  is<Same<Serialized<Generator<number>>, never>>();
-  is<Same<Serialized<{ a: Promise<number>; b: Generator<number> | null }>, { a: never; b: null }>>();
+  assertType<Equal<Serialized<Promise<number>>, never>>();
+  assertType<Equal<Serialized<AsyncGenerator<number>>, never>>();
+  assertType<Equal<Serialized<ReadableStream>, never>>();
+  assertType<Equal<Serialized<Generator<number>>, never>>();
+  assertType<Equal<Serialized<{ a: Promise<number>; b: Generator<number> | null }>, { a: never; b: null }>>();
 }
