@@ -30,7 +30,7 @@ async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("createLanes", () => {
+describe("createConcurrencyQueue", () => {
   it("runs at most maxRunning tasks at once, and the rest in the order they were added", async () => {
     const enqueue = createConcurrencyQueue({ maxRunning: 2, maxQueued: 10 });
     const log: string[] = [];

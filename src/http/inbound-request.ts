@@ -2,7 +2,7 @@ import { originOf } from "./url-origin.ts";
 
 /**
  * A request as its host provides it. The adapters implement it with lazy accessors: each value is computed on first
- * use. On Node, creating the Fetch `Request` costs more than the rest of a call, so most calls never create one.
+ * use. On Node, creating the Fetch `Request` costs more than all other values together, and most calls never need it.
  */
 export interface InboundRequest {
   readonly method: string;

@@ -1,7 +1,7 @@
 export { clientAddress } from "./client-address.ts";
 export { completeResponse } from "./complete-response.ts";
 export { currentContext, requireContext, runInContext, runOutsideRequests } from "./context-storage.ts";
-export { isSessionCookie, MAX_COOKIE_BYTES, sessionCookieName } from "./cookies.ts";
+export { MAX_COOKIE_BYTES, sessionCookieName } from "./cookies.ts";
 export {
   type HandlerResponse,
   htmlResponse,

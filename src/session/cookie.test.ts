@@ -1,27 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runWithCookie } from "#test/request-context";
-import { isSessionCookie, request, sessionCookieName } from "../http/index.ts";
+import { request, sessionCookieName } from "../http/index.ts";
 import { cookieSize, findCookie } from "./cookie.ts";
-
-describe("the session cookie's name", () => {
-  it("has the prefix __Host-, which sibling sites cannot set, if cookies are secure", () => {
-    expect(sessionCookieName(false)).toBe("web_session");
-    expect(sessionCookieName(true)).toBe("__Host-web_session");
-  });
-
-  it.each([
-    ["web_session", true],
-    ["__Host-web_session", true],
-    ["web_session2", false],
-    ["Web_Session", false],
-    ["__Secure-web_session", false],
-    [" web_session", false],
-    ["", false],
-  ])("is reserved, %j: %s", (name, isReserved) => {
-    expect(isSessionCookie(name)).toBe(isReserved);
-  });
-});
 
 describe("request.set_cookie", () => {
   it.each([false, true])("cannot set the session cookie, with secure cookies: %s", (secure) => {
