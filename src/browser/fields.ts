@@ -21,7 +21,7 @@ export function captureFields(nodes: readonly Node[]): () => void {
     for (const { field, value } of modified) {
       if (field.value !== value) field.value = value;
       // In a group of radio buttons, only the chosen one receives events.
-      if (field.type === "radio" && !(field as HTMLInputElement).checked) continue;
+      if (field.type === "radio" && !(field as HTMLInputElement).checked) continue; // only inputs are radio buttons
       for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
     }
     if (caret) active?.setSelectionRange(...caret);

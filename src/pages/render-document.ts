@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { h } from "preact";
-import type { RequestContext } from "../http/index.ts";
+import { isPromise, type RequestContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { Markup, PageSource } from "../protocol/index.ts";
 import { issueCsrfToken } from "../session/index.ts";
@@ -13,7 +13,6 @@ import type { Layout, PageOptions } from "./page.ts";
 import {
   describeUnrenderable,
   type ElementLocation,
-  isThenable,
   MarkupError,
   type RenderState,
   renderMarkup,
@@ -52,7 +51,7 @@ export function renderDocument(
   settings: PageSettings,
 ): string {
   const location = settings.development && source ? pageLocation(source) : undefined;
-  if (isThenable(markup)) throw new MarkupError("The markup of the page is a promise. Await it first.", location);
+  if (isPromise(markup)) throw new MarkupError("The markup of the page is a promise. Await it first.", location);
   if (settings.development) checkMarkup(markup, location);
   const state: RenderState = {
     development: settings.development,

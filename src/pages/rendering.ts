@@ -1,5 +1,6 @@
 import { type ComponentChildren, type ComponentType, Fragment, h, isValidElement, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
+import { isPromise } from "../http/index.ts";
 import type { ViewSource } from "../protocol/index.ts";
 
 /** An island: an outermost view of a page, which the browser hydrates. */
@@ -83,32 +84,28 @@ function synchronousComponent(type: ComponentType): ComponentType {
   if (existing) return existing;
   // A class component is called by its `render` method, a function component with the component as `this`.
   const isClass = typeof type.prototype?.render === "function";
-  const call = type as (this: unknown, props: unknown, context: unknown) => unknown;
-  const component = isClass
+  const call = type as (this: unknown, props: unknown, context: unknown) => unknown; // not a class, see below
+  const wrapped = isClass
     ? type
     : Object.assign(function (this: unknown, props: unknown, context: unknown) {
         const markup = call.call(this, props, context);
         checkSynchronous(type.displayName || type.name || "A component", markup);
         return markup;
       }, type);
-  checked.set(type, component as ComponentType); // same parameters and result as `type`
-  checked.set(component, component as ComponentType);
+  const component = wrapped as ComponentType; // same parameters and result as `type`
+  checked.set(type, component);
+  checked.set(component, component);
   if (viewBodies.has(type)) viewBodies.add(component);
-  return component as ComponentType;
+  return component;
 }
 
 /** @throws MarkupError if the result of a component or a view is a promise */
 export function checkSynchronous(name: string, markup: unknown): void {
-  if (!isThenable(markup)) return;
+  if (!isPromise(markup)) return;
   throw new MarkupError(
     `${name} returned a promise. Components are synchronous: load the data in the page function, which may be async, ` +
       "and pass it down.",
   );
-}
-
-/** Returns whether a value is a promise or another thenable. */
-export function isThenable(value: unknown): boolean {
-  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 }
 
 /** @throws MarkupError if an element outside a view has an event handler, because nothing would call it */
@@ -127,7 +124,7 @@ function checkChildren({ type, props: { children } }: VNode): void {
   for (const child of Array.isArray(children) ? children : [children]) {
     const description = describeUnrenderable(child);
     if (description === undefined) continue;
-    const fix = isThenable(child)
+    const fix = isPromise(child)
       ? "Await it in the page function, which may be async, and pass the result down."
       : "Render one of its fields, for example `{user.name}`.";
     throw new MarkupError(`${capitalize(description)} cannot be rendered in <${String(type)}>. ${fix}`);
@@ -141,7 +138,7 @@ function capitalize(text: string): string {
 /** Returns a description of a value that cannot be rendered, or `undefined` for markup. */
 export function describeUnrenderable(child: unknown): string | undefined {
   if (typeof child !== "object" || child === null || Array.isArray(child) || isValidElement(child)) return undefined;
-  if (isThenable(child)) return "a promise";
+  if (isPromise(child)) return "a promise";
   return `an object (${child.constructor?.name ?? "Object"})`;
 }
 
@@ -157,11 +154,12 @@ function preventSubmit(form: VNode<{ onSubmit?: unknown; method?: unknown; actio
 
 // The renderer calls these hooks before and after every node. They do nothing outside the rendering of a page. The module
 // state `active` lives as long as one synchronous rendering.
-const hooks = options as typeof options & { __b?: (vnode: VNode) => void };
+const hooks = options as typeof options & { __b?: (vnode: VNode) => void }; // Preact's types omit __b
 const { __b: previousBefore, diffed: previousAfter } = hooks;
 
 hooks.__b = (vnode) => {
   if (active) {
+    // The development runtime of JSX sets __source, which Preact's types omit.
     if (active.development) active.location = (vnode as { __source?: ElementLocation }).__source ?? active.location;
     if (typeof vnode.type === "string") {
       if (vnode.type === "form" && active.viewDepth > 0) preventSubmit(vnode);
@@ -171,7 +169,7 @@ hooks.__b = (vnode) => {
       }
     } else if (vnode.type !== Fragment) {
       if (viewBodies.has(vnode.type)) active.viewDepth++;
-      vnode.type = synchronousComponent(vnode.type as ComponentType);
+      vnode.type = synchronousComponent(vnode.type as ComponentType); // not a string, checked above
     }
   }
   previousBefore?.(vnode);

@@ -24,7 +24,7 @@ const InsideView = createContext(false);
 export function view<P extends object>(fn: (props: P) => ComponentChildren, source?: ViewSource): FunctionComponent<P> {
   const name = source?.name ?? (fn.name || "view");
 
-  const Body = (props: P) => {
+  const Body: FunctionComponent<P> = (props) => {
     const markup = fn(props);
     checkSynchronous(name, markup);
     return markup;
@@ -33,7 +33,7 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
 
   const View: FunctionComponent<P> = (props) => {
     const render = getActiveRender();
-    if (useContext(InsideView) || !render) return h(Body as FunctionComponent<P>, props);
+    if (useContext(InsideView) || !render) return h(Body, props);
     if (!source) throw new Error(notCompiledMessage(name));
     if (render.inHead)
       throw new MarkupError(
@@ -43,8 +43,7 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
     const json = serializeProps(name, props);
     const index = render.islands.push({ source, props: json }) - 1;
     // Rendered with the props that the browser will have, so that both render the same.
-    const body = h(Body as FunctionComponent<P>, JSON.parse(json));
-    numberIds(body as object, index);
+    const body = numberIds(h(Body, JSON.parse(json)), index);
     const text = islandComment(render.mark, index);
     return h(Fragment, null, [
       comment(text),
@@ -90,11 +89,11 @@ function serializeProps(name: string, props: object): string {
  * Prefixes the ids of `useId` in an island with its number, so that they are unique in the page. 0 is the page outside
  * islands. `hydrateIsland` in src/browser/islands.ts sets the same field.
  */
-function numberIds(root: { __m?: [number, number] }, index: number): void {
-  root.__m = [index + 1, 0]; // Preact's internal field, under its minified name
+function numberIds<T extends object>(root: T, index: number): T {
+  return Object.assign(root, { __m: [index + 1, 0] }); // Preact's internal field, under its minified name
 }
 
 function comment(text: string): VNode {
-  // The renderer writes this prop as a comment. Preact's types omit it.
+  // The renderer writes this prop as a comment. Preact's types omit it, hence the cast.
   return h(Fragment, { UNSTABLE_comment: text } as object);
 }
