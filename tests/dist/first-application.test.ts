@@ -7,7 +7,7 @@ import { renameSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Running, startNode } from "#test/run-tsweb";
+import { type RunningServer, startNode } from "#test/run-tsweb";
 import { launch } from "../browser/chromium.ts";
 import {
   createEmptyFolder,
@@ -91,7 +91,7 @@ describe("the first application", () => {
 
 describe("the built application, in a folder without packages", () => {
   const target = createEmptyFolder();
-  let running: Running;
+  let running: RunningServer;
 
   beforeAll(async () => {
     const [command = "", ...args] = readmeCommand("npx tsweb build");
@@ -146,7 +146,7 @@ describe("the built application, in a folder without packages", () => {
 });
 
 describe("the application in development", () => {
-  let running: Running;
+  let running: RunningServer;
   let guestBookPage: GuestBookPage;
 
   beforeAll(async () => {

@@ -3,14 +3,14 @@
  */
 import { randomBytes } from "node:crypto";
 import { freePort } from "./free-port.ts";
-import { type Environment, type Running, startNode } from "./run-tsweb.ts";
+import { type Environment, type RunningServer, startNode } from "./run-tsweb.ts";
 
 /** A process of a built application, on a port of its own. */
 export class AppProcess {
   readonly port: number;
   readonly #dir: string;
   readonly #env: Environment;
-  #running: Running | undefined;
+  #running: RunningServer | undefined;
 
   private constructor(port: number, dir: string, env: Environment) {
     this.port = port;
@@ -47,7 +47,7 @@ export class AppProcess {
   /** Kills the process with SIGKILL. */
   async kill(): Promise<void> {
     this.#running?.signal("SIGKILL");
-    await this.#running?.ended;
+    await this.#running?.exited;
   }
 
   /** Returns the output since the last start. */

@@ -5,13 +5,13 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { repository } from "./copy-example.ts";
-import { build, type Environment, type Running, startNode } from "./run-tsweb.ts";
+import { build, type Environment, type RunningServer, startNode } from "./run-tsweb.ts";
 import { TestProject } from "./test-project.ts";
 
 /** The built application, in a temporary folder. */
 export interface FaultApp {
   /** Starts a server process. */
-  start(env?: Environment): Promise<Running>;
+  start(env?: Environment): Promise<RunningServer>;
   /** Deletes the folder. */
   remove(): void;
 }
@@ -39,7 +39,7 @@ export interface CallResponse {
 
 /** Calls a server function, as a script does: without an origin and a CSRF token. */
 export async function sendCall(
-  to: Running,
+  to: RunningServer,
   name: string,
   args: object = {},
   headers: Readonly<Record<string, string>> = {},
@@ -58,7 +58,7 @@ export async function sendCall(
  * @throws Error with the response body if the status is not 200
  */
 export async function callFunction<T>(
-  to: Running,
+  to: RunningServer,
   name: string,
   args: object = {},
   headers: Readonly<Record<string, string>> = {},

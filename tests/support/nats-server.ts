@@ -7,8 +7,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { startOnFreePort } from "./free-port.ts";
-import { OwnFolder } from "./own-folder.ts";
-import { ENVIRONMENT, OwnProcess, untilWritten } from "./own-process.ts";
+import { PROGRAM_ENVIRONMENT, ProgramProcess, waitForOutput } from "./program-process.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 
 /** The options of {@link NatsServer.start}. */
 export interface NatsServerOptions {
@@ -21,8 +21,8 @@ export interface NatsServerOptions {
 /** A NATS server, running or not. */
 export class NatsServer {
   readonly port: number;
-  readonly #folder = new OwnFolder("nats");
-  readonly #process = new OwnProcess();
+  readonly #folder = new TemporaryFolder("nats");
+  readonly #process = new ProgramProcess();
   readonly #options: NatsServerOptions;
 
   private constructor(port: number, options: NatsServerOptions) {
@@ -51,10 +51,10 @@ export class NatsServer {
         ...(jetStream ? ["--jetstream", "--store_dir", this.#folder.path] : []),
         ...(password === undefined ? [] : ["--user", "tsweb", "--pass", password]),
       ],
-      { stdio: ["ignore", "ignore", "pipe"], env: ENVIRONMENT },
+      { stdio: ["ignore", "ignore", "pipe"], env: PROGRAM_ENVIRONMENT },
     );
     this.#process.become(child);
-    await untilWritten(child, "Server is ready");
+    await waitForOutput(child, "Server is ready");
   }
 
   /** Kills the server with SIGKILL, as a crash would. */

@@ -8,8 +8,8 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startOnFreePort } from "./free-port.ts";
-import { OwnFolder } from "./own-folder.ts";
-import { ENVIRONMENT, OwnProcess } from "./own-process.ts";
+import { PROGRAM_ENVIRONMENT, ProgramProcess } from "./program-process.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 
 /** The configuration of an nginx. */
 export interface NginxOptions {
@@ -24,8 +24,8 @@ export interface NginxOptions {
 /** An nginx process. */
 export class Nginx {
   readonly port: number;
-  readonly #folder = new OwnFolder("nginx");
-  readonly #process = new OwnProcess(killGroup);
+  readonly #folder = new TemporaryFolder("nginx");
+  readonly #process = new ProgramProcess(killGroup);
   readonly #setup: NginxOptions;
 
   private constructor(port: number, setup: NginxOptions) {
@@ -53,7 +53,7 @@ export class Nginx {
       {
         stdio: "ignore",
         detached: true,
-        env: ENVIRONMENT,
+        env: PROGRAM_ENVIRONMENT,
       },
     );
     this.#process.become(child);

@@ -4,8 +4,8 @@
 import { spawn } from "node:child_process";
 import { Redis, type RedisOptions } from "ioredis";
 import { startOnFreePort } from "./free-port.ts";
-import { OwnFolder } from "./own-folder.ts";
-import { OwnProcess, untilWritten } from "./own-process.ts";
+import { ProgramProcess, waitForOutput } from "./program-process.ts";
+import { TemporaryFolder } from "./temporary-folder.ts";
 
 /** The options of {@link RedisServer.start}. */
 export interface RedisServerOptions {
@@ -17,8 +17,8 @@ export interface RedisServerOptions {
 /** A Redis server, running or not. */
 export class RedisServer {
   readonly port: number;
-  readonly #folder = new OwnFolder("redis");
-  readonly #process = new OwnProcess();
+  readonly #folder = new TemporaryFolder("redis");
+  readonly #process = new ProgramProcess();
   readonly #options: RedisServerOptions;
   readonly #clients: Redis[] = [];
 
@@ -60,7 +60,7 @@ export class RedisServer {
       { stdio: ["ignore", "pipe", "inherit"] },
     );
     this.#process.become(child);
-    await untilWritten(child, "Ready to accept connections");
+    await waitForOutput(child, "Ready to accept connections");
   }
 
   /** Kills the server with SIGKILL, as a crash would. */

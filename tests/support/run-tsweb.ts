@@ -1,5 +1,5 @@
 /**
- * The command line of tsweb, run as a user would: in a process of its own, built.
+ * Runs the built command line of tsweb in a process of its own, as a user does.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -7,49 +7,49 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { repository } from "./copy-example.ts";
 
-/** Variables for a process, beside those of this one. */
+/** Environment variables in addition to those of this process. */
 export type Environment = Readonly<Record<string, string>>;
 
-/** An application that is running. */
-export interface Running {
-  /** As `http://localhost:43121`. */
+/** A running server. */
+export interface RunningServer {
+  /** For example `http://localhost:43121`. */
   readonly address: string;
-  /** Gives all that it has written so far. */
+  /** Returns all output so far. */
   output(): string;
   signal(signal: NodeJS.Signals): void;
-  /** Its exit code, or the signal that ended it, once it has ended. */
-  readonly ended: Promise<number | NodeJS.Signals>;
+  /** Resolves with the exit code, or the signal that killed the process. */
+  readonly exited: Promise<number | NodeJS.Signals>;
   /**
-   * Sends `SIGTERM`, and waits for the end.
+   * Sends `SIGTERM` and waits for the exit.
    *
-   * @returns its exit code
+   * @returns the exit code
    */
   stop(): Promise<number | null>;
 }
 
-/** Runs `tsweb dev` in a project's folder, on a free port, and waits until it listens. */
-export function startDev(dir: string, env: Environment = {}): Promise<Running> {
-  return listening(start(["dev", dir], { dir, env }), "tsweb dev");
+/** Runs `tsweb dev` in a project's folder on a free port, and waits until it listens. */
+export function startDev(dir: string, env: Environment = {}): Promise<RunningServer> {
+  return untilListening(start(["dev", dir], { dir, env }), "tsweb dev");
 }
 
-/** Serves what {@link build} made, on a free port, and waits until it listens. */
-export function startBuilt(dir: string, env: Environment = {}): Promise<Running> {
-  return listening(start(["serve", join(dir, "dist")], { dir, env }), "tsweb serve");
+/** Serves the output of {@link build} on a free port, and waits until the server listens. */
+export function startBuilt(dir: string, env: Environment = {}): Promise<RunningServer> {
+  return untilListening(start(["serve", join(dir, "dist")], { dir, env }), "tsweb serve");
 }
 
 /**
  * Runs `tsweb build` in a project's folder.
  *
- * @throws Error with all that it wrote, when it fails
+ * @throws Error with all of its output, when it fails
  */
 export async function build(dir: string): Promise<void> {
   await succeed(start(["build", dir], { dir, env: {} }), "tsweb build");
 }
 
 /**
- * Runs a command of `tsweb` to its end, in a folder.
+ * Runs a command of `tsweb` in a folder, and waits for its exit.
  *
- * @returns its exit code and all that it wrote
+ * @returns its exit code and all of its output
  */
 export async function runTsweb(
   dir: string,
@@ -64,87 +64,87 @@ export async function runTsweb(
 /**
  * Runs a script of a project with `node --import tsweb/register`.
  *
- * @returns what it wrote
- * @throws Error with what it wrote, when it fails
+ * @returns its output
+ * @throws Error with its output, when it fails
  */
 export function runScript(dir: string, args: readonly string[], env: Environment = {}): Promise<string> {
   return succeed(run(["--import", "tsweb/register", ...args], { dir, env }), args.join(" "));
 }
 
-/** Runs Node in a folder with the arguments of a server, on a free port, and waits until it listens. */
-export function startNode(dir: string, args: readonly string[], env: Environment = {}): Promise<Running> {
-  return listening(run(args, { dir, env }), args.join(" "));
+/** Runs a server with Node in a folder on a free port, and waits until it listens. */
+export function startNode(dir: string, args: readonly string[], env: Environment = {}): Promise<RunningServer> {
+  return untilListening(run(args, { dir, env }), args.join(" "));
 }
 
-/** Runs another program than this Node as a server, in a folder, on a free port, and waits until it listens. */
+/** Runs a server with another program than this Node in a folder on a free port, and waits until it listens. */
 export function startProgram(
   program: string,
   args: readonly string[],
-  where: { readonly dir: string; readonly env?: Environment },
-): Promise<Running> {
-  return listening(run(args, { env: {}, ...where, program }), `${program} ${args.join(" ")}`);
+  options: { readonly dir: string; readonly env?: Environment },
+): Promise<RunningServer> {
+  return untilListening(run(args, { env: {}, ...options, program }), `${program} ${args.join(" ")}`);
 }
 
-interface Process {
+interface StartedProcess {
   readonly child: ChildProcess;
   output(): string;
 }
 
-interface Where {
+interface RunOptions {
   readonly dir: string;
   readonly env: Environment;
-  /** What is run, where it is not this Node. */
+  /** The program to run. Default: this Node. */
   readonly program?: string;
 }
 
-function start(args: readonly string[], where: Where): Process {
+function start(args: readonly string[], options: RunOptions): StartedProcess {
   if (!existsSync(join(repository, "dist/cli/index.js"))) throw new Error("tsweb is not built. Run npm run build.");
-  return run([join(repository, "bin/tsweb.js"), ...args], where);
+  return run([join(repository, "bin/tsweb.js"), ...args], options);
 }
 
-function run(args: readonly string[], { dir, env, program = process.execPath }: Where): Process {
-  // The test runner's own NODE_ENV and its like are not what a user has.
-  const { NODE_ENV: _env, NODE_OPTIONS: _options, VITEST: _vitest, ...ours } = process.env;
+function run(args: readonly string[], { dir, env, program = process.execPath }: RunOptions): StartedProcess {
+  // A user's environment does not have the variables of the test runner.
+  const { NODE_ENV: _env, NODE_OPTIONS: _options, VITEST: _vitest, ...inherited } = process.env;
   const child = spawn(program, args, {
     cwd: dir,
-    env: { ...ours, HOST: "127.0.0.1", PORT: "0", ...env },
+    env: { ...inherited, HOST: "127.0.0.1", PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let written = "";
+  let text = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding("utf8").on("data", (text: string) => {
-      written += text;
+    stream?.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
     });
   }
-  return { child, output: () => written };
+  return { child, output: () => text };
 }
 
-async function succeed({ child, output }: Process, what: string): Promise<string> {
+async function succeed({ child, output }: StartedProcess, command: string): Promise<string> {
   const [code] = await once(child, "close");
-  if (code !== 0) throw new Error(`${what} ended with ${code}:\n${output()}`);
+  if (code !== 0) throw new Error(`${command} exited with ${code}:\n${output()}`);
   return output();
 }
 
-/** Waits for the address that a server prints once it listens. */
-async function listening({ child, output }: Process, what: string): Promise<Running> {
-  const ended = once(child, "close");
+/** Waits for the address that a server prints when it listens. */
+async function untilListening({ child, output }: StartedProcess, command: string): Promise<RunningServer> {
+  const exited = once(child, "close");
   const address = await new Promise<string>((resolve, reject) => {
-    const look = () => {
-      const [found] = /http:\/\/[\w.-]+:\d+/.exec(output()) ?? [];
-      if (found) resolve(found);
+    const check = () => {
+      const [url] = /http:\/\/[\w.-]+:\d+/.exec(output()) ?? [];
+      if (url) resolve(url);
     };
-    child.stdout?.on("data", look);
-    child.stderr?.on("data", look);
-    ended.then(([code]) => reject(new Error(`${what} ended with ${code}:\n${output()}`)), reject);
+    child.stdout?.on("data", check);
+    child.stderr?.on("data", check);
+    exited.then(([code]) => reject(new Error(`${command} exited with ${code}:\n${output()}`)), reject);
   });
   return {
     address,
     output,
     signal: (signal) => child.kill(signal),
-    ended: ended.then(([code, signal]) => code ?? signal),
+    exited: exited.then(([code, signal]) => code ?? signal),
     async stop() {
       child.kill("SIGTERM");
-      const [code] = await ended;
+      const [code] = await exited;
       return code;
     },
   };

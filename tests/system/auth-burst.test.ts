@@ -1,13 +1,13 @@
 /**
- * A burst of sign-ins, on an application in a process of its own: whatever hashing costs, the rest is answered.
+ * A burst of sign-ins on an application in a process of its own: hashing does not block other requests.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Running, startDev } from "#test/run-tsweb";
-import { Site } from "#test/site";
+import { type RunningServer, startDev } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
 
 const SIGN_INS = 50;
-/** Two are hashed at once, and 32 wait. One that comes when the first are done finds room again. */
-const ADMITTED = 34;
+/** Two are hashed at a time and 32 wait; one that arrives after a hash has finished may wait too. */
+const ACCEPTED = 34;
 const ROUNDS = 10;
 
 const FILES = {
@@ -24,11 +24,11 @@ const FILES = {
   "public/file.txt": "a file",
 };
 
-let site: Site;
-let running: Running;
+let site: TestProject;
+let running: RunningServer;
 
 beforeAll(async () => {
-  site = Site.of(FILES);
+  site = TestProject.fromFiles(FILES);
   running = await startDev(site.dir);
 });
 afterAll(async () => {
@@ -45,28 +45,28 @@ async function call(name: string, args: object) {
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
-it(`answers other calls, pages and files while ${SIGN_INS} sign in at once`, async () => {
+it(`responds to other calls, pages and files during ${SIGN_INS} concurrent sign-ins`, async () => {
   expect(await call("ping", {})).toEqual({ status: 200, body: { result: "pong" } });
 
   let hashed = 0;
   const signIns = Array.from({ length: SIGN_INS }, async () => {
-    const answer = await call("login", { password: "analytical engine" });
-    if (answer.status === 200) hashed++;
-    return answer;
+    const response = await call("login", { password: "analytical engine" });
+    if (response.status === 200) hashed++;
+    return response;
   });
-  // One after another, so that one that had to wait for a hash would show.
+  // One after another, so that all hashes would have finished if one of them had to wait.
   const statuses: number[] = [];
   for (let i = 0; i < ROUNDS; i++) {
     statuses.push((await call("ping", {})).status);
     for (const path of ["/", "/file.txt"]) statuses.push((await fetch(running.address + path)).status);
   }
-  const hashedMeanwhile = hashed;
+  const hashedDuringRounds = hashed;
 
   expect(new Set(statuses)).toEqual(new Set([200]));
-  expect(hashedMeanwhile).toBeLessThan(ADMITTED);
-  const answers = await Promise.all(signIns);
-  expect(hashed).toBeGreaterThanOrEqual(ADMITTED);
-  for (const answer of answers.filter(({ status }) => status !== 200)) {
-    expect(answer).toMatchObject({ status: 429, body: { error: { code: "rate_limited" } } });
+  expect(hashedDuringRounds).toBeLessThan(ACCEPTED);
+  const responses = await Promise.all(signIns);
+  expect(hashed).toBeGreaterThanOrEqual(ACCEPTED);
+  for (const response of responses.filter(({ status }) => status !== 200)) {
+    expect(response).toMatchObject({ status: 429, body: { error: { code: "rate_limited" } } });
   }
 });

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { copyExample } from "#test/copy-example";
 import { sendRequest } from "#test/raw-http";
-import { build, type Running, runTsweb, startNode } from "#test/run-tsweb";
+import { build, type RunningServer, runTsweb, startNode } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { launch } from "../browser/chromium.ts";
 
@@ -29,7 +29,7 @@ function createProject(files?: Readonly<Record<string, string>>): TestProject {
 }
 
 /** Runs a build with plain Node in another folder, without packages in it or above it. */
-async function startInEmptyFolder(dir: string, extraEnv: Readonly<Record<string, string>> = {}): Promise<Running> {
+async function startInEmptyFolder(dir: string, extraEnv: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "tsweb-built-")));
   cpSync(join(dir, "dist"), join(folder, "app"), { recursive: true });
   const server = await startNode(folder, ["app/server.mjs"], { ...env, ...extraEnv });
@@ -40,7 +40,7 @@ async function startInEmptyFolder(dir: string, extraEnv: Readonly<Record<string,
   return server;
 }
 
-const get = async (server: Running, path: string) =>
+const get = async (server: RunningServer, path: string) =>
   sendRequest(server.address, `GET ${path} HTTP/1.1`, "Host: localhost");
 
 const sheetsOf = (html: string) =>

@@ -1,71 +1,72 @@
 /**
- * The commands end when they are done, whatever an application keeps open; and what they tell of a
- * project.
+ * The commands exit when they are done, even when the application or its Vite config keeps the process alive.
  */
 import { afterEach, describe, expect, it } from "vitest";
-import { type Running, runTsweb, startDev } from "#test/run-tsweb";
-import { Site } from "#test/site";
+import { type RunningServer, runTsweb, startDev } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
 
 const PING = 'import { server } from "tsweb";\nexport const ping = server(() => "pong");\n';
 const APP =
   'import { App } from "tsweb";\nimport * as ping from "./ping.server.ts";\nexport default new App({ modules: [ping] });\n';
 
-/** A database, as far as a process can tell: it is never done. */
-const OPEN = "setInterval(() => undefined, 1_000);\n";
+/** Keeps the process alive, as a database connection does. */
+const KEEP_ALIVE = "setInterval(() => undefined, 1_000);\n";
 
-let site: Site | undefined;
-let dev: Running | undefined;
+let site: TestProject | undefined;
+let dev: RunningServer | undefined;
 afterEach(async () => {
   await dev?.stop();
   site?.remove();
   dev = site = undefined;
 });
 
-const siteOf = (app: string, more: Readonly<Record<string, string>> = {}) => {
-  site = Site.of({ "src/app.ts": app, "src/ping.server.ts": PING, ...more });
+const createProject = (app: string, extraFiles: Readonly<Record<string, string>> = {}) => {
+  site = TestProject.fromFiles({ "src/app.ts": app, "src/ping.server.ts": PING, ...extraFiles });
   return site;
 };
 
-describe("a command ends", () => {
-  it.each(["routes", "openapi"])("%s, when it has told what was asked", async (command) => {
-    const { code, output } = await runTsweb(siteOf(OPEN + APP).dir, [command]);
+describe("the process exits", () => {
+  it.each(["routes", "openapi"])("after tsweb %s has printed its result", async (command) => {
+    const { code, output } = await runTsweb(createProject(KEEP_ALIVE + APP).dir, [command]);
     expect(output).toContain("ping");
     expect(code).toBe(0);
   });
 
-  it.each(["routes", "openapi"])("%s, when the application cannot be loaded", async (command) => {
-    const { code, output } = await runTsweb(siteOf(`${OPEN}throw new Error("no such table");\n`).dir, [command]);
+  it.each(["routes", "openapi"])("after tsweb %s could not load the application", async (command) => {
+    const { code, output } = await runTsweb(createProject(`${KEEP_ALIVE}throw new Error("no such table");\n`).dir, [
+      command,
+    ]);
     expect(output).toContain("no such table");
     expect(code).toBe(1);
   });
 
-  it("build, when it has built", async () => {
-    const config = { "vite.config.ts": `${OPEN}export default {};\n` };
-    const { code, output } = await runTsweb(siteOf(APP, config).dir, ["build"]);
+  it("after tsweb build has succeeded", async () => {
+    const config = { "vite.config.ts": `${KEEP_ALIVE}export default {};\n` };
+    const { code, output } = await runTsweb(createProject(APP, config).dir, ["build"]);
     expect(output).toContain("Built into dist");
     expect(code).toBe(0);
   });
 
-  it("build, when it cannot", async () => {
-    const config = { "vite.config.ts": `${OPEN}export default {};\n` };
-    const { code, output } = await runTsweb(siteOf("const app = 1;\n", config).dir, ["build"]);
-    expect(output).toContain("default export");
+  it("after tsweb build has failed", async () => {
+    const config = { "vite.config.ts": `${KEEP_ALIVE}export default {};\n` };
+    const { code, output } = await runTsweb(createProject("const app = 1;\n", config).dir, ["build"]);
+    expect(output).toContain("as its default");
     expect(code).toBe(1);
   });
 
-  it("serve, when what was built cannot be loaded", async () => {
-    const { dir } = siteOf(APP);
+  it("after tsweb serve could not load the built application", async () => {
+    const { dir } = createProject(APP);
     await runTsweb(dir, ["build"]);
-    site?.write("dist/app.mjs", `${OPEN}throw new Error("no such table");\n`);
+    site?.write("dist/app.mjs", `${KEEP_ALIVE}throw new Error("no such table");\n`);
     const { code, output } = await runTsweb(dir, ["serve"]);
     expect(output).toContain("no such table");
     expect(code).toBe(1);
   });
 });
 
-it("the development server's OpenAPI document has the project's version", async () => {
+it("tsweb dev serves an OpenAPI document with the version of the project", async () => {
   const project = '{ "name": "site", "private": true, "type": "module", "version": "3.2.1" }\n';
-  dev = await startDev(siteOf(APP, { "package.json": project }).dir);
+  dev = await startDev(createProject(APP, { "package.json": project }).dir);
   const response = await fetch(`${dev.address}/__web/openapi.json`);
   expect((await response.json()).info.version).toBe("3.2.1");
 });

@@ -1,17 +1,17 @@
 /**
- * The development server without a browser: what it answers after edits is what a fresh one would.
+ * The development server without a browser: after edits it responds as a server would that was started afterwards.
  */
 import { renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Running, startDev } from "#test/run-tsweb";
-import { Site } from "#test/site";
+import { type RunningServer, startDev } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
 
-let site: Site;
-let dev: Running;
+let site: TestProject;
+let dev: RunningServer;
 
 beforeAll(async () => {
-  site = Site.copy();
+  site = TestProject.copy();
   site.edit("src/pages.server.tsx", "No view here", "Word: {WORD}");
   site.edit("src/pages.server.tsx", 'import "./pages.css";', 'import { WORD } from "./words";');
   site.write("src/words.ts", 'export const WORD = "old";\n');
@@ -29,24 +29,24 @@ async function page(path: string): Promise<string> {
   return (await fetch(dev.address + path)).text();
 }
 
-/** Waits until the server has taken note of all edits. */
-async function settled(edits: string): Promise<void> {
-  const told = async () => (await fetch(`${dev.address}/@tsweb/edits`)).text();
-  await expect.poll(async () => (await told()) !== edits && !(await told()).endsWith("+")).toBe(true);
+/** Waits until the server has noticed all edits since a count. */
+async function waitForEdits(before: string): Promise<void> {
+  const count = async () => (await fetch(`${dev.address}/@tsweb/edits`)).text();
+  await expect.poll(async () => (await count()) !== before && !(await count()).endsWith("+")).toBe(true);
 }
 
-/** Makes edits, and waits until they have taken effect. */
+/** Edits files, and waits until the server has noticed. */
 async function change(...edits: (() => void)[]): Promise<void> {
   const before = await page("/@tsweb/edits");
   for (const edit of edits) edit();
-  await settled(before);
+  await waitForEdits(before);
 }
 
-const edit = (file: string, part: string, other: string) => () => {
-  site.edit(file, part, other);
+const edit = (file: string, code: string, replacement: string) => () => {
+  site.edit(file, code, replacement);
 };
 
-it("a missing file is found that came before anybody asked", async () => {
+it("finds a missing file that was created before the next request", async () => {
   await change(
     edit("src/pages.server.tsx", "import { WORD }", 'import { LATE as WORD } from "./late.ts";\nimport { WORD as _ }'),
   );
@@ -58,7 +58,7 @@ it("a missing file is found that came before anybody asked", async () => {
   );
 });
 
-it("an application is loaded anew that failed for something else than its files", async () => {
+it("loads an application again that failed for another reason than its files", async () => {
   const wait =
     'import { existsSync } from "node:fs";\nif (!existsSync("node_modules/ready")) throw new Error("Not ready");\n';
   await change(edit("src/words.ts", "export", `${wait}export`));
@@ -68,26 +68,26 @@ it("an application is loaded anew that failed for something else than its files"
   await change(edit("src/words.ts", wait, ""));
 });
 
-it("a mistake that the build tool gives no file for is shown all the same", async () => {
-  const mend = site.edit("src/pages.server.tsx", "import Note", 'import "./gone.css";\nimport Note');
+it("shows an error for which Vite names no file", async () => {
+  const revert = site.edit("src/pages.server.tsx", "import Note", 'import "./gone.css";\nimport Note');
   await change(() => site.write("src/gone.css", '@import "./nowhere.css";\n'));
   expect(await page("/plain")).toMatch(/<h1>.*nowhere\.css/s);
-  await change(mend);
+  await change(revert);
   expect(await page("/plain")).toContain("Word: old");
 });
 
-it("a style sheet that another imports is found when it comes", async () => {
-  const mend = site.edit("src/pages.server.tsx", "import Note", 'import "./whole.css";\nimport Note');
+it("finds an imported style sheet that is created later", async () => {
+  const revert = site.edit("src/pages.server.tsx", "import Note", 'import "./whole.css";\nimport Note');
   await change(() => site.write("src/whole.css", '@import "./part.css";\n'));
   expect(await page("/plain")).toMatch(/<h1>.*part\.css/s);
   await change(() => site.write("src/part.css", "p { color: red; }\n"));
   expect(await page("/plain")).toContain("Word: old");
   const sheet = await fetch(`${dev.address}/src/whole.css`, { headers: { accept: "text/css" } });
   expect(await sheet.text()).toContain("color: red");
-  await change(mend);
+  await change(revert);
 });
 
-it("a mistake that the build tool writes of in colours is shown without", async () => {
+it("shows an error without the colours that Vite writes for a terminal", async () => {
   await change(edit("src/words.ts", '"old"', ""));
   const shown = await page("/plain");
   expect(shown).toContain("PARSE_ERROR");
@@ -95,7 +95,7 @@ it("a mistake that the build tool writes of in colours is shown without", async 
   await change(edit("src/words.ts", "WORD = ", 'WORD = "old"'));
 });
 
-it("a file that takes the place of another of the same name is found", async () => {
+it("finds a folder with an index file that replaces a file of the same name", async () => {
   await change(
     () => rmSync(site.file("src/words.ts")),
     () => site.write("src/words/index.ts", 'export const WORD = "new";\n'),
@@ -103,19 +103,19 @@ it("a file that takes the place of another of the same name is found", async () 
   expect(await page("/plain")).toContain("Word: new");
 });
 
-it("a folder that is deleted and made again at once is still heard of", async () => {
-  const make = (word: string) => site.write("src/words/index.ts", `export const WORD = "${word}";\n`);
+it("notices edits in a folder that was deleted and created again at once", async () => {
+  const writeWord = (word: string) => site.write("src/words/index.ts", `export const WORD = "${word}";\n`);
   await change(
     () => rmSync(site.file("src/words"), { recursive: true }),
-    () => make("made again"),
+    () => writeWord("created again"),
   );
-  expect(await page("/plain")).toContain("Word: made again");
-  make("and edited");
+  expect(await page("/plain")).toContain("Word: created again");
+  writeWord("and edited");
   await expect.poll(() => page("/plain")).toContain("Word: and edited");
-  await change(() => make("new"));
+  await change(() => writeWord("new"));
 });
 
-it("a file is seen whose time is set back", async () => {
+it("notices a file whose time was set back", async () => {
   const file = site.file("src/words/index.ts");
   const { atime, mtime } = statSync(file);
   site.write("src/other.ts", 'export const WORD = "old";\n');
@@ -125,7 +125,7 @@ it("a file is seen whose time is set back", async () => {
   await change(edit("src/words/index.ts", '"old"', '"new"'));
 });
 
-it("a file that was deleted while it was written, and came again, is not answered once it is gone", async () => {
+it("responds with 404 for a deleted file that was once deleted while it was written", async () => {
   const status = async () => (await fetch(`${dev.address}/src/draft.ts`)).status;
   for (let lines = 1; lines < 40; lines++) {
     site.write("src/draft.ts", "// More\n".repeat(lines));
@@ -138,7 +138,7 @@ it("a file that was deleted while it was written, and came again, is not answere
   await expect.poll(status).toBe(404);
 });
 
-it("a server function may be renamed together with its callers", async () => {
+it("accepts a server function that is renamed together with its callers", async () => {
   expect((await fetch(`${dev.address}/src/counter.tsx`)).status).toBe(200);
   await change(
     edit("src/functions.server.ts", "greet", "welcome"),
@@ -149,7 +149,7 @@ it("a server function may be renamed together with its callers", async () => {
   expect(await page("/src/counter.tsx")).toContain("welcome(own.name)");
 });
 
-it("the stubs of a module follow those that it hands on", async () => {
+it("updates the stubs of a module when a re-exported module changes", async () => {
   const stubs = "/@id/__x00__tsweb-stub:src/functions.server.ts.js";
   site.write("src/deep.server.ts", "");
   await change(
@@ -162,7 +162,7 @@ it("the stubs of a module follow those that it hands on", async () => {
   expect(await page(stubs)).toContain("export { ping }");
 });
 
-it("what calls a function that is handed on is checked again when that is gone", async () => {
+it("checks the callers of a re-exported function again when it is removed", async () => {
   const note = async () => (await fetch(`${dev.address}/src/note.tsx`)).ok;
   const call = 'import { ping } from "./functions.server.ts";\nvoid ping;\n';
   await change(edit("src/note.tsx", "import styles", `${call}import styles`));
@@ -174,7 +174,7 @@ it("what calls a function that is handed on is checked again when that is gone",
   await change(edit("src/note.tsx", call, ""));
 });
 
-it("a view that no page shows any more needs no server function", async () => {
+it("accepts that a view which no page renders any more calls a removed function", async () => {
   expect(await page("/src/counter.tsx")).toContain("welcome(own.name)");
   expect(await page("/")).toContain("Home page");
   await change(
@@ -186,23 +186,23 @@ it("a view that no page shows any more needs no server function", async () => {
   expect(await page("/")).toContain("Home page");
 });
 
-it("the application goes on when the project's Vite config is edited", async () => {
+it("continues to serve after the Vite config was edited", async () => {
   await change(() => site.write("vite.config.ts", "export default {};\n"));
   await expect.poll(() => page("/plain")).toContain("Word: new");
   await change(edit("src/words/index.ts", '"new"', '"newer"'));
   expect(await page("/plain")).toContain("Word: newer");
 });
 
-it("a missing file is found whose coming nobody was told of", async () => {
-  const ignoring = 'export default { server: { watch: { ignored: ["**/unheard.*"] } } };\n';
-  await change(() => site.write("vite.config.ts", ignoring));
+it("finds a missing file that the watcher ignores", async () => {
+  const config = 'export default { server: { watch: { ignored: ["**/ignored.*"] } } };\n';
+  await change(() => site.write("vite.config.ts", config));
   await expect.poll(() => page("/plain")).toContain("Word: newer");
-  await change(edit("src/words/index.ts", "export", 'import "./unheard.ts";\nimport "./unheard.css";\nexport'));
+  await change(edit("src/words/index.ts", "export", 'import "./ignored.ts";\nimport "./ignored.css";\nexport'));
   const script = async () => (await fetch(`${dev.address}/src/words/index.ts`)).ok;
-  expect(await page("/plain")).toContain("Failed to load url ./unheard.ts");
+  expect(await page("/plain")).toContain("Failed to load url ./ignored.ts");
   expect(await script()).toBe(false);
-  site.write("src/words/unheard.ts", "");
-  site.write("src/words/unheard.css", "");
+  site.write("src/words/ignored.ts", "");
+  site.write("src/words/ignored.css", "");
   expect(await page("/plain")).toContain("Word: newer");
   expect(await script()).toBe(true);
 });

@@ -4,14 +4,14 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sendRequest } from "#test/raw-http";
-import { type Running, startDev } from "#test/run-tsweb";
+import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 /** A random text in the server module, which must reach no client. */
 const MARKER = `marker-${randomBytes(8).toString("hex")}`;
 
 let project: TestProject;
-let dev: Running;
+let dev: RunningServer;
 
 beforeAll(async () => {
   project = TestProject.copy();

@@ -1,21 +1,21 @@
 /**
- * The built server, asked as no browser asks: it never fails, never gives out what is not the
- * browser's, and lives on.
+ * The built server and requests that no browser sends: it never fails, never sends files of the server, and keeps
+ * serving.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { answerOf, ask, exchange, open, readToEnd, readUntil } from "#test/raw";
-import { build, type Running, startBuilt } from "#test/run-tsweb";
-import { Site } from "#test/site";
+import { openSocket, parseResponse, readToEnd, readUntil, sendBytes, sendRequest } from "#test/raw-http";
+import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
 
-let site: Site;
-let server: Running;
+let site: TestProject;
+let server: RunningServer;
 
 beforeAll(async () => {
-  site = Site.copy();
+  site = TestProject.copy();
   await build(site.dir);
   server = await startBuilt(site.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
 });
@@ -26,8 +26,8 @@ afterAll(async () => {
   expect(code).toBe(0);
 });
 
-/** Parts of files of the server that no answer may have in it. */
-const SECRETS = ["root:x:0", "serve(app)", "export const built", "Says by one file", '"mappings"'];
+/** Parts of the server's files, which no response may contain. */
+const SECRETS = ["root:x:0", "serve(app)", "export const buildManifest", "Says by one file", '"mappings"'];
 
 const HOST = "Host: localhost";
 
@@ -81,20 +81,20 @@ describe("a path", () => {
     ["/robots%2etxt", 200],
     ["/plain?x=%zz&%", 200],
     ["/plain/?x", 308],
-  ])("%.40s answers %i", async (path, status) => {
-    const answer = await ask(server.address, `GET ${path} HTTP/1.1`, HOST);
+  ])("%.40s gets the status %i", async (path, status) => {
+    const answer = await sendRequest(server.address, `GET ${path} HTTP/1.1`, HOST);
     expect(answer.status).toBe(status);
     for (const secret of SECRETS) expect(answer.body).not.toContain(secret);
   });
 
-  it("with a slash at its end is sent to its one address on this site", async () => {
-    const { headers } = await ask(server.address, "GET /plain/?a=//evil HTTP/1.1", HOST);
+  it("with a slash at its end is redirected to the one without, on this site", async () => {
+    const { headers } = await sendRequest(server.address, "GET /plain/?a=//evil HTTP/1.1", HOST);
     expect(headers.location).toBe("/plain?a=//evil");
   });
 });
 
 describe("a Host", () => {
-  const refused = [
+  const rejectedHosts = [
     "",
     "a b",
     "[::1",
@@ -107,43 +107,43 @@ describe("a Host", () => {
     "é",
     "a".repeat(300),
   ];
-  it.each(refused)("%.40j is refused", async (host) => {
-    expect(await ask(server.address, "GET /plain HTTP/1.1", `Host: ${host}`)).toMatchObject({ status: 400 });
+  it.each(rejectedHosts)("%.40j is rejected", async (host) => {
+    expect(await sendRequest(server.address, "GET /plain HTTP/1.1", `Host: ${host}`)).toMatchObject({ status: 400 });
   });
 
-  it.each(["x:", "[::1]:80", "shop.example", "_", "xn--bcher-kva.example:8080"])("%j is taken", async (host) => {
-    expect(await ask(server.address, "GET /plain HTTP/1.1", `Host: ${host}`)).toMatchObject({ status: 200 });
+  it.each(["x:", "[::1]:80", "shop.example", "_", "xn--bcher-kva.example:8080"])("%j is accepted", async (host) => {
+    expect(await sendRequest(server.address, "GET /plain HTTP/1.1", `Host: ${host}`)).toMatchObject({ status: 200 });
   });
 
-  it("is asked for by HTTP/1.1, once, and not by HTTP/1.0", async () => {
-    expect((await ask(server.address, "GET /plain HTTP/1.1")).status).toBe(400);
-    expect((await ask(server.address, "GET /plain HTTP/1.1", "Host: a", "Host: b")).status).toBe(400);
-    expect((await ask(server.address, "GET /plain HTTP/1.0")).status).toBe(200);
+  it("is required once in HTTP/1.1, and optional in HTTP/1.0", async () => {
+    expect((await sendRequest(server.address, "GET /plain HTTP/1.1")).status).toBe(400);
+    expect((await sendRequest(server.address, "GET /plain HTTP/1.1", "Host: a", "Host: b")).status).toBe(400);
+    expect((await sendRequest(server.address, "GET /plain HTTP/1.0")).status).toBe(200);
   });
 });
 
 describe("a method", () => {
-  it("that nobody knows is refused by the parser", async () => {
-    expect((await ask(server.address, "BREW /plain HTTP/1.1", HOST)).status).toBe(400);
+  it("that is unknown is rejected by the parser", async () => {
+    expect((await sendRequest(server.address, "BREW /plain HTTP/1.1", HOST)).status).toBe(400);
   });
 
-  it.each(["PUT", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])("%s is not for a page", async (method) => {
-    const answer = await ask(server.address, `${method} /plain HTTP/1.1`, HOST);
+  it.each(["PUT", "DELETE", "OPTIONS", "TRACE", "PROPFIND"])("%s is not allowed for a page", async (method) => {
+    const answer = await sendRequest(server.address, `${method} /plain HTTP/1.1`, HOST);
     expect(answer).toMatchObject({ status: 405, headers: { allow: "GET, HEAD" } });
   });
 
-  it("OPTIONS of the server itself is refused", async () => {
-    expect((await ask(server.address, "OPTIONS * HTTP/1.1", HOST)).status).toBe(400);
+  it("OPTIONS * is rejected", async () => {
+    expect((await sendRequest(server.address, "OPTIONS * HTTP/1.1", HOST)).status).toBe(400);
   });
 
-  it("CONNECT makes no tunnel", async () => {
-    const { text } = await exchange(server.address, `CONNECT evil.example:80 HTTP/1.1\r\n${HOST}\r\n\r\n`);
+  it("CONNECT opens no tunnel", async () => {
+    const { text } = await sendBytes(server.address, `CONNECT evil.example:80 HTTP/1.1\r\n${HOST}\r\n\r\n`);
     expect(text).toBe("");
   });
 
-  it("HEAD has the headers of GET, and no body", async () => {
-    const get = await ask(server.address, "GET /plain HTTP/1.1", HOST);
-    const head = await ask(server.address, "HEAD /plain HTTP/1.1", HOST);
+  it("HEAD gets the headers of GET, and no body", async () => {
+    const get = await sendRequest(server.address, "GET /plain HTTP/1.1", HOST);
+    const head = await sendRequest(server.address, "HEAD /plain HTTP/1.1", HOST);
     expect(head).toMatchObject({ status: 200, body: "" });
     expect(head.headers["content-type"]).toBe(get.headers["content-type"]);
     expect(head.headers["content-security-policy"]).toBe(get.headers["content-security-policy"]);
@@ -151,39 +151,39 @@ describe("a method", () => {
 });
 
 describe("headers", () => {
-  it("too many of them do no harm", async () => {
+  it("do no harm in large numbers", async () => {
     const many = Array.from({ length: 2_500 }, (_, i) => `x${i % 10}: y`);
-    expect([200, 431]).toContain((await ask(server.address, "GET /plain HTTP/1.1", HOST, ...many)).status);
+    expect([200, 431]).toContain((await sendRequest(server.address, "GET /plain HTTP/1.1", HOST, ...many)).status);
   });
 
-  it("too long ones are refused", async () => {
+  it("are rejected if they are too long", async () => {
     const long = `x: ${"y".repeat(20_000)}`;
-    expect((await ask(server.address, "GET /plain HTTP/1.1", HOST, long)).status).toBe(431);
+    expect((await sendRequest(server.address, "GET /plain HTTP/1.1", HOST, long)).status).toBe(431);
   });
 
-  it("of two lengths are refused", async () => {
+  it("are rejected if they declare two lengths", async () => {
     const both = ["Content-Length: 5", "Transfer-Encoding: chunked"];
-    expect((await ask(server.address, "POST /plain HTTP/1.1", HOST, ...both)).status).toBe(400);
+    expect((await sendRequest(server.address, "POST /plain HTTP/1.1", HOST, ...both)).status).toBe(400);
   });
 
-  it("an expectation that is not known is refused", async () => {
-    expect((await ask(server.address, "GET /plain HTTP/1.1", HOST, "Expect: pie")).status).toBe(417);
+  it("are rejected if they contain an unknown expectation", async () => {
+    expect((await sendRequest(server.address, "GET /plain HTTP/1.1", HOST, "Expect: pie")).status).toBe(417);
   });
 
-  it("that ask for another protocol are passed over", async () => {
-    const answer = await exchange(
+  it("that request another protocol are ignored", async () => {
+    const answer = await sendBytes(
       server.address,
       `GET /plain HTTP/1.1\r\n${HOST}\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
     );
-    expect(answerOf(answer).status).toBe(200);
+    expect(parseResponse(answer).status).toBe(200);
   });
 
-  it("that do not arrive close the connection", async () => {
-    const socket = await open(server.address);
+  it("that do not arrive in time close the connection", async () => {
+    const socket = await openSocket(server.address);
     socket.write(`GET /plain HTTP/1.1\r\n${HOST}\r\nX-Slow: `);
-    const drip = setInterval(() => socket.write("y"), 500);
+    const slowWrites = setInterval(() => socket.write("y"), 500);
     const { text } = await readToEnd(socket);
-    clearInterval(drip);
+    clearInterval(slowWrites);
     expect(text).toMatch(/^(HTTP\/1\.1 408 |$)/);
   });
 });
@@ -194,17 +194,17 @@ const call = (...more: string[]) =>
   `${["POST /__web/rpc/greet HTTP/1.1", HOST, "Content-Type: application/json", ...more].join("\r\n")}\r\n\r\n`;
 
 describe("a body", () => {
-  it("is let through with a GET, and passed over", async () => {
+  it("of a GET request is ignored", async () => {
     const head = ["GET /plain HTTP/1.1", HOST, "Connection: close"].join("\r\n");
-    const declared = await exchange(server.address, `${head}\r\nContent-Length: 5\r\n\r\nhello`);
-    const chunked = await exchange(
+    const declared = await sendBytes(server.address, `${head}\r\nContent-Length: 5\r\n\r\nhello`);
+    const chunked = await sendBytes(
       server.address,
       `${head}\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`,
     );
-    expect([declared, chunked].map((each) => answerOf(each).status)).toEqual([200, 200]);
+    expect([declared, chunked].map((each) => parseResponse(each).status)).toEqual([200, 200]);
   });
 
-  // A client that writes all before it reads must find the answer, and not a broken connection.
+  // A client that writes everything before it reads must receive the response instead of a reset connection.
   it.each([
     ["declared", call(`Content-Length: ${32 * CHUNK.length}`), Array<Buffer>(32).fill(CHUNK)],
     ["chunked", call("Transfer-Encoding: chunked"), [...Array<Buffer>(32).fill(CHUNKED), Buffer.from("0\r\n\r\n")]],
@@ -213,37 +213,37 @@ describe("a body", () => {
       `POST /plain HTTP/1.1\r\n${HOST}\r\nContent-Length: ${32 * CHUNK.length}\r\n\r\n`,
       Array<Buffer>(32).fill(CHUNK),
     ],
-  ])("of 2 MiB, %s, is refused with an answer that arrives", async (_, head, parts) => {
-    const received = await exchange(server.address, head, ...parts);
+  ])("of 2 MiB, %s, is rejected with a response that arrives", async (_, head, parts) => {
+    const received = await sendBytes(server.address, head, ...parts);
     expect(received.isBroken).toBe(false);
-    expect(answerOf(received)).toMatchObject({ status: 413, headers: { connection: "close" } });
+    expect(parseResponse(received)).toMatchObject({ status: 413, headers: { connection: "close" } });
   });
 
-  it("of 2 MiB is refused before it was sent, where the client waits for that", async () => {
-    const socket = await open(server.address);
+  it("of 2 MiB is rejected before it was sent if the client waits for the response", async () => {
+    const socket = await openSocket(server.address);
     const answered = readUntil(socket, /^HTTP\/1\.1 413 .*\r\n\r\n\{.*\}$/s);
     socket.write(call(`Content-Length: ${32 * CHUNK.length}`));
     expect(await answered).toContain("validation_error");
     socket.destroy();
   });
 
-  // Of one that goes on for ever the server reads no more than so much: whoever looks in between finds the answer.
-  it("without an end is refused too, and its connection closed", async () => {
-    const socket = await open(server.address);
+  // The server discards only a limited number of bytes. A client that reads in between receives the response.
+  it("without an end is rejected, and its connection closed", async () => {
+    const socket = await openSocket(server.address);
     const received = readToEnd(socket);
     socket.write(call("Transfer-Encoding: chunked"));
     while (!socket.destroyed) {
       await new Promise<void>((taken) => socket.write(CHUNKED, () => taken()));
       await setImmediate();
     }
-    expect(answerOf(await received).status).toBe(413);
+    expect(parseResponse(await received).status).toBe(413);
   });
 });
 
 describe("a connection", () => {
-  it("takes requests one after the other without waiting", async () => {
+  it("can be used for pipelined requests", async () => {
     const request = (path: string, more = "") => `GET ${path} HTTP/1.1\r\n${HOST}\r\n${more}\r\n`;
-    const { text } = await exchange(
+    const { text } = await sendBytes(
       server.address,
       request("/plain") + request("/robots.txt") + request("/nowhere", "Connection: close\r\n"),
     );
@@ -251,18 +251,18 @@ describe("a connection", () => {
     expect(text.match(/x-request-id: /g)).toHaveLength(3);
   });
 
-  it("that is dropped half way does no harm", async () => {
+  it("that is reset in the middle of a request does no harm", async () => {
     const { port } = new URL(server.address);
     for (const part of ["GET /pl", call("Content-Length: 20"), `${call("Content-Length: 20")}{"args"`]) {
       const socket = connect(Number(port), "127.0.0.1", () => socket.write(part, () => socket.resetAndDestroy()));
       await readToEnd(socket);
     }
-    expect((await ask(server.address, "GET /plain HTTP/1.1", HOST)).status).toBe(200);
+    expect((await sendRequest(server.address, "GET /plain HTTP/1.1", HOST)).status).toBe(200);
   });
 });
 
-it("every answer has the ids of its request", async () => {
-  const asked = [
+it("every response has the ids of its request", async () => {
+  const requests = [
     "GET / HTTP/1.1",
     "GET /nowhere HTTP/1.1",
     "GET /%zz HTTP/1.1",
@@ -270,8 +270,8 @@ it("every answer has the ids of its request", async () => {
     "GET * HTTP/1.1",
   ];
   const calls = ["GET /__web/rpc/greet HTTP/1.1", "POST /__web/rpc/greet HTTP/1.1", "PUT /plain HTTP/1.1"];
-  for (const line of [...asked, ...calls]) {
-    const { headers } = await ask(server.address, line, HOST, "X-Request-Id: from-a-proxy");
+  for (const line of [...requests, ...calls]) {
+    const { headers } = await sendRequest(server.address, line, HOST, "X-Request-Id: from-a-proxy");
     expect(headers, line).toMatchObject({
       "x-request-id": "from-a-proxy",
       traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/),
@@ -280,18 +280,18 @@ it("every answer has the ids of its request", async () => {
   }
 });
 
-it("forged ids are replaced", async () => {
-  const { headers } = await ask(server.address, "GET /plain HTTP/1.1", HOST, 'X-Request-Id: x","forged":"');
+it("invalid ids are replaced", async () => {
+  const { headers } = await sendRequest(server.address, "GET /plain HTTP/1.1", HOST, 'X-Request-Id: x","forged":"');
   expect(headers["x-request-id"]).toMatch(/^[0-9a-f]{32}$/);
 });
 
-it("no file of the server is the browser's", () => {
+it("the browser's files include no file of the server", () => {
   expect(existsSync(site.file("dist/app.mjs.map"))).toBe(true);
   const text = readFileSync(site.file("dist/manifest.mjs"), "utf8");
   const { files } = JSON.parse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1));
   expect(files.filter((file: string) => /\.map$|\.mjs$|server/.test(file))).toEqual([]);
 });
 
-it("nothing of this was a failure of the server's", () => {
+it("none of these requests caused an error in the server", () => {
   expect(server.output()).not.toMatch(/"level":"error"|Error:|failed/);
 });

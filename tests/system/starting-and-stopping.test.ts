@@ -1,13 +1,13 @@
 /**
- * How servers start, refuse to, and stop.
+ * How servers start, fail to start, and stop.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { parseResponse, sendRequest, openSocket, readToEnd, readUntil } from "#test/raw-http";
-import { build, type Running, runTsweb, startBuilt, startDev, startNode } from "#test/run-tsweb";
+import { openSocket, parseResponse, readToEnd, readUntil, sendRequest } from "#test/raw-http";
+import { build, type RunningServer, runTsweb, startBuilt, startDev, startNode } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
@@ -21,8 +21,8 @@ beforeAll(async () => {
 
 afterAll(() => site?.remove());
 
-/** A call that has begun on the server, and ends when it is let go. */
-async function slowCall(server: Running) {
+/** Starts a call that ends when it is released. */
+async function startSlowCall(server: RunningServer) {
   const name = randomBytes(4).toString("hex");
   const [started, release] = [`started-${name}`, `release-${name}`] as const;
   const body = JSON.stringify({ args: { started: site.file(started), release: site.file(release) } });
@@ -32,11 +32,11 @@ async function slowCall(server: Running) {
       `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   await expect.poll(() => existsSync(site.file(started))).toBe(true);
-  return { socket, letGo: () => site.write(release, "") };
+  return { socket, finish: () => site.write(release, "") };
 }
 
-/** Answers whether a server takes no connection any more. One that waited while it closed is reset. */
-async function isRefused(address: string): Promise<boolean> {
+/** Returns whether a server refuses connections. A connection that waited while the server closed is reset. */
+async function refusesConnections(address: string): Promise<boolean> {
   try {
     const socket = await openSocket(address);
     const end = readToEnd(socket);
@@ -48,8 +48,8 @@ async function isRefused(address: string): Promise<boolean> {
   }
 }
 
-describe("a built server that is told to stop", () => {
-  let server: Running;
+describe("a built server", () => {
+  let server: RunningServer;
 
   beforeEach(async () => {
     server = await startBuilt(site.dir, env);
@@ -57,87 +57,90 @@ describe("a built server that is told to stop", () => {
   });
 
   it.each(["SIGTERM", "SIGINT"] as const)(
-    "by %s lets calls in flight end, takes no more, and exits with 0",
+    "on %s completes calls in flight, refuses new connections, and exits with 0",
     async (signal) => {
       const idle = await openSocket(server.address);
       const idleEnd = readToEnd(idle);
       idle.write("GET /plain HTTP/1.1\r\nHost: localhost\r\n\r\n");
       await readUntil(idle, /No view here/);
-      const { socket, letGo } = await slowCall(server);
-      const answer = readToEnd(socket);
+      const { socket, finish } = await startSlowCall(server);
+      const response = readToEnd(socket);
 
       server.signal(signal);
       expect((await idleEnd).isBroken).toBe(false);
-      await expect.poll(() => isRefused(server.address)).toBe(true);
+      await expect.poll(() => refusesConnections(server.address)).toBe(true);
       socket.write("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-      letGo();
+      finish();
 
-      const { text, isBroken } = await answer;
+      const { text, isBroken } = await response;
       expect(parseResponse({ text, isBroken })).toMatchObject({
         status: 200,
         body: expect.stringContaining('{"result":"finished"}'),
       });
       expect(text).toMatch(/HTTP\/1\.1 503 .*\{"ready":false\}$/s);
       expect(isBroken).toBe(false);
-      expect(await server.ended).toBe(0);
+      expect(await server.exited).toBe(0);
       expect(server.output()).toContain("Stopping");
     },
   );
 
-  it("does not wait for connections on which nothing was asked yet", async () => {
+  it("does not wait for connections without a request when it stops", async () => {
     const sockets = await Promise.all([1, 2, 3].map(() => openSocket(server.address)));
-    // They are accepted before what comes after them is answered.
+    // The server accepts connections in order: these before the one of the next request.
     expect((await sendRequest(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
-    const begun = performance.now();
+    const startedAt = performance.now();
     const ends = sockets.map((socket) => readToEnd(socket));
     server.signal("SIGTERM");
-    expect(await server.ended).toBe(0);
-    expect(performance.now() - begun).toBeLessThan(10_000);
+    expect(await server.exited).toBe(0);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect((await Promise.all(ends)).map(({ text }) => text)).toEqual(["", "", ""]);
   });
 
-  it("exits with 0 at once when nothing is under way", async () => {
+  it("exits with 0 at once when no request is in flight", async () => {
     expect((await sendRequest(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
     server.signal("SIGTERM");
-    expect(await server.ended).toBe(0);
+    expect(await server.exited).toBe(0);
   });
 
   it.each([
     ["SIGTERM", "SIGTERM"],
     ["SIGINT", "SIGINT"],
     ["SIGTERM", "SIGINT"],
-  ] as const)("by %s, then %s, does not wait", async (first, second) => {
-    const { socket } = await slowCall(server);
-    const answer = readToEnd(socket);
+  ] as const)("on %s, then %s, exits without waiting", async (first, second) => {
+    const { socket } = await startSlowCall(server);
+    const response = readToEnd(socket);
     server.signal(first);
     await expect.poll(() => server.output()).toContain("Stopping");
     server.signal(second);
-    expect(await server.ended).toBe(1);
-    expect((await answer).text).toBe("");
+    expect(await server.exited).toBe(1);
+    expect((await response).text).toBe("");
   });
 });
 
 describe("a server that cannot start", () => {
-  it.each(["serve", "dev"])("tsweb %s says that its port is taken", async (command) => {
-    const other = createServer();
-    await new Promise<void>((listening) => other.listen(0, "127.0.0.1", listening));
-    const { port } = other.address() as AddressInfo; // it listens on a port
+  it.each(["serve", "dev"])("tsweb %s reports that its port is in use", async (command) => {
+    const blocker = createServer();
+    await new Promise<void>((listening) => blocker.listen(0, "127.0.0.1", listening));
+    const { port } = blocker.address() as AddressInfo; // it listens on a port
     const { code, output } = await runTsweb(site.dir, [command], { ...env, PORT: String(port) });
-    other.close();
+    blocker.close();
     expect(code).toBe(1);
     expect(output).toContain(`Port ${port} of 127.0.0.1 is in use.`);
     expect(output).not.toMatch(/\n {4}at /);
   });
 
-  it.each([{}, { WEB_ENV: "production" }])("says which secret it needs, and how to make one: %j", async (more) => {
-    const { code, output } = await runTsweb(site.dir, ["serve"], { WEB_AUTH_SECRET: "", ...more });
-    expect(code).toBe(1);
-    expect(output).toMatch(/^WEB_AUTH_SECRET is not set, but production requires it/);
-    expect(output).toContain("Create one with: node -e");
-    expect(output).not.toMatch(/\n {4}at /);
-  });
+  it.each([{}, { WEB_ENV: "production" }])(
+    "reports which secret is missing, and how to create one: %j",
+    async (more) => {
+      const { code, output } = await runTsweb(site.dir, ["serve"], { WEB_AUTH_SECRET: "", ...more });
+      expect(code).toBe(1);
+      expect(output).toMatch(/^WEB_AUTH_SECRET is not set, but production requires it/);
+      expect(output).toContain("Create one with: node -e");
+      expect(output).not.toMatch(/\n {4}at /);
+    },
+  );
 
-  it("says which build is missing", async () => {
+  it("reports which build is missing", async () => {
     const empty = TestProject.fromFiles({});
     const { code, output } = await runTsweb(empty.dir, ["serve"]);
     expect([code, output]).toEqual([
@@ -147,7 +150,7 @@ describe("a server that cannot start", () => {
     empty.remove();
   });
 
-  it.each(["dev", "build"])("tsweb %s says which application is missing", async (command) => {
+  it.each(["dev", "build"])("tsweb %s reports which application is missing", async (command) => {
     const empty = TestProject.fromFiles({ "src/other.ts": "" });
     const { code, output } = await runTsweb(empty.dir, [command]);
     expect(code).toBe(1);
@@ -157,7 +160,7 @@ describe("a server that cannot start", () => {
     empty.remove();
   });
 
-  it("tsweb build says that src/app.ts exports no application", async () => {
+  it("tsweb build reports that src/app.ts exports no application", async () => {
     const wrong = TestProject.fromFiles({ "src/app.ts": "export const app = 1;\n" });
     const { code, output } = await runTsweb(wrong.dir, ["build"]);
     expect(code).toBe(1);
@@ -167,7 +170,7 @@ describe("a server that cannot start", () => {
     wrong.remove();
   });
 
-  it("tsweb dev shows that src/app.ts exports no application, and goes on when it does", async () => {
+  it("tsweb dev shows that src/app.ts exports no application, and keeps running", async () => {
     const wrong = TestProject.fromFiles({ "src/app.ts": "export const app = 1;\n" });
     const dev = await startDev(wrong.dir);
     const shown = await sendRequest(dev.address, "GET / HTTP/1.1", "Host: localhost");
@@ -182,13 +185,13 @@ describe("a server that cannot start", () => {
     [["sevre"], "Unknown command sevre."],
     [["dev", "a", "b"], "Too many arguments for tsweb dev: b. It takes one folder."],
     [["build", "--fast"], "--fast"],
-  ])("tsweb %j says what is wrong with it", async (args, said) => {
+  ])("tsweb %j reports the mistake in its arguments", async (args, message) => {
     const { code, output } = await runTsweb(site.dir, args);
-    expect([code, output.includes(said), /\n {4}at /.test(output)]).toEqual([1, true, false]);
+    expect([code, output.includes(message), /\n {4}at /.test(output)]).toEqual([1, true, false]);
   });
 });
 
-it("dist/server.mjs is what tsweb serve runs", async () => {
+it("node dist/server.mjs serves like tsweb serve", async () => {
   const server = await startNode(site.dir, ["dist/server.mjs"], env);
   expect((await sendRequest(server.address, "GET /plain HTTP/1.1", "Host: localhost")).status).toBe(200);
   expect(await server.stop()).toBe(0);

@@ -1,21 +1,21 @@
 /**
- * The files of a built application, as browsers and proxies ask for them.
+ * The static files of a built application, as browsers and proxies request them.
  */
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Answer, ask } from "#test/raw";
-import { build, type Running, startBuilt } from "#test/run-tsweb";
-import { Site } from "#test/site";
+import { type RawResponse, sendRequest } from "#test/raw-http";
+import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
 
 const DIGITS = "0123456789".repeat(1_000);
 
-let site: Site;
-let server: Running;
+let site: TestProject;
+let server: RunningServer;
 let script: string;
 
 beforeAll(async () => {
-  site = Site.copy();
+  site = TestProject.copy();
   site.write("public/digits.txt", DIGITS);
   site.write("public/photo.jpg", randomBytes(5_000));
   site.write("public/a name, 100%.txt", "unusual");
@@ -32,38 +32,38 @@ afterAll(async () => {
   site?.remove();
 });
 
-const get = (path: string, ...headers: string[]): Promise<Answer> =>
-  ask(server.address, `GET ${path} HTTP/1.1`, "Host: localhost", ...headers);
+const get = (path: string, ...headers: string[]): Promise<RawResponse> =>
+  sendRequest(server.address, `GET ${path} HTTP/1.1`, "Host: localhost", ...headers);
 
-const head = (path: string, ...headers: string[]): Promise<Answer> =>
-  ask(server.address, `HEAD ${path} HTTP/1.1`, "Host: localhost", ...headers);
+const head = (path: string, ...headers: string[]): Promise<RawResponse> =>
+  sendRequest(server.address, `HEAD ${path} HTTP/1.1`, "Host: localhost", ...headers);
 
-describe("how long a file is kept", () => {
-  it("a year, where its name has its hash", async () => {
+describe("the caching of a file", () => {
+  it("lasts a year if its name contains its hash", async () => {
     expect((await get(script)).headers["cache-control"]).toBe("max-age=31536000, immutable");
   });
 
-  it("never unasked, where it is of public/", async () => {
+  it("requires revalidation if it is from public/", async () => {
     expect((await get("/robots.txt")).headers["cache-control"]).toBe("no-cache");
   });
 
-  it.each(["/robots.txt", "script"])("%s is not sent again when it has not changed", async (path) => {
+  it.each(["/robots.txt", "script"])("avoids sending %s again if it has not changed", async (path) => {
     const url = path === "script" ? script : path;
     const { headers } = await get(url);
     for (const method of [get, head]) {
-      const again = await method(url, `If-None-Match: ${headers.etag}`);
-      expect(again).toMatchObject({ status: 304, body: "" });
+      const repeated = await method(url, `If-None-Match: ${headers.etag}`);
+      expect(repeated).toMatchObject({ status: 304, body: "" });
       for (const name of ["etag", "cache-control", "vary", "content-security-policy", "x-content-type-options"]) {
-        expect(again.headers[name], name).toBe(headers[name]);
+        expect(repeated.headers[name], name).toBe(headers[name]);
       }
-      expect(again.headers["x-request-id"]).toMatch(/^[0-9a-f]{32}$/);
+      expect(repeated.headers["x-request-id"]).toMatch(/^[0-9a-f]{32}$/);
     }
     expect((await get(url, 'If-None-Match: "another"')).status).toBe(200);
     expect((await get(url, `If-Modified-Since: ${headers["last-modified"]}`)).status).toBe(304);
   });
 });
 
-describe("how a file is packed", () => {
+describe("the compression of a file", () => {
   it.each([
     ["br", "br"],
     ["gzip", "gzip"],
@@ -76,73 +76,73 @@ describe("how a file is packed", () => {
     ["*;q=0", undefined],
     ["deflate, zstd", undefined],
     ["", undefined],
-  ])("for Accept-Encoding %j: %s", async (accepted, encoding) => {
+  ])("for Accept-Encoding %j is %s", async (accepted, encoding) => {
     const { status, headers } = await get(script, `Accept-Encoding: ${accepted}`);
     expect([status, headers["content-encoding"], headers.vary]).toEqual([200, encoding, "Accept-Encoding"]);
   });
 
-  it("each way has a tag of its own", async () => {
+  it("has an entity tag of its own for each coding", async () => {
     const tags = await Promise.all(
-      ["br", "gzip", "identity"].map(async (way) => (await get(script, `Accept-Encoding: ${way}`)).headers.etag),
+      ["br", "gzip", "identity"].map(async (coding) => (await get(script, `Accept-Encoding: ${coding}`)).headers.etag),
     );
     expect(new Set(tags).size).toBe(3);
   });
 
-  it("a picture is not packed again", async () => {
+  it("leaves out images, which are compressed already", async () => {
     const { headers } = await get("/photo.jpg", "Accept-Encoding: br, gzip");
     expect(headers).toMatchObject({ "content-type": "image/jpeg", "content-length": "5000" });
     expect(headers["content-encoding"]).toBeUndefined();
   });
 
-  it("the packed copies have no address of their own", async () => {
+  it("has no URL of its own for the compressed copies", async () => {
     for (const end of [".br", ".gz"]) expect((await get(script + end)).status).toBe(404);
   });
 });
 
-describe("a part of a file", () => {
+describe("a range of a file", () => {
   it.each([
     ["bytes=0-3", "bytes 0-3/10000", "0123"],
     ["bytes=9995-", "bytes 9995-9999/10000", "56789"],
     ["bytes=-2", "bytes 9998-9999/10000", "89"],
     ["bytes=9999-20000", "bytes 9999-9999/10000", "9"],
-  ])("%s", async (range, part, body) => {
-    const answer = await get("/digits.txt", `Range: ${range}`, "Accept-Encoding: br");
-    expect(answer).toMatchObject({ status: 206, body, headers: { "content-range": part } });
-    expect(answer.headers["content-encoding"]).toBeUndefined();
+  ])("is sent for %s", async (range, part, body) => {
+    const response = await get("/digits.txt", `Range: ${range}`, "Accept-Encoding: br");
+    expect(response).toMatchObject({ status: 206, body, headers: { "content-range": part } });
+    expect(response.headers["content-encoding"]).toBeUndefined();
   });
 
-  it("that is not there is refused", async () => {
+  it("is rejected with 416 if it is not in the file", async () => {
     expect(await get("/digits.txt", "Range: bytes=10000-")).toMatchObject({
       status: 416,
       headers: { "content-range": "bytes */10000", "x-content-type-options": "nosniff" },
     });
   });
 
-  it.each(["bytes=3-1", "bytes=a-b", "lines=0-3", "bytes=0-1,4-5"])("%s is passed over, or refused", async (range) => {
+  it.each(["bytes=3-1", "bytes=a-b", "lines=0-3", "bytes=0-1,4-5"])("is ignored or rejected for %s", async (range) => {
     expect([200, 416]).toContain((await get("/digits.txt", `Range: ${range}`)).status);
   });
 });
 
-describe("which files", () => {
-  it("HEAD has the headers of GET, and no body", async () => {
+describe("the static files", () => {
+  it("respond to HEAD with the headers of GET, and no body", async () => {
     const { status, headers, body } = await head("/digits.txt");
     expect([status, headers["content-length"], body]).toEqual([200, "10000", ""]);
   });
 
-  it("one with an unusual name is found", async () => {
+  it("can have any name", async () => {
     expect(await get("/a%20name%2C%20100%25.txt")).toMatchObject({ status: 200, body: "unusual" });
   });
 
-  it("hidden ones are not, but for those that are well known", async () => {
+  it("include no hidden ones, except in .well-known", async () => {
     expect((await get("/.env")).status).toBe(404);
     expect(await get("/.well-known/security.txt")).toMatchObject({ status: 200, body: "Contact: nobody" });
   });
 
-  it("no other method has an answer to them", async () => {
-    expect((await ask(server.address, "DELETE /robots.txt HTTP/1.1", "Host: localhost")).status).toBe(404);
+  it("respond with 404 to other methods", async () => {
+    expect((await sendRequest(server.address, "DELETE /robots.txt HTTP/1.1", "Host: localhost")).status).toBe(404);
   });
 
-  it("a file that was added after the build is not served", async () => {
+  it("do not include a file that was added after the build", async () => {
     site.write("dist/client/late.txt", "late");
     expect((await get("/late.txt")).status).toBe(404);
   });

@@ -1,9 +1,9 @@
 /**
- * Several processes behind one port: `WEB_WORKERS`.
+ * Several processes that share one port: `WEB_WORKERS`.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { build, type Running, runTsweb, startBuilt } from "#test/run-tsweb";
-import { Site } from "#test/site";
+import { build, type RunningServer, runTsweb, startBuilt } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
 
 const FILES = {
   "src/app.ts": `
@@ -15,42 +15,42 @@ const FILES = {
     import { server } from "tsweb";
     export const who = server(() => process.pid);
     export const slow = server(async () => {
-      console.log("A slow call has begun.");
+      console.log("A slow call has started.");
       await new Promise((resolve) => setTimeout(resolve, 700));
       return process.pid;
     });`,
 };
 
-// Nobody is there: the processes serve all the same, and say so.
+// No Redis listens there: the processes log that and serve anyway.
 const ENV = { WEB_ENV: "development", WEB_WORKERS: "2", WEB_BUS_URL: "redis://127.0.0.1:1" };
 
-let site: Site;
+let site: TestProject;
 beforeAll(async () => {
-  site = Site.of(FILES);
+  site = TestProject.fromFiles(FILES);
   await build(site.dir);
 });
 afterAll(() => site?.remove());
 
-async function call(server: Running, name: string): Promise<number> {
+async function call(server: RunningServer, name: string): Promise<number> {
   const headers = { "content-type": "application/json", connection: "close" };
   const response = await fetch(`${server.address}/__web/rpc/${name}`, { method: "POST", headers, body: '{"args":{}}' });
   return (await response.json()).result;
 }
 
-/** Asks until so many processes have answered, and gives them. */
-async function processes(server: Running, count: number, besides: readonly number[] = []): Promise<number[]> {
-  const found = new Set<number>();
+/** Calls until this many processes have responded, and returns their ids. */
+async function respondingPids(server: RunningServer, count: number, except: readonly number[] = []): Promise<number[]> {
+  const pids = new Set<number>();
   await expect
     .poll(
       async () => {
         const pid = await call(server, "who");
-        if (!besides.includes(pid)) found.add(pid);
-        return found.size;
+        if (!except.includes(pid)) pids.add(pid);
+        return pids.size;
       },
       { timeout: 20_000 },
     )
     .toBe(count);
-  return [...found];
+  return [...pids];
 }
 
 const isAlive = (pid: number) => {
@@ -62,52 +62,52 @@ const isAlive = (pid: number) => {
 };
 
 describe("two processes", () => {
-  it("answer behind one port, and the one above them does not load the application", async () => {
+  it("share one port, and their supervisor does not load the application", async () => {
     const server = await startBuilt(site.dir, ENV);
-    const pids = await processes(server, 2);
+    const pids = await respondingPids(server, 2);
     expect(server.output().match(/The application is loaded\./g)).toHaveLength(2);
     expect(await server.stop()).toBe(0);
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  it("are two again when one was killed, and the port answers meanwhile", async () => {
+  it("are two again after one was killed, and the port is served meanwhile", async () => {
     const server = await startBuilt(site.dir, ENV);
-    const [first = 0, second = 0] = await processes(server, 2);
+    const [first = 0, second = 0] = await respondingPids(server, 2);
     process.kill(first, "SIGKILL");
-    const [third] = await processes(server, 1, [first, second]);
+    const [third] = await respondingPids(server, 1, [first, second]);
     expect(third).toBeGreaterThan(0);
     expect(server.output()).toMatch(/"msg":"A process has ended; restarting in \d+ ms"/);
     expect(await server.stop()).toBe(0);
   });
 
-  it("finish the calls they have when they are told to stop, told by the one above or by everybody", async () => {
+  it("complete calls in flight when both they and their supervisor get SIGTERM", async () => {
     const server = await startBuilt(site.dir, ENV);
-    const pids = await processes(server, 2);
+    const pids = await respondingPids(server, 2);
     const calls = [call(server, "slow"), call(server, "slow")];
-    await expect.poll(() => server.output().match(/A slow call has begun/g)).toHaveLength(2);
-    for (const pid of pids) process.kill(pid, "SIGTERM"); // as a service manager does, to all
+    await expect.poll(() => server.output().match(/A slow call has started/g)).toHaveLength(2);
+    for (const pid of pids) process.kill(pid, "SIGTERM"); // as a service manager does, to the whole process group
     expect(await server.stop()).toBe(0);
     expect((await Promise.all(calls)).every((pid) => pids.includes(pid))).toBe(true);
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  it("end when the one above them is killed", async () => {
+  it("exit when their supervisor is killed", async () => {
     const server = await startBuilt(site.dir, ENV);
-    const pids = await processes(server, 2);
+    const pids = await respondingPids(server, 2);
     server.signal("SIGKILL");
     await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([]);
-    expect(await server.ended).toBe("SIGKILL");
+    expect(await server.exited).toBe("SIGKILL");
   });
 });
 
-describe("processes that cannot start", () => {
-  it("are one, which says why, once", async () => {
+describe("two processes that cannot start", () => {
+  it("print the reason once", async () => {
     const { code, output } = await runTsweb(site.dir, ["serve"], { ...ENV, WEB_COOKIE_SECURE: "perhaps" });
     expect(code).toBe(1);
     expect(output.match(/WEB_COOKIE_SECURE is "perhaps"/g)).toHaveLength(1);
   });
 
-  it("are told that they need a bus, and how many there may be", async () => {
+  it("report that a bus is required, and how many processes are allowed", async () => {
     const { WEB_BUS_URL: _url, ...without } = ENV;
     const alone = await runTsweb(site.dir, ["serve"], without);
     expect([alone.code, alone.output]).toEqual([1, expect.stringContaining("Set WEB_BUS_URL")]);

@@ -1,6 +1,5 @@
 /**
- * An application called from elsewhere: by scripts over HTTP and in their own process, and described
- * for those who call it.
+ * An application that scripts call, over HTTP and in their own process, and its OpenAPI document.
  */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -9,7 +8,7 @@ import { promisify } from "node:util";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
-import { build, type Running, runScript, runTsweb, startBuilt, startDev } from "#test/run-tsweb";
+import { build, type RunningServer, runScript, runTsweb, startBuilt, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const FILES = {
@@ -88,9 +87,9 @@ beforeAll(() => {
 });
 afterAll(() => site?.remove());
 
-/** Reads the JSON on the last line of what a script wrote. */
-function answerOf(written: string): unknown {
-  return JSON.parse(written.trim().split("\n").at(-1) ?? "");
+/** Returns the JSON on the last line of a script's output. */
+function lastJson(output: string): unknown {
+  return JSON.parse(output.trim().split("\n").at(-1) ?? "");
 }
 
 async function expectValid(document: Readonly<Record<string, unknown>>): Promise<void> {
@@ -100,7 +99,7 @@ async function expectValid(document: Readonly<Record<string, unknown>>): Promise
 
 const PATHS = ["add", "order", "countdown", "login", "whoami", "refuse"].map((name) => `/shop/__web/rpc/${name}`);
 
-const CALLED = {
+const RESULT = {
   sum: 3,
   named: 15,
   ordered: { item: "tea", quantity: 1 },
@@ -111,34 +110,34 @@ const CALLED = {
 };
 
 describe("a built application", () => {
-  let server: Running;
+  let server: RunningServer;
   beforeAll(async () => {
     await build(site.dir);
     server = await startBuilt(site.dir, env);
   });
   afterAll(() => server?.stop());
 
-  it("is called by a script, with the types of its module", async () => {
+  it("can be called by a script that imports only the types of its module", async () => {
     const written = await runScript(site.dir, ["scripts/call.ts", `${server.address}/shop`], env);
-    expect(answerOf(written)).toEqual(CALLED);
-    expect(written).not.toContain("The application is loaded."); // of the module, only the types
+    expect(lastJson(written)).toEqual(RESULT);
+    expect(written).not.toContain("The application is loaded."); // only the module's types are imported
   });
 
-  it("does not show what there is to be called", async () => {
+  it("does not serve its OpenAPI document", async () => {
     expect((await fetch(`${server.address}/shop/__web/openapi.json`)).status).toBe(404);
   });
 });
 
 describe("an application in development", () => {
-  let server: Running;
+  let server: RunningServer;
   beforeAll(async () => {
     server = await startDev(site.dir, env);
   });
   afterAll(() => server?.stop());
 
-  it("is called by a script as well", async () => {
+  it("can be called by a script", async () => {
     const written = await runScript(site.dir, ["scripts/call.ts", `${server.address}/shop`], env);
-    expect(answerOf(written)).toEqual(CALLED);
+    expect(lastJson(written)).toEqual(RESULT);
   });
 
   it("serves its OpenAPI document", async () => {
@@ -150,9 +149,9 @@ describe("an application in development", () => {
   });
 });
 
-describe("a visitor in a script", () => {
-  it("passes the whole pipeline", async () => {
-    expect(answerOf(await runScript(site.dir, ["scripts/visit.ts"], env))).toEqual({
+describe("visitor() in a script", () => {
+  it("runs requests through the whole pipeline", async () => {
+    expect(lastJson(await runScript(site.dir, ["scripts/visit.ts"], env))).toEqual({
       status: 303,
       location: "/shop/",
       before: "unauthenticated",
@@ -165,7 +164,7 @@ describe("a visitor in a script", () => {
 });
 
 describe("tsweb openapi", () => {
-  it("prints the document alone, and ends whatever the application keeps open", async () => {
+  it("prints only the document, and exits although the application keeps the process alive", async () => {
     site.write("package.json", '{ "name": "shop", "version": "2.0.1", "private": true, "type": "module" }\n');
     const args = [join(repository, "bin/tsweb.js"), "openapi", site.dir];
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
@@ -178,7 +177,7 @@ describe("tsweb openapi", () => {
 });
 
 describe("tsweb routes", () => {
-  it("lists what is served, and marks what nothing checks", async () => {
+  it("lists what is served, and marks unchecked parameters", async () => {
     const { code, output } = await runTsweb(site.dir, ["routes"], env);
     expect(code).toBe(0);
     expect(output).toMatch(/GET +\/shop\/old +src\/pages\.server\.tsx:5\n/);
@@ -189,7 +188,7 @@ describe("tsweb routes", () => {
     expect(output).toContain("* Not checked");
   });
 
-  it("says what is wrong with a folder that holds no application", async () => {
+  it("reports a folder without an application", async () => {
     const empty = TestProject.fromFiles({ "src/app.ts": "export default 1;" });
     const without = TestProject.fromFiles({});
     expect(await runTsweb(empty.dir, ["routes"])).toMatchObject({

@@ -1,15 +1,15 @@
 /**
- * Mistakes in markup, in development: the error page says where the element stands, since no stack does.
+ * Mistakes in markup during development: the error page shows the element's location, which no stack contains.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Running, startDev } from "#test/run-tsweb";
-import { Site } from "#test/site";
+import { type RunningServer, startDev } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
 
-let site: Site;
-let dev: Running;
+let site: TestProject;
+let dev: RunningServer;
 
 beforeAll(async () => {
-  site = Site.copy();
+  site = TestProject.copy();
   dev = await startDev(site.dir);
 });
 
@@ -19,8 +19,8 @@ afterAll(async () => {
   expect(code).toBe(0);
 });
 
-/** Gives what a page of its own shows that has an element in its markup, and where that stands. */
-async function shown(element: string, path: string): Promise<{ text: string; place: string }> {
+/** Writes a page with an element, and returns what it shows and the element's location. */
+async function errorPageOf(element: string, path: string): Promise<{ text: string; location: string }> {
   const name = path.slice(1);
   site.write(
     `src/${name}.server.tsx`,
@@ -40,10 +40,10 @@ async function shown(element: string, path: string): Promise<{ text: string; pla
   );
   site.edit("src/app.ts", "export default", `import * as ${name} from "./${name}.server.tsx";\nexport default`);
   site.edit("src/app.ts", "modules: [", `modules: [${name}, `);
-  const answer = async () => (await fetch(dev.address + path)).text();
-  await expect.poll(answer).not.toContain("There is no page at this address");
-  const text = (await answer()).replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"');
-  return { text, place: `src/${name}.server.tsx:9:${"    <p>text</p> ".length + 1}` };
+  const pageText = async () => (await fetch(dev.address + path)).text();
+  await expect.poll(pageText).not.toContain("There is no page at this address");
+  const text = (await pageText()).replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"');
+  return { text, location: `src/${name}.server.tsx:9:${"    <p>text</p> ".length + 1}` };
 }
 
 it.each([
@@ -52,28 +52,30 @@ it.each([
   ["a promise for a child", "<b>{soon() as never}</b>", "A promise cannot be rendered in <b>"],
   ["an async component", "<Slow {...({} as never)} />", "Slow returned a promise"],
   [
-    "a handler that nothing calls",
+    "an event handler outside of a view",
     "<button {...{ onClick: () => 1 }}>press</button>",
     "The prop onClick of <button> is a function",
   ],
   ["a head in a head", "<Head><Head /></Head>", "<Head> is used inside another <Head>"],
   ["a component that is undefined", "<words.Missing />", "The component of this element is undefined."],
-])("%s is shown where it stands", async (title, element, sentence) => {
-  const { text, place } = await shown(element, `/${title.replaceAll(" ", "_")}`);
+])("shows the location of %s", async (title, element, sentence) => {
+  const { text, location } = await errorPageOf(element, `/${title.replaceAll(" ", "_")}`);
   expect(text).toContain(sentence);
-  const inner = element.startsWith("<Head>") ? place.replace(/\d+$/, (column) => String(Number(column) + 6)) : place;
+  const inner = element.startsWith("<Head>")
+    ? location.replace(/\d+$/, (column) => String(Number(column) + 6))
+    : location;
   expect(text).toContain(inner);
   expect(text).toContain(`>    9 |     <p>text</p> ${element}`);
 });
 
-it("a page of nothing is shown where it stands", async () => {
+it("shows the location of a page that returns undefined", async () => {
   site.write(
     "src/nothing.server.tsx",
     'import { page } from "tsweb";\n\nexport const nothing = page("/nothing", () => undefined);\n',
   );
   site.edit("src/app.ts", "export default", 'import * as nothing from "./nothing.server.tsx";\nexport default');
   site.edit("src/app.ts", "modules: [", "modules: [nothing, ");
-  const answer = async () => (await fetch(`${dev.address}/nothing`)).text();
-  await expect.poll(answer).toContain("The page returned undefined.");
-  expect(await answer()).toContain("src/nothing.server.tsx:3:1");
+  const pageText = async () => (await fetch(`${dev.address}/nothing`)).text();
+  await expect.poll(pageText).toContain("The page returned undefined.");
+  expect(await pageText()).toContain("src/nothing.server.tsx:3:1");
 });

@@ -1,14 +1,14 @@
 /**
- * A promise that a function forgot to wait for fails: the next visitor is served all the same.
+ * A function does not await a promise that rejects: the server logs it and continues to serve.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { build, type Running, startBuilt, startDev } from "#test/run-tsweb";
-import { Site } from "#test/site";
+import { build, type RunningServer, startBuilt, startDev } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
 
-let site: Site;
+let site: TestProject;
 
 beforeAll(async () => {
-  site = Site.of({
+  site = TestProject.fromFiles({
     "src/app.ts": `
       import { App } from "tsweb";
       import * as calls from "./calls.server.ts";
@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 afterAll(() => site?.remove());
 
-async function call({ address }: Running, name: string): Promise<unknown> {
+async function call({ address }: RunningServer, name: string): Promise<unknown> {
   const headers = { "content-type": "application/json" };
   const response = await fetch(`${address}/__web/rpc/${name}`, { method: "POST", headers, body: '{"args":{}}' });
   return (await response.json()).result;
@@ -39,7 +39,7 @@ async function call({ address }: Running, name: string): Promise<unknown> {
 it.each([
   ["built", startBuilt],
   ["in development", startDev],
-])("a server outlives it, %s, and says so in the log with its stack", async (_, start) => {
+])("a server that is %s survives an unhandled rejection, and logs it with its stack", async (_, start) => {
   const server = await start(site.dir, { WEB_ENV: "development" });
   try {
     expect(await call(server, "forget")).toBe("gone");

@@ -1,0 +1,79 @@
+/**
+ * The process of a test's server. It can be killed and started again, and is killed when the test process exits.
+ */
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+
+/** Adds `/usr/sbin` to the path: Debian installs servers there, and other users do not have it on their path. */
+export const PROGRAM_ENVIRONMENT = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+
+const runningProcesses = new Set<ProgramProcess>();
+
+/** A test process that crashes must leave no server behind. */
+process.once("exit", () => {
+  for (const each of runningProcesses) each.killNow();
+});
+
+/** The process of a server, of which there may be several one after another. */
+export class ProgramProcess {
+  readonly #killAll: (child: ChildProcess) => void;
+  #child: ChildProcess | undefined;
+
+  /** @param killAll kills a process and those that it has started */
+  constructor(
+    killAll = (child: ChildProcess): void => {
+      child.kill("SIGKILL");
+    },
+  ) {
+    this.#killAll = killAll;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Sets the current process. The one before has ended. */
+  become(child: ChildProcess): void {
+    this.#child = child;
+    runningProcesses.add(this);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  /** Kills the process, and waits for its exit. */
+  async kill(): Promise<void> {
+    runningProcesses.delete(this);
+    const child = this.#child;
+    this.#child = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    this.#killAll(child);
+    await exited;
+  }
+
+  /** Kills the process without waiting. */
+  killNow(): void {
+    if (this.#child) this.#killAll(this.#child);
+  }
+}
+
+/**
+ * Waits until a process has written a text, such as that it is ready.
+ *
+ * @throws Error with its output, when it exits before
+ */
+export async function waitForOutput(child: ChildProcess, text: string): Promise<void> {
+  let output = "";
+  await new Promise<void>((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding("utf8").on("data", (chunk: string) => {
+        output += chunk;
+        if (output.includes(text)) resolve();
+      });
+    }
+    child.once("error", (error) => reject(new Error(`${child.spawnfile} could not be started.`, { cause: error })));
+    child.once("exit", () => reject(new Error(`${child.spawnfile} exited before it was ready:\n${output}`)));
+  });
+}
