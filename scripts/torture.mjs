@@ -1,5 +1,5 @@
-// The torture run of live updates at full size: `npm run torture -- --runs 10 --bus redis --seed 1`.
-// Without --bus it is run over Redis, then over NATS. Each run has the next seed.
+// Runs the torture test of live updates at full size: `npm run torture -- --runs 10 --bus redis --seed 1`.
+// Without --bus, it uses Redis and then NATS. Each run adds 1 to the seed.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackage, fail, installPackages, installPrograms, programs, requireNode, root, run } from "./setup.mjs";
@@ -11,8 +11,10 @@ const { runs, seed, bus } = parseArgs({
     bus: { type: "string" },
   },
 }).values;
-for (const number of [runs, seed]) if (!/^\d{1,9}$/.test(number)) fail(`${number} is not a whole number.`);
-if (bus !== undefined && !["redis", "nats"].includes(bus)) fail(`--bus is redis or nats, not ${bus}.`);
+for (const [name, value] of Object.entries({ runs, seed })) {
+  if (!/^\d{1,9}$/.test(value)) fail(`--${name} must be a whole number of at most 9 digits; received ${value}.`);
+}
+if (bus !== undefined && !["redis", "nats"].includes(bus)) fail(`--bus must be redis or nats; received ${bus}.`);
 
 requireNode();
 installPackages();

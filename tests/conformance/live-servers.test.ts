@@ -1,5 +1,5 @@
 /**
- * Live updates: the stream and the poll, alike over every way to an application.
+ * Live updates over every server that can serve an application: event streams and polls behave the same.
  */
 import express from "express";
 import fastify from "fastify";
@@ -11,35 +11,35 @@ import { type BuiltWireApp, buildWireApp } from "#test/wire-app";
 import { node } from "../../src/adapters/index.ts";
 import { COMMON_ENV } from "./wire/index.ts";
 
-/** How an application is asked, and ended. */
-interface Way {
+/** An application behind a server. Whoever starts it closes it. */
+interface LiveServer {
   fetch(path: string, init?: RequestInit): Promise<Response>;
   close(): Promise<unknown>;
 }
 
-const overHttp = (address: string, close: () => Promise<unknown>): Way => ({
-  fetch: (path, init) => fetch(address + path, init),
+const overHttp = (origin: string, close: () => Promise<unknown>): LiveServer => ({
+  fetch: (path, init) => fetch(origin + path, init),
   close,
 });
 
-const WAYS: Readonly<Record<string, (app: BuiltWireApp) => Promise<Way>>> = {
-  async "by app.fetch"({ open }) {
+const SERVERS: Readonly<Record<string, (app: BuiltWireApp) => Promise<LiveServer>>> = {
+  async "of app.fetch"({ open }) {
     const app = open("plain");
     return {
       fetch: (path, init) => app.fetch(new Request(`http://shop.example${path}`, init)),
       close: () => app.close(),
     };
   },
-  async "by node(app) in http"({ open }) {
+  async "of node(app) in node:http"({ open }) {
     const server = await listen(node(open("plain")));
     return overHttp(server.address, server.close);
   },
-  async "in Express, below a prefix"({ open }) {
+  async "of node(app) in Express, below a prefix"({ open }) {
     const app = open("plain", "/shop");
     const server = await listen(express().use("/shop", node(app)) as unknown as Parameters<typeof listen>[0]);
     return overHttp(`${server.address}/shop`, server.close);
   },
-  async "in Fastify"({ open }) {
+  async "of node(app) in Fastify"({ open }) {
     const server = fastify();
     const handler = node(open("plain"));
     server.removeAllContentTypeParsers();
@@ -58,7 +58,7 @@ const WAYS: Readonly<Record<string, (app: BuiltWireApp) => Promise<Way>>> = {
     const server = await startBuilt(project.dir, COMMON_ENV);
     return overHttp(server.address, () => server.stop());
   },
-  async "in development"({ project }) {
+  async "of the development server"({ project }) {
     const server = await startDev(project.dir, COMMON_ENV);
     return overHttp(server.address, () => server.stop());
   },
@@ -70,25 +70,25 @@ beforeAll(async () => {
 });
 afterAll(() => app?.project.remove());
 
-describe.each(Object.entries(WAYS))("live updates %s", (_name, open) => {
-  let way: Way;
+describe.each(Object.entries(SERVERS))("live updates %s", (_name, open) => {
+  let server: LiveServer;
   beforeAll(async () => {
-    way = await open(app);
+    server = await open(app);
   });
-  afterAll(() => way?.close());
+  afterAll(() => server?.close());
 
   async function call(name: string, args: object): Promise<string> {
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ args });
-    const response = await way.fetch(`/__web/rpc/${name}`, { method: "POST", headers, body });
+    const response = await server.fetch(`/__web/rpc/${name}`, { method: "POST", headers, body });
     expect(response.status).toBe(200);
     return (await response.json()).result;
   }
 
-  it("stream: what came before it opened, what comes after, and from where it was left", async () => {
+  it("are delivered by an event stream: missed messages, new messages, and those after Last-Event-ID", async () => {
     const feed = await call("feed", { name: "räume:1" });
     await call("say", { name: "räume:1", data: { n: 1 } });
-    const response = await way.fetch(`/__web/live?feed=${feed}`);
+    const response = await server.fetch(`/__web/live?feed=${feed}`);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     expect(response.headers.get("x-accel-buffering")).toBe("no");
@@ -100,15 +100,17 @@ describe.each(Object.entries(WAYS))("live updates %s", (_name, open) => {
     expect((await events.next()).value?.data).toEqual(["räume:1", '"é"']);
     await events.return(undefined);
 
-    const again = await way.fetch(`/__web/live?feed=${feed}`, { headers: { "last-event-id": first.value?.id ?? "" } });
-    const rest = readEvents(again.body);
+    const resumed = await server.fetch(`/__web/live?feed=${feed}`, {
+      headers: { "last-event-id": first.value?.id ?? "" },
+    });
+    const rest = readEvents(resumed.body);
     expect((await rest.next()).value?.data).toEqual(["räume:1", '"é"']);
     await rest.return(undefined);
   });
 
-  it("are polled: at once, and when something comes", async () => {
+  it("are delivered by polls: at once, and after waiting for a message", async () => {
     const feed = await call("feed", { name: "b" });
-    const poll = async (query: string) => (await way.fetch(`/__web/poll?feed=${feed}${query}`)).json();
+    const poll = async (query: string) => (await server.fetch(`/__web/poll?feed=${feed}${query}`)).json();
     const { cursor, ...nothing } = await poll("");
     expect(nothing).toEqual({ events: [], gaps: [] });
     const waiting = poll(`&after=${cursor}&wait=25`);
@@ -116,10 +118,10 @@ describe.each(Object.entries(WAYS))("live updates %s", (_name, open) => {
     expect((await waiting).events).toEqual([["b", [1]]]);
   });
 
-  it("are refused where no page of ours would ask", async () => {
-    expect((await way.fetch("/__web/live?feed=AAAA")).status).toBe(403);
-    expect((await way.fetch("/__web/live")).status).toBe(400);
-    const post = await way.fetch("/__web/poll?feed=AAAA", { method: "POST" });
+  it("are refused for an invalid feed, no feed, and another method", async () => {
+    expect((await server.fetch("/__web/live?feed=AAAA")).status).toBe(403);
+    expect((await server.fetch("/__web/live")).status).toBe(400);
+    const post = await server.fetch("/__web/poll?feed=AAAA", { method: "POST" });
     expect([post.status, post.headers.get("allow")]).toEqual([405, "GET"]);
   });
 });
