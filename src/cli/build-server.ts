@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { InlineConfig, Plugin, Rolldown } from "vite";
 import type { ModuleGraph } from "./module-graph.ts";
-import { findNativePackage } from "./native-packages.ts";
+import { nativePackageName } from "./native-packages.ts";
 
 /** The modules of the server's build, and their imports. */
 export interface ServerGraph extends ModuleGraph {
@@ -16,7 +16,7 @@ export interface ServerBuild {
   graph(): ServerGraph;
   /** Returns whether the application module was parsed and has no default export. */
   lacksDefaultExport(): boolean;
-  /** Returns the folders of packages that load compiled code and cannot be bundled, by name. */
+  /** Returns the names of the packages that load compiled code and cannot be bundled, by the path of the imported file. */
   nativePackages(): ReadonlyMap<string, string>;
   /** Returns the images and other assets of pages, by their path below the browser's files. */
   assets(): ReadonlyMap<string, string | Uint8Array>;
@@ -41,12 +41,13 @@ export function serverBuild({ root, entry, outDir }: { root: string; entry: stri
   const plugin: Plugin = {
     name: "tsweb:server-build",
     enforce: "pre",
-    resolveId(source, importer) {
+    async resolveId(source, importer, { kind }) {
       if (source === ENTRY) return ENTRY;
       if (source === MANIFEST) return { id: MANIFEST, external: true };
-      const native = importer ? findNativePackage(source, importer) : undefined;
-      if (!native) return undefined;
-      nativePackages.set(native.name, native.folder);
+      const name = importer ? nativePackageName(source, importer) : undefined;
+      const resolved = name && (await this.resolve(source, importer, { kind }));
+      if (!name || !resolved) return undefined;
+      nativePackages.set(resolved.id, name);
       return { id: source, external: true };
     },
     load(id) {

@@ -1,63 +1,52 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { cp } from "node:fs/promises";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { FullTracePackages, NodeNativePackages } from "nf3/db";
 
-/** The fields of a package.json that are read here. */
+/** The fields of a package.json that we read. */
 interface PackageJson {
-  readonly name?: string;
-  readonly main?: string;
-  readonly gypfile?: boolean;
-  readonly binary?: unknown;
-  readonly napi?: unknown;
-  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** A package that loads compiled code (a native addon), which no bundler can include. */
-export interface NativePackage {
-  readonly name: string;
-  readonly folder: string;
-}
-
-/** Packages that others use to locate their native addon. */
-const LOADERS = [
-  "bindings",
-  "node-gyp-build",
-  "node-pre-gyp",
-  "@mapbox/node-pre-gyp",
-  "prebuild-install",
-  "@neon-rs/load",
-];
+/** Files and folders that show that a package is compiled at installation or contains compiled code. */
+const COMPILED = /^(?:binding\.gyp|CMakeLists\.txt|prebuilds)$|\.node$/;
 
 /** Whether a package is native, by folder. Packages do not change while this process runs. */
-const nativeByFolder = new Map<string, boolean>();
+const isNativeByFolder = new Map<string, boolean>();
 
-/** Returns the package that an import names, if it loads compiled code. */
-export function findNativePackage(source: string, importer: string): NativePackage | undefined {
+/**
+ * Returns the name of the package that an import refers to when that package loads compiled code, so
+ * that it cannot be bundled. If unsure, it returns the name: a copied package works as well as a bundled one.
+ */
+export function nativePackageName(source: string, importer: string): string | undefined {
   const name = /^(@[^/]+\/)?[^./@\\:][^/:]*/.exec(source)?.[0];
   const folder = name && packageFolder(name, importer);
   if (!folder) return undefined;
-  const isNativePackage = nativeByFolder.get(folder) ?? isNative(folder);
-  nativeByFolder.set(folder, isNativePackage);
-  return isNativePackage ? { name, folder } : undefined;
+  const isNative = isNativeByFolder.get(folder) ?? (NodeNativePackages.includes(name) || holdsCompiledCode(folder));
+  isNativeByFolder.set(folder, isNative);
+  return isNative ? name : undefined;
 }
 
-/** Searches a package as Node does: in the `node_modules` of each parent folder. */
+/**
+ * Returns the folder of a package as Node finds it, in the node_modules of each parent folder. The path is the real one,
+ * because pnpm links packages, and puts their dependencies next to the target of the link.
+ */
 function packageFolder(name: string, importer: string): string | undefined {
   const paths = createRequire(importer.startsWith("/") ? importer : join(process.cwd(), "x")).resolve.paths(name) ?? [];
-  return paths.map((path) => join(path, name)).find((folder) => existsSync(join(folder, "package.json")));
+  const folder = paths.map((path) => join(path, name)).find((folder) => existsSync(join(folder, "package.json")));
+  return folder && realpathSync(folder);
 }
 
-function isNative(folder: string): boolean {
-  const json = readJson(folder);
-  if (json.gypfile || json.binary !== undefined || json.napi !== undefined) return true;
-  if (json.main?.endsWith(".node") || LOADERS.some((loader) => json.dependencies && loader in json.dependencies))
-    return true;
-  if (readdirSync(folder).some((file) => file.endsWith(".node"))) return true;
-  return Object.keys(json.optionalDependencies ?? {}).some((name) => {
+function holdsCompiledCode(folder: string): boolean {
+  if (readdirSync(folder).some((file) => COMPILED.test(file))) return true;
+  // sharp and napi-rs packages have one optional package per platform. npm installs the one for this platform.
+  return Object.keys(readJson(folder).optionalDependencies ?? {}).some((name) => {
     const optional = packageFolder(name, join(folder, "package.json"));
-    return optional !== undefined && readJson(optional).main?.endsWith(".node") === true;
+    if (!optional) return false;
+    const { os, cpu } = readJson(optional);
+    return os !== undefined || cpu !== undefined;
   });
 }
 
@@ -66,24 +55,15 @@ function readJson(folder: string): PackageJson {
 }
 
 /**
- * Copies native packages and their dependencies beside the built application, so that `dist/` runs anywhere on a
- * system of the same kind.
+ * Copies packages that could not be bundled to `node_modules` of the built application, with all that they
+ * load, so that `dist/` runs wherever it is moved to, on the same platform and C library.
+ *
+ * @param packages their names, by the path of the file that the application imports
  */
 export async function copyNativePackages(packages: ReadonlyMap<string, string>, outDir: string): Promise<void> {
-  const copied = new Set<string>();
-  const copy = async (name: string, folder: string): Promise<void> => {
-    if (copied.has(name)) return;
-    copied.add(name);
-    await cp(folder, join(outDir, "node_modules", name), {
-      recursive: true,
-      dereference: true,
-      filter: (file) => !file.slice(folder.length).includes("node_modules"),
-    });
-    const { dependencies = {}, optionalDependencies = {} } = readJson(folder);
-    for (const dependency of Object.keys({ ...dependencies, ...optionalDependencies })) {
-      const dependencyFolder = packageFolder(dependency, join(folder, "package.json"));
-      if (dependencyFolder) await copy(dependency, dependencyFolder); // optional ones may not be installed
-    }
-  };
-  for (const [name, folder] of packages) await copy(name, folder);
+  if (packages.size === 0) return;
+  const { traceNodeModules } = await import("nf3"); // 0.3 MB that most builds do not need
+  // nf3 is tested with the packages of its list. Others are copied whole: they may load files by computed names.
+  const others = [...packages.values()].filter((name) => !NodeNativePackages.includes(name));
+  await traceNodeModules([...packages.keys()], { outDir, fullTraceInclude: [...FullTracePackages, ...others] });
 }

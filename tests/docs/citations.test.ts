@@ -45,7 +45,7 @@ function anchorOf(heading: string): string {
 
 describe("a citation of docs/protocol.md", () => {
   test("names a section that exists", () => {
-    const citations = files.flatMap((file) => citationsIn(file, read(file)));
+    const citations = files.filter((file) => !isOwn(file)).flatMap((file) => citationsIn(file, read(file)));
     expect(citations.length).toBeGreaterThan(50);
     expect(citations.filter(({ number }) => !sections.has(number))).toEqual([]);
   });
