@@ -7,9 +7,9 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { type Copy, copyExample } from "#test/copy-example";
+import { type ExampleCopy, copyExample } from "#test/copy-example";
 import { textOfBuild, textOfPages } from "#test/received-text";
-import { build, type Environment, type Running, runScript, startBuilt, startDev } from "#test/run-tsweb";
+import { build, type Environment, type RunningServer, runScript, startBuilt, startDev } from "#test/run-tsweb";
 import {
   ada,
   expectError,
@@ -26,9 +26,9 @@ import { launch } from "./chromium.ts";
 const MARKER = `marker-${randomBytes(8).toString("hex")}`;
 
 describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 60_000 }, (mode) => {
-  let copy: Copy;
+  let copy: ExampleCopy;
   let env: Environment;
-  let running: Running;
+  let running: RunningServer;
   let browser: Browser;
   let users: BrowserUsers;
 
@@ -324,7 +324,7 @@ function plantMarker(dir: string): void {
     expect(source).toContain(text);
     writeFileSync(path, source.replace(text, marked));
   };
-  change("accounts.server.ts", '"That address is longer', `"${MARKER} That address is longer`);
+  change("accounts.server.ts", '"An email address has', `"${MARKER} An email address has`);
   change("accounts.server.ts", "/** Signs the user out. */", `/** ${MARKER} */`);
   change("users.server.ts", "CREATE TABLE", `/* ${MARKER} */ CREATE TABLE`);
 }

@@ -2,7 +2,7 @@ import { App } from "tsweb";
 import * as accounts from "./accounts.server.ts";
 import * as codes from "./codes/codes.server.ts";
 import * as codePages from "./codes/pages.server.tsx";
-import { Layout, Problem } from "./layout.server.tsx";
+import { ErrorPage, Layout } from "./layout.server.tsx";
 import * as links from "./links/links.server.ts";
 import * as linkPages from "./links/pages.server.tsx";
 import * as pages from "./pages.server.tsx";
@@ -11,11 +11,11 @@ import * as passkeys from "./passkeys/passkeys.server.ts";
 import * as signIn from "./sign-in.server.ts";
 import "./style.css";
 
-/** The application: what its modules export is served, nothing else. */
+/** The application. It serves the functions and pages that these modules export, and nothing else. */
 export default new App({
   title: "Accounts",
   layout: Layout,
-  error: Problem,
+  error: ErrorPage,
   strict: true,
   modules: [accounts, signIn, pages, passkeys, passkeyPages, codes, codePages, links, linkPages],
 });

@@ -1,70 +1,68 @@
-/**
- * What the forms share: a field with its error, the button, and the way from one to the other.
- */
+/** The parts that all forms share: a field with its error, the submit button, and the submission. */
 import { RPCError, state, type TargetedEvent } from "tsweb/browser";
 import type { JSX } from "tsweb/jsx-runtime";
 
-/** What a form shows beside what was typed into it. */
-export interface Form {
-  /** Whether a call is under way. */
-  busy: boolean;
-  /** What is wrong, by the name of the field; under "": with none of them. */
+/** The state of a form, without the values of its fields. */
+export interface FormState {
+  /** Whether a call is in progress. */
+  isBusy: boolean;
+  /** Error messages by field name. The key "" has the message that belongs to no field. */
   errors: Record<string, string>;
 }
 
-/** Gives a view its form. */
-export function useForm(): Form {
-  return state<Form>({ busy: false, errors: {} });
+/** Returns the state of a form, for use in a view. */
+export function createForm(): FormState {
+  return state<FormState>({ isBusy: false, errors: {} });
 }
 
 /**
- * Sends a form, which the browser has checked, and shows what the call finds wrong, with the focus
- * on the field that it is about.
+ * Calls a function with the values of a form that the browser has validated. If the call fails, shows the message at
+ * the field it belongs to, and focuses that field.
  */
-export async function send(
-  form: Form,
+export async function submitForm(
+  form: FormState,
   event: TargetedEvent<HTMLFormElement, Event>,
   call: (values: Record<string, string>) => Promise<void>,
 ): Promise<void> {
   event.preventDefault();
-  if (form.busy) return;
+  if (form.isBusy) return;
   const element = event.currentTarget;
-  form.busy = true;
+  form.isBusy = true;
   try {
-    await call(Object.fromEntries(new FormData(element)) as Record<string, string>); // no field holds a file
+    await call(Object.fromEntries(new FormData(element)) as Record<string, string>); // None of the forms has a file field.
   } catch (error) {
-    const [name, message] = reason(error);
+    const [name, message] = describeError(error);
     const field = element.querySelector<HTMLElement>(`[name="${name}"]`);
     form.errors = { [field ? name : ""]: message };
     field?.focus();
   }
-  form.busy = false;
+  form.isBusy = false;
 }
 
-/** Gives the field that an error is about and what to say. What is not meant for people is said in other words. */
-function reason(error: unknown): [string, string] {
+/** Returns the field name of an error, and a message for the user. Unexpected errors get a general message. */
+function describeError(error: unknown): [string, string] {
   if (!(error instanceof RPCError) || error.code === "internal") return ["", "That did not work. Try again."];
   return [`${error.details.parameter}`, error.message];
 }
 
-/** What any input takes, and what stands around it. */
+/** The attributes of an input, and the properties of the field around it. */
 type FieldProps = JSX.IntrinsicElements["input"] & {
-  readonly of: Form;
+  readonly formState: FormState;
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
 };
 
-/** A labelled input; its error is read out with it. */
-export function Field({ of: form, label, hint, ...input }: FieldProps) {
+/** An input with a label and an error. Screen readers read the error with the input. */
+export function Field({ formState, label, hint, ...input }: FieldProps) {
   const { name } = input;
-  const error = form.errors[name];
+  const error = formState.errors[name];
   return (
     <div class="field">
       <label for={name}>
         {label} <small>{hint}</small>
       </label>
-      {/* Not tied to state: what a password manager typed before the script came must stay. */}
+      {/* Uncontrolled, so that the values that a password manager fills in before hydration are kept. */}
       <input
         {...input}
         id={name}
@@ -72,7 +70,7 @@ export function Field({ of: form, label, hint, ...input }: FieldProps) {
         aria-invalid={!!error}
         aria-describedby={`${name}-error`}
         onInput={() => {
-          form.errors = {};
+          formState.errors = {};
         }}
       />
       <p class="error" id={`${name}-error`} role="alert">
@@ -83,31 +81,32 @@ export function Field({ of: form, label, hint, ...input }: FieldProps) {
 }
 
 /**
- * The button, with what is wrong with the form as a whole above it.
+ * The submit button, below the error that belongs to no field.
  *
- * Until the script is there it is disabled, so that nothing typed leaves the page by the browser's
- * own way of sending. During a call it is only called disabled: really so, it would lose the focus.
+ * Until the view is hydrated the button is disabled, so that the browser cannot submit the form itself. During a call
+ * it only has `aria-disabled`, since a disabled button would lose the focus.
  */
 export function Submit({
-  of: form,
+  formState,
   label,
-  busy,
+  busyLabel,
 }: {
-  readonly of: Form;
+  readonly formState: FormState;
   readonly label: string;
-  readonly busy: string;
+  /** The label during a call. */
+  readonly busyLabel: string;
 }) {
   return (
     <>
       <p class="error" role="alert">
-        {form.errors[""]}
+        {formState.errors[""]}
       </p>
-      <button type="submit" disabled ref={enable} aria-disabled={form.busy || undefined}>
-        {form.busy ? busy : label}
+      <button type="submit" disabled ref={enable} aria-disabled={formState.isBusy || undefined}>
+        {formState.isBusy ? busyLabel : label}
       </button>
     </>
   );
 }
 
-/** Runs once the script has brought the button to life. */
+/** Enables the button when the view is hydrated. */
 const enable = (button: HTMLButtonElement | null) => button?.removeAttribute("disabled");

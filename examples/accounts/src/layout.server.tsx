@@ -1,9 +1,7 @@
-/**
- * What stands around every page, and the page for what cannot be shown.
- */
+/** The layout of every page, and the error page. */
 import { type ErrorPageProps, Head, type Markup, request, session } from "tsweb";
 
-/** The header with its links, and the place of the page. */
+/** The header with its links, and the content of the page. */
 export function Layout({ children }: { readonly children: Markup }) {
   const user = session.user();
   return (
@@ -43,11 +41,11 @@ function Link({ href, children }: { readonly href: string; readonly children: Ma
 const HEADINGS: Readonly<Record<number, string>> = {
   401: "You are signed out",
   403: "Not allowed",
-  404: "Nothing here",
+  404: "Page not found",
 };
 
-/** What a visitor sees in the place of a page: signed out, not allowed, not found, or broken. */
-export function Problem({ status, message, id }: ErrorPageProps) {
+/** The page for an error: signed out, forbidden, not found, or unexpected. */
+export function ErrorPage({ status, message, id }: ErrorPageProps) {
   return (
     <section class="card">
       <h1>{HEADINGS[status] ?? "Something went wrong"}</h1>

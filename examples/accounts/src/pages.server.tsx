@@ -1,13 +1,11 @@
-/**
- * The pages. They run on the server only, at each visit; the views in them come alive in the browser.
- */
+/** The pages. They run on the server for every request. The views in them are hydrated in the browser. */
 import { page, redirect, session } from "tsweb";
 import { admin_report } from "./accounts.server.ts";
-import { isOn } from "./codes/store.server.ts";
-import { of } from "./passkeys/store.server.ts";
+import { requiresCode } from "./codes/store.server.ts";
+import { listPasskeys } from "./passkeys/store.server.ts";
 import { Register } from "./register.tsx";
 import { NoScript } from "./shared/no-script.server.tsx";
-import { look } from "./shared/tickets.server.ts";
+import { readTicket } from "./shared/tickets.server.ts";
 import { SignIn } from "./sign-in.tsx";
 import { SignOut } from "./sign-out.tsx";
 
@@ -46,9 +44,9 @@ export const registration = page("/register", { title: "Create an account" }, ()
 
 export const account = page("/account", { title: "Your account" }, async () => {
   const user = session.user();
-  // Whoever came here from a password that was right, and has codes switched on, is half in.
-  if (!user) return redirect((await look("code")) === null ? "/" : "/code");
-  const [passkeys, hasCodes] = await Promise.all([of(user.sub), isOn(user.sub)]);
+  // After a correct password, a user who has switched codes on must enter a code first.
+  if (!user) return redirect((await readTicket("code")) === null ? "/" : "/code");
+  const [passkeys, hasCodes] = await Promise.all([listPasskeys(user.sub), requiresCode(user.sub)]);
   return (
     <section class="card">
       <h1>Your account</h1>
@@ -76,7 +74,7 @@ export const account = page("/account", { title: "Your account" }, async () => {
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 const time = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });
 
-/** No view in it, so no script is sent with it. */
+/** The users, for admins. The page has no view, so it loads no script. */
 export const admin = page("/admin", { title: "Registered users" }, async () => {
   session.require("admin");
   const users = await admin_report();

@@ -1,9 +1,10 @@
 import { view } from "tsweb/browser";
 import { register } from "./accounts.server.ts";
-import { Field, Submit, send, useForm } from "./form.tsx";
+import { createForm, Field, Submit, submitForm } from "./form.tsx";
 
+/** The registration form. */
 export const Register = view(() => {
-  const form = useForm();
+  const form = createForm();
 
   const signUp = async ({ email = "", name = "", password = "" }) => {
     await register(email, name, password);
@@ -11,11 +12,11 @@ export const Register = view(() => {
   };
 
   return (
-    <form method="post" onSubmit={(event) => send(form, event, signUp)}>
-      <Field of={form} name="name" label="Name" autoComplete="name" maxLength={100} />
-      <Field of={form} name="email" label="Email address" type="email" autoComplete="email" maxLength={254} />
+    <form method="post" onSubmit={(event) => submitForm(form, event, signUp)}>
+      <Field formState={form} name="name" label="Name" autoComplete="name" maxLength={100} />
+      <Field formState={form} name="email" label="Email address" type="email" autoComplete="email" maxLength={254} />
       <Field
-        of={form}
+        formState={form}
         name="password"
         label="Password"
         hint="At least 8 characters."
@@ -23,7 +24,7 @@ export const Register = view(() => {
         autoComplete="new-password"
         minLength={8}
       />
-      <Submit of={form} label="Create account" busy="Creating your account…" />
+      <Submit formState={form} label="Create account" busyLabel="Creating your account…" />
     </form>
   );
 });

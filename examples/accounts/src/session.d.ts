@@ -1,7 +1,7 @@
 import "tsweb";
 
 declare module "tsweb" {
-  /** What this application's sessions carry beside `sub`, the address. */
+  /** The claims of a session, besides `sub`: the email address. */
   interface Claims {
     name: string;
     roles?: readonly string[];

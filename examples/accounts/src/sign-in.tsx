@@ -1,9 +1,10 @@
 import { RPCError, view } from "tsweb/browser";
-import { Field, Submit, send, useForm } from "./form.tsx";
+import { createForm, Field, Submit, submitForm } from "./form.tsx";
 import { login } from "./sign-in.server.ts";
 
+/** The form for a sign-in with a password. */
 export const SignIn = view(() => {
-  const form = useForm();
+  const form = createForm();
 
   const signIn = async ({ email = "", password = "" }) => {
     if (await login(email, password)) return location.assign("/account");
@@ -11,10 +12,10 @@ export const SignIn = view(() => {
   };
 
   return (
-    <form method="post" onSubmit={(event) => send(form, event, signIn)}>
-      <Field of={form} name="email" label="Email address" type="email" autoComplete="email" />
-      <Field of={form} name="password" label="Password" type="password" autoComplete="current-password" />
-      <Submit of={form} label="Sign in" busy="Signing in…" />
+    <form method="post" onSubmit={(event) => submitForm(form, event, signIn)}>
+      <Field formState={form} name="email" label="Email address" type="email" autoComplete="email" />
+      <Field formState={form} name="password" label="Password" type="password" autoComplete="current-password" />
+      <Submit formState={form} label="Sign in" busyLabel="Signing in…" />
     </form>
   );
 });

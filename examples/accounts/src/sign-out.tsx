@@ -1,9 +1,10 @@
 import { view } from "tsweb/browser";
 import { logout } from "./accounts.server.ts";
-import { Submit, send, useForm } from "./form.tsx";
+import { createForm, Submit, submitForm } from "./form.tsx";
 
+/** The button that signs the user out. */
 export const SignOut = view(() => {
-  const form = useForm();
+  const form = createForm();
 
   const signOut = async () => {
     await logout();
@@ -11,8 +12,8 @@ export const SignOut = view(() => {
   };
 
   return (
-    <form class="quiet" method="post" onSubmit={(event) => send(form, event, signOut)}>
-      <Submit of={form} label="Sign out" busy="Signing out…" />
+    <form class="quiet" method="post" onSubmit={(event) => submitForm(form, event, signOut)}>
+      <Submit formState={form} label="Sign out" busyLabel="Signing out…" />
     </form>
   );
 });

@@ -1,15 +1,13 @@
-/**
- * The users.
- */
+/** The users, in the database. */
 import type { Row } from "@libsql/client";
-import { table } from "./shared/database.server.ts";
+import { createTable } from "./shared/database.server.ts";
 
 /** A registered user. */
 export interface User {
-  /** The key: trimmed and in lower case. */
+  /** The primary key: trimmed and in lower case. */
   readonly email: string;
   readonly name: string;
-  /** The hashed password. */
+  /** The hash of the password. */
   readonly hash: string;
   readonly roles: readonly string[];
   readonly registered: Date;
@@ -24,55 +22,54 @@ const SCHEMA = `
     registered TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
   )`;
 
-const run = table(SCHEMA);
+const query = createTable(SCHEMA);
 
-/** The longest that an address can be. @see RFC 3696, erratum 1690 */
+/** The maximal length of an address. @see RFC 3696, erratum 1690 */
 export const MAX_EMAIL_CHARS = 254;
 
-/** Writes an address as it is stored. */
+/** Returns an address in the form in which it is stored. */
 export function normalise(email: string): string {
   return email.trim().toLowerCase();
 }
 
 /**
- * Answers whether a text may be an address; whether it is one, a mail alone can tell. White space and control
- * characters are refused: a line break would forge a line of the log, or of a mail's head.
+ * Returns whether a text can be an address. Whether it exists, only a mail can show. White space and control characters
+ * are rejected: a line break would forge a line of the log or a header of a mail.
  */
 export function isAddress(text: string): boolean {
   return /^[^\s\p{Cc}@]+@[^\s\p{Cc}@]+$/u.test(text);
 }
 
-/** Gives the user of an address, or nothing. */
+/** Returns the user with an address, or `undefined`. */
 export async function find(email: string): Promise<User | undefined> {
-  const { rows } = await run("SELECT * FROM users WHERE email = ?", [email]);
+  const { rows } = await query("SELECT * FROM users WHERE email = ?", [email]);
   return rows.map(toUser)[0];
 }
 
-/** Lists everyone, the newest first. */
-export async function all(): Promise<User[]> {
-  const { rows } = await run("SELECT * FROM users ORDER BY registered DESC, email");
+/** Returns all users, newest first. */
+export async function list(): Promise<User[]> {
+  const { rows } = await query("SELECT * FROM users ORDER BY registered DESC, email");
   return rows.map(toUser);
 }
 
 /**
- * Stores a new user. The table's key decides: of two who register one address at the same moment,
- * one is stored.
+ * Stores a new user. If two users register one address at the same time, the primary key lets one of them succeed.
  *
- * @returns false when the address is registered already
+ * @returns `false` if the address is registered already
  */
 export async function add({ email, name, hash }: Pick<User, "email" | "name" | "hash">): Promise<boolean> {
   const sql = "INSERT INTO users (email, name, hash) VALUES (?, ?, ?) ON CONFLICT (email) DO NOTHING";
-  const { rowsAffected } = await run(sql, [email, name, hash]);
+  const { rowsAffected } = await query(sql, [email, name, hash]);
   return rowsAffected === 1;
 }
 
 /**
  * Makes a user an admin, from the next sign-in on.
  *
- * @returns false when nobody is registered under the address
+ * @returns `false` if the address is not registered
  */
 export async function makeAdmin(email: string): Promise<boolean> {
-  const { rowsAffected } = await run("UPDATE users SET role = 'admin' WHERE email = ?", [email]);
+  const { rowsAffected } = await query("UPDATE users SET role = 'admin' WHERE email = ?", [email]);
   return rowsAffected === 1;
 }
 

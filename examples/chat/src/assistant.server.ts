@@ -8,8 +8,8 @@ const SCRIPT: readonly (readonly [topic: RegExp, answer: string])[] = [
   [
     /\b(stop|cancel|interrupt)/i,
     "Press Stop, and the loop that reads me is cancelled: the request is aborted, my generator is closed at the word it " +
-      "stands at, and its finally block tells the room that I was stopped. Closing your tab does the same, since a page " +
-      "that is gone reads nothing any more. Nobody has to clean up after either of us.",
+      "stands at, and its finally block publishes to the room that I was stopped. Closing your tab does the same, since " +
+      "a closed page stops reading. No other clean-up is needed.",
   ],
   [
     /\b(live|order|lost|miss|offline|reload)/i,
@@ -26,9 +26,9 @@ const SCRIPT: readonly (readonly [topic: RegExp, answer: string])[] = [
 ];
 
 const DEFAULT_ANSWER =
-  "I am a script, so I know little, but I say it one word at a time. Each word is stored first, then published to the " +
-  "room: all who are here read along while I write, and whoever comes in now finds what I have said so far. Ask me how " +
-  "live updates keep their order, what happens when I am stopped, or to count to twenty.";
+  "I am a script with a few answers, and I write them one word at a time. Each word is stored first and then published " +
+  "to the room: everybody here reads along, and users who enter later see what I have written so far. Ask me how live " +
+  "updates keep their order, what happens when I am stopped, or to count to twenty.";
 
 /** Yields the answer to a question, one word at a time. */
 export async function* answer(question: string): AsyncGenerator<string> {

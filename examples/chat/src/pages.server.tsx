@@ -11,7 +11,7 @@ export const entrance = page("/", { title: "Come in" }, () => {
   if (session.user()) return redirect("/room");
   return (
     <Card heading="Come in">
-      <p class="soft">Say who you are, and you are in the lobby with everybody else who is there now.</p>
+      <p class="soft">Enter your name to join everybody who is in the lobby now.</p>
       <Enter />
       <NoScript />
     </Card>

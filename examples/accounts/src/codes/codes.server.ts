@@ -1,67 +1,66 @@
-/**
- * One-time codes: what the browser can call.
- */
+/** One-time codes: the functions that the browser can call. */
 import { randomBytes } from "node:crypto";
 import { RPCError, server, session } from "tsweb";
 import { verify_totp } from "tsweb/auth";
-import { welcome } from "../shared/admission.server.ts";
-import { attempt, forgive } from "../shared/attempts.server.ts";
-import { look, spend, take } from "../shared/tickets.server.ts";
+import { clearAttempts, countAttempt } from "../shared/attempts.server.ts";
+import { signIn } from "../shared/sign-in-steps.server.ts";
+import { markAsUsed, readTicket, takeTicket } from "../shared/tickets.server.ts";
 import * as users from "../users.server.ts";
 import { base32 } from "./base32.ts";
 import * as store from "./store.server.ts";
 
-/** As RFC 4226 recommends. */
+/** @see RFC 4226, section 4, requirement 6 */
 const SECRET_BYTES = 20;
 
-/** A code is right in three steps of 30 seconds, and once. */
-const CODE_SECONDS = 90;
+/** A code is valid in three steps of 30 seconds. */
+const CODE_LIFETIME_SECONDS = 90;
 
-/** Makes a secret for the user's authenticator app. Nothing asks for codes until one of it was right. */
+/** Creates a secret for the user's authenticator app. Codes are required only after `switch_codes_on`. */
 export const set_up_codes = server({ auth_required: true }, async () => {
   const { sub } = session.require();
   const secret = randomBytes(SECRET_BYTES);
-  if (!(await store.setUp(sub, secret))) throw new RPCError("conflict", "One-time codes are switched on already.");
-  const text = base32(secret);
+  if (!(await store.savePending(sub, secret)))
+    throw new RPCError("conflict", "One-time codes are switched on already.");
+  const encodedSecret = base32(secret);
   const label = encodeURIComponent(`Accounts:${sub}`);
-  return { secret: text, link: `otpauth://totp/${label}?secret=${text}&issuer=Accounts` };
+  return { secret: encodedSecret, link: `otpauth://totp/${label}?secret=${encodedSecret}&issuer=Accounts` };
 });
 
-/** Switches codes on, once the app shows a right one; false for a wrong one. */
+/** Switches codes on. Returns `false` if the code is wrong. */
 export const switch_codes_on = server({ auth_required: true }, async (code: string) => {
   const { sub } = session.require();
-  if (!(await isRight(sub, "set up", code))) return false;
-  await store.switchOn(sub);
+  if (!(await useCode(sub, "pending", code))) return false;
+  await store.activate(sub);
   return true;
 });
 
-/** Switches codes off; false for a wrong one. Whoever finds the browser open cannot, without the app. */
+/** Switches codes off. Returns `false` if the code is wrong. An open browser alone is not enough: the app is needed. */
 export const switch_codes_off = server({ auth_required: true }, async (code: string) => {
   const { sub } = session.require();
-  if (!(await isRight(sub, "on", code))) return false;
+  if (!(await useCode(sub, "active", code))) return false;
   await store.remove(sub);
   return true;
 });
 
-/** Signs in the user whose password or link was right before; false for a wrong code. */
+/** Completes the sign-in after a password or a link. Returns `false` if the code is wrong. */
 export const enter_code = server(async (code: string) => {
-  const email = await look("code");
+  const email = await readTicket("code");
   if (email === null) throw new RPCError("unauthenticated", "That took too long. Sign in from the start.");
-  if (!(await isRight(email, "on", code))) return false;
-  const user = (await take("code")) === email ? await users.find(email) : undefined;
+  if (!(await useCode(email, "active", code))) return false;
+  const user = (await takeTicket("code")) === email ? await users.find(email) : undefined;
   if (!user) throw new RPCError("unauthenticated", "That took too long. Sign in from the start.");
-  welcome(user);
+  signIn(user);
   return true;
 });
 
-/** Answers whether a code is right and was not used before; ten attempts in five minutes, then no more. */
-async function isRight(email: string, state: "on" | "set up", code: string): Promise<boolean> {
-  await attempt("code", email);
+/** Returns whether a code is valid and unused, and marks it as used. Allows ten attempts in five minutes. */
+async function useCode(email: string, state: "active" | "pending", code: string): Promise<boolean> {
+  await countAttempt("code", email);
   const digits = code.replaceAll(" ", "");
-  const secret = await store.secretOf(email, state);
+  const secret = await store.findSecret(email, state);
   if (secret === null || !verify_totp(secret, digits)) return false;
-  // Whoever looked over the user's shoulder is too late.
-  if (!(await spend(`code ${email} ${digits}`, CODE_SECONDS))) return false;
-  await forgive("code", email);
+  // Somebody who has watched the user type the code cannot use it again.
+  if (!(await markAsUsed(`code ${email} ${digits}`, CODE_LIFETIME_SECONDS))) return false;
+  await clearAttempts("code", email);
   return true;
 }

@@ -1,9 +1,9 @@
 import { RPCError, view } from "tsweb/browser";
-import { Field, Submit, send, useForm } from "../form.tsx";
+import { createForm, Field, Submit, submitForm } from "../form.tsx";
 import { enter_code } from "./codes.server.ts";
 
-/** What a field for a code takes, on every form that has one. */
-export const CODE = {
+/** The properties of the field for a code, which three forms have. */
+export const CODE_FIELD = {
   name: "code",
   label: "Code",
   hint: "Six digits.",
@@ -13,25 +13,26 @@ export const CODE = {
   maxLength: 7,
 } as const;
 
-/** Says that a code is wrong. One that was used is, too: the next one is shown within half a minute. */
-export function wrongCode(): RPCError {
+/** Returns the error for a wrong or used code. The app shows the next code within 30 seconds. */
+export function wrongCodeError(): RPCError {
   return new RPCError("validation_error", "That code is wrong, or was used. Wait for the next one.", {
     parameter: "code",
   });
 }
 
+/** The form for the code of a sign-in. */
 export const EnterCode = view(() => {
-  const form = useForm();
+  const form = createForm();
 
   const signIn = async ({ code = "" }) => {
-    if (!(await enter_code(code))) throw wrongCode();
+    if (!(await enter_code(code))) throw wrongCodeError();
     location.assign("/account");
   };
 
   return (
-    <form method="post" onSubmit={(event) => send(form, event, signIn)}>
-      <Field of={form} {...CODE} />
-      <Submit of={form} label="Sign in" busy="Signing in…" />
+    <form method="post" onSubmit={(event) => submitForm(form, event, signIn)}>
+      <Field formState={form} {...CODE_FIELD} />
+      <Submit formState={form} label="Sign in" busyLabel="Signing in…" />
     </form>
   );
 });

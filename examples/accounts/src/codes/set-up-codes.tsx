@@ -1,25 +1,25 @@
 import { state, view } from "tsweb/browser";
-import { Field, Submit, send, useForm } from "../form.tsx";
+import { createForm, Field, Submit, submitForm } from "../form.tsx";
 import { set_up_codes, switch_codes_on } from "./codes.server.ts";
-import { CODE, wrongCode } from "./enter-code.tsx";
+import { CODE_FIELD, wrongCodeError } from "./enter-code.tsx";
 
-/** Two steps: the secret for the app, and a code that shows that the app has it. */
+/** Sets one-time codes up in two steps: shows the secret for the app, then asks for a code of the app. */
 export const SetUpCodes = view(() => {
-  const form = useForm();
-  const made = state({ secret: "", link: "" });
+  const form = createForm();
+  const setup = state({ secret: "", link: "" });
 
-  const begin = async () => {
-    Object.assign(made, await set_up_codes());
+  const start = async () => {
+    Object.assign(setup, await set_up_codes());
   };
   const finish = async ({ code = "" }) => {
-    if (!(await switch_codes_on(code))) throw wrongCode();
+    if (!(await switch_codes_on(code))) throw wrongCodeError();
     location.reload();
   };
 
-  if (!made.secret) {
+  if (!setup.secret) {
     return (
-      <form method="post" onSubmit={(event) => send(form, event, begin)}>
-        <Submit of={form} label="Set up one-time codes" busy="Making a secret…" />
+      <form method="post" onSubmit={(event) => submitForm(form, event, start)}>
+        <Submit formState={form} label="Set up one-time codes" busyLabel="Creating a secret…" />
       </form>
     );
   }
@@ -28,19 +28,19 @@ export const SetUpCodes = view(() => {
       <ol class="steps" tabIndex={-1} ref={focus}>
         <li>
           <p>
-            <a href={made.link}>Open your authenticator app</a>, or type this secret into it:
+            <a href={setup.link}>Open your authenticator app</a>, or type this secret into it:
           </p>
-          <code class="secret">{made.secret.match(/.{4}/g)?.join(" ")}</code>
+          <code class="secret">{setup.secret.match(/.{4}/g)?.join(" ")}</code>
         </li>
-        <li>Type in the code that the app shows.</li>
+        <li>Enter the code that the app shows.</li>
       </ol>
-      <form method="post" onSubmit={(event) => send(form, event, finish)}>
-        <Field of={form} {...CODE} />
-        <Submit of={form} label="Switch on" busy="Checking…" />
+      <form method="post" onSubmit={(event) => submitForm(form, event, finish)}>
+        <Field formState={form} {...CODE_FIELD} />
+        <Submit formState={form} label="Switch on" busyLabel="Checking…" />
       </form>
     </>
   );
 });
 
-/** The button that was pressed is gone: what came in its place is read out, and Tab goes on from there. */
+/** Moves the focus to the new content, since the pressed button was removed. Screen readers announce it. */
 const focus = (element: HTMLElement | null) => element?.focus();

@@ -1,36 +1,39 @@
 /**
- * The secrets of one-time codes. They are kept as they are, since every code is made of them:
- * whoever reads this table can make the codes, and still lacks the passwords.
+ * The secrets of one-time codes. They cannot be hashed, since each code is computed from the secret. Somebody who can
+ * read this table can compute the codes, but does not have the passwords.
  */
-import { table } from "../shared/database.server.ts";
+import { createTable } from "../shared/database.server.ts";
 
-const run = table(`
+const query = createTable(`
   CREATE TABLE IF NOT EXISTS codes (
     email  TEXT PRIMARY KEY,
     secret BLOB NOT NULL,
     is_on  INTEGER NOT NULL DEFAULT 0
   )`);
 
-/** Answers whether an account asks for codes. */
-export async function isOn(email: string): Promise<boolean> {
-  const { rows } = await run("SELECT 1 FROM codes WHERE email = ? AND is_on = 1", [email]);
+/** Returns whether an account requires codes. */
+export async function requiresCode(email: string): Promise<boolean> {
+  const { rows } = await query("SELECT 1 FROM codes WHERE email = ? AND is_on = 1", [email]);
   return rows.length > 0;
 }
 
-/** Gives the secret of an account: the one in use, or the one that is being set up. */
-export async function secretOf(email: string, state: "on" | "set up"): Promise<Uint8Array | null> {
-  const { rows } = await run("SELECT secret FROM codes WHERE email = ? AND is_on = ?", [email, state === "on" ? 1 : 0]);
+/** Returns the secret of an account, either active or pending; `null` if there is none. */
+export async function findSecret(email: string, state: "active" | "pending"): Promise<Uint8Array | null> {
+  const { rows } = await query("SELECT secret FROM codes WHERE email = ? AND is_on = ?", [
+    email,
+    state === "active" ? 1 : 0,
+  ]);
   const secret = rows[0]?.secret;
   return secret instanceof ArrayBuffer ? new Uint8Array(secret) : null;
 }
 
 /**
- * Keeps the secret of an account that sets codes up, in place of one it did not switch on.
+ * Stores a pending secret, and replaces an earlier pending one.
  *
- * @returns false when codes are on already
+ * @returns `false` if the account requires codes already
  */
-export async function setUp(email: string, secret: Uint8Array): Promise<boolean> {
-  const { rowsAffected } = await run(
+export async function savePending(email: string, secret: Uint8Array): Promise<boolean> {
+  const { rowsAffected } = await query(
     `INSERT INTO codes (email, secret) VALUES (?, ?)
      ON CONFLICT (email) DO UPDATE SET secret = excluded.secret WHERE is_on = 0`,
     [email, secret],
@@ -38,12 +41,12 @@ export async function setUp(email: string, secret: Uint8Array): Promise<boolean>
   return rowsAffected === 1;
 }
 
-/** Switches on what was set up. */
-export async function switchOn(email: string): Promise<void> {
-  await run("UPDATE codes SET is_on = 1 WHERE email = ?", [email]);
+/** Activates the pending secret of an account. */
+export async function activate(email: string): Promise<void> {
+  await query("UPDATE codes SET is_on = 1 WHERE email = ?", [email]);
 }
 
-/** Switches codes off, and forgets the secret. */
+/** Deletes the secret of an account. */
 export async function remove(email: string): Promise<void> {
-  await run("DELETE FROM codes WHERE email = ?", [email]);
+  await query("DELETE FROM codes WHERE email = ?", [email]);
 }

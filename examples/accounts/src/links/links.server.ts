@@ -1,44 +1,42 @@
-/**
- * Sign-in by a link: what the browser can call.
- */
+/** Sign-in links: the functions that the browser can call. */
 import { randomBytes } from "node:crypto";
 import { RPCError, server } from "tsweb";
 import { issue_magic_token, verify_magic_token } from "tsweb/auth";
-import { admit } from "../shared/admission.server.ts";
-import { attempt } from "../shared/attempts.server.ts";
-import { site } from "../shared/site.server.ts";
-import { spend } from "../shared/tickets.server.ts";
+import { countAttempt } from "../shared/attempts.server.ts";
+import { startSignIn } from "../shared/sign-in-steps.server.ts";
+import { siteUrl } from "../shared/site.server.ts";
+import { markAsUsed } from "../shared/tickets.server.ts";
 import * as users from "../users.server.ts";
 
-const LINK_SECONDS = 15 * 60;
+const LINK_LIFETIME_SECONDS = 15 * 60;
 
-/** So that a token which is for something else is no sign-in. */
-const PURPOSE = "sign-in ";
+/** Prefix of the subject, so that a token for another purpose is not valid as a sign-in link. */
+const SUBJECT_PREFIX = "sign-in ";
 
-/** In development, where there may be none, links hold until the server starts again. */
+/** In development, WEB_AUTH_SECRET may be missing. Links are then valid until the server restarts. */
 const secret = process.env.WEB_AUTH_SECRET || randomBytes(32).toString("hex");
 
 /**
- * Sends a link that signs in. There is no mail server here: it is written to the log. The answer is
- * the same whether the address is registered or not, and nobody gets more than ten in five minutes.
+ * Sends a sign-in link. The example has no mail server, so it writes the link to the log. The response does not
+ * depend on whether the address is registered. An address gets at most ten links in five minutes.
  */
 export const send_link = server(async (email: string) => {
   const address = users.normalise(email);
-  const here = site();
-  await attempt("link", address);
+  const base = siteUrl();
+  await countAttempt("link", address);
   const user = await users.find(address);
   if (!user) return;
-  const token = issue_magic_token(secret, PURPOSE + user.email, { ttl: LINK_SECONDS });
-  // Behind the #, where no server, log or proxy sees it but the page itself.
-  console.info(`A link for ${user.email}: ${new URL(`/link/open#${token}`, here)}`);
+  const token = issue_magic_token(secret, SUBJECT_PREFIX + user.email, { ttl: LINK_LIFETIME_SECONDS });
+  // The token is in the fragment, which browsers do not send: servers, proxies and access logs do not see it.
+  console.info(`A link for ${user.email}: ${new URL(`/link/open#${token}`, base)}`);
 });
 
-/** Signs in whoever presses the button on the page that a link leads to. The link is spent by it. */
+/** Signs in with the token of a link. Each link works once. */
 export const open_link = server(async (token: string) => {
   const subject = verify_magic_token(secret, token);
-  const user = subject?.startsWith(PURPOSE) ? await users.find(subject.slice(PURPOSE.length)) : undefined;
-  if (!user || !(await spend(token, LINK_SECONDS))) {
+  const user = subject?.startsWith(SUBJECT_PREFIX) ? await users.find(subject.slice(SUBJECT_PREFIX.length)) : undefined;
+  if (!user || !(await markAsUsed(token, LINK_LIFETIME_SECONDS))) {
     throw new RPCError("unauthenticated", "This link has expired, or was used before. Ask for another one.");
   }
-  await admit(user);
+  await startSignIn(user);
 });

@@ -1,10 +1,10 @@
 import { view } from "tsweb/browser";
-import { Submit, send, useForm } from "../form.tsx";
+import { createForm, Submit, submitForm } from "../form.tsx";
 import { open_link } from "./links.server.ts";
 
-/** A button: what scans mail for bad links opens them, and would spend a link that needs no press. */
+/** A button that uses the link. Mail scanners open links, and would use up a link that needs no button. */
 export const OpenLink = view(() => {
-  const form = useForm();
+  const form = createForm();
 
   const open = async () => {
     await open_link(location.hash.slice(1));
@@ -12,8 +12,8 @@ export const OpenLink = view(() => {
   };
 
   return (
-    <form method="post" onSubmit={(event) => send(form, event, open)}>
-      <Submit of={form} label="Sign in" busy="Signing in…" />
+    <form method="post" onSubmit={(event) => submitForm(form, event, open)}>
+      <Submit formState={form} label="Sign in" busyLabel="Signing in…" />
     </form>
   );
 });

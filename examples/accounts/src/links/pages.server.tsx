@@ -1,18 +1,17 @@
-/**
- * The pages of sign-in by a link.
- */
+/** The pages of sign-in links. */
 import { page, redirect, session } from "tsweb";
 import { NoScript } from "../shared/no-script.server.tsx";
-import { AskForLink } from "./ask-for-link.tsx";
 import { OpenLink } from "./open-link.tsx";
+import { RequestLink } from "./request-link.tsx";
 
+/** Requests a sign-in link. */
 export const link = page("/link", { title: "Sign in by email" }, () => {
   if (session.user()) return redirect("/account");
   return (
     <section class="card">
       <h1>Sign in by email</h1>
-      <p>We send you a link, and you need no password.</p>
-      <AskForLink />
+      <p>We send you a link, so you need no password.</p>
+      <RequestLink />
       <NoScript />
       <p class="hint">This is an example without a mail server: it writes the link to its log.</p>
       <p class="aside">
@@ -22,10 +21,11 @@ export const link = page("/link", { title: "Sign in by email" }, () => {
   );
 });
 
-export const linked = page("/link/open", { title: "Sign in" }, () => (
+/** The page that a sign-in link opens. */
+export const openedLink = page("/link/open", { title: "Sign in" }, () => (
   <section class="card">
     <h1>You are almost in</h1>
-    <p>The link that brought you here signs you in once.</p>
+    <p>The link that you have opened signs you in once.</p>
     <OpenLink />
     <NoScript />
     <p class="aside">

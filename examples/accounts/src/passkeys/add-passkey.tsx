@@ -1,21 +1,22 @@
 import { view } from "tsweb/browser";
-import { Submit, send, useForm } from "../form.tsx";
-import { make, requirePasskeys } from "./authenticator.ts";
+import { createForm, Submit, submitForm } from "../form.tsx";
+import { createPasskey, requirePasskeySupport } from "./authenticator.ts";
 import { add_passkey, new_passkey } from "./passkeys.server.ts";
 
+/** The button that adds a passkey to the account. */
 export const AddPasskey = view(() => {
-  const form = useForm();
+  const form = createForm();
 
   const add = async () => {
-    requirePasskeys();
-    const { response } = await make(await new_passkey());
+    requirePasskeySupport();
+    const { response } = await createPasskey(await new_passkey());
     await add_passkey(response.clientDataJSON, response.authenticatorData);
     location.reload();
   };
 
   return (
-    <form method="post" onSubmit={(event) => send(form, event, add)}>
-      <Submit of={form} label="Add a passkey" busy="Asking your device…" />
+    <form method="post" onSubmit={(event) => submitForm(form, event, add)}>
+      <Submit formState={form} label="Add a passkey" busyLabel="Asking your device…" />
     </form>
   );
 });

@@ -1,38 +1,36 @@
-/**
- * The browser's side of passkeys: its own calls, and what is said when they come to nothing.
- */
+/** The calls of the WebAuthn API in the browser, with messages for the user if they fail. */
 import { RPCError } from "tsweb/browser";
 
-/** Has the device make a passkey. */
-export async function make(options: PublicKeyCredentialCreationOptionsJSON) {
+/** Creates a passkey on the user's device. */
+export async function createPasskey(options: PublicKeyCredentialCreationOptionsJSON) {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
-  const credential = await asked(() => navigator.credentials.create({ publicKey }));
-  return credential.toJSON() as RegistrationResponseJSON; // it was made just now
+  const credential = await requestCredential(() => navigator.credentials.create({ publicKey }));
+  return credential.toJSON() as RegistrationResponseJSON; // It is the response to a creation.
 }
 
-/** Has the device sign with a passkey that the visitor chooses. */
-export async function use(options: PublicKeyCredentialRequestOptionsJSON) {
+/** Signs a challenge with a passkey that the user chooses. */
+export async function usePasskey(options: PublicKeyCredentialRequestOptionsJSON) {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
-  const credential = await asked(() => navigator.credentials.get({ publicKey }));
-  return credential.toJSON() as AuthenticationResponseJSON; // it was used just now
+  const credential = await requestCredential(() => navigator.credentials.get({ publicKey }));
+  return credential.toJSON() as AuthenticationResponseJSON; // It is the response to a sign-in.
 }
 
-/** Throws where there are no passkeys: an old browser, or an address that is neither https nor this machine's. */
-export function requirePasskeys(): void {
+/** Throws if the browser is too old for passkeys, or the page is neither on https nor on localhost. */
+export function requirePasskeySupport(): void {
   if (!("PublicKeyCredential" in window) || !("parseRequestOptionsFromJSON" in PublicKeyCredential)) {
     throw new RPCError("validation_error", "This browser cannot use passkeys here.");
   }
 }
 
-async function asked(ask: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
+async function requestCredential(request: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
   try {
-    return (await ask()) as PublicKeyCredential; // nothing else was asked for
+    return (await request()) as PublicKeyCredential; // The options request no other kind of credential.
   } catch (error) {
     const name = error instanceof DOMException ? error.name : "";
     if (name === "InvalidStateError") {
       throw new RPCError("conflict", "This device has a passkey for your account already.");
     }
-    // Cancelled, timed out, or there was none: browsers do not tell which, so that sites cannot spy.
+    // Cancelled, timed out, or no passkey. To protect privacy, browsers do not tell which.
     if (name === "NotAllowedError") throw new RPCError("unauthenticated", "No passkey was used. Try again.");
     throw error;
   }

@@ -1,6 +1,4 @@
-/**
- * The pages of passkeys.
- */
+/** The pages of passkeys. */
 import { page, redirect, session } from "tsweb";
 import { NoScript } from "../shared/no-script.server.tsx";
 import { AddPasskey } from "./add-passkey.tsx";
@@ -8,6 +6,7 @@ import { RemovePasskey } from "./remove-passkey.tsx";
 import * as store from "./store.server.ts";
 import { UsePasskey } from "./use-passkey.tsx";
 
+/** Signs in with a passkey. */
 export const passkey = page("/passkey", { title: "Sign in with a passkey" }, () => {
   if (session.user()) return redirect("/account");
   return (
@@ -25,28 +24,29 @@ export const passkey = page("/passkey", { title: "Sign in with a passkey" }, () 
 
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 
+/** Lists, adds and removes the passkeys of the user. */
 export const passkeys = page("/account/passkeys", { title: "Passkeys" }, async () => {
   const user = session.user();
   if (!user) return redirect("/");
-  const mine = await store.of(user.sub);
+  const userPasskeys = await store.listPasskeys(user.sub);
   return (
     <section class="card">
       <h1>Passkeys</h1>
       <p>
         A passkey signs you in with your finger, your face or a PIN. It stays on your devices, and nobody can phish it.
       </p>
-      {mine.length > 0 && (
+      {userPasskeys.length > 0 && (
         <ul class="rows">
-          {mine.map(({ id, registered, used, backedUp }, at) => (
+          {userPasskeys.map(({ id, registered, used, backedUp }, index) => (
             <li key={id}>
-              <p id={`passkey-${at}`}>
+              <p id={`passkey-${index}`}>
                 Passkey of <time dateTime={registered.toISOString()}>{day.format(registered)}</time>
                 <span class="hint">
                   {used ? `Used on ${day.format(used)}` : "Not used yet"}
                   {backedUp && ", backed up"}
                 </span>
               </p>
-              <RemovePasskey id={id} label={`passkey-${at}`} />
+              <RemovePasskey id={id} label={`passkey-${index}`} />
             </li>
           ))}
         </ul>

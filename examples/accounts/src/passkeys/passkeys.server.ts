@@ -1,36 +1,36 @@
-/**
- * Passkeys: what the browser can call. All bytes travel as base64url, as browsers write them.
- */
+/** Passkeys: the functions that the browser can call. Bytes are passed as base64url, as browsers encode them. */
 import { randomBytes } from "node:crypto";
 import { RPCError, server, session } from "tsweb";
 import { verify_webauthn_assertion } from "tsweb/auth";
-import { welcome } from "../shared/admission.server.ts";
-import { site } from "../shared/site.server.ts";
-import { hand, take } from "../shared/tickets.server.ts";
+import { signIn } from "../shared/sign-in-steps.server.ts";
+import { siteUrl } from "../shared/site.server.ts";
+import { issueTicket, takeTicket } from "../shared/tickets.server.ts";
 import * as users from "../users.server.ts";
 import { readRegistration } from "./registration.ts";
 import * as store from "./store.server.ts";
 
-/** ES256: what every authenticator has, and what tsweb verifies. */
+/** The COSE identifier of ES256, which every authenticator supports and tsweb verifies. */
 const ES256 = -7;
 
-/** A person has this many devices, and not a hundred. */
-const MOST = 20;
+/** Limits what one account can store. */
+const MAX_PASSKEYS = 20;
 
 const TIMEOUT_MS = 5 * 60_000;
 
-/** Begins the registration of a passkey: gives what the browser asks the authenticator for. */
+/** Starts the registration of a passkey. Returns the options for `navigator.credentials.create`. */
 export const new_passkey = server({ auth_required: true }, async () => {
   const { sub, name } = session.require();
-  const passkeys = await store.of(sub);
-  if (passkeys.length >= MOST) throw new RPCError("conflict", `You have ${MOST} passkeys. Remove one first.`);
-  // One handle for all passkeys of an account: a device that has one replaces it.
+  const passkeys = await store.listPasskeys(sub);
+  if (passkeys.length >= MAX_PASSKEYS) {
+    throw new RPCError("conflict", `You have ${MAX_PASSKEYS} passkeys. Remove one first.`);
+  }
+  // All passkeys of an account have the same handle, so that a device replaces the one it has.
   const handle = passkeys[0]?.handle ?? randomBytes(32).toString("base64url");
   const challenge = randomBytes(32).toString("base64url");
-  await hand("passkey-add", JSON.stringify([challenge, sub, handle]));
+  await issueTicket("passkey-add", JSON.stringify([challenge, sub, handle]));
   return {
     challenge,
-    rp: { id: site().hostname, name: "Accounts" },
+    rp: { id: siteUrl().hostname, name: "Accounts" },
     user: { id: handle, name: sub, displayName: name },
     pubKeyCredParams: [{ type: "public-key", alg: ES256 }],
     authenticatorSelection: { residentKey: "required", userVerification: "required" },
@@ -40,15 +40,15 @@ export const new_passkey = server({ auth_required: true }, async () => {
   } as const;
 });
 
-/** Registers the passkey that the authenticator made. */
+/** Registers the passkey that the authenticator has created. */
 export const add_passkey = server({ auth_required: true }, async (clientData: string, authData: string) => {
   const { sub } = session.require();
-  const [challenge, email, handle] = parse(await take("passkey-add"));
-  if (!challenge || !handle || email !== sub) throw tooLate();
-  const { origin, hostname: rpId } = site();
+  const [challenge, email, handle] = parseTicket(await takeTicket("passkey-add"));
+  if (!challenge || !handle || email !== sub) throw expiredError();
+  const { origin, hostname: rpId } = siteUrl();
   const registration = readRegistration({
-    clientData: bytes(clientData),
-    authData: bytes(authData),
+    clientData: decode(clientData),
+    authData: decode(authData),
     challenge,
     origin,
     rpId,
@@ -63,15 +63,15 @@ export const remove_passkey = server({ auth_required: true }, async (id: string)
   await store.remove(session.require().sub, id);
 });
 
-/** Begins a sign-in with a passkey. Which one it will be, the visitor and their device decide. */
+/** Starts a sign-in with a passkey. Returns the options for `navigator.credentials.get`. */
 export const ask_for_passkey = server(async () => {
   const challenge = randomBytes(32).toString("base64url");
-  await hand("passkey-use", JSON.stringify([challenge]));
-  return { challenge, rpId: site().hostname, userVerification: "required", timeout: TIMEOUT_MS } as const;
+  await issueTicket("passkey-use", JSON.stringify([challenge]));
+  return { challenge, rpId: siteUrl().hostname, userVerification: "required", timeout: TIMEOUT_MS } as const;
 });
 
-/** What an authenticator answers: the fields of the browser's own JSON. */
-interface Answer {
+/** The response of an authenticator, with the fields of the browser's `AuthenticationResponseJSON`. */
+interface Assertion {
   id: string;
   clientData: string;
   authData: string;
@@ -80,44 +80,44 @@ interface Answer {
 }
 
 /**
- * Signs in with a passkey. It stands for two factors, the device and a finger, a face or a PIN, so
- * no code is asked for after it.
+ * Signs in with a passkey. No one-time code is required, since a passkey has two factors already: the device, and a
+ * fingerprint, a face or a PIN.
  */
-export const sign_in_with_passkey = server(async ({ id, clientData, authData, signature, userHandle }: Answer) => {
-  const [challenge] = parse(await take("passkey-use"));
-  if (!challenge) throw tooLate();
+export const sign_in_with_passkey = server(async ({ id, clientData, authData, signature, userHandle }: Assertion) => {
+  const [challenge] = parseTicket(await takeTicket("passkey-use"));
+  if (!challenge) throw expiredError();
   const passkey = await store.find(id);
   const user = passkey?.handle === userHandle ? await users.find(passkey.email) : undefined;
-  if (!passkey || !user) throw unknown();
+  if (!passkey || !user) throw unknownPasskeyError();
 
   const { sign_count, backed_up } = verify_webauthn_assertion({
     credential_public_key: passkey.point,
-    auth_data: bytes(authData),
-    client_data_json: bytes(clientData),
-    signature: bytes(signature),
-    rp_id: site().hostname,
+    auth_data: decode(authData),
+    client_data_json: decode(clientData),
+    signature: decode(signature),
+    rp_id: siteUrl().hostname,
     expected_challenge: challenge,
-    expected_origin: site().origin,
+    expected_origin: siteUrl().origin,
     prior_sign_count: passkey.signCount,
     require_user_verification: true,
   });
-  if (!(await store.use(passkey, { signCount: sign_count, backedUp: backed_up }))) throw unknown();
-  welcome(user);
+  if (!(await store.recordUse(passkey, { signCount: sign_count, backedUp: backed_up }))) throw unknownPasskeyError();
+  signIn(user);
 });
 
-function bytes(text: string): Uint8Array {
+function decode(text: string): Uint8Array {
   return Buffer.from(text, "base64url");
 }
 
-/** Reads what a ticket keeps: a list of texts, which this module wrote. */
-function parse(value: string | null): string[] {
+/** Returns the strings in a ticket of this module; none if there is no ticket. */
+function parseTicket(value: string | null): string[] {
   return value === null ? [] : JSON.parse(value);
 }
 
-function tooLate(): RPCError {
+function expiredError(): RPCError {
   return new RPCError("unauthenticated", "That took too long. Try again.");
 }
 
-function unknown(): RPCError {
+function unknownPasskeyError(): RPCError {
   return new RPCError("unauthenticated", "This passkey is not known here. Sign in in another way, and add it again.");
 }

@@ -1,10 +1,14 @@
 import { view } from "tsweb/browser";
-import { Submit, send, useForm } from "../form.tsx";
+import { createForm, Submit, submitForm } from "../form.tsx";
 import { remove_passkey } from "./passkeys.server.ts";
 
-/** @param props `label` is the id of what names the passkey on the page */
+/**
+ * The button that removes a passkey.
+ *
+ * @param props `label` is the id of the element that describes the passkey
+ */
 export const RemovePasskey = view(({ id, label }: { id: string; label: string }) => {
-  const form = useForm();
+  const form = createForm();
 
   const remove = async () => {
     await remove_passkey(id);
@@ -12,8 +16,8 @@ export const RemovePasskey = view(({ id, label }: { id: string; label: string })
   };
 
   return (
-    <form class="quiet" method="post" aria-labelledby={label} onSubmit={(event) => send(form, event, remove)}>
-      <Submit of={form} label="Remove" busy="Removing…" />
+    <form class="quiet" method="post" aria-labelledby={label} onSubmit={(event) => submitForm(form, event, remove)}>
+      <Submit formState={form} label="Remove" busyLabel="Removing…" />
     </form>
   );
 });

@@ -1,14 +1,15 @@
 import { view } from "tsweb/browser";
-import { Submit, send, useForm } from "../form.tsx";
-import { requirePasskeys, use } from "./authenticator.ts";
+import { createForm, Submit, submitForm } from "../form.tsx";
+import { requirePasskeySupport, usePasskey } from "./authenticator.ts";
 import { ask_for_passkey, sign_in_with_passkey } from "./passkeys.server.ts";
 
+/** The button that signs in with a passkey. */
 export const UsePasskey = view(() => {
-  const form = useForm();
+  const form = createForm();
 
   const signIn = async () => {
-    requirePasskeys();
-    const { id, response } = await use(await ask_for_passkey());
+    requirePasskeySupport();
+    const { id, response } = await usePasskey(await ask_for_passkey());
     await sign_in_with_passkey({
       id,
       clientData: response.clientDataJSON,
@@ -20,8 +21,8 @@ export const UsePasskey = view(() => {
   };
 
   return (
-    <form method="post" onSubmit={(event) => send(form, event, signIn)}>
-      <Submit of={form} label="Use a passkey" busy="Asking your device…" />
+    <form method="post" onSubmit={(event) => submitForm(form, event, signIn)}>
+      <Submit formState={form} label="Use a passkey" busyLabel="Asking your device…" />
     </form>
   );
 });

@@ -1,4 +1,4 @@
-/** Says, where there is no script, why the form above it does nothing. */
+/** A notice for browsers without JavaScript, in which the form above it does not work. */
 export function NoScript() {
   return (
     <noscript>

@@ -1,21 +1,20 @@
-/**
- * Which site this is: passkeys belong to it, and links lead to it.
- */
+/** The URL of the site, for passkeys and sign-in links. */
 import { request } from "tsweb";
 
 /**
- * Gives the site's origin: the first of `WEB_ORIGIN`. Without it this is a machine at which somebody
- * tries the example out. The `Host` header alone is no answer: whoever sends it chooses it, and could
- * have a link mailed that leads to them.
+ * Returns the origin of the site: the first of `WEB_ORIGIN`, or localhost if it is not set. Any other `Host` header is
+ * not trusted: an attacker could send one of their own, and have a link to it mailed to a user.
  *
- * @throws Error when there is no `WEB_ORIGIN`, and the visitor comes from elsewhere
+ * @throws Error if `WEB_ORIGIN` is not set and the host is not localhost
  */
-export function site(): URL {
+export function siteUrl(): URL {
   const [configured] = process.env.WEB_ORIGIN?.split(",") ?? [];
   if (configured) return new URL(configured.trim());
   const local = new URL(`http://${request.headers.host}`);
   if (!["localhost", "127.0.0.1", "[::1]"].includes(local.hostname)) {
-    throw new Error("Set WEB_ORIGIN to this site's address, as https://accounts.example: passkeys and links need it.");
+    throw new Error(
+      "WEB_ORIGIN is not set. Passkeys and links need it. Set it to this site's address, for example https://accounts.example.",
+    );
   }
   return local;
 }
