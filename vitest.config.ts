@@ -1,20 +1,20 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** What waits for minutes and works for seconds: begun last, it would be waited for alone. */
-const LONG = /tests\/(fault\/(bus|live-stalled|live-torture)|browser\/(dev|live-proxy))\.test\.ts$/;
+/** Files that take minutes and little CPU time. Started last, they would run alone at the end. */
+const SLOW_FILES = /tests\/(fault\/(bus|live-stalled|live-torture)|browser\/(dev|live-proxy))\.test\.ts$/;
 
-class LongFirst extends BaseSequencer {
+class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isLong = ({ moduleId }: TestSpecification) => LONG.test(moduleId);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const isSlow = ({ moduleId }: TestSpecification) => SLOW_FILES.test(moduleId);
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
   }
 }
 
 export default defineConfig({
   test: {
-    sequence: { sequencer: LongFirst },
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         test: {
@@ -28,11 +28,11 @@ export default defineConfig({
       {
         test: {
           name: "system",
-          // After the unit tests: what they find is told first.
+          // After the unit tests, whose failures are easier to read.
           sequence: { groupOrder: 1 },
           include: ["tests/**/*.test.ts"],
           exclude: ["tests/**/fixtures/**"],
-          // Browsers, builds and servers: two at once leave two cores some time, which what is told by the clock needs.
+          // Browsers, builds and servers: with more than two at a time, two cores are too slow for tests with timeouts.
           expect: { poll: { timeout: 15_000 } },
           testTimeout: 60_000,
           hookTimeout: 120_000,

@@ -1,4 +1,4 @@
-// Development in Chromium: from `tsweb dev` to the first page, and from a saved edit to the screen.
+// Development in Chromium: the time from `tsweb dev` to the first page, and from a saved edit to the changed page.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -10,27 +10,28 @@ import { startServer } from "./lib/processes.mjs";
 
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const ARGUMENTS = "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking".split(" ");
-const LATEST_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
-/** Nobody saves twice within it; what watches the files may take two such edits for one. */
-const BETWEEN_MS = 300;
+/** The pause between two edits: a file watcher may merge edits that are closer. */
+const PAUSE_MS = 300;
 
 export async function dev({ rounds = 10 } = {}) {
   const executablePath = process.env.CHROMIUM_PATH ?? CHROMIUM.find((path) => existsSync(path));
-  if (!executablePath) throw new Error(`No Chromium in ${CHROMIUM.join(", ")}: install one, or set CHROMIUM_PATH.`);
+  if (!executablePath)
+    throw new Error(`Chromium was not found (${CHROMIUM.join(", ")}). Install it, or set CHROMIUM_PATH.`);
   const { dir, remove } = copyAccounts();
   const browser = await chromium.launch({ executablePath, args: ARGUMENTS });
   try {
     const { ready, first, edits } = await measureIn(await browser.newPage(), dir, rounds);
     const rows = [
-      ["`tsweb dev`, to where it listens", ready.toFixed(0)],
-      ["then the first page, cold, to its `load`", first.toFixed(0)],
+      ["`tsweb dev` until it listens", ready.toFixed(0)],
+      ["the first page until its `load` event, cold", first.toFixed(0)],
       [
-        `a view's file saved, to the screen (${edits.length} edits; the first: ${edits[0].toFixed(0)})`,
+        `a saved view until the page shows it (${edits.length} edits; the first: ${edits[0].toFixed(0)})`,
         spread(edits, 0),
       ],
     ];
-    return `## Development\n\nThe accounts example in Chromium; in ms, where there are several the median, and the least and the most.\n\n${table(["", "ms"], rows)}\n\nMedian of an edit: ${median(edits).toFixed(0)} ms.`;
+    return `## Development\n\nThe accounts example in Chromium, in ms: the median, with minimum and maximum.\n\n${table(["", "ms"], rows)}\n\nMedian of an edit: ${median(edits).toFixed(0)} ms.`;
   } finally {
     await browser.close();
     remove();
@@ -38,21 +39,21 @@ export async function dev({ rounds = 10 } = {}) {
 }
 
 async function measureIn(page, dir, rounds) {
-  page.setDefaultTimeout(LATEST_MS);
+  page.setDefaultTimeout(TIMEOUT_MS);
   const start = performance.now();
   const env = { NODE_ENV: "development", WEB_ENV: "development", HOST: "127.0.0.1", PORT: "0" };
-  // Not pinned: the build tool works on several cores, and the browser beside it.
+  // Not pinned to one core: Vite uses several, and the browser runs beside it.
   const server = await startServer([join(root, "bin", "tsweb.js"), "dev", dir], { cwd: dir, env, core: null });
   try {
     const ready = performance.now() - start;
     const opened = performance.now();
     await page.goto(server.address);
     const first = performance.now() - opened;
-    await page.waitForLoadState("networkidle"); // the views are alive, and the page hears of edits
+    await page.waitForLoadState("networkidle"); // the views are hydrated, and the page receives updates
     const edits = [];
     for (let round = 1; round <= rounds; round++) {
       edits.push(await editToScreen(page, dir, `Sign in, edit ${round}`));
-      await setTimeout(BETWEEN_MS);
+      await setTimeout(PAUSE_MS);
     }
     return { ready, first, edits };
   } finally {
@@ -60,25 +61,25 @@ async function measureIn(page, dir, rounds) {
   }
 }
 
-/** Saves another label of the sign-in button, and waits until the page shows it. */
+/** Saves a new label of the sign-in button, and waits until the page shows it. */
 async function editToScreen(page, dir, label) {
   const file = join(dir, "src", "sign-in.tsx");
   const before = readFileSync(file, "utf8");
   const after = before.replace(/label="Sign in[^"]*"/, `label="${label}"`);
-  if (after === before) throw new Error("The example's sign-in view has no label to edit.");
-  const shown = page.evaluate(shownAt, [label, LATEST_MS]);
-  await page.evaluate(() => 0); // the page is watching by now
+  if (after === before) throw new Error("examples/accounts/src/sign-in.tsx has no label to edit.");
+  const shown = page.evaluate(shownAt, [label, TIMEOUT_MS]);
+  await page.evaluate(() => 0); // the observer is installed by now
   const saved = Date.now();
   writeFileSync(file, after);
   return (await shown) - saved;
 }
 
-/** Runs in the page: resolves with the time at which the label was there. */
-function shownAt([label, latestMs]) {
+/** Runs in the page: resolves with the time at which the label appeared. */
+function shownAt([label, timeoutMs]) {
   return new Promise((resolve, reject) => {
-    const look = () => document.body.textContent.includes(label) && resolve(Date.now());
-    new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
-    window.setTimeout(() => reject(new Error(`"${label}" did not come to the screen.`)), latestMs);
-    look();
+    const check = () => document.body.textContent.includes(label) && resolve(Date.now());
+    new MutationObserver(check).observe(document.body, { subtree: true, childList: true, characterData: true });
+    window.setTimeout(() => reject(new Error(`"${label}" did not appear on the page.`)), timeoutMs);
+    check();
   });
 }

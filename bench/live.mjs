@@ -9,11 +9,11 @@ import { buildApp, settings } from "./lib/app.mjs";
 import { median, spread, table } from "./lib/numbers.mjs";
 import { cpuMs, layout, pinned, startServer } from "./lib/processes.mjs";
 
-const besideThis = (name) => fileURLToPath(new URL(name, import.meta.url));
+const siblingPath = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 const bare = {
   name: "bare `node:http`",
-  open: () => startServer([besideThis("peers/bare-live.mjs")]),
+  open: () => startServer([siblingPath("peers/bare-live.mjs")]),
   stream: async (address) => `${address}/`,
 };
 
@@ -21,7 +21,7 @@ const tsweb = {
   name: "tsweb",
   open: () =>
     startServer(["dist/server.mjs"], {
-      cwd: besideThis("app"),
+      cwd: siblingPath("app"),
       env: { ...settings(), WEB_MAX_STREAMS_PER_CLIENT: "100000" },
     }),
   async stream(address) {
@@ -31,10 +31,10 @@ const tsweb = {
   },
 };
 
-/** Opens so many streams in a process of their own. */
-async function listen(url, connections) {
+/** Opens event streams in a process of their own. */
+async function openListeners(url, connections) {
   const [command, args] = pinned(1, process.execPath, [
-    besideThis("lib/listeners-process.mjs"),
+    siblingPath("lib/listeners-process.mjs"),
     url,
     String(connections),
   ]);
@@ -48,9 +48,9 @@ async function listen(url, connections) {
       return JSON.parse((await lines.next()).value);
     },
     async end() {
-      const gone = once(child, "exit");
+      const exited = once(child, "exit");
       child.stdin.end("end\n");
-      await gone;
+      await exited;
     },
   };
 }
@@ -61,35 +61,35 @@ function residentKiB(pid) {
 
 const MESSAGE = JSON.stringify({ n: 1_000_000, text: "~Somebody said something to the room." });
 
-/** Sends messages one by one, at an even rate, whatever becomes of those before. */
-function speak(address, perSecond) {
+/** Sends messages at a constant rate, without waiting for responses. Returns a function that stops. */
+function sendMessages(address, perSecond) {
   const startedAt = performance.now();
   let sent = 0;
   const timer = setInterval(() => {
     for (; sent < ((performance.now() - startedAt) * perSecond) / 1000; sent++) {
-      fetch(`${address}/say`, { method: "POST", body: MESSAGE }).catch(() => undefined); // the server's end
+      fetch(`${address}/say`, { method: "POST", body: MESSAGE }).catch(() => undefined); // when the server stops
     }
   }, 1);
   return () => clearInterval(timer);
 }
 
-/** Delivers at one rate for a while. */
-async function deliver({ open, stream }, { connections, rate, seconds }) {
+/** Measures the delivery of messages at one rate. */
+async function measureDelivery({ open, stream }, { connections, rate, seconds }) {
   const server = await open();
   try {
     const url = await stream(server.address);
     const before = residentKiB(server.pid);
-    const listeners = await listen(url, connections);
+    const listeners = await openListeners(url, connections);
     await sleep(1_500);
     const idle = residentKiB(server.pid);
-    const fallSilent = speak(server.address, rate);
+    const stopSending = sendMessages(server.address, rate);
     await sleep(1_500);
     await listeners.count();
     const cpu = cpuMs(server.pid);
     await sleep(seconds * 1000);
     const { messages, micros } = await listeners.count();
     const used = cpuMs(server.pid) - cpu;
-    fallSilent();
+    stopSending();
     await listeners.end();
     return { rate: messages / (micros / 1e6), cpu: (used * 1000) / messages, kib: (idle - before) / connections };
   } finally {
@@ -100,12 +100,12 @@ async function deliver({ open, stream }, { connections, rate, seconds }) {
 async function compare(options, rounds) {
   const rows = [bare, tsweb].map((contestant) => ({ contestant, runs: [] }));
   for (let round = 0; round < rounds; round++) {
-    for (const { contestant, runs } of rows) runs.push(await deliver(contestant, options));
+    for (const { contestant, runs } of rows) runs.push(await measureDelivery(contestant, options));
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
   }
   const [first] = rows;
   return table(
-    ["", "deliveries a second", "of bare", "by processor time", "µs each", "KiB a connection", "of bare"],
+    ["", "deliveries per second", "of bare", "by CPU time", "µs each", "KiB per connection", "of bare"],
     rows.map(({ contestant, runs }) => [
       contestant.name,
       Math.round(median(runs.map(({ rate }) => rate))).toLocaleString("en"),
@@ -127,7 +127,7 @@ export async function live({ rounds = 3, seconds = 3, connections = 5_000 } = {}
     `${rounds} rounds of ${seconds} s, ${layout}; a message is one line of 60 bytes to one channel.`,
     `One message at a time, ${steady.rate} a second to ${steady.connections.toLocaleString("en")} streams:`,
     await compare(steady, rounds),
-    `More than the bare server can deliver, ${many.rate} a second to ${many.connections.toLocaleString("en")} streams:`,
+    `More messages than the bare server can deliver, ${many.rate} a second to ${many.connections.toLocaleString("en")} streams:`,
     await compare(many, rounds),
   ].join("\n\n");
 }

@@ -5,7 +5,7 @@ import { browserHeaders, generator } from "./lib/load.mjs";
 import { layout, startServer } from "./lib/processes.mjs";
 import { measure, ratioTable } from "./lib/rounds.mjs";
 
-/** A row in the middle, as every contestant must have written it. */
+/** A row in the middle, as every contestant must render it. */
 const ROW =
   '<tr class="even"><td><a href="/orders/1024">1024</a></td><td>Customer 24 &amp; Sons</td><td>Vienna</td><td class="number">900.00 €</td></tr>';
 
@@ -16,7 +16,7 @@ const contestant = (name, start) => ({
     const target = { url: `${server.address}/table`, method: "GET", headers: browserHeaders(server.address) };
     const response = await fetch(target.url);
     const html = await response.text();
-    if (!response.ok || !html.includes(ROW)) throw new Error(`${target.url} answered ${response.status} ${html}`);
+    if (!response.ok || !html.includes(ROW)) throw new Error(`${target.url} responded with ${response.status} ${html}`);
     return { target, pid: server.pid, end: server.end };
   },
 });

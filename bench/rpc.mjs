@@ -1,4 +1,4 @@
-// Calls a second of one small function: `{ text, n }` there and back, a string and a checked whole number.
+// Calls per second of one small function that returns its arguments: a string and a checked integer.
 import { fileURLToPath } from "node:url";
 import { buildApp, startApp } from "./lib/app.mjs";
 import { browserHeaders, generator } from "./lib/load.mjs";
@@ -7,90 +7,91 @@ import { measure, ratioTable } from "./lib/rounds.mjs";
 
 const ARGS = { text: "The quick brown fox jumps over the lazy dog", n: 42 };
 
-const call = (address, path, body, more) => ({
+const call = (address, path, body, headers) => ({
   url: address + path,
   method: "POST",
-  headers: { "content-type": "application/json", ...browserHeaders(address, more) },
+  headers: { "content-type": "application/json", ...browserHeaders(address, headers) },
   body: JSON.stringify(body),
 });
 
-const tsweb = (address, name, more) => call(address, `/__web/rpc/${name}`, { args: ARGS }, more);
+const tsweb = (address, name, headers) => call(address, `/__web/rpc/${name}`, { args: ARGS }, headers);
 
-/** Serves one of `peers/`; `reply` is what its answer to the call must be. */
+/** Returns a contestant of `peers/`; `reply` is the expected JSON of its response. */
 function peer(name, file, { path = "/echo", body = ARGS, reply }) {
   return {
     name,
     async open() {
       const server = await startServer([fileURLToPath(new URL(`peers/${file}.mjs`, import.meta.url))]);
       const target = call(server.address, path, body);
-      await checkAnswer(target, reply);
+      await checkResponse(target, reply);
       return { target, pid: server.pid, end: server.end };
     },
   };
 }
 
-const ours = {
+const tswebPublic = {
   name: "tsweb",
   async open() {
     const server = await startApp();
     const target = tsweb(server.address, "echo");
-    await checkAnswer(target, { result: ARGS });
+    await checkResponse(target, { result: ARGS });
     await checkProtections(server.address);
     return { target, pid: server.pid, end: server.end };
   },
 };
 
-const oursSignedIn = {
+const tswebSignedIn = {
   name: "tsweb, signed in (`auth_required`)",
   async open() {
     const server = await startApp();
-    const more = await signIn(server.address);
-    const target = tsweb(server.address, "echo_signed_in", more);
-    await checkAnswer(target, { result: ARGS });
+    const headers = await signIn(server.address);
+    const target = tsweb(server.address, "echo_signed_in", headers);
+    await checkResponse(target, { result: ARGS });
     return { target, pid: server.pid, end: server.end };
   },
 };
 
-/** Signs in, and gives what a browser sends from then on: the cookie, and the CSRF token where it got one. */
+/** Signs in, and returns the headers of further calls: the cookie, and the CSRF token if there is one. */
 async function signIn(address) {
   const request = call(address, "/__web/rpc/sign_in", { args: { email: "ada@example.org" } });
   const response = await fetch(request.url, request);
   const cookie = response.headers.getSetCookie()[0]?.split(";")[0];
-  if (!response.ok || !cookie) throw new Error(`Signing in was answered with ${response.status} and no cookie.`);
+  if (!response.ok || !cookie) throw new Error(`sign_in responded with ${response.status} and without a cookie.`);
   const token = response.headers.get("x-csrf-token");
   return token ? { cookie, "x-csrf-token": token } : { cookie };
 }
 
-/** A contestant that is fast because it answers something else is no contestant. */
-async function checkAnswer(target, reply) {
+/** Checks that a contestant does the same work as the others. */
+async function checkResponse(target, reply) {
   const response = await fetch(target.url, target);
   const text = await response.text();
   if (response.ok && JSON.stringify(JSON.parse(text)) === JSON.stringify(reply)) return;
-  throw new Error(`${target.url} answered ${response.status} ${text}`);
+  throw new Error(`${target.url} responded with ${response.status} ${text}`);
 }
 
-/** What is measured must have its protections on. */
+/** Checks that the protections of tsweb are on while it is measured. */
 async function checkProtections(address) {
   const status = async (target) => (await fetch(target.url, target)).status;
-  const found = [
+  const statuses = [
     await status(tsweb(address, "echo", { origin: "https://elsewhere.example" })),
     await status(call(address, "/__web/rpc/echo", { args: { ...ARGS, n: "three" } })),
     await status(tsweb(address, "echo_signed_in")),
   ];
-  if (found.join() !== "403,422,401") throw new Error(`Protections are off: ${found.join()} instead of 403,422,401.`);
+  if (statuses.join() !== "403,422,401")
+    throw new Error(`Protections are off: ${statuses.join()} instead of 403,422,401.`);
 }
 
 const contestants = [
   peer("bare `node:http`", "bare", { reply: ARGS }),
-  ours,
-  oursSignedIn,
+  tswebPublic,
+  tswebSignedIn,
   peer("Fastify + schema", "fastify", { reply: { result: ARGS } }),
   peer("Hono + zod", "hono", { reply: { result: ARGS } }),
   peer("oRPC + zod", "orpc", { body: { json: ARGS }, reply: { json: ARGS } }),
   peer("tRPC + zod", "trpc", { reply: { result: { data: ARGS } } }),
 ];
 
-/** @param only a part of the names of those to measure; the bare server is always among them */
+/** @param only a part of the names to measure; the bare server is always measured */
 export async function rpc({ rounds = 5, seconds = 1, connections = 32, warmUp = 2, only = "" } = {}) {
   buildApp();
   const chosen = contestants.filter(({ name }, i) => i === 0 || name.toLowerCase().includes(only));

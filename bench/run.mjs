@@ -1,4 +1,4 @@
-// npm run bench                          everything, in under four minutes
+// npm run bench                          all benchmarks, in under four minutes
 // npm run bench -- rpc --rounds 10       one of: rpc, pages, live, startup, dev
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ const options = Object.fromEntries(Object.entries(numbers).map(([name, text]) =>
 if (only !== undefined) options.only = only.toLowerCase();
 const chosen = positionals.length === 0 ? BENCHES : positionals;
 for (const name of chosen)
-  if (!BENCHES.includes(name)) fail(`There is no measurement ${name}. There are: ${BENCHES.join(", ")}.`);
+  if (!BENCHES.includes(name)) fail(`Unknown benchmark ${name}. Valid benchmarks: ${BENCHES.join(", ")}.`);
 
 requireNode();
 installPackages();
@@ -36,13 +36,13 @@ for (const name of chosen) {
 
 function positive(name, text) {
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) fail(`--${name} takes a whole number from 1, not ${text}.`);
+  if (!Number.isSafeInteger(value) || value < 1) fail(`--${name} must be an integer of at least 1. It is ${text}.`);
   return value;
 }
 
 function machine() {
   const busy = loadavg()[0];
-  const warning = busy > 0.7 ? "\n\nThe machine was busy when this began: read the spreads, not the medians." : "";
+  const warning = busy > 0.7 ? "\n\nThe machine was busy at the start: compare the ranges instead of the medians." : "";
   const cores = `${availableParallelism()} × ${cpus()[0]?.model ?? arch()}`;
   return `Node ${process.version}, ${cores}, load ${busy.toFixed(1)} at the start.${warning}`;
 }

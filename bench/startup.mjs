@@ -1,4 +1,4 @@
-// From the start of `node dist/server.mjs` to its first answer, over the start of a Node that does nothing.
+// The time from `node dist/server.mjs` to its first response, compared with the start of an empty Node process.
 import { spawn } from "node:child_process";
 import { copyAccounts } from "./lib/accounts.mjs";
 import { build, settings } from "./lib/app.mjs";
@@ -13,14 +13,14 @@ export async function startup({ rounds = 10 } = {}) {
     const served = [];
     for (let round = 0; round < rounds; round++) {
       empty.push(await emptyNode());
-      served.push(await firstAnswer(dir));
+      served.push(await firstResponse(dir));
     }
-    const over = served.map((ms, round) => ms - empty[round]);
+    const difference = served.map((ms, round) => ms - empty[round]);
     const rows = [
       ["`node -e 0`", spread(empty, 0), ""],
-      ["`node dist/server.mjs`, to the first answer", spread(served, 0), `${median(over).toFixed(0)} over it`],
+      ["`node dist/server.mjs` until the first response", spread(served, 0), `${median(difference).toFixed(0)} more`],
     ];
-    return `## Start\n\nThe accounts example, built; ${rounds} rounds, in ms: the median, and the least and the most.\n\n${table(["", "ms", ""], rows)}`;
+    return `## Start\n\nThe accounts example, built; ${rounds} rounds, in ms: the median, with minimum and maximum.\n\n${table(["", "ms", ""], rows)}`;
   } finally {
     remove();
   }
@@ -34,14 +34,14 @@ async function emptyNode() {
   return performance.now() - start;
 }
 
-async function firstAnswer(dir) {
+async function firstResponse(dir) {
   const start = performance.now();
   const server = await startServer(["dist/server.mjs"], { cwd: dir, env: settings() });
   try {
     const response = await fetch(server.address);
     const text = await response.text();
     const ms = performance.now() - start;
-    if (!response.ok || !text.includes("</html>")) throw new Error(`The first answer was ${response.status} ${text}`);
+    if (!response.ok || !text.includes("</html>")) throw new Error(`The first response was ${response.status} ${text}`);
     return ms;
   } finally {
     await server.end();

@@ -1,5 +1,5 @@
-// Builds the package: src/ to dist/, file by file, so that stacks and types point where they should.
-// With --clean what an earlier build left behind goes first.
+// Builds the package: compiles src/ to dist/, file by file, so that stacks and types name the right files.
+// --clean deletes the files of earlier builds first.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ if (process.argv.includes("--clean")) rmSync(`${root}/dist`, { recursive: true, 
 const tsc = `${root}/node_modules/typescript/bin/tsc`;
 const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
 
-// Types that are written by hand: the compiler takes them as they are and leaves them where they are.
+// The compiler does not copy hand-written declaration files.
 copyFileSync(`${root}/src/assets.d.ts`, `${root}/dist/assets.d.ts`);
 for (const file of ["index.d.ts", "browser/index.d.ts"]) {
   const path = `${root}/dist/${file}`;
@@ -19,8 +19,8 @@ for (const file of ["index.d.ts", "browser/index.d.ts"]) {
   );
 }
 
-// The compiler wraps an import of an address known at run time into a helper that turns .ts into
-// .js. Ours are addresses of built files, and the helper would be a tenth of a page's own script.
+// The compiler wraps a dynamic import of a computed URL in a helper that replaces .ts by .js. The URLs here are those
+// of built files, and the helper would be a tenth of the page script.
 const HELPER = /^var __rewriteRelativeImportExtension = [\s\S]*?\n\};\n/m;
 for (const file of ["browser/islands.js", "cli/serve.js"]) {
   const path = `${root}/dist/${file}`;
@@ -28,11 +28,11 @@ for (const file of ["browser/islands.js", "cli/serve.js"]) {
   writeFileSync(path, text.replace(HELPER, "").replace(/__rewriteRelativeImportExtension(\(.*\))\)/, "$1)"));
 }
 
-// What tsweb new makes, in one file: npm would leave the .gitignore out of the package.
-const left = /^(node_modules|dist)\/|^package-lock\.json$/; // of somebody who tried it where it stands
+// The template of tsweb new, in one file: npm would leave the .gitignore out of the package.
+const ignored = /^(node_modules|dist)\/|^package-lock\.json$/; // left by somebody who ran the template in place
 const names = readdirSync(`${root}/template`, { recursive: true })
   .map((name) => name.replaceAll("\\", "/"))
-  .filter((name) => !left.test(name) && statSync(`${root}/template/${name}`).isFile())
+  .filter((name) => !ignored.test(name) && statSync(`${root}/template/${name}`).isFile())
   .sort();
 const template = names.map((name) => [name, readFileSync(`${root}/template/${name}`, "utf8")]);
 writeFileSync(`${root}/dist/cli/template.json`, JSON.stringify(Object.fromEntries(template)));

@@ -1,5 +1,5 @@
-// What a fresh machine lacks, installed: the npm packages, and for the tests the programs they run.
-// Plain Node, without a package: it runs before any is there.
+// Installs what a fresh machine lacks: the npm packages, and the programs that tests run.
+// Imports only Node's own modules, because it runs before any package is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { delimiter, join, relative } from "node:path";
@@ -7,19 +7,20 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
 
-/** Runs a command to its end with its output shown; ends this process when it fails. */
+/** Runs a command with its output shown. Exits this process when the command fails. */
 export function run(command, args, { env = {}, cwd = root } = {}) {
   const { status, error } = spawnSync(command, args, { cwd, stdio: "inherit", env: { ...process.env, ...env } });
   if (error) fail(`${command} could not be started: ${error.message}`);
   if (status !== 0) process.exit(status ?? 1);
 }
 
+/** Prints a message and exits with status 1. */
 export function fail(message) {
   console.error(message);
   process.exit(1);
 }
 
-/** Stops with a clear word on a Node that is too old. */
+/** Exits with a message when Node is too old. */
 export function requireNode() {
   const [major, minor] = process.versions.node.split(".").map(Number);
   if (major < 20 || (major === 20 && minor < 19)) {
@@ -47,47 +48,49 @@ export function buildPackage() {
   run(process.execPath, [join(root, "scripts", "build.mjs")]);
 }
 
-/** What tests run that is no package: the names it may have, and Debian's package of it. */
+/** The programs that tests run: their possible names, and their Debian packages. */
 export const programs = {
   chromium: { names: ["chromium", "chromium-browser", "google-chrome"], debian: "chromium" },
-  // Chromium without its window: it makes the tests faster, and not every system has it.
+  // Chromium without a window. It makes the tests faster, but not every system has it.
   shell: { names: ["chromium-headless-shell"], debian: "chromium-headless-shell", isOptional: true },
   redis: { names: ["redis-server"], debian: "redis-server" },
   nats: { names: ["nats-server"], debian: "nats-server" },
   nginx: { names: ["nginx"], debian: "nginx" },
 };
 
-/** Finds a program on the path, or where Debian keeps servers. */
-function find(names) {
+/** Returns whether one of these programs is on the path, or in the folder where Debian installs servers. */
+function isInstalled(names) {
   const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"];
   return names.some((name) => folders.some((folder) => existsSync(join(folder, name))));
 }
 
 /**
- * Installs the programs that tests run, from the system's packages where we may, and else says
- * what to install. Those that the tests can do without are left out where they cannot be had.
+ * Installs missing programs from Debian's packages. Without the permission to do so, it prints what to install and
+ * exits. Optional programs are skipped when they cannot be installed.
  *
  * @param {readonly { names: string[], debian: string, isOptional?: boolean }[]} programs
  */
 export function installPrograms(programs) {
-  const missing = programs.filter(({ names }) => !find(names));
-  const packagesOf = (list) => list.map(({ debian }) => debian).join(" ");
-  const needed = packagesOf(missing.filter(({ isOptional }) => !isOptional));
-  const wanted = packagesOf(missing.filter(({ isOptional }) => isOptional));
-  const mayInstall = process.getuid?.() === 0 && find(["apt-get"]);
-  if (needed !== "" && !mayInstall)
+  const missing = programs.filter(({ names }) => !isInstalled(names));
+  const debianPackages = (list) => list.map(({ debian }) => debian).join(" ");
+  const required = debianPackages(missing.filter(({ isOptional }) => !isOptional));
+  const optional = debianPackages(missing.filter(({ isOptional }) => isOptional));
+  const mayInstall = process.getuid?.() === 0 && isInstalled(["apt-get"]);
+  if (required !== "" && !mayInstall)
     fail(
-      `The tests need these programs, which are not on the path: ${needed}.\nInstall them, on Debian with:  sudo ${APT_INSTALL} ${needed}`,
+      `The tests require programs that are not on the path: ${required}.\nInstall them. On Debian:  sudo ${APT_INSTALL} ${required}`,
     );
   if (missing.length === 0 || !mayInstall) return;
-  console.log(`Installing ${packagesOf(missing)} (once) …`);
+  console.log(`Installing ${debianPackages(missing)} (once) …`);
   const quiet = { env: { DEBIAN_FRONTEND: "noninteractive" } };
   const [command, ...install] = [...APT_INSTALL.split(" "), "-qq"];
   run(command, ["update", "-qq"], quiet);
-  if (needed !== "") run(command, [...install, ...needed.split(" ")], quiet);
-  if (wanted === "") return;
-  const { status } = spawnSync(command, [...install, ...wanted.split(" ")], { env: { ...process.env, ...quiet.env } });
-  if (status !== 0) console.log(`The tests go on without ${wanted}, which cannot be had here: they take longer.`);
+  if (required !== "") run(command, [...install, ...required.split(" ")], quiet);
+  if (optional === "") return;
+  const { status } = spawnSync(command, [...install, ...optional.split(" ")], {
+    env: { ...process.env, ...quiet.env },
+  });
+  if (status !== 0) console.log(`${optional} could not be installed; the tests take longer without it.`);
 }
 
 const APT_INSTALL = "apt-get install -y --no-install-recommends";

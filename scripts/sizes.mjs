@@ -1,4 +1,4 @@
-// Holds the browser's side to its budgets: all the JavaScript that a page loads, gzip.
+// Checks the size budgets of pages: all the JavaScript that a page loads, compressed with gzip.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -29,11 +29,11 @@ for (const { project, view, budget, what } of PAGES) {
     console.log(`${String(bytes).padStart(7)}  ${file}`);
     total += bytes;
   }
-  console.log(`${String(total).padStart(7)}  bytes of JavaScript, gzip, with ${view} of ${project} (${what})`);
+  console.log(`${String(total).padStart(7)}  bytes of JavaScript, gzip: ${view} of ${project} (${what})`);
   console.log(`${String(budget).padStart(7)}  is the budget\n`);
   isOver ||= total > budget;
 }
 if (isOver) {
-  console.error("Over the budget. See what grew: tsweb build, and look into dist/client/assets.");
+  console.error("A page exceeds its budget. Run tsweb build and compare the files in dist/client/assets.");
   process.exit(1);
 }

@@ -1,4 +1,4 @@
-// Sets all up and serves an example: `npm start` the accounts application, `npm start -- <name>` another.
+// Installs, builds and serves an example: `npm start` the accounts application, `npm start -- <name>` another.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -7,21 +7,21 @@ import { buildPackage, fail, installPackages, requireNode, root, run } from "./s
 const name = process.argv[2] ?? "accounts";
 const folder = join(root, "examples", name);
 if (!existsSync(join(folder, "package.json"))) {
-  fail(`There is no example ${name}. There are: ${readdirSync(join(root, "examples")).join(", ")}.`);
+  fail(`Unknown example ${name}. Valid examples: ${readdirSync(join(root, "examples")).join(", ")}.`);
 }
 requireNode();
 installPackages();
 buildPackage();
 run(process.execPath, [join(root, "bin", "tsweb.js"), "build", folder]);
 
-// A built application is taken for production unless told otherwise, and would want a secret of its own.
+// A built application runs in production by default, which requires a secret.
 process.env.WEB_ENV ??= "development";
 process.chdir(folder);
-endWithParent();
+exitWithParent();
 await import(pathToFileURL(join(folder, "dist", "server.mjs")).href);
 
-/** Whoever ends npm ends this: npm tells its shell alone, which passes no signal on. */
-function endWithParent() {
+/** Exits when npm is killed: npm signals only its shell, which does not pass the signal on. */
+function exitWithParent() {
   if (process.env.npm_lifecycle_event === undefined) return;
   const { ppid } = process;
   setInterval(() => process.ppid === ppid || process.kill(process.pid, "SIGTERM"), 500).unref();

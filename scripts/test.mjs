@@ -1,4 +1,4 @@
-// Sets all up and runs the tests. Arguments go to Vitest: `npm test -- src/http`.
+// Installs, builds and runs the tests. Arguments are passed to Vitest: `npm test -- src/http`.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const { numPassedTests, numFailedTests, numTotalTestSuites, numPassedTestSuites 
   readFileSync(report, "utf8"),
 );
 rmSync(folder, { recursive: true });
-// A file that could not be loaded fails without a test of its own.
+// A file that could not be loaded fails without a failed test.
 const failed = numFailedTests === 0 && numPassedTestSuites < numTotalTestSuites ? 1 : numFailedTests;
 console.log(`${numPassedTests} passed, ${failed} failed`);
 process.exit(status === 0 && numPassedTests === 0 ? 1 : (status ?? 1));

@@ -1,4 +1,4 @@
-// The tsweb side of the measurements: bench/app, built and served as anybody's application is.
+// The measured tsweb application, bench/app: built and served like any other.
 import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -7,13 +7,13 @@ import { startServer } from "./processes.mjs";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 const folder = fileURLToPath(new URL("../app", import.meta.url));
 
-/** Builds an application with the command that people use. */
+/** Builds an application with the command that users run. */
 export function build(dir) {
   const { status, stderr } = spawnSync(process.execPath, [`${root}bin/tsweb.js`, "build", dir], { encoding: "utf8" });
   if (status !== 0) throw new Error(`tsweb build failed:\n${stderr}`);
 }
 
-/** What a built application is configured with here: production, on a free port of loopback. */
+/** The environment of a built application: production, on a free loopback port. */
 export const settings = () => ({
   WEB_ENV: "production",
   WEB_AUTH_SECRET: randomBytes(32).toString("hex"),

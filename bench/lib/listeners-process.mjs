@@ -1,6 +1,6 @@
-// Listens to event streams over plain sockets, and counts messages by the `~` that each has once.
-// Its arguments: the address, and how many connections. It says "ready" once all have begun, and
-// answers each line on its input with what came since the last: { messages, micros }.
+// Reads event streams over plain sockets, and counts messages by the `~` that each contains once.
+// Arguments: the URL, and the number of connections. It prints "ready" when all have started, and for each input line
+// a line of JSON with what it has received since the last one: { messages, micros }.
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 
@@ -15,17 +15,17 @@ let since = process.hrtime.bigint();
 function open() {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(port), hostname, () => socket.write(request));
-    let hasBegun = false;
+    let hasStarted = false;
     socket.on("data", (chunk) => {
-      if (!hasBegun) {
-        hasBegun = true;
+      if (!hasStarted) {
+        hasStarted = true;
         if (!chunk.toString("latin1").startsWith("HTTP/1.1 200")) reject(new Error(chunk.toString()));
         resolve();
       }
       for (let at = chunk.indexOf(MARK); at !== -1; at = chunk.indexOf(MARK, at + 1)) messages++;
     });
     socket.on("error", reject);
-    socket.on("close", () => reject(new Error("A stream has ended.")));
+    socket.on("close", () => reject(new Error("An event stream has ended.")));
   });
 }
 

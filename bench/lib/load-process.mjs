@@ -1,5 +1,5 @@
-// A load generator over plain sockets: each connection sends its request again once the answer to
-// the last has been read whole. Its one argument is JSON: { url, method, headers, body, seconds, connections }.
+// A load generator over plain sockets: each connection sends its request again after it has received the whole
+// response. Its argument is JSON: { url, method, headers, body, seconds, connections }.
 import { connect } from "node:net";
 
 const { url, method, headers, body = "", seconds, connections } = JSON.parse(process.argv[2]);
@@ -19,7 +19,7 @@ function open() {
   socket.setEncoding("latin1");
   socket.on("data", (chunk) => {
     pending += chunk;
-    const length = answerLength(pending);
+    const length = responseLength(pending);
     if (length === null || pending.length < length) return;
     requests++;
     if (!pending.startsWith("HTTP/1.1 2")) failed++;
@@ -29,8 +29,8 @@ function open() {
   socket.on("error", () => failed++);
 }
 
-/** The length of the answer at the front of what was read, or null while that cannot be known. */
-function answerLength(text) {
+/** Returns the length of the first response in a text, or null while it is unknown. */
+function responseLength(text) {
   const end = text.indexOf("\r\n\r\n");
   if (end === -1) return null;
   const head = text.slice(0, end);

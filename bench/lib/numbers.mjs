@@ -1,4 +1,4 @@
-// Figures of several rounds, and the table they are shown in.
+// Statistics of several rounds, and Markdown tables.
 
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
@@ -6,14 +6,14 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** `0.78 (0.75–0.80)`: the median, and between which values the rounds lay. */
+/** Formats the median with minimum and maximum: `0.78 (0.75–0.80)`. */
 export function spread(values, digits = 2) {
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  const shown = (value) => value.toFixed(digits);
-  return values.length === 1 ? shown(values[0]) : `${shown(median(values))} (${shown(least)}–${shown(most)})`;
+  const [min, max] = [Math.min(...values), Math.max(...values)];
+  const format = (value) => value.toFixed(digits);
+  return values.length === 1 ? format(values[0]) : `${format(median(values))} (${format(min)}–${format(max)})`;
 }
 
-/** Writes a Markdown table: the head, then the rows. */
+/** Formats a Markdown table. */
 export function table(head, rows) {
   const lines = [head, head.map((_, i) => (i === 0 ? "---" : "---:")), ...rows];
   return lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");

@@ -1,5 +1,5 @@
-// Measures several servers under load in turn, round after round: A B C A B C …, so that what the
-// machine does meanwhile falls on all alike.
+// Measures several servers under load in alternating order, A B C A B C …, so that other work of the machine affects
+// all of them equally.
 import { load } from "./load.mjs";
 import { median, spread, table } from "./numbers.mjs";
 import { cpuMs } from "./processes.mjs";
@@ -7,10 +7,10 @@ import { cpuMs } from "./processes.mjs";
 /**
  * Measures every contestant once in each round.
  *
- * A contestant is `{ name, open }`; `open()` starts its server and gives `{ target, pid, end }`. All
- * are started before the first round, so that each has warmed up; one at a time is loaded.
+ * A contestant is `{ name, open }`; `open()` starts its server and returns `{ target, pid, end }`. All are started
+ * and warmed up before the first round. One at a time is under load.
  *
- * @returns a row for each, in order: `{ name, rates, cpu }`, answers a second and µs of processor time an answer, by round
+ * @returns a row for each, in order: `{ name, rates, cpu }`, with responses per second and µs of CPU time per response, by round
  */
 export async function measure(contestants, { rounds, seconds, connections, warmUp }) {
   const open = [];
@@ -34,8 +34,8 @@ async function measureOnce(row, options) {
   if (before !== null) row.cpu.push(((cpuMs(row.pid) - before) * 1000) / requests);
 }
 
-/** Writes the table: each row against the first, round by round, so that a slow minute cancels out. */
-export function ratioTable(rows, what) {
+/** Formats the results: each row compared with the first of the same round, so that a slow minute cancels out. */
+export function ratioTable(rows, unit) {
   const [first] = rows;
   const cells = rows.map(({ name, rates, cpu }) => [
     name,
@@ -44,5 +44,5 @@ export function ratioTable(rows, what) {
     cpu.length > 0 ? spread(cpu.map((micros, round) => first.cpu[round] / micros)) : "–",
     cpu.length > 0 ? median(cpu).toFixed(1) : "–",
   ]);
-  return table(["", `${what} a second`, `of ${first.name}`, "by processor time", "µs each"], cells);
+  return table(["", `${unit} per second`, `of ${first.name}`, "by CPU time", "µs each"], cells);
 }

@@ -1,11 +1,11 @@
-// An event stream from node:http alone: one buffer for all, written to each when it comes.
+// Event streams with node:http only: one shared buffer is written to every stream.
 import { createServer } from "node:http";
 import { announce } from "./listen.mjs";
 
 const listeners = new Set();
 let count = 1_000_000;
 
-function say(request, response) {
+function broadcast(request, response) {
   const chunks = [];
   request.on("data", (chunk) => chunks.push(chunk));
   request.on("end", () => {
@@ -17,7 +17,7 @@ function say(request, response) {
 
 announce(
   createServer((request, response) => {
-    if (request.method === "POST") return say(request, response);
+    if (request.method === "POST") return broadcast(request, response);
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
     response.write("retry: 1000\n\n");
     listeners.add(response);

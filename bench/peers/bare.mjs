@@ -1,4 +1,4 @@
-// The measure of all others: node:http giving back the bytes it got, without looking at them.
+// The baseline: node:http returns the received bytes without parsing them.
 import { createServer } from "node:http";
 import { announce } from "./listen.mjs";
 

@@ -1,4 +1,4 @@
-// The measured table and nothing around it: rendered to a string for each request, and sent.
+// The measured table only, rendered to a string for each request.
 import { createServer } from "node:http";
 import { h } from "preact";
 import { renderToString } from "preact-render-to-string";

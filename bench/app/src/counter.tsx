@@ -1,6 +1,6 @@
 import { state, view } from "tsweb/browser";
 
-/** The one view of the measured page: what a page with a view costs is in its figure. */
+/** The view of the measured page, so that the result includes the cost of a view. */
 export const Counter = view(() => {
   const counter = state({ count: 0 });
   return (

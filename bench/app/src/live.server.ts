@@ -1,9 +1,9 @@
 import { channel, publish, route, server } from "tsweb";
 
-/** What a page would get: a feed of the one measured channel. */
+/** Returns a feed of the measured channel, as a page would get it. */
 export const feed = server(() => channel("ticks"));
 
-/** Publishes what it is sent. */
+/** Publishes the request's JSON. */
 export const say = route("POST /say", async (request) => {
   await publish("ticks", await request.json());
   return new Response(null, { status: 204 });

@@ -6,7 +6,7 @@ interface Row {
   readonly total: string;
 }
 
-/** The fifty rows that this page and its bare peer show. */
+/** The fifty rows of the measured page and of its bare peer. */
 export const rows: readonly Row[] = Array.from({ length: 50 }, (_, i) => ({
   id: 1000 + i,
   customer: `Customer ${i} & Sons`,
@@ -14,7 +14,7 @@ export const rows: readonly Row[] = Array.from({ length: 50 }, (_, i) => ({
   total: `${(i * 37.5).toFixed(2)} €`,
 }));
 
-/** The markup that is measured. */
+/** The measured markup. */
 export function Table({ rows }: { readonly rows: readonly Row[] }) {
   return (
     <table>
