@@ -1,16 +1,15 @@
 import { type Config, loadConfig } from "./config/index.ts";
 import { FetchInboundRequest, toFetchResponse } from "./http/index.ts";
-import { configureBus } from "./live/index.ts";
 import { createConsoleLogger, createJsonLogger } from "./logging/index.ts";
 import { type ManagedRateStore, openRateStore, type Rate } from "./rate-limit/index.ts";
 import {
   type AppOptions,
-  answerRequest,
   attachInternals,
   buildManifest,
   checkAppOptions,
   checkCalledFunctions,
   createSite,
+  handleRequest,
   listModules,
   type RequestInfo,
   type Site,
@@ -37,7 +36,6 @@ export class App {
   readonly base: string;
 
   readonly #rate: ManagedRateStore | null;
-  readonly #releaseBus: () => Promise<void>;
   #site: Site;
 
   constructor(options: AppOptions) {
@@ -51,17 +49,18 @@ export class App {
     const log = this.config.production ? createJsonLogger() : createConsoleLogger();
     const rate = options.rate ?? DEFAULT_RATE;
     this.#rate = rate === false ? null : openRateStore(rate, { busUrl: this.config.busUrl, log });
-    this.#releaseBus = configureBus({ busUrl: this.config.busUrl, log });
     this.#site = createSite(options, { config: this.config, listing, rate: this.#rate, log });
     attachInternals(this, {
       log,
       inspection: this.#site.inspection,
-      handle: (inbound) => answerRequest(inbound, this.#site),
+      handle: (inbound) => handleRequest(inbound, this.#site),
       onMount: () => this.#warnUnlessBuilt(),
       setDevelopment: (development) => {
+        this.#site.live.setDevelopment();
         this.#site = siteInDevelopment(this.#site, options, development);
       },
     });
+    this.#site.live.register(); // last, so that an application whose constructor throws is not found by publish()
   }
 
   /**
@@ -70,7 +69,7 @@ export class App {
    * Can be passed on without its object: `serve({ fetch: app.fetch })`.
    */
   readonly fetch = async (request: Request, info: RequestInfo = {}): Promise<Response> =>
-    toFetchResponse(await answerRequest(new FetchInboundRequest(request, info.address), this.#site));
+    toFetchResponse(await handleRequest(new FetchInboundRequest(request, info.address), this.#site));
 
   /**
    * Connects to what processes share, before the first request; otherwise the first call does. When Redis is
@@ -82,10 +81,25 @@ export class App {
     await this.#rate?.start();
   }
 
+  /**
+   * Publishes a message to the pages of this application. Use it outside of a request, when the process has several
+   * applications; the contract is that of the function `publish`.
+   *
+   * @param name the channel: 1 to 128 bytes, no control characters
+   * @param data anything that a server function may return, at most 64 KiB of JSON
+   * @throws TypeError for an invalid name
+   * @throws SerializeError for data that cannot be serialised as JSON
+   * @throws RangeError for a message that is too large
+   * @throws Error while the bus is unreachable: then the message may or may not be delivered, at most once
+   * @see docs/protocol.md 10.1
+   */
+  async publish(name: string, data: unknown): Promise<void> {
+    await this.#site.live.publish(name, data);
+  }
+
   /** Closes the connections to what processes share. To be called when no request is in flight any more. */
   async close(): Promise<void> {
-    this.#site.live.close();
-    await this.#releaseBus();
+    await this.#site.live.close();
     await this.#rate?.close();
   }
 

@@ -1,4 +1,3 @@
-import type { Config } from "../config/index.ts";
 import {
   awaitMaybe,
   checkDeclaredLength,
@@ -38,7 +37,7 @@ export interface RequestInfo {
  *
  * Never throws and never rejects: every failure becomes a response, with the ids and the security headers.
  */
-export function answerRequest(
+export function handleRequest(
   inbound: InboundRequest,
   site: Site,
 ): OutboundResponse | Response | Promise<OutboundResponse | Response> {
@@ -95,9 +94,9 @@ async function handlePath(context: RequestContext, path: string, site: Site): Pr
   }
 }
 
-function withSecurity(reply: HandlerResponse, page: object, { pageSecurity }: Site): HandlerResponse {
+function withSecurity(response: HandlerResponse, page: object, { pageSecurity }: Site): HandlerResponse {
   const security = pageSecurity.get(page);
-  return security ? { ...reply, security } : reply;
+  return security ? { ...response, security } : response;
 }
 
 /** Removes slashes at the end of a page's path: below one, the page's relative links would resolve differently. */
