@@ -10,10 +10,12 @@ import { requireInternals } from "../server/index.ts";
 import { memory } from "./bus/index.ts";
 import { createRealtime, publish } from "./index.ts";
 
-const say = compiledServer("say", (text: string) => publish("room", text), { params: { text: "any" } });
+const publish_text = compiledServer("publish_text", (text: string) => publish("room", text), {
+  params: { text: "any" },
+});
 
 /** Makes an application, as the evaluation of an edited src/app.ts does. */
-const evaluate = (): App => createTestApp({ ...liveFunctions, say }, { rate: false });
+const evaluate = (): App => createTestApp({ ...liveFunctions, publish_text }, { rate: false });
 
 /** Marks an application as the development server does before each request. */
 function setDevelopment(app: App): void {
@@ -57,8 +59,8 @@ describe("after an edit", () => {
     const feed = await issueFeed(current, "room");
     const stream = await openEventStream(current, [feed]);
     const earlier = edit();
-    await callOverHttp(earlier, "say", { text: "from the earlier" });
-    await callOverHttp(current, "say", { text: "from the new" });
+    await callOverHttp(earlier, "publish_text", { text: "from the earlier" });
+    await callOverHttp(current, "publish_text", { text: "from the new" });
     expect(await messagesOf(current, feed)).toEqual(["from the earlier", "from the new"]);
     expect(await stream.take(2)).toEqual(["from the earlier", "from the new"]);
     await stream.close();
@@ -101,7 +103,7 @@ describe("after an edit", () => {
     const earlier = edit();
     expect(close).toHaveBeenCalledTimes(1);
     const feed = await issueFeed(current, "room");
-    await callOverHttp(earlier, "say", { text: "from the earlier" });
+    await callOverHttp(earlier, "publish_text", { text: "from the earlier" });
     expect(await messagesOf(current, feed)).toEqual(["from the earlier"]);
   });
 });

@@ -12,8 +12,10 @@ const apps: App[] = [];
 
 /** Returns an application with functions that publish. */
 function open(more: Readonly<Record<string, unknown>> = {}): App {
-  const say = compiledServer("say", (text: string) => publish("room", text), { params: { text: "any" } });
-  const app = createTestApp({ ...liveFunctions, say, ...more }, { rate: false });
+  const publish_text = compiledServer("publish_text", (text: string) => publish("room", text), {
+    params: { text: "any" },
+  });
+  const app = createTestApp({ ...liveFunctions, publish_text, ...more }, { rate: false });
   apps.push(app);
   return app;
 }
@@ -31,8 +33,8 @@ describe("publish in a request", () => {
   it("publishes to the application that handles the request only", async () => {
     const [first, second] = [open(), open()];
     const feeds = [await issueFeed(first, "room"), await issueFeed(second, "room")] as const;
-    await callOverHttp(first, "say", { text: "to the first" });
-    await callOverHttp(second, "say", { text: "to the second" });
+    await callOverHttp(first, "publish_text", { text: "to the first" });
+    await callOverHttp(second, "publish_text", { text: "to the second" });
     expect(await messagesOf(first, feeds[0])).toEqual(["to the first"]);
     expect(await messagesOf(second, feeds[1])).toEqual(["to the second"]);
   });
@@ -41,7 +43,7 @@ describe("publish in a request", () => {
     const inner = open();
     const outer = open({
       relay: compiledServer("relay", async () => {
-        await callOverHttp(inner, "say", { text: "from the inner" });
+        await callOverHttp(inner, "publish_text", { text: "from the inner" });
         await publish("room", "from the outer");
       }),
     });
@@ -117,7 +119,7 @@ describe("realtime.use_bus", () => {
     realtime.use_bus(memory());
     const [first, second] = [open(), open()];
     const feed = await issueFeed(second, "room");
-    await callOverHttp(first, "say", { text: "from the first" });
+    await callOverHttp(first, "publish_text", { text: "from the first" });
     expect(await messagesOf(second, feed)).toEqual(["from the first"]);
   });
 

@@ -3,7 +3,7 @@
  * of them afterwards; and where `request` and `session` are to be had.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { callFunction, buildFaultApp, type FaultApp, sendCall } from "#test/fault-app";
+import { buildFaultApp, callFunction, type FaultApp, sendCall } from "#test/fault-app";
 import type { RunningServer } from "#test/run-tsweb";
 
 let faults: FaultApp;
@@ -139,7 +139,10 @@ describe("request and session", () => {
 
   it("are there in a timer that goes off when the call has been answered", async () => {
     await callFunction(server, "start_timer", {}, { "x-request-id": "left-behind" });
-    await vi.waitFor(async () => expect(await callFunction(server, "timer_contexts")).toEqual(["left-behind of nobody"]), 5_000);
+    await vi.waitFor(
+      async () => expect(await callFunction(server, "timer_contexts")).toEqual(["left-behind of nobody"]),
+      5_000,
+    );
   });
 
   it("say clearly where they are not: outside a request", async () => {
