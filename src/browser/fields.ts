@@ -12,13 +12,13 @@ type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 export function captureFields(nodes: readonly Node[]): () => void {
   const modified = getFields()
     .filter((field) => nodes.some((node) => node.contains(field)) && isModified(field))
-    .map((field) => ({ field, value: field.value }));
+    .map((field) => [field, field.value] as const);
   // Any element may be active; `type` is read from all, the caret from textareas only.
   const active = document.activeElement as HTMLTextAreaElement | null;
   const caret = active?.type === "textarea" && ([active.selectionStart, active.selectionEnd] as const);
 
   return () => {
-    for (const { field, value } of modified) {
+    for (const [field, value] of modified) {
       if (field.value !== value) field.value = value;
       // In a group of radio buttons, only the chosen one receives events.
       if (field.type === "radio" && !(field as HTMLInputElement).checked) continue; // only inputs are radio buttons

@@ -1,3 +1,6 @@
+/**
+ * The connection of a page for live updates. Its state is module state, because a page has one connection.
+ */
 import {
   createEventParser,
   EVENT_STREAM_TYPE,

@@ -51,8 +51,8 @@ export function slot<T extends object>(caller: string, create: (component: Compo
   }
   current.slots ??= [];
   const slots = current.slots as T[]; // a slot is always used by the same call
-  slots[next] ??= create(current);
-  return slots[next++] as T; // created above
+  // biome-ignore lint/suspicious/noAssignInExpressions: shorter in the browser
+  return (slots[next++] ??= create(current));
 }
 
 /** Calls `callback` after the component that is being rendered is in the page. */
