@@ -27,7 +27,8 @@ export function createRealtime({ isBuilt }: { readonly isBuilt: boolean }): Real
     use_bus(bus: Bus): void {
       if (installBus(bus, { isReplaceable: !isBuilt })) return;
       throw new Error(
-        "realtime.use_bus: a bus is already in use. Call it once, at the top of src/app.ts, before anything is published or subscribed to.",
+        "realtime.use_bus: a bus is already in use. Call it once, at the top of src/app.ts, before anything is " +
+          "published or subscribed to.",
       );
     },
   });
