@@ -128,24 +128,69 @@ describe("bufferedBody()", () => {
   });
 });
 
+let server: LocalServer | undefined;
+afterEach(() => server?.close());
+
+/** Sends bytes to a server, and returns its request and response, and the connection. */
+async function receive(bytes: string) {
+  let received: { message: IncomingMessage; response: ServerResponse; inbound: NodeInboundRequest } | undefined;
+  server = await listen((message, response) => {
+    received = { message, response, inbound: new NodeInboundRequest(message, response) };
+  });
+  const client = await openSocket(server.address);
+  client.write(bytes);
+  while (!received) await setImmediate();
+  return { ...received, client };
+}
+
+const HEAD = "POST /echo?a=1 HTTP/1.1\r\nHost: shop.example\r\nX-Two: 1\r\nX-Two: 2\r\n";
+
+describe("readText()", () => {
+  it("returns a body that arrives in parts, without a Fetch Request, and marks nothing as used before", async () => {
+    const { inbound, client } = await receive(`${HEAD}Content-Length: 6\r\n\r\nhell`);
+    expect(inbound.bodyUsed).toBe(false);
+    const text = inbound.readText(100);
+    client.write(Buffer.from("é"));
+    expect(await text).toBe("hellé");
+    client.destroy();
+  });
+
+  it("returns a chunked body, and null for one over the limit", async () => {
+    const chunked = `${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`;
+    const first = await receive(chunked);
+    expect(await first.inbound.readText(5)).toBe("hello");
+    first.client.destroy();
+    await server?.close();
+    const second = await receive(chunked);
+    expect(await second.inbound.readText(4)).toBeNull();
+    second.client.destroy();
+  });
+
+  it("removes a byte order mark, as Request.text() does", async () => {
+    const { inbound, client } = await receive(`${HEAD}Content-Length: 5\r\n\r\n`);
+    client.write(Buffer.from("\ufeffhi"));
+    expect(await inbound.readText(100)).toBe("hi");
+    client.destroy();
+  });
+
+  it("reads the Fetch Request once that was created, and rejects when its body was read", async () => {
+    const { inbound, client } = await receive(`${HEAD}Content-Length: 5\r\n\r\nhello`);
+    expect(await inbound.request.clone().text()).toBe("hello");
+    expect(await inbound.readText(100)).toBe("hello");
+    expect(inbound.bodyUsed).toBe(true);
+    await expect(inbound.readText(100)).rejects.toThrow(TypeError);
+    client.destroy();
+  });
+
+  it("rejects when the connection closes before the end of the body", async () => {
+    const { inbound, client } = await receive(`${HEAD}Content-Length: 5\r\n\r\nhe`);
+    const text = inbound.readText(100);
+    client.resetAndDestroy();
+    await expect(text).rejects.toThrow();
+  });
+});
+
 describe("request", () => {
-  let server: LocalServer | undefined;
-  afterEach(() => server?.close());
-
-  /** Sends bytes to a server, and returns its request and response, and the connection. */
-  async function receive(bytes: string) {
-    let received: { message: IncomingMessage; response: ServerResponse; inbound: NodeInboundRequest } | undefined;
-    server = await listen((message, response) => {
-      received = { message, response, inbound: new NodeInboundRequest(message, response) };
-    });
-    const client = await openSocket(server.address);
-    client.write(bytes);
-    while (!received) await setImmediate();
-    return { ...received, client };
-  }
-
-  const HEAD = "POST /echo?a=1 HTTP/1.1\r\nHost: shop.example\r\nX-Two: 1\r\nX-Two: 2\r\n";
-
   it("has method, URL, headers and body", async () => {
     const { inbound, client } = await receive(`${HEAD}Content-Length: 5\r\n\r\nhello`);
     const { request } = inbound;

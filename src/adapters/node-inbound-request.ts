@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type InboundRequest, originOf } from "../http/index.ts";
+import { type InboundRequest, originOf, readRequestText } from "../http/index.ts";
 import { isRepeated, toHeaders } from "./raw-headers.ts";
-import { bodyOf } from "./request-body.ts";
+import { bodyOf, hasUnreadBody, readIncomingText } from "./request-body.ts";
 import { hostOf, targetOf } from "./request-target.ts";
 
 /** Matches paths that `URL` returns unchanged, so that most requests need no `URL`. */
@@ -81,6 +81,15 @@ export class NodeInboundRequest implements InboundRequest {
     // The parser holds a body to its declared length, and sets `complete` only a moment later.
     if (readableLength === 0 || readableLength !== Number(headers["content-length"])) return null;
     return String(this.#incoming.read());
+  }
+
+  get bodyUsed(): boolean {
+    return this.#request?.bodyUsed ?? false;
+  }
+
+  readText(maxBytes: number): Promise<string | null> {
+    const isDirect = this.#request === undefined && hasUnreadBody(this.#incoming);
+    return isDirect ? readIncomingText(this.#incoming, maxBytes) : readRequestText(this.request, maxBytes);
   }
 
   #scheme(): "http" | "https" {

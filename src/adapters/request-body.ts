@@ -24,6 +24,43 @@ export function bodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | Readab
   return bytes ? new Uint8Array(bytes) : failingStream(consumedBody());
 }
 
+/** Returns whether a request has a body that nobody has read, and that no parser has kept. */
+export function hasUnreadBody(request: ParsedRequest): boolean {
+  return hasBody(request) && !request.readableEnded && !request.destroyed && !Buffer.isBuffer(request.rawBody);
+}
+
+/**
+ * Reads the body of a request as UTF-8 text, without web streams: several times as fast for small bodies. Resolves
+ * with `null` as soon as the body is over the limit; the rest of it is discarded.
+ *
+ * @throws Error if the connection closes before the whole body was received
+ */
+export function readIncomingText(request: IncomingMessage, maxBytes: number): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const finish = (settle: () => void) => {
+      request.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
+      settle();
+    };
+    const onData = (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxBytes) finish(() => resolve(null));
+    };
+    const onEnd = () => finish(() => resolve(decoder.decode(Buffer.concat(chunks))));
+    const onBroken = (error?: Error) => finish(() => reject(error ?? brokenBody()));
+    request.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
+  });
+}
+
+/** Like `Request.text()`, it removes a byte order mark. */
+const decoder = new TextDecoder();
+
+function brokenBody(): Error {
+  return new Error("The connection closed before the whole body was received.");
+}
+
 /** Returns whether a request has a body, by its headers. @see RFC 9112, section 6.3 */
 function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
   if (httpVersionMajor > 1) return true; // HTTP/2 may send a body that neither header announces
@@ -55,7 +92,7 @@ function streamOf(request: IncomingMessage): ReadableStream<Uint8Array> {
     };
     const onBroken = (error?: Error) => {
       stop();
-      controller.error(error ?? new Error("The connection closed before the whole body was received."));
+      controller.error(error ?? brokenBody());
     };
     stop = () => void request.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
     request.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);

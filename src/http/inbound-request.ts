@@ -1,3 +1,4 @@
+import { readRequestText } from "./request-text.ts";
 import { originOf } from "./url-origin.ts";
 
 /**
@@ -30,6 +31,15 @@ export interface InboundRequest {
    * `null`. The body can be read once, either with this method or from `request`.
    */
   bufferedBody(): string | null;
+  /** Whether the body has been read, in whole or in part. */
+  readonly bodyUsed: boolean;
+  /**
+   * Reads the whole body as text, without a Fetch `Request` where the host needs none. Resolves with `null` as soon as
+   * the body is over the limit.
+   *
+   * @throws Error if the connection ends before the body has arrived, or if the body has been read already
+   */
+  readText(maxBytes: number): Promise<string | null>;
 }
 
 /** A request of a host that provides a Fetch `Request`. */
@@ -73,5 +83,13 @@ export class FetchInboundRequest implements InboundRequest {
 
   bufferedBody(): null {
     return null;
+  }
+
+  get bodyUsed(): boolean {
+    return this.request.bodyUsed;
+  }
+
+  readText(maxBytes: number): Promise<string | null> {
+    return readRequestText(this.request, maxBytes);
   }
 }

@@ -21,6 +21,7 @@ export { RequestContext, type StringRecord } from "./request-context.ts";
 export { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
 export { requestId } from "./request-id.ts";
 export { isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
+export { readRequestText } from "./request-text.ts";
 export {
   createSecurityHeaders,
   type SecurityHeaders,

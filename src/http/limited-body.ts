@@ -1,4 +1,5 @@
-import { bodyTooLargeError, hasDeclaredLength, MAX_BODY_BYTES } from "./request-body.ts";
+import { bodyTooLargeError, MAX_BODY_BYTES } from "./request-body.ts";
+import { hasDeclaredLength } from "./request-text.ts";
 
 /**
  * Returns a request whose body fails once it exceeds {@link MAX_BODY_BYTES}, for routes that read the body themselves.

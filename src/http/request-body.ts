@@ -25,16 +25,6 @@ export function checkDeclaredLength(inbound: InboundRequest): void {
 }
 
 /**
- * Returns whether a request has a valid `Content-Length`. The HTTP parser enforces that length, so the body does not
- * have to be counted.
- *
- * When unsure, the body is counted: not every host's parser refuses a malformed length, so only digits are accepted.
- */
-export function hasDeclaredLength(headers: Headers): boolean {
-  return /^\d+$/.test(headers.get("content-length") ?? "");
-}
-
-/**
  * Thrown when the host has read the body before tsweb and did not pass it on. This is a mistake in the host
  * application, not of the client.
  *
@@ -57,17 +47,19 @@ export class BodyUsedError extends Error {
  */
 export function readBody(inbound: InboundRequest): string | Promise<string> {
   checkDeclaredLength(inbound);
-  return inbound.bufferedBody() ?? readWithTimeout(inbound.request);
+  return inbound.bufferedBody() ?? readWithTimeout(inbound);
 }
 
-async function readWithTimeout(request: Request): Promise<string> {
-  const wasUsed = request.bodyUsed;
+async function readWithTimeout(inbound: InboundRequest): Promise<string> {
+  const wasUsed = inbound.bodyUsed;
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(bodyTimeoutError()), BODY_TIMEOUT_SECONDS * 1000);
   });
   try {
-    return await Promise.race([hasDeclaredLength(request.headers) ? request.text() : readCounted(request), timeout]);
+    const text = await Promise.race([inbound.readText(MAX_BODY_BYTES), timeout]);
+    if (text === null) throw bodyTooLargeError();
+    return text;
   } catch (error) {
     const isUsed = error instanceof Error && error.name === "BodyUsedError";
     if (error instanceof RequestError || isUsed || wasUsed) throw error;
@@ -83,17 +75,4 @@ async function readWithTimeout(request: Request): Promise<string> {
 function bodyTimeoutError(): RequestError {
   const message = `The request body took longer than ${BODY_TIMEOUT_SECONDS} seconds to arrive.`;
   return new RequestError("validation_error", message, { status: 408, headers: CONNECTION_CLOSE });
-}
-
-async function readCounted(request: Request): Promise<string> {
-  if (!request.body) return "";
-  const decoder = new TextDecoder();
-  let text = "";
-  let size = 0;
-  for await (const chunk of request.body) {
-    size += chunk.byteLength;
-    if (size > MAX_BODY_BYTES) throw bodyTooLargeError();
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }
