@@ -121,7 +121,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     const attackerPage = await app.users.newPage();
     await attackerPage.goto("/passkey");
     expect(await call(attackerPage, "sign_in_with_passkey", args)).toMatchObject(challengeUsed);
-    expect(await call(attackerPage, "ask_for_passkey", {})).toMatchObject({ status: 200 });
+    expect(await call(attackerPage, "passkey_sign_in_options", {})).toMatchObject({ status: 200 });
     const rejected = { status: 422, body: { error: { message: "The passkey answered another challenge." } } };
     expect(await call(attackerPage, "sign_in_with_passkey", args)).toMatchObject(rejected);
     // The new challenge has been used, too.
@@ -162,15 +162,18 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     const signedOutPage = await app.users.newPage();
     await signedOutPage.goto("/passkey");
     const signedOut = { status: 401, body: { error: { code: "unauthenticated" } } };
-    for (const name of ["new_passkey", "remove_passkey", "add_passkey"]) {
-      const args = { new_passkey: {}, remove_passkey: { id: "x" } }[name] ?? { clientData: "", authData: "" };
+    for (const name of ["passkey_registration_options", "remove_passkey", "add_passkey"]) {
+      const args = { passkey_registration_options: {}, remove_passkey: { id: "x" } }[name] ?? {
+        clientData: "",
+        authData: "",
+      };
       expect(await call(signedOutPage, name, args)).toMatchObject(signedOut);
     }
 
     const { page } = await registerWithPasskey("owner@example.com");
     const emptyResponse = { clientData: "e30", authData: "" };
     expect(await call(page, "add_passkey", emptyResponse)).toMatchObject(signedOut);
-    expect(await call(page, "new_passkey", {})).toMatchObject({ status: 200 });
+    expect(await call(page, "passkey_registration_options", {})).toMatchObject({ status: 200 });
     const rejected = { status: 422, body: { error: { code: "validation_error" } } };
     expect(await call(page, "add_passkey", emptyResponse)).toMatchObject(rejected);
     expect(await call(page, "add_passkey", emptyResponse)).toMatchObject(signedOut);

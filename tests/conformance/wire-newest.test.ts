@@ -1,12 +1,12 @@
 /** The wire suite over the built server, on the newest Node, which is installed first if it is missing. */
 import { startProgram } from "#test/run-tsweb";
-import { NEWEST_NODE, programOf } from "#test/runtimes";
+import { installedProgram, NEWEST_NODE } from "#test/runtimes";
 import { buildWireProject } from "#test/wire-app";
 import { COMMON_ENV, socketTarget, VARIANT_ENV } from "./wire/index.ts";
 import { describeWire } from "./wire.ts";
 
 describeWire(`of the built server on ${NEWEST_NODE.name}`, async () => {
-  const [program, project] = await Promise.all([programOf(NEWEST_NODE), buildWireProject()]);
+  const [program, project] = await Promise.all([installedProgram(NEWEST_NODE), buildWireProject()]);
   const resources: { close(): unknown }[] = [];
   return {
     async open(variant) {

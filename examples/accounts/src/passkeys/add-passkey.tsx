@@ -1,7 +1,7 @@
 import { view } from "tsweb/browser";
 import { createForm, Submit, submitForm } from "../form.tsx";
 import { createPasskey, requirePasskeySupport } from "./authenticator.ts";
-import { add_passkey, new_passkey } from "./passkeys.server.ts";
+import { add_passkey, passkey_registration_options } from "./passkeys.server.ts";
 
 /** The button that adds a passkey to the account. */
 export const AddPasskey = view(() => {
@@ -9,7 +9,7 @@ export const AddPasskey = view(() => {
 
   const add = async () => {
     requirePasskeySupport();
-    const { response } = await createPasskey(await new_passkey());
+    const { response } = await createPasskey(await passkey_registration_options());
     await add_passkey(response.clientDataJSON, response.authenticatorData);
     location.reload();
   };

@@ -18,7 +18,7 @@ const MAX_PASSKEYS = 20;
 const TIMEOUT_MS = 5 * 60_000;
 
 /** Starts the registration of a passkey. Returns the options for `navigator.credentials.create`. */
-export const new_passkey = server({ auth_required: true }, async () => {
+export const passkey_registration_options = server({ auth_required: true }, async () => {
   const { sub, name } = session.require();
   const passkeys = await store.listPasskeys(sub);
   if (passkeys.length >= MAX_PASSKEYS) {
@@ -64,7 +64,7 @@ export const remove_passkey = server({ auth_required: true }, async (id: string)
 });
 
 /** Starts a sign-in with a passkey. Returns the options for `navigator.credentials.get`. */
-export const ask_for_passkey = server(async () => {
+export const passkey_sign_in_options = server(async () => {
   const challenge = randomBytes(32).toString("base64url");
   await issueTicket("passkey-use", JSON.stringify([challenge]));
   return { challenge, rpId: siteUrl().hostname, userVerification: "required", timeout: TIMEOUT_MS } as const;

@@ -1,7 +1,7 @@
 import { view } from "tsweb/browser";
 import { createForm, Submit, submitForm } from "../form.tsx";
 import { requirePasskeySupport, usePasskey } from "./authenticator.ts";
-import { ask_for_passkey, sign_in_with_passkey } from "./passkeys.server.ts";
+import { passkey_sign_in_options, sign_in_with_passkey } from "./passkeys.server.ts";
 
 /** The button that signs in with a passkey. */
 export const UsePasskey = view(() => {
@@ -9,7 +9,7 @@ export const UsePasskey = view(() => {
 
   const signIn = async () => {
     requirePasskeySupport();
-    const { id, response } = await usePasskey(await ask_for_passkey());
+    const { id, response } = await usePasskey(await passkey_sign_in_options());
     await sign_in_with_passkey({
       id,
       clientData: response.clientDataJSON,
