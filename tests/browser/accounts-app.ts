@@ -6,18 +6,18 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { expect } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { type Copy, copyExample } from "#test/copy-example";
-import { build, type Environment, type Running, startBuilt } from "#test/run-tsweb";
+import { copyExample, type ExampleCopy } from "#test/copy-example";
+import { build, type Environment, type RunningServer, startBuilt } from "#test/run-tsweb";
 import { launch } from "./chromium.ts";
 
 /** The running example. */
 export class AccountsApp {
   readonly users: BrowserUsers;
-  readonly #copy: Copy;
+  readonly #copy: ExampleCopy;
   readonly #browser: Browser;
-  readonly #running: Running;
+  readonly #running: RunningServer;
 
-  private constructor(copy: Copy, browser: Browser, running: Running) {
+  private constructor(copy: ExampleCopy, browser: Browser, running: RunningServer) {
     this.users = new BrowserUsers(browser, { baseURL: running.address });
     this.#copy = copy;
     this.#browser = browser;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { type ExampleCopy, copyExample } from "#test/copy-example";
+import { copyExample, type ExampleCopy } from "#test/copy-example";
 import { textOfBuild, textOfPages } from "#test/received-text";
 import { build, type Environment, type RunningServer, runScript, startBuilt, startDev } from "#test/run-tsweb";
 import {

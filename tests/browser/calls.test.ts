@@ -4,7 +4,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { build, type Running, startBuilt } from "#test/run-tsweb";
+import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
 
@@ -114,7 +114,7 @@ export default new App({ modules: [functions, pages] });
 
 let browser: Browser;
 let project: TestProject;
-let running: Running;
+let running: RunningServer;
 let users: BrowserUsers;
 
 beforeAll(async () => {

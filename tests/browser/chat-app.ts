@@ -7,8 +7,8 @@ import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { type Copy, copyExample } from "#test/copy-example";
-import { build, type Environment, type Running, startBuilt, startDev } from "#test/run-tsweb";
+import { copyExample, type ExampleCopy } from "#test/copy-example";
+import { build, type Environment, type RunningServer, startBuilt, startDev } from "#test/run-tsweb";
 import { launch } from "./chromium.ts";
 
 /** The client of the example's database. It is loaded from the example, because it is the example's dependency. */
@@ -30,18 +30,18 @@ interface Database {
 export class ChatApp {
   readonly users: BrowserUsers;
   readonly #mode: (typeof MODES)[number];
-  readonly #copy: Copy;
+  readonly #copy: ExampleCopy;
   readonly #env: Environment;
   readonly #browser: Browser;
   readonly #database: Database;
-  #running: Running;
+  #running: RunningServer;
 
   private constructor(parts: {
     readonly mode: (typeof MODES)[number];
-    readonly copy: Copy;
+    readonly copy: ExampleCopy;
     readonly env: Environment;
     readonly browser: Browser;
-    readonly running: Running;
+    readonly running: RunningServer;
   }) {
     this.#mode = parts.mode;
     this.#copy = parts.copy;
@@ -76,7 +76,7 @@ export class ChatApp {
   async kill(): Promise<{ start(): Promise<void> }> {
     const port = new URL(this.address).port;
     this.#running.signal("SIGKILL");
-    await this.#running.ended;
+    await this.#running.exited;
     return {
       start: async () => {
         this.#running = await start(this.#mode, this.#copy, { ...this.#env, PORT: port });
@@ -130,7 +130,7 @@ export class ChatApp {
   }
 }
 
-function start(mode: (typeof MODES)[number], copy: Copy, env: Environment): Promise<Running> {
+function start(mode: (typeof MODES)[number], copy: ExampleCopy, env: Environment): Promise<RunningServer> {
   return (mode === "built" ? startBuilt : startDev)(copy.dir, env);
 }
 

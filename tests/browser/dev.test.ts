@@ -4,12 +4,12 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
-import { type Running, startDev } from "#test/run-tsweb";
+import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
 
 let project: TestProject;
-let dev: Running;
+let dev: RunningServer;
 let browser: Browser;
 let users: BrowserUsers;
 

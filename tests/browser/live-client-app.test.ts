@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { repository } from "#test/copy-example";
-import { build, type Running, startBuilt, startDev } from "#test/run-tsweb";
+import { build, type RunningServer, startBuilt, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 import { launch } from "./chromium.ts";
 
@@ -13,7 +13,7 @@ const ENV = { WEB_ENV: "development", WEB_AUTH_SECRET: `${"6d".repeat(15)}012345
 
 let browser: Browser;
 let project: TestProject;
-let running: Running;
+let running: RunningServer;
 let users: BrowserUsers;
 
 beforeAll(async () => {

@@ -4,10 +4,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, type TestContext, test } from "vitest";
+import { AppProcess, sharedEnv, shiftedDateArgs } from "#test/app-process";
 import { buildLiveApp } from "#test/live-app";
 import { Nginx } from "#test/nginx";
 import { RedisServer } from "#test/redis-server";
-import { ServerProcess, sharedEnv, shiftedDateArgs } from "#test/server-process";
 import type { TestProject } from "#test/test-project";
 import { publishTexts } from "#test/torture-publisher";
 import { launch } from "./chromium.ts";
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 /** A page that subscribes, and its servers. */
 interface Deployment {
-  readonly server: ServerProcess;
+  readonly server: AppProcess;
   readonly nginx: Nginx;
   readonly redis: RedisServer;
   /** Waits until the page expectText a text. */
@@ -41,7 +41,7 @@ interface Deployment {
 type LoseMessages = (deployment: Deployment) => Promise<void>;
 
 /** Publishes texts. Tries again while the server cannot reach the bus. */
-async function publishWithRetry({ address }: ServerProcess, ...texts: string[]): Promise<void> {
+async function publishWithRetry({ address }: AppProcess, ...texts: string[]): Promise<void> {
   while ((await publishTexts(address, "room", texts)).includes(false)) await pause(50);
 }
 
@@ -100,7 +100,7 @@ const LOSSES: readonly [name: string, isInMemory: boolean, lose: LoseMessages][]
 async function deploy(isInMemory: boolean, { onTestFinished }: TestContext): Promise<Omit<Deployment, "expectText">> {
   const redis = await RedisServer.start({ appendOnly: true });
   onTestFinished(() => redis.stop());
-  const server = await ServerProcess.start(project.dir, sharedEnv(isInMemory ? undefined : redis.url));
+  const server = await AppProcess.start(project.dir, sharedEnv(isInMemory ? undefined : redis.url));
   onTestFinished(async () => void (await server.stop()));
   const nginx = await Nginx.start({ ports: [server.port], gzip: true });
   onTestFinished(() => nginx.stop());

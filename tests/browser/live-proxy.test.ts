@@ -3,10 +3,10 @@
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { AppProcess, acceleratedClockArgs, sharedEnv } from "#test/app-process";
 import { buildLiveApp } from "#test/live-app";
 import { Nginx, type NginxOptions } from "#test/nginx";
 import { RedisServer } from "#test/redis-server";
-import { acceleratedClockArgs, ServerProcess, sharedEnv } from "#test/server-process";
 import type { TestProject } from "#test/test-project";
 import { publishTexts } from "#test/torture-publisher";
 import { launch } from "./chromium.ts";
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 /** Servers behind an nginx. */
 interface Deployment {
-  readonly processes: readonly ServerProcess[];
+  readonly processes: readonly AppProcess[];
   readonly nginx: Nginx;
 }
 
@@ -47,7 +47,7 @@ interface DeploymentOptions {
 
 async function deploy({ busUrl, count = 1, args = [], setup = {} }: DeploymentOptions = {}): Promise<Deployment> {
   const env = sharedEnv(busUrl);
-  const processes = await Promise.all(Array.from({ length: count }, () => ServerProcess.start(project.dir, env, args)));
+  const processes = await Promise.all(Array.from({ length: count }, () => AppProcess.start(project.dir, env, args)));
   cleanups.push(...processes.map((each) => () => each.stop()));
   const nginx = await Nginx.start({ ports: processes.map(({ port }) => port), gzip: true, ...setup });
   cleanups.push(() => nginx.stop());
@@ -85,7 +85,7 @@ async function openPage(nginx: Nginx): Promise<{ page: Page; requests: Requests 
   return { page, requests };
 }
 
-async function publishToRoom({ address }: ServerProcess, ...texts: string[]): Promise<void> {
+async function publishToRoom({ address }: AppProcess, ...texts: string[]): Promise<void> {
   expect(await publishTexts(address, "room", texts)).toEqual(texts.map(() => true));
 }
 
@@ -94,7 +94,7 @@ async function expectTexts(page: Page, texts: readonly string[], timeout = 20_00
   await expect.poll(() => page.locator("output").textContent(), { timeout }).toBe(texts.join());
 }
 
-const firstServer = ({ processes: [process] }: Deployment): ServerProcess => {
+const firstServer = ({ processes: [process] }: Deployment): AppProcess => {
   if (!process) throw new Error("The deployment has no server process.");
   return process;
 };
@@ -134,7 +134,7 @@ describe("behind an nginx that buffers and compresses", () => {
     cleanups.push(() => redis.stop());
     const deployment = await deploy({ busUrl: redis.url, count: 2 });
     const { page, requests } = await openPage(deployment.nginx);
-    const [one, other] = deployment.processes as [ServerProcess, ServerProcess]; // count is 2
+    const [one, other] = deployment.processes as [AppProcess, AppProcess]; // count is 2
     await publishToRoom(one, "1");
     await expectTexts(page, ["1"]);
     await one.kill();
