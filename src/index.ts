@@ -1,7 +1,7 @@
 /// <reference path="./assets.d.ts" preserve="true" />
 
 /**
- * `tsweb`, the server door: what pages and server functions are made of.
+ * `tsweb`: what pages and server functions use.
  */
 export { App, type AppOptions } from "./app.ts";
 export { ConfigError } from "./config/index.ts";

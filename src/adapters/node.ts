@@ -4,7 +4,7 @@ import { internalsOf, type RequestInfo } from "../server/index.ts";
 import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { whenPreviousSent } from "./pipelining.ts";
 import { isUsableTarget, rejectTarget } from "./request-target.ts";
-import { reportUnsent, writeAnswer } from "./write-answer.ts";
+import { reportUnsent, writeResponse } from "./write-response.ts";
 
 /** What Node's `http`, Express and Connect call for each request. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -14,10 +14,10 @@ export interface Fetchable {
   readonly fetch: (request: Request, info: RequestInfo) => Response | Promise<Response>;
 }
 
-type Answer = OutboundResponse | Response;
+type AppResponse = OutboundResponse | Response;
 
 /** Handles a request of Node's server without a Fetch `Request` and `Response` in between. */
-type Handle = (request: InboundRequest) => Answer | Promise<Answer>;
+type Handle = (request: InboundRequest) => AppResponse | Promise<AppResponse>;
 
 /**
  * Returns a handler for Node's own servers that serves an application.
@@ -33,9 +33,9 @@ export function node(app: Fetchable): NodeHandler {
   const handle: Handle = internals ? (inbound) => internals.handle(inbound) : fetchHandler(app);
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     try {
-      const answer = handle(new NodeInboundRequest(request, response));
-      if (isPromise(answer)) void writeWhenReady(answer, response);
-      else writeAnswer(answer, response)?.catch((error) => reportUnsent(error, response));
+      const result = handle(new NodeInboundRequest(request, response));
+      if (isPromise(result)) void writeWhenReady(result, response);
+      else writeResponse(result, response)?.catch((error) => reportUnsent(error, response));
     } catch (error) {
       reportUnsent(error, response);
     }
@@ -46,9 +46,9 @@ export function node(app: Fetchable): NodeHandler {
   };
 }
 
-async function writeWhenReady(answer: PromiseLike<Answer>, response: ServerResponse): Promise<void> {
+async function writeWhenReady(result: PromiseLike<AppResponse>, response: ServerResponse): Promise<void> {
   try {
-    await writeAnswer(await answer, response);
+    await writeResponse(await result, response);
   } catch (error) {
     reportUnsent(error, response);
   }

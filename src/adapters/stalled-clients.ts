@@ -9,8 +9,8 @@ const PROBE_MS = 15_000;
 /**
  * Destroys a streamed response whose client has disconnected although the connection looks open.
  *
- * - A client that has ended its half of the connection is gone: one that has closed the whole connection looks the
- *   same until something is sent. Node would end our half only after all waiting bytes were taken.
+ * - A client that has ended its half of the connection has probably disconnected: one that has closed the whole
+ *   connection looks the same until something is sent. Node would end our half only after all waiting bytes were taken.
  * - A client that takes nothing of the bytes that wait is stalled, see {@link destroyIfStalled}.
  * - A client with nothing to take is probed by TCP keep-alive: a machine that lost power or its network is noticed
  *   within half a minute, even when the stream is silent for hours.

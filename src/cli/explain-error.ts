@@ -73,7 +73,7 @@ async function missingImportPosition(error: unknown): Promise<SourcePosition | u
   return index < 0 ? undefined : { file, line: index + 1, column: (lines[index]?.indexOf(specifier) ?? 0) + 1 };
 }
 
-/** Says how to fix a missing package. Vite's runner resolves it again once a file was saved. */
+/** Returns how to fix a missing package. Vite's runner resolves it again after a file was saved. */
 function installHint(error: unknown): string {
   const specifier = error instanceof Error ? MISSING_IMPORT.exec(error.message)?.[3] : undefined;
   const [, name] = /^((?:@[^/]+\/)?[^@./][^/]*)/.exec(specifier ?? "") ?? [];

@@ -2,7 +2,7 @@
  * The built tsweb/auth on other runtimes: the newest Node, Bun and Deno. `npm run matrix` runs all of them.
  */
 import { expect, test } from "vitest";
-import { NEWEST_NODE, installedProgram, RUNTIMES } from "#test/runtimes";
+import { installedProgram, NEWEST_NODE, RUNTIMES } from "#test/runtimes";
 import { tryToolkit } from "../conformance/auth-toolkit.ts";
 
 const runtimes = [NEWEST_NODE, ...RUNTIMES.filter(({ program }) => program !== "node")];

@@ -29,7 +29,10 @@ function createProject(files?: Readonly<Record<string, string>>): TestProject {
 }
 
 /** Runs a build with plain Node in another folder, without packages in it or above it. */
-async function startInEmptyFolder(dir: string, extraEnv: Readonly<Record<string, string>> = {}): Promise<RunningServer> {
+async function startInEmptyFolder(
+  dir: string,
+  extraEnv: Readonly<Record<string, string>> = {},
+): Promise<RunningServer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "tsweb-built-")));
   cpSync(join(dir, "dist"), join(folder, "app"), { recursive: true });
   const server = await startNode(folder, ["app/server.mjs"], { ...env, ...extraEnv });

@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 /** Parts of the server's files, which no response may contain. */
-const SECRETS = ["root:x:0", "serve(app)", "export const buildManifest", "Says by one file", '"mappings"'];
+const SECRETS = ["root:x:0", "serve(app)", "export const buildManifest", "Creates one file", '"mappings"'];
 
 const HOST = "Host: localhost";
 

@@ -66,15 +66,15 @@ const FILES = {
     import app from "../src/app.ts";
     import type * as shop from "../src/shop.server.ts";
 
-    const guest = visitor(app);
-    const { status, location } = await guest.get("/shop/old");
-    const before = await guest.rpc("whoami").catch(({ code }) => code);
-    guest.login("ada", { name: "Ada" });
+    const user = visitor(app);
+    const { status, location } = await user.get("/shop/old");
+    const before = await user.rpc("whoami").catch(({ code }) => code);
+    user.login("ada", { name: "Ada" });
     const values: unknown[] = [];
-    for await (const n of guest.stream("countdown", { from: 2 })) values.push(n);
-    const text = (await guest.get("/shop/old", { follow: true })).text;
-    const sum = await guest.client<typeof shop>().add(1);
-    console.log(JSON.stringify({ status, location, before, after: await guest.rpc("whoami"), values, text, sum }));
+    for await (const n of user.stream("countdown", { from: 2 })) values.push(n);
+    const text = (await user.get("/shop/old", { follow: true })).text;
+    const sum = await user.client<typeof shop>().add(1);
+    console.log(JSON.stringify({ status, location, before, after: await user.rpc("whoami"), values, text, sum }));
     process.exit();
   `,
 } as const;

@@ -18,11 +18,11 @@ beforeAll(async () => {
       export const ping = server(() => "pong");
       export const forget = server(() => {
         void Promise.reject(new Error("Lost on the way"));
-        return "gone";
+        return "returned";
       });
       export const forget_to_publish = server(() => {
         void publish("x".repeat(129), 1);
-        return "gone";
+        return "returned";
       });`,
   });
   await build(site.dir);
@@ -42,8 +42,8 @@ it.each([
 ])("a server that is %s survives an unhandled rejection, and logs it with its stack", async (_, start) => {
   const server = await start(site.dir, { WEB_ENV: "development" });
   try {
-    expect(await call(server, "forget")).toBe("gone");
-    expect(await call(server, "forget_to_publish")).toBe("gone");
+    expect(await call(server, "forget")).toBe("returned");
+    expect(await call(server, "forget_to_publish")).toBe("returned");
     await expect.poll(() => server.output()).toMatch(/Lost on the way.*calls\.server\.ts.*channel/s);
     expect(server.output()).toContain("Unhandled promise rejection. Await the promise, or catch its error");
     expect(await call(server, "ping")).toBe("pong");

@@ -9,9 +9,9 @@ import { destroyIfGone, destroyIfStalled } from "./stalled-clients.ts";
  *
  * @returns nothing when all was written at once; otherwise a promise that rejects when the response could not be sent
  */
-export function writeAnswer(answer: OutboundResponse | Response, response: ServerResponse): void | Promise<void> {
-  if (answer instanceof Response) return writeFetchResponse(answer, response);
-  const outbound = withEarlierCookies(answer, response);
+export function writeResponse(result: OutboundResponse | Response, response: ServerResponse): void | Promise<void> {
+  if (result instanceof Response) return writeFetchResponse(result, response);
+  const outbound = withEarlierCookies(result, response);
   const { status, headers, body } = outbound;
   if (typeof body === "string" || body === null) {
     if (response.req.complete || !closesConnection(headers)) return writeBuffered(outbound, body, response);
@@ -42,12 +42,12 @@ function writeBuffered({ status, headers }: OutboundResponse, body: string | nul
   if (response.writableLength > 0) destroyIfStalled(response); // most responses have been handed to the system by now
 }
 
-async function writeFetchResponse(answer: Response, response: ServerResponse): Promise<void> {
-  const { status, statusText, body } = answer;
-  const outbound = withEarlierCookies({ status, headers: [...answer.headers].flat(), body }, response);
+async function writeFetchResponse(result: Response, response: ServerResponse): Promise<void> {
+  const { status, statusText, body } = result;
+  const outbound = withEarlierCookies({ status, headers: [...result.headers].flat(), body }, response);
   destroyIfGone(response);
   if (!response.req.complete && closesConnection(outbound.headers)) {
-    return writeLingering(outbound, new Uint8Array(await answer.arrayBuffer()), response);
+    return writeLingering(outbound, new Uint8Array(await result.arrayBuffer()), response);
   }
   // Bytes beyond the length that a route declares would be read as the next response on the connection.
   response.strictContentLength = true;
@@ -80,7 +80,7 @@ async function writeLingering(
 /** Writes a stream with backpressure, and cancels it when the client disconnects. */
 async function writeStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
   const reader = body.getReader();
-  const cancel = () => void reader.cancel().catch(() => undefined); // the client has gone: nobody needs the reason
+  const cancel = () => void reader.cancel().catch(() => undefined); // the client has disconnected
   if (response.destroyed) return cancel();
   if (response.req.method === "HEAD") {
     cancel();
@@ -115,7 +115,7 @@ function drained(response: ServerResponse): Promise<void> {
 }
 
 /**
- * Adds the cookies of an answer to those that Express, for example, has set before us, and returns the answer without
+ * Adds the cookies of a response to those that Express, for example, has set before, and returns the response without
  * them. On a response that has headers already, some versions of Node keep only the last of a repeated name.
  */
 function withEarlierCookies(outbound: OutboundResponse, response: ServerResponse): OutboundResponse {
