@@ -4,8 +4,8 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Running, startProgram } from "#test/run-tsweb";
-import { programOf, type Runtime, versionOf } from "#test/runtimes";
+import { type RunningServer, startProgram } from "#test/run-tsweb";
+import { installedProgram, type Runtime, versionOf } from "#test/runtimes";
 import { tryToolkit } from "./auth-toolkit.ts";
 import { COMMON_ENV, socketTarget, type Target, VARIANT_ENV, type Variant, WIRE_CASES } from "./wire/index.ts";
 
@@ -30,7 +30,7 @@ type Counts = Pick<SuiteResult, "passed" | "failures">;
  * @param dir the folder of the built application
  */
 export async function testRuntime(runtime: Runtime, dir: string): Promise<SuiteResult[]> {
-  const program = await programOf(runtime);
+  const program = await installedProgram(runtime);
   const name = `${runtime.name.split(" ")[0]} ${await versionOf(program)}`;
   const builtServer = {
     runtime: name,
@@ -55,7 +55,7 @@ async function runToolkit(program: string, { args }: Runtime): Promise<Counts> {
   return { passed: results.length - failures.length, failures };
 }
 
-type StartServer = (variant: Variant) => Promise<Running>;
+type StartServer = (variant: Variant) => Promise<RunningServer>;
 
 function serverStarter(program: string, { args }: Runtime, dir: string, file: string): StartServer {
   return (variant) => startProgram(program, [...args, file], { dir, env: { ...COMMON_ENV, ...VARIANT_ENV[variant] } });
@@ -107,7 +107,7 @@ async function startTarget(
     close() {
       target.close();
       server.signal("SIGKILL"); // This suite does not test how a server stops.
-      return server.ended;
+      return server.exited;
     },
   };
 }

@@ -1,13 +1,13 @@
 /** A short run of `npm run fuzz` with a fixed seed. Every response follows docs/protocol.md, and the server keeps running. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type Running, startBuilt } from "#test/run-tsweb";
+import { type RunningServer, startBuilt } from "#test/run-tsweb";
 import { type BuiltWireApp, buildWireApp } from "#test/wire-app";
 import { fuzzInProcess, fuzzOverSockets } from "./index.ts";
 
 const SEED = 20;
 
 let app: BuiltWireApp;
-let server: Running;
+let server: RunningServer;
 
 beforeAll(async () => {
   app = await buildWireApp();
