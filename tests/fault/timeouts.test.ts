@@ -1,6 +1,6 @@
 /**
- * Calls of a built server that take longer than they may, in a process of its own, and what becomes
- * of them afterwards; and where `request` and `session` are to be had.
+ * Calls of a built server that exceed their time limit, what happens to them afterwards, and where `request` and
+ * `session` are available. The server runs in a process of its own.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { buildFaultApp, callFunction, type FaultApp, sendCall } from "#test/fault-app";
@@ -22,13 +22,13 @@ afterAll(async () => {
 
 let calls = 0;
 const nextKey = () => `call ${++calls}`;
-const afterwards = (key: string) => callFunction<string[]>(server, "events_of", { key });
+const readEvents = (key: string) => callFunction<string[]>(server, "events_of", { key });
 
-/** Sends a call, and gives the answer with the time it took. */
+/** Sends a call, and returns its response and its duration in milliseconds. */
 async function timed(name: string, args: object) {
-  const began = performance.now();
+  const startMs = performance.now();
   const { status, text } = await sendCall(server, name, args);
-  return { status, body: JSON.parse(text), ms: performance.now() - began };
+  return { status, body: JSON.parse(text), ms: performance.now() - startMs };
 }
 
 const LIMITS = [
@@ -37,10 +37,10 @@ const LIMITS = [
 ] as const;
 
 describe.each(LIMITS)("the time limit %s", (_, name, seconds) => {
-  it("answers 504 within 100 ms of it, and aborts the signal", async () => {
-    await Promise.all([callFunction(server, "ping"), callFunction(server, "ping")]); // both connections are there
+  it("responds with 504 within 100 ms after the limit, and aborts the signal", async () => {
+    await Promise.all([callFunction(server, "ping"), callFunction(server, "ping")]); // opens both connections
     const key = nextKey();
-    // A timer of the same length in the same process tells how late this machine is just now.
+    // A timer of the same length in the same process shows how late timers are on this machine at the moment.
     const [late, timer] = await Promise.all([
       timed(name, { key, seconds: seconds + 0.5, end: "resolves" }),
       timed("long_limit", { key: nextKey(), seconds, end: "resolves" }),
@@ -52,50 +52,50 @@ describe.each(LIMITS)("the time limit %s", (_, name, seconds) => {
     });
     expect(late.ms).toBeGreaterThanOrEqual(seconds * 1000 - 5);
     expect(late.ms).toBeLessThan(timer.ms + 100);
-    expect(await afterwards(key)).toEqual(["aborted: timeout"]);
+    expect(await readEvents(key)).toEqual(["aborted: timeout"]);
   });
 
-  it("lets through what takes less", async () => {
+  it("does not affect a call that takes less time", async () => {
     const key = nextKey();
     expect(await callFunction(server, name, { key, seconds: seconds / 2, end: "resolves" })).toBe("done");
-    // Once its time would have been over, nothing has happened to it.
+    // Nothing happens to it when the limit would have been reached.
     await callFunction(server, "long_limit", { key: nextKey(), seconds, end: "resolves" });
-    expect(await afterwards(key)).toEqual(["in time"]);
+    expect(await readEvents(key)).toEqual(["in time"]);
   });
 });
 
-it("a function's own time may be longer than the application's", async () => {
+it("the time limit of a function can be longer than that of the application", async () => {
   expect(await callFunction(server, "long_limit", { key: nextKey(), seconds: 1.2, end: "resolves" })).toBe("done");
 });
 
-describe("what a call still does after its time", () => {
+describe("a call after its time limit", () => {
   it.each([
     ["resolves", []],
     ["rejects", []],
     ["signs in", [expect.stringContaining("cannot be set: the headers of the response have already been sent")]],
-  ])("%s: it is dropped", async (end, more) => {
+  ])("is ignored when it %s", async (end, more) => {
     const key = nextKey();
     const { status, headers } = await sendCall(server, "short_limit", { key, seconds: 0.3, end });
     expect(status).toBe(504);
     expect(headers.getSetCookie()).toEqual([]);
-    const wanted = ["aborted: timeout", "late", ...more];
-    await vi.waitFor(async () => expect(await afterwards(key)).toEqual(wanted), 5_000);
+    const expected = ["aborted: timeout", "late", ...more];
+    await vi.waitFor(async () => expect(await readEvents(key)).toEqual(expected), 5_000);
     expect(await callFunction(server, "ping")).toBe("pong");
   });
 
-  it("a rejection in the moment of the limit is dropped, and the limit told", async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => sendCall(server, "reject_at_limit")));
-    for (const { status, text } of answers) expect([status, JSON.parse(text).error.code]).toEqual([504, "timeout"]);
+  it("is reported as timed out when it rejects at the moment of the limit", async () => {
+    const responses = await Promise.all(Array.from({ length: 20 }, () => sendCall(server, "reject_at_limit")));
+    for (const { status, text } of responses) expect([status, JSON.parse(text).error.code]).toEqual([504, "timeout"]);
   });
 
-  it("is no failure in the log", () => {
+  it("is not logged as an error", () => {
     expect(server.output()).not.toMatch(/"level":"error"|rejected after the time limit|Unhandled|unhandled/);
   });
 });
 
-/** What a way of going on must see: the request's own id, and its own visitor. */
+/** Every kind of continuation must see the id and the user of its own request. */
 describe("request and session", () => {
-  const visitor = async (sub: string) => {
+  const signIn = async (sub: string) => {
     const { headers } = await sendCall(server, "sign_in", { sub });
     return headers
       .getSetCookie()
@@ -103,17 +103,17 @@ describe("request and session", () => {
       .join("; ");
   };
 
-  it("are there in every way that a function goes on, each visitor's own", async () => {
-    const ways = await callFunction<string[]>(server, "continuation_names");
-    expect(ways.length).toBeGreaterThan(10);
-    const cookies = await Promise.all(["ada", "grace"].map(visitor));
-    const asked = [...ways, ...ways, ...ways].flatMap((way, at) =>
-      ["ada", "grace"].map((sub, who) => ({ way, sub, id: `way-${at}-${who}`, cookie: cookies[who] ?? "" })),
+  it("are those of the request in every kind of continuation", async () => {
+    const continuations = await callFunction<string[]>(server, "continuation_names");
+    expect(continuations.length).toBeGreaterThan(10);
+    const cookies = await Promise.all(["ada", "grace"].map(signIn));
+    const calls = [...continuations, ...continuations, ...continuations].flatMap((name, at) =>
+      ["ada", "grace"].map((sub, who) => ({ name, sub, id: `continuation-${at}-${who}`, cookie: cookies[who] ?? "" })),
     );
     await Promise.all(
-      asked.map(async ({ way, sub, id, cookie }) => {
-        const seen = await callFunction(server, "run_continuation", { name: way }, { "x-request-id": id, cookie });
-        expect(seen, way).toBe(`${id} of ${sub}`);
+      calls.map(async ({ name, sub, id, cookie }) => {
+        const seen = await callFunction(server, "run_continuation", { name }, { "x-request-id": id, cookie });
+        expect(seen, name).toBe(`${id} of ${sub}`);
       }),
     );
   });
@@ -121,8 +121,8 @@ describe("request and session", () => {
   it.each([
     ["sync_generator", 4],
     ["async_generator", 5],
-  ])("are there at every step of a generator: %s", async (name, count) => {
-    const cookie = await visitor("ada");
+  ])("are available in every step of a %s", async (name, count) => {
+    const cookie = await signIn("ada");
     await Promise.all(
       Array.from({ length: 10 }, async (_, at) => {
         const id = `steps-${name}-${at}`;
@@ -137,7 +137,7 @@ describe("request and session", () => {
     );
   });
 
-  it("are there in a timer that goes off when the call has been answered", async () => {
+  it("are available in a timer that fires after the response was sent", async () => {
     await callFunction(server, "start_timer", {}, { "x-request-id": "left-behind" });
     await vi.waitFor(
       async () => expect(await callFunction(server, "timer_contexts")).toEqual(["left-behind of nobody"]),
@@ -145,7 +145,7 @@ describe("request and session", () => {
     );
   });
 
-  it("say clearly where they are not: outside a request", async () => {
+  it("throw outside a request, and name the places where they work", async () => {
     const messages = await callFunction<Record<string, string>>(server, "messages_outside_requests");
     expect(Object.keys(messages)).toHaveLength(24);
     for (const [misuse, message] of Object.entries(messages)) {
@@ -158,13 +158,13 @@ describe("request and session", () => {
 describe("the log of an internal error", () => {
   const SECRETS = ["hunter2-password", "4111111111111111", "secret-of-the-header", "secret-of-the-cookie"];
 
-  /** Calls what fails, and gives the line of the log and the cookie it was sent. */
-  async function crashed(name: string, args: object, id: string) {
+  /** Calls a function that throws, and returns the log entry of the error. */
+  async function callAndReadLog(name: string, args: object, id: string) {
     const { headers } = await sendCall(server, "sign_in", { sub: "ada" });
     const session = headers.getSetCookie()[0]?.split(";")[0] ?? "";
     const {
       status,
-      headers: answered,
+      headers: responseHeaders,
       text,
     } = await sendCall(server, name, args, {
       "x-request-id": id,
@@ -173,9 +173,9 @@ describe("the log of an internal error", () => {
       cookie: `${session}; other=secret-of-the-cookie`,
     });
     expect(status).toBe(500);
-    expect(answered.get("x-request-id")).toBe(id);
+    expect(responseHeaders.get("x-request-id")).toBe(id);
     expect(JSON.parse(text).error).toEqual({ code: "internal", message: expect.stringContaining(id), details: {} });
-    // The log comes another way than the answer, and perhaps later.
+    // The log arrives through another pipe than the response, possibly later.
     const lines = await vi.waitFor(() => {
       const found = server
         .output()
@@ -190,9 +190,9 @@ describe("the log of an internal error", () => {
     return JSON.parse(line);
   }
 
-  it("has the stack, of its cause too, and the answer's id, and nothing that is secret", async () => {
+  it("contains the stacks of the error and its cause and the request id, and no secret", async () => {
     const args = { password: "hunter2-password", card: { number: "4111111111111111" } };
-    const line = await crashed("crash", args, "the-one-that-failed");
+    const line = await callAndReadLog("crash", args, "the-one-that-failed");
     expect(line).toMatchObject({ level: "error", id: "the-one-that-failed", msg: "The call of crash failed" });
     expect(line.err).toMatchObject({ type: "Error", message: "The order failed", status: 502 });
     expect(line.err.stack).toMatch(/Error: The order failed\n.*calls\.server\.ts:\d+:\d+/);
@@ -200,8 +200,8 @@ describe("the log of an internal error", () => {
     expect(line.err.cause.stack).toMatch(/calls\.server\.ts:\d+:\d+/);
   });
 
-  it("tells what was thrown in its place, by its kind alone", async () => {
-    const line = await crashed("throw_object", { password: "hunter2-password" }, "the-odd-one");
+  it("contains only the type of a thrown value that is not an Error", async () => {
+    const line = await callAndReadLog("throw_object", { password: "hunter2-password" }, "the-odd-one");
     expect(line.err).toEqual({ type: "Object", message: "A value of type Object was thrown instead of an Error." });
   });
 });
