@@ -9,7 +9,7 @@ export {
   type SourceRange,
   sourceLocation,
 } from "./compile-error.ts";
-export { type ExportEntry, exportsOfLocal, type ModuleExports, readExports } from "./exports.ts";
+export { exportsOfLocal, type ModuleExports, readExports } from "./exports.ts";
 export { hasAssetQuery, isInNodeModules, isScript, isServerModule, stripQuery } from "./module-id.ts";
 export { findModuleReferences, type ModuleReference, type ReferencedName } from "./module-references.ts";
 export { parse } from "./parse.ts";
