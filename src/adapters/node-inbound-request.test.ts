@@ -84,6 +84,20 @@ describe("origin", () => {
     expect(origins).toEqual(hosts.map((name) => new URL(`http://${name}`).origin));
   });
 
+  it.each([
+    [undefined, "http:"],
+    [false, "http:"], // as Bun has it
+    [true, "https:"],
+  ])("has the scheme of a socket whose property encrypted is %s", (encrypted, scheme) => {
+    const socket = new Socket();
+    if (encrypted !== undefined) Object.assign(socket, { encrypted });
+    const message = new IncomingMessage(socket);
+    Object.assign(message, { url: "/", headers: { host: "scheme.example" } });
+    const inbound = new NodeInboundRequest(message, new ServerResponse(message));
+    expect(inbound.origin).toBe(`${scheme}//scheme.example`);
+    expect(inbound.url.protocol).toBe(scheme);
+  });
+
   it("does not depend on path and query", () => {
     const host = ["host", "shop.example:80"] as const;
     expect(requestWithHeaders("/a?b=http://other.example", [host]).origin).toBe("http://shop.example");

@@ -93,7 +93,9 @@ export class NodeInboundRequest implements InboundRequest {
   }
 
   #scheme(): "http" | "https" {
-    return "encrypted" in this.#incoming.socket ? "https" : "http";
+    // Only TLS sockets of Node have the property; Bun's sockets all have it.
+    const { socket } = this.#incoming;
+    return "encrypted" in socket && socket.encrypted ? "https" : "http";
   }
 
   #createRequest(): Request {
