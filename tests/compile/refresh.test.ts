@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Running, startDev } from "#test/run-tsweb";
+import { type RunningServer, startDev } from "#test/run-tsweb";
 import { launch } from "../browser/chromium.ts";
 import { Project } from "./project.ts";
 
@@ -31,7 +31,7 @@ export const Counter = view(({ start }: { start: number }) => {
 describe("while a page is open, an edit", () => {
   let browser: Browser;
   let project: Project;
-  let server: Running;
+  let server: RunningServer;
   let page: Page;
   const pageErrors: string[] = [];
 

@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { RedisServer } from "#test/redis-server";
-import { build, type Running, startBuilt } from "#test/run-tsweb";
+import { build, type RunningServer, startBuilt } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const UNREACHABLE = "The shared rate limit store is unreachable";
@@ -12,7 +12,7 @@ const REACHABLE = "The shared rate limit store is reachable again";
 
 let site: TestProject;
 let redis: RedisServer;
-let servers: Running[];
+let servers: RunningServer[];
 
 beforeAll(async () => {
   site = TestProject.fromFiles({
@@ -43,7 +43,7 @@ afterEach(async () => {
   expect(codes).toEqual([0, 0]);
 });
 
-async function call(server: Running | undefined, client: string): Promise<Response> {
+async function call(server: RunningServer | undefined, client: string): Promise<Response> {
   const response = await fetch(`${server?.address}/__web/rpc/ping`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-forwarded-for": client },
@@ -67,7 +67,7 @@ async function callBoth(times: number, client: string): Promise<Record<number, n
   return counts;
 }
 
-const logLines = (server: Running, part: string) =>
+const logLines = (server: RunningServer, part: string) =>
   server
     .output()
     .split("\n")
