@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { collect } from "#test/collect";
-import { type ReceivedCall, rejectionOf, respondWithJson, respondWithLines, StubServer } from "#test/stub-server";
+import { type ReceivedCall, rejectionFieldsOf, respondWithJson, respondWithLines, StubServer } from "#test/stub-server";
 
 let server: StubServer;
 
@@ -76,7 +76,7 @@ describe("a stream", () => {
       { error: { code: "conflict", message: "No more.", details: { left: 2 } } },
     );
     const received: unknown[] = [];
-    expect(await rejectionOf(collect(stream("f", [])(), received))).toMatchObject({
+    expect(await rejectionFieldsOf(collect(stream("f", [])(), received))).toMatchObject({
       code: "conflict",
       message: "No more.",
       details: { left: 2 },
@@ -92,7 +92,7 @@ describe("a stream", () => {
     const { stream } = await server.load();
     server.respond = ({ response }) => response.writeHead(200).end(text);
     const received: unknown[] = [];
-    const failure = await rejectionOf(collect(stream("f", [])(), received));
+    const failure = await rejectionFieldsOf(collect(stream("f", [])(), received));
     expect(failure).toMatchObject({ name: "RPCError", code: "internal", message: "f: the stream ended early" });
     expect(failure.cause).toBeInstanceOf(Error);
     expect(received).toEqual([1]);
@@ -101,7 +101,7 @@ describe("a stream", () => {
   test("whose connection breaks throws an error", async () => {
     const { stream } = await server.load();
     server.respond = ({ response }) => response.writeHead(200).write('{"chunk":1}\n', () => response.destroy());
-    expect(await rejectionOf(collect(stream("f", [])()))).toMatchObject({
+    expect(await rejectionFieldsOf(collect(stream("f", [])()))).toMatchObject({
       code: "internal",
       message: "f: the stream ended early",
       cause: expect.objectContaining({ name: "TypeError" }),
@@ -111,7 +111,7 @@ describe("a stream", () => {
   test("that is rejected throws the function's error", async () => {
     const { stream } = await server.load();
     server.respond = respondWithJson(401, { error: { code: "unauthenticated", message: "Sign in.", details: {} } });
-    expect(await rejectionOf(collect(stream("f", [])()))).toMatchObject({
+    expect(await rejectionFieldsOf(collect(stream("f", [])()))).toMatchObject({
       code: "unauthenticated",
       message: "Sign in.",
     });
@@ -120,7 +120,7 @@ describe("a stream", () => {
   test("that a proxy answers throws an error by its status", async () => {
     const { stream } = await server.load();
     server.respond = ({ response }) => response.writeHead(504).end("<h1>proxy</h1>");
-    expect(await rejectionOf(collect(stream("f", [])()))).toMatchObject({ code: "timeout" });
+    expect(await rejectionFieldsOf(collect(stream("f", [])()))).toMatchObject({ code: "timeout" });
   });
 
   test("can be read once", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { collect } from "#test/collect";
-import { rejectionOf, respondWithJson, respondWithLines, StubServer } from "#test/stub-server";
+import { rejectionFieldsOf, respondWithJson, respondWithLines, StubServer } from "#test/stub-server";
 
 let server: StubServer;
 
@@ -69,7 +69,7 @@ describe("a call", () => {
     [undefined, [{}, {}], "f: too many arguments: 2, at most 1"],
   ])("with too many arguments rejects and sends nothing", async (params, values, message) => {
     const { stub } = await server.load();
-    expect(await rejectionOf(stub("f", params)(...values))).toMatchObject({ code: "validation_error", message });
+    expect(await rejectionFieldsOf(stub("f", params)(...values))).toMatchObject({ code: "validation_error", message });
     expect(server.calls).toEqual([]);
   });
 
@@ -88,13 +88,13 @@ describe("an error of the function", () => {
     });
     const call = stub("register", [])();
     await expect(call).rejects.toBeInstanceOf(RPCError);
-    expect(await rejectionOf(call)).toMatchObject({ code: "conflict", message: "Taken.", details: { field: "email" } });
+    expect(await rejectionFieldsOf(call)).toMatchObject({ code: "conflict", message: "Taken.", details: { field: "email" } });
   });
 
   test("with an unknown code is internal", async () => {
     const { stub } = await server.load();
     server.respond = respondWithJson(418, { error: { code: "teapot", message: "Short and stout.", details: {} } });
-    expect(await rejectionOf(stub("f", [])())).toMatchObject({ code: "internal", message: "Short and stout." });
+    expect(await rejectionFieldsOf(stub("f", [])())).toMatchObject({ code: "internal", message: "Short and stout." });
   });
 });
 
@@ -113,7 +113,7 @@ describe("a response that is not the application's", () => {
     const { stub } = await server.load();
     server.respond = ({ response }) =>
       response.writeHead(status, { "content-type": "text/html" }).end("<h1>proxy</h1>");
-    expect(await rejectionOf(stub("f", [])())).toEqual({
+    expect(await rejectionFieldsOf(stub("f", [])())).toEqual({
       name: "RPCError",
       code,
       message: `f: unexpected response (${status})`,
@@ -125,7 +125,7 @@ describe("a response that is not the application's", () => {
   test.each([null, 1, "text", [], {}, { results: 1 }])("with the JSON %j is an internal error", async (body) => {
     const { stub } = await server.load();
     server.respond = respondWithJson(200, body);
-    expect(await rejectionOf(stub("f", [])())).toMatchObject({
+    expect(await rejectionFieldsOf(stub("f", [])())).toMatchObject({
       code: "internal",
       message: "f: unexpected response (200)",
     });
@@ -134,12 +134,12 @@ describe("a response that is not the application's", () => {
   test("with a result and an error status is an internal error", async () => {
     const { stub } = await server.load();
     server.respond = respondWithJson(500, { result: 1 });
-    expect(await rejectionOf(stub("f", [])())).toMatchObject({ code: "internal" });
+    expect(await rejectionFieldsOf(stub("f", [])())).toMatchObject({ code: "internal" });
   });
 
   test("is missing if the server is unreachable: an error with the cause", async () => {
-    const { stub } = await server.load({ at: "http://127.0.0.1:1" });
-    expect(await rejectionOf(stub("f", [])())).toEqual({
+    const { stub } = await server.load({ base: "http://127.0.0.1:1" });
+    expect(await rejectionFieldsOf(stub("f", [])())).toEqual({
       name: "RPCError",
       code: "internal",
       message: "f: server unreachable",
@@ -178,20 +178,20 @@ describe("the CSRF token", () => {
     const { stub } = await server.load({ token: "old" });
     server.respond = (call) =>
       respondWithJson(403, forbiddenBody, { "x-csrf-token": `new${server.calls.length}` })(call);
-    expect(await rejectionOf(stub("f", [])())).toMatchObject({ code: "forbidden", message: "Reload the page." });
+    expect(await rejectionFieldsOf(stub("f", [])())).toMatchObject({ code: "forbidden", message: "Reload the page." });
     expect(server.calls.length).toBe(2);
   });
 
   test("is the reason for a retry only with 403 and a fresh token", async () => {
     const { stub } = await server.load({ token: "old" });
     server.respond = respondWithJson(403, forbiddenBody);
-    await rejectionOf(stub("f", [])());
+    await rejectionFieldsOf(stub("f", [])());
     server.respond = respondWithJson(
       409,
       { error: { code: "conflict", message: "", details: {} } },
       { "x-csrf-token": "new" },
     );
-    await rejectionOf(stub("f", [])());
+    await rejectionFieldsOf(stub("f", [])());
     expect(server.calls.length).toBe(2);
   });
 

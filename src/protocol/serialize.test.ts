@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { createElement } from "preact";
 import { describe, expect, it } from "vitest";
-import { Money, PlainDate } from "#test/sent-classes";
+import { Money, PlainDate } from "#test/serializable-classes";
 import { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";
 
 /** Returns a value after it was serialised and parsed. */

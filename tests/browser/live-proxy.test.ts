@@ -42,14 +42,15 @@ interface DeploymentOptions {
   readonly count?: number;
   /** Arguments for Node. */
   readonly args?: readonly string[];
-  readonly setup?: Partial<NginxOptions>;
+  readonly nginxOptions?: Partial<NginxOptions>;
 }
 
-async function deploy({ busUrl, count = 1, args = [], setup = {} }: DeploymentOptions = {}): Promise<Deployment> {
+async function deploy(options: DeploymentOptions = {}): Promise<Deployment> {
+  const { busUrl, count = 1, args = [], nginxOptions } = options;
   const env = sharedEnv(busUrl);
   const processes = await Promise.all(Array.from({ length: count }, () => AppProcess.start(project.dir, env, args)));
   cleanups.push(...processes.map((each) => () => each.stop()));
-  const nginx = await Nginx.start({ ports: processes.map(({ port }) => port), gzip: true, ...setup });
+  const nginx = await Nginx.start({ ports: processes.map(({ port }) => port), gzip: true, ...nginxOptions });
   cleanups.push(() => nginx.stop());
   return { processes, nginx };
 }
@@ -167,7 +168,7 @@ describe("behind an nginx that buffers and compresses", () => {
   });
 
   test("a page polls if nginx rejects event streams", async () => {
-    const deployment = await deploy({ setup: { rejectsStreams: true } });
+    const deployment = await deploy({ nginxOptions: { rejectsStreams: true } });
     const { page, requests } = await openPage(deployment.nginx);
     const shown: string[] = [];
     for (const text of ["one", "two", "three"]) {

@@ -45,7 +45,7 @@ const EXPECTED = {
 };
 
 /** The result of each check, by name: the difference from the expected value, or `null`. */
-export type ToolkitRows = Readonly<Record<string, string | null>>;
+export type ToolkitDifferences = Readonly<Record<string, string | null>>;
 
 /**
  * Runs all checks on a runtime.
@@ -53,7 +53,7 @@ export type ToolkitRows = Readonly<Record<string, string | null>>;
  * @param program the executable of the runtime
  * @param args the arguments before the file to run
  */
-export async function tryToolkit(program: string, args: readonly string[]): Promise<ToolkitRows> {
+export async function checkToolkit(program: string, args: readonly string[]): Promise<ToolkitDifferences> {
   let redirected = 0;
   const provider = await listen((request, response) => {
     if (request.url === "/elsewhere") redirected++;

@@ -18,7 +18,7 @@ busTests("in memory", async () => {
   return {
     open: () => bus,
     openSmall: () => memory({ messages: 20 }),
-    async lose() {
+    async loseMessages() {
       bus = memory();
       return bus;
     },
@@ -31,7 +31,7 @@ busTests("in Redis", async () => {
   return {
     open: () => redis({ url: server.url, log }),
     openSmall: () => redis({ url: server.url, log, messages: 20 }),
-    async lose() {
+    async loseMessages() {
       await server.client().flushall();
       return redis({ url: server.url, log });
     },
@@ -44,7 +44,7 @@ busTests("in NATS", async () => {
   return {
     open: () => nats({ url: server.url, log }),
     openSmall: () => nats({ url: server.url, log, stream: "small", bytes: 50_000 }),
-    async lose() {
+    async loseMessages() {
       await server.deleteStream("tsweb");
       return nats({ url: server.url, log });
     },

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type RunningServer, startProgram } from "#test/run-tsweb";
 import { installedProgram, type Runtime, versionOf } from "#test/runtimes";
-import { tryToolkit } from "./auth-toolkit.ts";
+import { checkToolkit } from "./auth-toolkit.ts";
 import { COMMON_ENV, socketTarget, type Target, VARIANT_ENV, type Variant, WIRE_CASES } from "./wire/index.ts";
 
 export { RUNTIMES } from "#test/runtimes";
@@ -50,7 +50,7 @@ export async function testRuntime(runtime: Runtime, dir: string): Promise<SuiteR
 }
 
 async function runToolkit(program: string, { args }: Runtime): Promise<Counts> {
-  const results = Object.entries(await tryToolkit(program, args));
+  const results = Object.entries(await checkToolkit(program, args));
   const failures = results.flatMap(([title, message]) => (message === null ? [] : [{ title, message }]));
   return { passed: results.length - failures.length, failures };
 }

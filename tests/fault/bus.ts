@@ -38,7 +38,7 @@ interface Outcome {
   readonly isStored: boolean;
 }
 
-/** Publishes one message after another until it is stopped, each once, also if the one before failed. */
+/** Publishes one message after another until it is stopped. Each message is published once, also after a failure. */
 function publishContinuously(bus: Bus, channel: string, publisher: number) {
   const outcomes: Outcome[] = [];
   let isStopping = false;
@@ -145,7 +145,7 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       await bus.publish("a", "0");
       await server.pause();
       const pending = [1, 2, 3].map((at) => bus.publish("a", String(at)));
-      // Long enough that requests under way time out and are sent again.
+      // Long enough that requests in flight time out and are sent again.
       for (let wait = 0; wait < 3; wait++) {
         await expect(other.position(["a"])).rejects.toThrow("did not answer within 2 s");
       }

@@ -64,14 +64,14 @@ async function publish({ address }: AppProcess, room: string, ...texts: string[]
   expect(await publishTexts(address, room, texts)).toEqual(texts.map(() => true));
 }
 
-/** What a client has received: gaps as `room reason`, the texts of messages, and the last cursor. */
+/** The data that a client has received: gaps as `room reason`, the texts of messages, and the last cursor. */
 interface Received {
   readonly gaps: string[];
   readonly texts: string[];
   readonly cursor: string;
 }
 
-/** Reads an event stream until a text comes. */
+/** Reads an event stream until a text arrives. */
 async function readStream(address: string, feeds: readonly string[], { after = "", until = "" }): Promise<Received> {
   const received = { gaps: [] as string[], texts: [] as string[], cursor: after };
   const query = new URLSearchParams(feeds.map((feed) => ["feed", feed]));
@@ -88,7 +88,7 @@ async function readStream(address: string, feeds: readonly string[], { after = "
   return received;
 }
 
-/** Polls until a text comes. */
+/** Polls until a text arrives. */
 async function poll(address: string, feeds: readonly string[], { after = "", until = "" }): Promise<Received> {
   const received = { gaps: [] as string[], texts: [] as string[], cursor: after };
   while (!received.texts.includes(until)) {
@@ -183,7 +183,7 @@ describe("a feed gets one gap and no messages", () => {
   it.each([
     ["Redis", startRedis],
     ["NATS", startNats],
-  ])("when %s was restored to a state of before the position", async (_, start) => {
+  ])("when %s was restored to a state before the position of the feed", async (_, start) => {
     const bus = await start();
     const server = await serve(bus.url);
     await publish(server, "old", "kept");

@@ -41,7 +41,7 @@ function open(feed: string, after?: string): Promise<IncomingMessage> {
   });
 }
 
-/** What a client has received: the numbers of the messages, and the cursor. */
+/** The data that a client has received: the numbers of the messages, and the cursor. */
 interface Received {
   readonly numbers: number[];
   cursor: string;
@@ -67,7 +67,7 @@ async function readStream(response: IncomingMessage, received: Received): Promis
 }
 
 describe("clients that stop reading", () => {
-  it("do not delay others, take no memory, and receive every message after they resume", {
+  it("do not delay other clients, are not buffered without limit, and receive every message after they resume", {
     timeout: 120_000,
   }, async () => {
     const [feed = ""] = await callFunction<string[]>(server.address, "issue_feeds", { names: ["numbers"] });
@@ -91,14 +91,14 @@ describe("clients that stop reading", () => {
       maxBytes = Math.max(maxBytes, bytes);
     }
     for (const numbers of await Promise.all(reading)) expect(numbers).toEqual(allNumbers);
-    // A buffer of all messages for one client would take more memory than that.
+    // A buffer of all messages for one client would need more memory than the limit below.
     expect((MESSAGE_COUNT * TEXT_LENGTH) / MIB).toBeGreaterThan(200);
     expect((maxBytes - minBytes) / MIB).toBeLessThan(180);
 
     for (const response of stalled) {
       const received: Received = { numbers: [], cursor: "" };
       expect(await readStream(response, received), "whether it was disconnected").toBe(true);
-      // It received only what was in network buffers.
+      // It received only the data that was in network buffers.
       expect(received.numbers.length * TEXT_LENGTH).toBeLessThan(32 * MIB);
       while (await readStream(await open(feed, received.cursor || undefined), received));
       expect(received.numbers).toEqual(allNumbers);

@@ -1,6 +1,6 @@
 /**
- * Two server processes behind an nginx, readers that are disconnected again and again, while bus, servers and nginx
- * are killed: every message is delivered, once and in order. `npm run torture` runs it at full size.
+ * Two server processes behind an nginx, and readers that are disconnected repeatedly, while bus, servers and nginx are
+ * killed: every message is delivered, once and in order. `npm run torture` runs it at full size.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildLiveApp } from "#test/live-app";
@@ -38,7 +38,7 @@ async function run(kind: BusKind, seed: number): Promise<TortureResult> {
   }
 }
 
-describe.each(kinds)("over %s", (kind) => {
+describe.each(kinds)("a deployment with the bus %s", (kind) => {
   it.each(seeds)(
     "delivers every message to every reader, once and in order (seed %i)",
     { timeout: 300_000 },
@@ -46,7 +46,7 @@ describe.each(kinds)("over %s", (kind) => {
       const { faults, ...counts } = await run(kind, seed);
       if (TORTURE_SIZE) console.log(`${kind}, seed ${seed}: ${JSON.stringify(counts)}`);
       expect(faults.slice(0, 20)).toEqual([]);
-      // The run was as hard as intended.
+      // The run contained as many faults and deliveries as intended.
       expect(counts.published).toBeGreaterThanOrEqual(size.messages + size.channels);
       expect(counts.unknown).toBeLessThan(size.messages / 4);
       expect(counts.delivered).toBeGreaterThan(size.messages * 3);

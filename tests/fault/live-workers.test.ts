@@ -1,5 +1,5 @@
 /**
- * Several processes of one `tsweb serve`: each delivers what the others publish.
+ * Several processes of one `tsweb serve`: each delivers the messages that the others publish.
  */
 import { afterEach, beforeAll, expect, it } from "vitest";
 import { sharedEnv } from "#test/app-process";
@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** Has one of the processes publish its process id, over a connection of its own. @returns the process id */
+/** Makes one of the processes publish its process id, through a new connection. @returns the process id */
 async function publishPid({ address }: RunningServer, room: string): Promise<string> {
   const response = await fetch(`${address}/__web/rpc/publish_pid`, {
     method: "POST",
@@ -36,13 +36,13 @@ async function publishPid({ address }: RunningServer, room: string): Promise<str
 it.each([
   ["Redis", () => RedisServer.start()],
   ["NATS", () => NatsServer.start()],
-])("every worker process delivers what another one publishes, over %s", async (_, start) => {
+])("every worker process delivers the messages of the other one over %s", async (_, start) => {
   const bus = await start();
   cleanups.push(() => bus.stop());
   const server = await startBuilt(project.dir, { ...sharedEnv(bus.url), WEB_WORKERS: "2" });
   cleanups.push(() => server.stop());
 
-  // It is not known which process has which event stream: each has to deliver the messages of both.
+  // Any process may serve any of these event streams: each stream has to deliver the messages of both.
   const [feed = ""] = await callFunction<string[]>(server.address, "issue_feeds", { names: ["room"] });
   const streams = await Promise.all([1, 2, 3, 4].map(() => fetch(`${server.address}/__web/live?feed=${feed}`)));
   const published: string[] = [];

@@ -16,8 +16,8 @@ afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 
-async function startRedis(setup?: RedisServerOptions): Promise<RedisServer> {
-  const server = await RedisServer.start(setup);
+async function startRedis(options?: RedisServerOptions): Promise<RedisServer> {
+  const server = await RedisServer.start(options);
   opened.push({ close: () => server.stop() });
   return server;
 }
@@ -45,14 +45,14 @@ async function countAccepted(count: number, stores: readonly ManagedRateStore[],
   return waits.filter((wait) => wait === 0).length;
 }
 
-it("the counts are shared, then kept by each process while Redis is killed, then shared again", async () => {
+it("two stores share counts, count separately while Redis is down, and share counts again afterwards", async () => {
   const server = await startRedis({ appendOnly: true });
   const [one, two] = openTwo(server, 10);
   const stores = [one.store, two.store];
   await Promise.all(stores.map((store) => store.start()));
   expect(await countAccepted(40, stores, "before")).toBe(10);
 
-  // Redis is killed while calls are under way: these and all further calls are answered.
+  // Redis is killed while calls are in flight: these and all further calls get a result.
   const clients = Array.from({ length: 20 }, async (_, index) => {
     for (let call = 0; call < 50; call++) {
       const wait = await stores[index % 2]?.take(`client ${index}`);
@@ -61,7 +61,7 @@ it("the counts are shared, then kept by each process while Redis is killed, then
     }
   });
   await Promise.all(clients);
-  // Each store has noticed it by now, or does so at its next call.
+  // Each store has detected the failure by now, or detects it at its next call.
   for (const { store, logged } of [one, two]) {
     expect(await store.take("late")).toBe(0);
     expect(logged()).toEqual([UNREACHABLE]);
@@ -85,7 +85,7 @@ it("only the first call waits for a Redis that hangs, for 250 ms", async () => {
   expect(first).toBeInstanceOf(Promise);
   expect(await first).toBe(0);
   expect(logged()).toEqual([UNREACHABLE]);
-  // The local store answers synchronously, and has counted the first call.
+  // The local store returns synchronously, and has counted the first call.
   expect([store.take("a"), store.take("a"), store.take("a")]).toEqual([0, 0, 0]);
   expect(store.take("a")).toBeGreaterThan(0);
   server.resume();

@@ -17,8 +17,8 @@ afterEach(async () => {
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 
-async function startRedis(setup?: RedisServerOptions): Promise<RedisServer> {
-  const server = await RedisServer.start(setup);
+async function startRedis(options?: RedisServerOptions): Promise<RedisServer> {
+  const server = await RedisServer.start(options);
   opened.push({ close: () => server.stop() });
   return server;
 }
@@ -32,7 +32,7 @@ function connect(url: string) {
 
 const messages = (lines: readonly LogLine[]) => lines.map(({ message }) => message);
 
-/** Waits until Redis answers commands of a connection. */
+/** Waits until Redis replies to commands of a connection. */
 async function untilConnected(connection: RedisConnection): Promise<void> {
   const redis = await connection.client();
   await expect.poll(() => redis.ping().catch(String), { timeout: 10_000 }).toBe("PONG");
@@ -66,9 +66,9 @@ describe("a connection to Redis", () => {
     const server = await startRedis();
     const { connection } = connect(server.url);
     const redis = await connection.client();
-    const answer = redis.set("key", "value");
+    const reply = redis.set("key", "value");
     await connection.close();
-    expect(await answer).toBe("OK");
+    expect(await reply).toBe("OK");
   });
 
   it("rejects commands at once while Redis is unreachable, reconnects, and logs one line for each change", async () => {
@@ -145,14 +145,14 @@ describe("a connection to Redis", () => {
 });
 
 describe("the database of a connection", () => {
-  it("is the one that the URL names", async () => {
+  it("is the one that the URL specifies", async () => {
     const server = await startRedis();
     const redis = await connect(`${server.url}/3`).connection.client();
     await redis.set("key", "value");
     expect(await server.client({ db: 3 }).get("key")).toBe("value");
   });
 
-  it("causes a ConfigError when Redis does not have it, at the first use and later, and database 0 is not used", async () => {
+  it("causes a ConfigError at every use when Redis does not have it, and database 0 is not used instead", async () => {
     const server = await startRedis();
     const { connection, lines } = connect(`${server.url}/99`);
     await expect(connection.client()).rejects.toThrow(/WEB_BUS_URL names a database .* out of range/);

@@ -5,11 +5,12 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { buildFaultApp, callFunction, type FaultApp } from "#test/fault-app";
+import { callFunction } from "#test/call-function";
+import { buildFaultApp, type FaultApp } from "#test/fault-app";
 import { callBytes, readToEnd, readUntil } from "#test/raw-http";
 import type { RunningServer } from "#test/run-tsweb";
 
-/** What the application records of a stream. */
+/** The record of a stream in the application. */
 interface StreamState {
   readonly steps: number;
   readonly endEvents: readonly { readonly name: string; readonly atMs: number }[];
@@ -44,7 +45,8 @@ async function send(name: string, args: object, to: RunningServer = server, ...h
   return socket;
 }
 
-const call = <T>(name: string, args: object = {}, to: RunningServer = server) => callFunction<T>(to, name, args);
+const call = <T>(name: string, args: object = {}, to: RunningServer = server) =>
+  callFunction<T>(to.address, name, args);
 const stateOf = (key: string) => call<StreamState | null>("stream_state", { key });
 const eventNames = (state: StreamState | null) => state?.endEvents.map(({ name }) => name);
 
@@ -72,7 +74,7 @@ const POINTS = [
   "between two yields, ignoring the signal",
 ];
 
-/** The ways in which a client disconnects. */
+/** How a client disconnects, as the end of "a client that …". */
 const DISCONNECTS: Readonly<Record<string, (socket: Socket) => unknown>> = {
   "closes the connection": (socket) => socket.destroy(),
   "resets the connection": (socket) => socket.resetAndDestroy(),
@@ -168,7 +170,7 @@ describe("a generator that never awaits", () => {
   });
 });
 
-/** Returns the timer that Linux has for a connection: 02 is keep-alive. @see proc(5), /proc/net/tcp */
+/** Returns the active TCP timer of a connection: 02 is keep-alive. @see proc(5), /proc/net/tcp */
 function tcpTimer(localPort: number, remotePort: number): string | undefined {
   const hex = (port: number) => `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   for (const line of readFileSync("/proc/net/tcp", "utf8").split("\n")) {
@@ -247,7 +249,7 @@ describe("ten thousand streams that were opened and abandoned", () => {
   }
 
   it("leave no memory, handles or files in use", { timeout: 240_000 }, async () => {
-    await abandon(5_000, 50); // so that what the process allocates once is allocated
+    await abandon(5_000, 50); // after this, memory that the process allocates only once is allocated
     const readResources = () =>
       vi.waitFor(async () => {
         const used = await call<UsedResources>("used_resources", {}, unlimited);

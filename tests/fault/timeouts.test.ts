@@ -3,7 +3,8 @@
  * `session` are available. The server runs in a process of its own.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { buildFaultApp, callFunction, type FaultApp, sendCall } from "#test/fault-app";
+import { callFunction, sendCall } from "#test/call-function";
+import { buildFaultApp, type FaultApp } from "#test/fault-app";
 import type { RunningServer } from "#test/run-tsweb";
 
 let faults: FaultApp;
@@ -22,12 +23,12 @@ afterAll(async () => {
 
 let calls = 0;
 const nextKey = () => `call ${++calls}`;
-const readEvents = (key: string) => callFunction<string[]>(server, "events_of", { key });
+const readEvents = (key: string) => callFunction<string[]>(server.address, "events_of", { key });
 
 /** Sends a call, and returns its response and its duration in milliseconds. */
 async function timed(name: string, args: object) {
   const startMs = performance.now();
-  const { status, text } = await sendCall(server, name, args);
+  const { status, text } = await sendCall(server.address, name, args);
   return { status, body: JSON.parse(text), ms: performance.now() - startMs };
 }
 
@@ -38,7 +39,7 @@ const LIMITS = [
 
 describe.each(LIMITS)("the time limit %s", (_, name, seconds) => {
   it("responds with 504 within 100 ms after the limit, and aborts the signal", async () => {
-    await Promise.all([callFunction(server, "ping"), callFunction(server, "ping")]); // opens both connections
+    await Promise.all([callFunction(server.address, "ping"), callFunction(server.address, "ping")]); // opens both connections
     const key = nextKey();
     // A timer of the same length in the same process shows how late timers are on this machine at the moment.
     const [late, timer] = await Promise.all([
@@ -57,15 +58,17 @@ describe.each(LIMITS)("the time limit %s", (_, name, seconds) => {
 
   it("does not affect a call that takes less time", async () => {
     const key = nextKey();
-    expect(await callFunction(server, name, { key, seconds: seconds / 2, end: "resolves" })).toBe("done");
-    // Nothing happens to it when the limit would have been reached.
-    await callFunction(server, "long_limit", { key: nextKey(), seconds, end: "resolves" });
+    expect(await callFunction(server.address, name, { key, seconds: seconds / 2, end: "resolves" })).toBe("done");
+    // After the time of the limit, the completed call still has no further event.
+    await callFunction(server.address, "long_limit", { key: nextKey(), seconds, end: "resolves" });
     expect(await readEvents(key)).toEqual(["in time"]);
   });
 });
 
 it("the time limit of a function can be longer than that of the application", async () => {
-  expect(await callFunction(server, "long_limit", { key: nextKey(), seconds: 1.2, end: "resolves" })).toBe("done");
+  expect(await callFunction(server.address, "long_limit", { key: nextKey(), seconds: 1.2, end: "resolves" })).toBe(
+    "done",
+  );
 });
 
 describe("a call after its time limit", () => {
@@ -75,16 +78,16 @@ describe("a call after its time limit", () => {
     ["signs in", [expect.stringContaining("cannot be set: the headers of the response have already been sent")]],
   ])("is ignored when it %s", async (end, more) => {
     const key = nextKey();
-    const { status, headers } = await sendCall(server, "short_limit", { key, seconds: 0.3, end });
+    const { status, headers } = await sendCall(server.address, "short_limit", { key, seconds: 0.3, end });
     expect(status).toBe(504);
     expect(headers.getSetCookie()).toEqual([]);
     const expected = ["aborted: timeout", "late", ...more];
     await vi.waitFor(async () => expect(await readEvents(key)).toEqual(expected), 5_000);
-    expect(await callFunction(server, "ping")).toBe("pong");
+    expect(await callFunction(server.address, "ping")).toBe("pong");
   });
 
   it("is reported as timed out when it rejects at the moment of the limit", async () => {
-    const responses = await Promise.all(Array.from({ length: 20 }, () => sendCall(server, "reject_at_limit")));
+    const responses = await Promise.all(Array.from({ length: 20 }, () => sendCall(server.address, "reject_at_limit")));
     for (const { status, text } of responses) expect([status, JSON.parse(text).error.code]).toEqual([504, "timeout"]);
   });
 
@@ -93,10 +96,10 @@ describe("a call after its time limit", () => {
   });
 });
 
-/** Every kind of continuation must see the id and the user of its own request. */
+/** In every kind of continuation, `request` and `session` must be those of its own request. */
 describe("request and session", () => {
   const signIn = async (sub: string) => {
-    const { headers } = await sendCall(server, "sign_in", { sub });
+    const { headers } = await sendCall(server.address, "sign_in", { sub });
     return headers
       .getSetCookie()
       .map((line) => line.split(";")[0])
@@ -104,16 +107,22 @@ describe("request and session", () => {
   };
 
   it("are those of the request in every kind of continuation", async () => {
-    const continuations = await callFunction<string[]>(server, "continuation_names");
+    const continuations = await callFunction<string[]>(server.address, "continuation_names");
     expect(continuations.length).toBeGreaterThan(10);
     const cookies = await Promise.all(["ada", "grace"].map(signIn));
     const calls = [...continuations, ...continuations, ...continuations].flatMap((name, at) =>
-      ["ada", "grace"].map((sub, who) => ({ name, sub, id: `continuation-${at}-${who}`, cookie: cookies[who] ?? "" })),
+      ["ada", "grace"].map((sub, user) => ({
+        name,
+        sub,
+        id: `continuation-${at}-${user}`,
+        cookie: cookies[user] ?? "",
+      })),
     );
     await Promise.all(
       calls.map(async ({ name, sub, id, cookie }) => {
-        const seen = await callFunction(server, "run_continuation", { name }, { "x-request-id": id, cookie });
-        expect(seen, name).toBe(`${id} of ${sub}`);
+        const headers = { "x-request-id": id, cookie };
+        const context = await callFunction(server.address, "run_continuation", { name }, headers);
+        expect(context, name).toBe(`${id} of ${sub}`);
       }),
     );
   });
@@ -126,7 +135,7 @@ describe("request and session", () => {
     await Promise.all(
       Array.from({ length: 10 }, async (_, at) => {
         const id = `steps-${name}-${at}`;
-        const { text } = await sendCall(server, name, {}, { "x-request-id": id, cookie });
+        const { text } = await sendCall(server.address, name, {}, { "x-request-id": id, cookie });
         const lines = text
           .trimEnd()
           .split("\n")
@@ -138,15 +147,15 @@ describe("request and session", () => {
   });
 
   it("are available in a timer that fires after the response was sent", async () => {
-    await callFunction(server, "start_timer", {}, { "x-request-id": "left-behind" });
+    await callFunction(server.address, "start_timer", {}, { "x-request-id": "after-response" });
     await vi.waitFor(
-      async () => expect(await callFunction(server, "timer_contexts")).toEqual(["left-behind of nobody"]),
+      async () => expect(await callFunction(server.address, "timer_contexts")).toEqual(["after-response of nobody"]),
       5_000,
     );
   });
 
-  it("throw outside a request, and name the places where they work", async () => {
-    const messages = await callFunction<Record<string, string>>(server, "messages_outside_requests");
+  it("throw outside a request, with a message about where they can be used", async () => {
+    const messages = await callFunction<Record<string, string>>(server.address, "messages_outside_requests");
     expect(Object.keys(messages)).toHaveLength(24);
     for (const [misuse, message] of Object.entries(messages)) {
       const [name = ""] = misuse.split(" ");
@@ -160,13 +169,13 @@ describe("the log of an internal error", () => {
 
   /** Calls a function that throws, and returns the log entry of the error. */
   async function callAndReadLog(name: string, args: object, id: string) {
-    const { headers } = await sendCall(server, "sign_in", { sub: "ada" });
+    const { headers } = await sendCall(server.address, "sign_in", { sub: "ada" });
     const session = headers.getSetCookie()[0]?.split(";")[0] ?? "";
     const {
       status,
       headers: responseHeaders,
       text,
-    } = await sendCall(server, name, args, {
+    } = await sendCall(server.address, name, args, {
       "x-request-id": id,
       authorization: "Bearer secret-of-the-header",
       "x-csrf-token": "secret-of-the-header",
@@ -177,13 +186,13 @@ describe("the log of an internal error", () => {
     expect(JSON.parse(text).error).toEqual({ code: "internal", message: expect.stringContaining(id), details: {} });
     // The log arrives through another pipe than the response, possibly later.
     const lines = await vi.waitFor(() => {
-      const found = server
+      const entries = server
         .output()
         .split("\n")
         .slice(0, -1)
         .filter((line) => line.includes(`"id":"${id}"`));
-      expect(found).toHaveLength(1);
-      return found;
+      expect(entries).toHaveLength(1);
+      return entries;
     }, 5_000);
     const [line = ""] = lines;
     for (const secret of [...SECRETS, session.slice("web_session=".length)]) expect(line).not.toContain(secret);
@@ -192,8 +201,8 @@ describe("the log of an internal error", () => {
 
   it("contains the stacks of the error and its cause and the request id, and no secret", async () => {
     const args = { password: "hunter2-password", card: { number: "4111111111111111" } };
-    const line = await callAndReadLog("crash", args, "the-one-that-failed");
-    expect(line).toMatchObject({ level: "error", id: "the-one-that-failed", msg: "The call of crash failed" });
+    const line = await callAndReadLog("crash", args, "failed-call");
+    expect(line).toMatchObject({ level: "error", id: "failed-call", msg: "The call of crash failed" });
     expect(line.err).toMatchObject({ type: "Error", message: "The order failed", status: 502 });
     expect(line.err.stack).toMatch(/Error: The order failed\n.*calls\.server\.ts:\d+:\d+/);
     expect(line.err.cause).toMatchObject({ message: "connection refused", code: "ECONNREFUSED" });
@@ -201,7 +210,7 @@ describe("the log of an internal error", () => {
   });
 
   it("contains only the type of a thrown value that is not an Error", async () => {
-    const line = await callAndReadLog("throw_object", { password: "hunter2-password" }, "the-odd-one");
+    const line = await callAndReadLog("throw_object", { password: "hunter2-password" }, "thrown-object");
     expect(line.err).toEqual({ type: "Object", message: "A value of type Object was thrown instead of an Error." });
   });
 });

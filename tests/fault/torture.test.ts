@@ -1,5 +1,5 @@
 /**
- * The torture run itself, over buses and clients with deliberate faults: it has to find each of them.
+ * The torture run itself, over buses and clients with deliberate faults: it has to detect each of them.
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { compiledServer } from "#test/compiled-app";
@@ -57,7 +57,7 @@ class DelegatingBus implements Bus {
 /**
  * Changes the messages of a read.
  *
- * @param previous the message at the position after which was read
+ * @param previous the message at the position that the read started after
  */
 type ChangeMessages = (messages: readonly Message[], previous: Message | undefined) => readonly Message[];
 
@@ -106,7 +106,7 @@ class LosingBus extends DelegatingBus {
   }
 }
 
-/** A bus that omits every fifth notification, and marks the next one as complete. */
+/** A bus that omits every fifth notification, and changes the next one so that no message seems to be missing. */
 class SkippingBus extends DelegatingBus {
   override watch(name: string, listener: ChannelListener): Promise<() => void> {
     let count = 0;
@@ -187,7 +187,7 @@ function everyFifth(change: ChangeMessages): ChangeMessages {
 }
 
 describe("the torture run", () => {
-  it("finds no faults over a bus without faults", async () => {
+  it("reports no fault of a bus without faults", async () => {
     const result = await run((inner) => inner);
     expect(result.faults).toEqual([]);
     expect(result.published).toBe(303);
@@ -196,7 +196,7 @@ describe("the torture run", () => {
     expect(result.aborted).toBeGreaterThan(8);
   });
 
-  it("finds no faults over a bus whose notifications contain no messages", async () => {
+  it("reports no fault of a bus whose notifications contain no messages", async () => {
     const result = await run((inner) => new ChangedReadsBus(inner, (messages) => messages));
     expect(result.faults).toEqual([]);
   });
@@ -228,7 +228,7 @@ describe("the torture run", () => {
     ],
     ["a bus that stores a message twice", (inner) => new DuplicatingBus(inner), ["duplicate"]],
     ["a bus that acknowledges a message without storing it", (inner) => new LosingBus(inner), ["lost"]],
-  ])("finds the faults of %s", async (_, addFault, kinds) => {
+  ])("detects the faults of %s", async (_, addFault, kinds) => {
     const result = await run(addFault);
     expect(kindsOf(result)).toEqual(expect.arrayContaining(kinds));
   });
@@ -236,12 +236,12 @@ describe("the torture run", () => {
   it.each([
     ["one message too late", 1, "lost"],
     ["one message too early", -1, "duplicate"],
-  ] as const)("finds the faults of clients that resume %s", async (_, by, kind) => {
+  ] as const)("detects the faults of clients that resume %s", async (_, by, kind) => {
     const size = { ...SIZE, channels: 1 };
     expect(kindsOf(await run((inner) => inner, { size, changeCursor: moveCursor(by) }))).toContain(kind);
   });
 
-  it("finds a gap without reason", async () => {
+  it("detects a gap although all messages are stored", async () => {
     let count = 0;
     const result = await run((inner) => inner, {
       changeCursor: (cursor) => (++count % 5 === 0 ? `${cursor},surplus` : cursor),
@@ -259,7 +259,7 @@ describe("findReaderFaults", () => {
     ["a repeated message as duplicate", ["a", "b", "b", "c"], ["duplicate"]],
     ["a message that is repeated at the end as duplicate", ["a", "b", "c", "a"], ["duplicate"]],
     ["two exchanged messages as order", ["b", "a", "c"], ["order"]],
-    ["a message of before the feed as unexpected", ["z", "a", "b", "c"], ["unexpected"]],
+    ["a message from before the feed's position as unexpected", ["z", "a", "b", "c"], ["unexpected"]],
   ])("reports %s", (_, received, kinds) => {
     expect(findReaderFaults("here", ["a", "b", "c"], received).map(({ kind }) => kind)).toEqual(kinds);
   });

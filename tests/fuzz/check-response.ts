@@ -50,8 +50,8 @@ export function containsInternals(text: string): boolean {
   return /the secret reason|\.(ts|mjs):\d+:\d+|node_modules/.test(text);
 }
 
-function checkPage({ path, breaks }: FuzzRequest, { status }: FuzzResponse): string | null {
-  if (breaks && status === 500) return null; // A route reads its body itself, and may throw if the body breaks off.
+function checkPage({ path, disconnects }: FuzzRequest, { status }: FuzzResponse): string | null {
+  if (disconnects && status === 500) return null; // A route reads its body itself, and may throw if the body is incomplete.
   const allowed = [200, 201, 206, 303, 304, 308, 400, 401, 403, 404, 405, 413, 416];
   return allowed.includes(status) ? null : `unexpected status ${status} for ${path}`;
 }

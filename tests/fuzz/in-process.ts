@@ -81,8 +81,8 @@ async function sendAndCheck(
 }
 
 /** Returns a `Request` of the Fetch standard; `null` if its constructor rejects the parts. */
-function toFetchRequest({ method, path, headers, body, chunked, breaks }: FuzzRequest): Request | null {
-  const requestBody = body !== null && (chunked || breaks) ? chunkedStream(body, breaks) : body;
+function toFetchRequest({ method, path, headers, body, chunked, disconnects }: FuzzRequest): Request | null {
+  const requestBody = body !== null && (chunked || disconnects) ? chunkedStream(body, disconnects) : body;
   // Node requires `duplex` for a stream; its types do not declare it.
   const init = { method, headers, body: requestBody, duplex: "half" };
   try {
@@ -92,11 +92,11 @@ function toFetchRequest({ method, path, headers, body, chunked, breaks }: FuzzRe
   }
 }
 
-function chunkedStream(body: Buffer, breaks: boolean): ReadableStream<Uint8Array> {
+function chunkedStream(body: Buffer, disconnects: boolean): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream({
     pull(controller) {
-      if (breaks && at > 0) return controller.error(new Error("The client has disconnected"));
+      if (disconnects && at > 0) return controller.error(new Error("The client has disconnected"));
       if (at >= body.length) return controller.close();
       controller.enqueue(new Uint8Array(body.subarray(at, at + 1 + (body.length >> 2))));
       at += 1 + (body.length >> 2);
@@ -108,7 +108,7 @@ function chunkedStream(body: Buffer, breaks: boolean): ReadableStream<Uint8Array
 const MAX_CHUNKS = 20;
 
 async function send(app: FetchHandler | undefined, request: Request): Promise<FuzzResponse> {
-  if (!app) throw new Error("No application was given");
+  if (!app) throw new Error("fuzzInProcess was called without an application.");
   const response = await app.fetch(request, { address: "127.0.0.1" });
   const { status, headers, body } = response;
   if (headers.get("content-type") !== "application/x-ndjson" || !body) {

@@ -11,7 +11,7 @@ export interface FuzzRequest {
   /** Whether the body is sent in chunks, without `Content-Length`. */
   readonly chunked: boolean;
   /** Whether the client disconnects while it sends the body. */
-  readonly breaks: boolean;
+  readonly disconnects: boolean;
 }
 
 /** Functions that never throw if their arguments are valid. */
@@ -150,7 +150,7 @@ export function generateRequest(random: Random): FuzzRequest {
     headers,
     body: method === "GET" || method === "HEAD" ? null : generateBody(random, path),
     chunked: random.chance(20),
-    breaks: random.chance(2),
+    disconnects: random.chance(2),
   };
 }
 

@@ -19,7 +19,7 @@ export class AppProcess {
   }
 
   /**
-   * Starts a built application. Whoever starts it stops it.
+   * Starts a built application. The caller has to {@link stop} it.
    *
    * @param args arguments for Node, before the program
    */

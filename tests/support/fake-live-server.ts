@@ -23,7 +23,7 @@ interface Connection {
   readonly positions: number[];
 }
 
-const PREFIX = "e.";
+const POSITION_PREFIX = "e.";
 
 /** The server. The messages of its channels are texts; the position of the nth message is `e.n`. */
 export class FakeLiveServer {
@@ -39,7 +39,7 @@ export class FakeLiveServer {
 
   /** Returns a feed from the current position on. */
   issueFeed(channel: string): Feed<string> {
-    return unsignedFeed<string>(channel, { position: `${PREFIX}${this.#textsOf(channel).length}` });
+    return unsignedFeed<string>(channel, { position: `${POSITION_PREFIX}${this.#textsOf(channel).length}` });
   }
 
   /** The number of open event streams. */
@@ -79,7 +79,7 @@ export class FakeLiveServer {
     const recorded = { endpoint, channels, after, wait: url.searchParams.get("wait") } as const;
     this.requests.push(recorded);
     if (this.onRequest(response, recorded)) return;
-    const positions = after.split(",").map((position) => Number(position.slice(PREFIX.length)));
+    const positions = after.split(",").map((position) => Number(position.slice(POSITION_PREFIX.length)));
     const connection = { response, channels, positions };
     if (endpoint === "live") this.#openEventStream(connection);
     else this.#poll(connection, recorded.wait !== "0");
@@ -127,7 +127,7 @@ export class FakeLiveServer {
             .map((text) => [channel, text]),
     );
     const cursor = channels.map((channel) =>
-      this.#gaps.has(channel) ? "-" : `${PREFIX}${this.#textsOf(channel).length}`,
+      this.#gaps.has(channel) ? "-" : `${POSITION_PREFIX}${this.#textsOf(channel).length}`,
     );
     response.writeHead(200, { "content-type": "application/json", "cache-control": "private, no-store" });
     response.end(JSON.stringify({ events, gaps, cursor: cursor.join() }));
@@ -154,6 +154,6 @@ export class FakeLiveServer {
   }
 
   #cursor(channels: readonly string[], positions: readonly number[]): string {
-    return channels.map((channel, i) => (this.#gaps.has(channel) ? "-" : `${PREFIX}${positions[i]}`)).join();
+    return channels.map((channel, i) => (this.#gaps.has(channel) ? "-" : `${POSITION_PREFIX}${positions[i]}`)).join();
   }
 }

@@ -24,11 +24,11 @@ export interface FaultyBus extends Bus {
 export function createFaultyBus(): FaultyBus {
   let inner = memory();
   let isHanging = false;
-  let hanging: (() => void)[] = [];
+  let resumes: (() => void)[] = [];
   const listeners = new Map<string, Set<ChannelListener>>();
   const applyFaults = async () => {
     if (bus.isUnreachable) throw new Error("The bus is unreachable.");
-    if (isHanging) await new Promise<void>((resolve) => hanging.push(resolve));
+    if (isHanging) await new Promise<void>((resolve) => resumes.push(resolve));
   };
   const watchInner = (channel: string, listener: ChannelListener) =>
     inner.watch(channel, (notification) => {
@@ -41,7 +41,7 @@ export function createFaultyBus(): FaultyBus {
     },
     set isHanging(value: boolean) {
       isHanging = value;
-      if (!value) for (const resume of hanging.splice(0)) resume();
+      if (!value) for (const resume of resumes.splice(0)) resume();
     },
     suppressesNotifications: false,
     readCount: 0,
@@ -60,28 +60,28 @@ export function createFaultyBus(): FaultyBus {
     },
     async watch(channel, listener) {
       await applyFaults();
-      const ofChannel = listeners.get(channel) ?? new Set();
-      listeners.set(channel, ofChannel.add(listener));
+      const channelListeners = listeners.get(channel) ?? new Set();
+      listeners.set(channel, channelListeners.add(listener));
       await watchInner(channel, listener);
       return () => {
-        ofChannel.delete(listener);
-        if (ofChannel.size === 0) listeners.delete(channel);
+        channelListeners.delete(listener);
+        if (channelListeners.size === 0) listeners.delete(channel);
       };
     },
     async close() {
-      hanging = [];
+      resumes = [];
       await inner.close();
     },
     loseHistory() {
       void inner.close();
       inner = memory();
-      for (const [channel, ofChannel] of listeners) {
-        for (const listener of ofChannel) void watchInner(channel, listener);
+      for (const [channel, channelListeners] of listeners) {
+        for (const listener of channelListeners) void watchInner(channel, listener);
       }
       bus.notifyAll();
     },
     notifyAll() {
-      for (const ofChannel of listeners.values()) for (const listener of ofChannel) listener();
+      for (const channelListeners of listeners.values()) for (const listener of channelListeners) listener();
     },
     get listenerCounts() {
       return new Map([...listeners].map(([channel, { size }]) => [channel, size]));

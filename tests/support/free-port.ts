@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 
-/** Returns a port of this machine that was free a moment ago. */
+/** Returns a port of this machine that is not in use. Another process may take it before the caller listens on it. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -27,8 +27,7 @@ export async function startOnFreePort<S extends RestartableServer>(create: (port
       return server;
     } catch (error) {
       await server.stop();
-      // Another process may have taken the port in between.
-      if (attempt === 5) throw error;
+      if (attempt === 5) throw error; // the earlier attempts may have failed because another process took the port
     }
   }
 }

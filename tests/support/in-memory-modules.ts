@@ -5,7 +5,7 @@ import { CompileError } from "../../src/compile/syntax/index.ts";
 
 const ROOT = "/app";
 
-/** Source code in which `«` marked the location of the expected error. */
+/** Source code without its marker `«`, and the location of the expected error, which the marker specified. */
 export interface MarkedCode {
   readonly code: string;
   readonly location: { readonly line: number; readonly column: number } | undefined;

@@ -1,5 +1,5 @@
 /**
- * An application with live updates: functions that issue feeds and publish, and a page that shows messages.
+ * An application with live updates: functions that issue feeds and publish messages, and a page that shows messages.
  */
 import { build } from "./run-tsweb.ts";
 import { TestProject } from "./test-project.ts";
@@ -50,7 +50,7 @@ const FILES = {
     });`,
 };
 
-/** Writes the application, and builds it. Whoever builds it removes it. */
+/** Writes the application, and builds it. The caller has to remove it. */
 export async function buildLiveApp(): Promise<TestProject> {
   const project = TestProject.fromFiles(FILES);
   await build(project.dir);

@@ -21,7 +21,7 @@ export async function issueFeed(app: App, name: string, headers: Record<string, 
   return result;
 }
 
-/** The parts of a live request beside its feeds. */
+/** The parts of a live request besides its feeds. */
 export interface LiveRequestOptions {
   /** The cursor. */
   readonly after?: string;
@@ -57,7 +57,7 @@ export async function poll(app: App, feeds: readonly string[], options: LiveRequ
   };
 }
 
-/** Opens an event stream. Whoever opens it closes it. */
+/** Opens an event stream. The caller has to close it. */
 export async function openEventStream(app: App, feeds: readonly string[], options: LiveRequestOptions = {}) {
   const response = await requestLive(app, "live", feeds, options);
   const events = readEvents(response.body);

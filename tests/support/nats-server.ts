@@ -53,7 +53,7 @@ export class NatsServer {
       ],
       { stdio: ["ignore", "ignore", "pipe"], env: PROGRAM_ENVIRONMENT },
     );
-    this.#process.become(child);
+    this.#process.setChild(child);
     await waitForOutput(child, "Server is ready");
   }
 

@@ -17,7 +17,7 @@ export interface NginxOptions {
   readonly ports: readonly number[];
   /** Compresses all responses if the client accepts it, also event streams. */
   readonly gzip?: boolean;
-  /** Answers requests for event streams itself, with 406 and an HTML page. */
+  /** Responds to requests for event streams itself, with 406 and an HTML page. */
   readonly rejectsStreams?: boolean;
 }
 
@@ -26,16 +26,16 @@ export class Nginx {
   readonly port: number;
   readonly #folder = new TemporaryFolder("nginx");
   readonly #process = new ProgramProcess(killGroup);
-  readonly #setup: NginxOptions;
+  readonly #options: NginxOptions;
 
-  private constructor(port: number, setup: NginxOptions) {
+  private constructor(port: number, options: NginxOptions) {
     this.port = port;
-    this.#setup = setup;
+    this.#options = options;
   }
 
   /** Starts an nginx, and waits until it accepts connections. */
-  static start(setup: NginxOptions): Promise<Nginx> {
-    return startOnFreePort((port) => new Nginx(port, setup));
+  static start(options: NginxOptions): Promise<Nginx> {
+    return startOnFreePort((port) => new Nginx(port, options));
   }
 
   /** The base URL, for example `http://127.0.0.1:43121`. */
@@ -56,8 +56,8 @@ export class Nginx {
         env: PROGRAM_ENVIRONMENT,
       },
     );
-    this.#process.become(child);
-    await this.#ready(child);
+    this.#process.setChild(child);
+    await this.#waitUntilReady(child);
   }
 
   /** Kills master and worker processes with SIGKILL. */
@@ -81,7 +81,7 @@ export class Nginx {
   }
 
   /** Waits until the port accepts connections. */
-  async #ready(child: ChildProcess): Promise<void> {
+  async #waitUntilReady(child: ChildProcess): Promise<void> {
     let failed: Error | undefined;
     child.once("error", (error) => {
       failed = new Error("nginx could not be started.", { cause: error });
@@ -94,7 +94,7 @@ export class Nginx {
   }
 
   #configuration(): string {
-    const { ports, gzip = false, rejectsStreams = false } = this.#setup;
+    const { ports, gzip = false, rejectsStreams = false } = this.#options;
     const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     return `daemon off;
 ${process.getuid?.() === 0 ? "user root;" : ""}
@@ -130,11 +130,11 @@ function killGroup({ pid }: ChildProcess): void {
 
 function acceptsConnections(port: number): Promise<boolean> {
   const socket = connect(port, "127.0.0.1");
-  return new Promise((resolve) => {
+  return new Promise<boolean>((resolve) => {
     socket.once("connect", () => resolve(true));
     socket.once("error", () => resolve(false));
-  }).then((isThere) => {
+  }).then((isAccepted) => {
     socket.destroy();
-    return isThere === true;
+    return isAccepted;
   });
 }

@@ -9,12 +9,12 @@ export const PROGRAM_ENVIRONMENT = { ...process.env, PATH: `${process.env.PATH}:
 
 const runningProcesses = new Set<ProgramProcess>();
 
-/** A test process that crashes must leave no server behind. */
+// If the test process crashes, its servers are killed too.
 process.once("exit", () => {
-  for (const each of runningProcesses) each.killNow();
+  for (const running of runningProcesses) running.killNow();
 });
 
-/** The process of a server, of which there may be several one after another. */
+/** The current process of a server. A restart replaces it. */
 export class ProgramProcess {
   readonly #killAll: (child: ChildProcess) => void;
   #child: ChildProcess | undefined;
@@ -32,8 +32,8 @@ export class ProgramProcess {
     return this.#child?.pid;
   }
 
-  /** Sets the current process. The one before has ended. */
-  become(child: ChildProcess): void {
+  /** Sets the current process. The previous one must have exited. */
+  setChild(child: ChildProcess): void {
     this.#child = child;
     runningProcesses.add(this);
   }
@@ -60,7 +60,7 @@ export class ProgramProcess {
 }
 
 /**
- * Waits until a process has written a text, such as that it is ready.
+ * Waits until the output of a process contains a text, for example that the server is ready.
  *
  * @throws Error with its output, when it exits before
  */

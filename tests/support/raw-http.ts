@@ -17,15 +17,15 @@ export async function openSocket(address: string): Promise<Socket> {
 }
 
 /** The text received on a connection, and whether the connection was reset instead of closed. */
-export interface ReceivedText {
+export interface SocketText {
   readonly text: string;
-  readonly isBroken: boolean;
+  readonly isReset: boolean;
 }
 
 /**
  * Reads a connection to its end. Reading starts synchronously, so that nothing is lost before the promise is awaited.
  */
-export function readToEnd(socket: Socket): Promise<ReceivedText> {
+export function readToEnd(socket: Socket): Promise<SocketText> {
   let text = "";
   let isBroken = false;
   socket.setEncoding("latin1").on("data", (data: string) => {
@@ -34,7 +34,7 @@ export function readToEnd(socket: Socket): Promise<ReceivedText> {
   socket.on("error", () => {
     isBroken = true; // ECONNRESET, or EPIPE of a write after the end
   });
-  return new Promise((resolve) => socket.on("close", () => resolve({ text, isBroken })));
+  return new Promise((resolve) => socket.on("close", () => resolve({ text, isReset: isBroken })));
 }
 
 /** Waits until the received text matches, and returns it. The connection stays open. */
@@ -53,7 +53,7 @@ export function readUntil(socket: Socket, pattern: RegExp): Promise<string> {
 }
 
 /** Sends parts one after the other and reads the connection to its end. Each part waits for the previous write. */
-export async function sendBytes(address: string, ...parts: readonly (string | Uint8Array)[]): Promise<ReceivedText> {
+export async function sendBytes(address: string, ...parts: readonly (string | Uint8Array)[]): Promise<SocketText> {
   const socket = await openSocket(address);
   const received = readToEnd(socket);
   for (const part of parts) {
@@ -73,7 +73,7 @@ export interface RawResponse {
 }
 
 /** Parses the first response. The status is 0 if the connection closed without one. */
-export function parseResponse({ text }: ReceivedText): RawResponse {
+export function parseResponse({ text }: SocketText): RawResponse {
   const end = text.indexOf("\r\n\r\n");
   const [line = "", ...fields] = text.slice(0, Math.max(0, end)).split("\r\n");
   const headers = fields.map((field) => {

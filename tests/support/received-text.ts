@@ -7,13 +7,13 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { Page, Response } from "playwright-core";
 
 /** One file or response. */
-export interface ReceivedText {
+export interface BrowserText {
   readonly name: string;
   readonly text: string;
 }
 
 /** Returns the text of every file that a build made for browsers, source maps and compressed copies included. */
-export function textOfBuild(dir: string): ReceivedText[] {
+export function textOfBuild(dir: string): BrowserText[] {
   const client = join(dir, "dist/client");
   return readdirSync(client, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -31,8 +31,8 @@ function unpack(name: string, bytes: Buffer): string {
  *
  * @param paths the paths of pages, and of any other resources
  */
-export async function textOfPages(page: Page, paths: readonly string[]): Promise<ReceivedText[]> {
-  const received: ReceivedText[] = [];
+export async function textOfPages(page: Page, paths: readonly string[]): Promise<BrowserText[]> {
+  const received: BrowserText[] = [];
   for (const path of paths) {
     const responses: Response[] = [];
     const record = (response: Response) => responses.push(response);

@@ -59,7 +59,7 @@ export class RedisServer {
       ],
       { stdio: ["ignore", "pipe", "inherit"] },
     );
-    this.#process.become(child);
+    this.#process.setChild(child);
     await waitForOutput(child, "Ready to accept connections");
   }
 

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import type { Serialized, SerializedResult } from "../../src/protocol/serialized.ts";
-import { Money, PlainDate } from "./sent-classes.ts";
+import { Money, PlainDate } from "./serializable-classes.ts";
 import type { Equal } from "./type-equality.ts";
 import {
   anything,
@@ -28,7 +28,7 @@ import {
 export interface Row {
   readonly name: string;
   readonly values: fc.Arbitrary<unknown>;
-  readonly sent: Predicate;
+  readonly isSerialized: Predicate;
 }
 
 /** A row if the two types are identical, otherwise a type that is not assignable to a row. */
@@ -45,7 +45,7 @@ function row<T, G extends Predicate>(
   values: fc.Arbitrary<T>,
   sent: G,
 ): CheckedRow<Serialized<T>, GuardedType<G>> {
-  return checked({ name, values, sent });
+  return checked({ name, values, isSerialized: sent });
 }
 
 /** Returns a row for `SerializedResult`. */
@@ -54,7 +54,7 @@ function result<T, G extends Predicate>(
   values: fc.Arbitrary<T>,
   sent: G,
 ): CheckedRow<SerializedResult<T>, GuardedType<G>> {
-  return checked({ name, values, sent });
+  return checked({ name, values, isSerialized: sent });
 }
 
 class Point {
@@ -130,7 +130,7 @@ export const ROWS: readonly Row[] = [
     string,
   ),
   row(
-    "toJSON of what is converted",
+    "toJSON with a result that is serialised too",
     date.map((at) => ({ toJSON: () => ({ at }) })),
     object<{ at: string }>({ at: string }),
   ),
@@ -160,7 +160,7 @@ export const ROWS: readonly Row[] = [
     list(string),
   ),
   row(
-    "Set with nothing in it",
+    "Set of dates or undefined",
     fc.array(maybeDate).map((items) => new Set(items)),
     list(either(string, nullValue)),
   ),
@@ -212,7 +212,7 @@ export const ROWS: readonly Row[] = [
     object<{ n: number }>({ n: number }),
   ),
   row("functions and symbols in a list", fc.array(fc.oneof(fn, symbol)), list(nullValue)),
-  row("what may be undefined in a list", fc.array(maybeDate), list(either(string, nullValue))),
+  row("list of dates or undefined", fc.array(maybeDate), list(either(string, nullValue))),
   row("tuple", fc.tuple(date, fc.constant(undefined), double), tuple(string, nullValue, number)),
   row("readonly list", fc.array(date) as fc.Arbitrary<readonly Date[]>, list(string)),
   row("record", fc.dictionary(text, date) as fc.Arbitrary<Record<string, Date>>, record(string)),
@@ -246,9 +246,9 @@ export const ROWS: readonly Row[] = [
 
 /** The rows of `SerializedResult`. */
 export const RESULTS: readonly Row[] = [
-  result("nothing", fc.constant(undefined), nullValue),
+  result("undefined", fc.constant(undefined), nullValue),
   result("void", fc.constant(undefined) as fc.Arbitrary<void>, nullValue),
-  result("what may be undefined", maybeDate, either(string, nullValue)),
+  result("Date or undefined", maybeDate, either(string, nullValue)),
   result("a function", fn, nullValue),
   result("a symbol", symbol, nullValue),
   result("a class", fc.constant(Point), nullValue),

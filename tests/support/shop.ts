@@ -9,7 +9,7 @@ import { session } from "../../src/session/index.ts";
 import { compiledServer, createTestApp } from "./compiled-app.ts";
 import { type LocalServer, listen } from "./listen.ts";
 
-/** What the server has recorded. */
+/** The requests and calls that the server has recorded. */
 const log: { requests: string[]; calls: unknown[][]; endedStreams: number } = {
   requests: [],
   calls: [],
@@ -98,7 +98,7 @@ export class Shop {
     return `${this.#server.address}/shop`;
   }
 
-  /** The requests received: `GET add`, `POST add`. */
+  /** The received requests, for example `POST add`. */
   get requests(): readonly string[] {
     return log.requests;
   }

@@ -50,9 +50,9 @@ export async function readNatsMessages(url: string): Promise<StoredMessages> {
       const message = await streams.getMessage("tsweb", { seq: sequence });
       if (!message) throw new Error(`The stream has no message ${sequence}.`);
       const channel = Buffer.from(message.subject.split(".").at(-1) ?? "", "base64url").toString();
-      const ofChannel = messages.get(channel) ?? [];
-      ofChannel.push({ sequence, text: message.json() });
-      messages.set(channel, ofChannel);
+      const channelMessages = messages.get(channel) ?? [];
+      channelMessages.push({ sequence, text: message.json() });
+      messages.set(channel, channelMessages);
     }
   } finally {
     await connection.close();
@@ -65,14 +65,14 @@ export function createStoredMessages(
   messages: MessagesByChannel,
   sequenceOf: (position: string) => number,
 ): StoredMessages {
-  const ofChannel = (channel: string) => messages.get(channel) ?? [];
+  const messagesOf = (channel: string) => messages.get(channel) ?? [];
   return {
-    all: (channel) => ofChannel(channel).map(({ text }) => text),
+    all: (channel) => messagesOf(channel).map(({ text }) => text),
     after(feed) {
       const [, position = "", channel = ""] = Buffer.from(feed, "base64url").toString().split("\n");
       const from = sequenceOf(position);
       if (Number.isNaN(from)) throw new Error(`The position ${position} of a feed has no sequence number.`);
-      return ofChannel(channel)
+      return messagesOf(channel)
         .filter(({ sequence }) => sequence > from)
         .map(({ text }) => text);
     },

@@ -42,14 +42,15 @@ export class StubServer {
   /**
    * Loads the stubs as on a newly loaded page.
    *
-   * @param at the base URL of the application; by default the one that this server serves
+   * @param options `token` is the CSRF token of the page; `base` is the base URL of the application, by default the one
+   *   that this server serves
    */
-  async load({ token, at = `${this.#server?.address}/app` }: { token?: string; at?: string } = {}) {
+  async load({ token, base = `${this.#server?.address}/app` }: { token?: string; base?: string } = {}) {
     vi.resetModules();
     vi.stubGlobal("document", {
       querySelector: (selector: string) =>
         selector === "script#tsweb"
-          ? { textContent: JSON.stringify({ base: at, views: [] }) }
+          ? { textContent: JSON.stringify({ base, views: [] }) }
           : selector === 'meta[name="csrf-token"]' && token !== undefined
             ? { content: token }
             : null,
@@ -80,11 +81,11 @@ export function respondWithLines(...values: unknown[]) {
 }
 
 /** Returns the fields of the error with which a call rejected, in a form that can be compared. */
-export async function rejectionOf(promise: Promise<unknown>) {
+export async function rejectionFieldsOf(promise: Promise<unknown>) {
   const error: unknown = await promise.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  const { name, code, message, details, cause } = error as RPCError; // fields that it lacks are undefined, and match no expectation
+  const { name, code, message, details, cause } = error as RPCError; // missing fields are undefined, which no test expects
   return { name, code, message, details, cause };
 }

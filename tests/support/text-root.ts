@@ -1,5 +1,5 @@
 /**
- * A container for Preact without a browser: it supports as much of the DOM as components need that return text only.
+ * A container for Preact without a browser. It implements only the part of the DOM that components with text need.
  */
 import { type ComponentType, type ContainerNode, h, render } from "preact";
 

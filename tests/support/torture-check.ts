@@ -8,11 +8,11 @@ export type FaultKind =
   | "lost"
   /** A message was delivered or stored more than once. */
   | "duplicate"
-  /** A message is at another place of the order. */
+  /** A message was delivered or stored out of order. */
   | "order"
   /** A message was not published, or was published before the reader's feed was issued. */
   | "unexpected"
-  /** The reader was sent a gap. */
+  /** The reader received a gap. */
   | "gap"
   /** A request of the reader got no response, or an invalid one. */
   | "response";
@@ -21,7 +21,7 @@ export type FaultKind =
 export interface DeliveryFault {
   readonly kind: FaultKind;
   /** The reader or bus, and the message. */
-  readonly what: string;
+  readonly description: string;
 }
 
 /** A message that was published, and whether the server acknowledged it. */
@@ -46,17 +46,17 @@ export function findReaderFaults(
 ): DeliveryFault[] {
   const faults: DeliveryFault[] = [];
   const indexes = new Map(expected.map((text, index) => [text, index]));
-  const seen = new Set<string>();
+  const checked = new Set<string>();
   let lastIndex = -1;
   for (const text of received) {
     const index = indexes.get(text);
     if (index === undefined) faults.push(createFault("unexpected", where, text));
-    else if (seen.has(text)) faults.push(createFault("duplicate", where, text));
+    else if (checked.has(text)) faults.push(createFault("duplicate", where, text));
     else if (index < lastIndex) faults.push(createFault("order", where, text));
-    seen.add(text);
+    checked.add(text);
     lastIndex = Math.max(lastIndex, index ?? -1);
   }
-  for (const text of expected) if (!seen.has(text)) faults.push(createFault("lost", where, text));
+  for (const text of expected) if (!checked.has(text)) faults.push(createFault("lost", where, text));
   return faults;
 }
 
@@ -71,7 +71,7 @@ export function findBusFaults(
 ): DeliveryFault[] {
   const published = new Map(outcomes.map((outcome, index) => [outcome.text, { ...outcome, index }]));
   const faults: DeliveryFault[] = [];
-  const seen = new Set<string>();
+  const checked = new Set<string>();
   const lastIndexes = new Map<string, number>();
   const where = `the bus, ${channel}`;
   for (const text of stored) {
@@ -82,17 +82,17 @@ export function findBusFaults(
     }
     const { publisher, index } = outcome;
     const lastIndex = lastIndexes.get(publisher) ?? -1;
-    if (seen.has(text)) faults.push(createFault("duplicate", where, text));
+    if (checked.has(text)) faults.push(createFault("duplicate", where, text));
     else if (index < lastIndex) faults.push(createFault("order", where, text));
-    seen.add(text);
+    checked.add(text);
     lastIndexes.set(publisher, Math.max(lastIndex, index));
   }
   for (const { text, isAcknowledged } of outcomes) {
-    if (isAcknowledged && !seen.has(text)) faults.push(createFault("lost", where, text));
+    if (isAcknowledged && !checked.has(text)) faults.push(createFault("lost", where, text));
   }
   return faults;
 }
 
 function createFault(kind: FaultKind, where: string, text: string): DeliveryFault {
-  return { kind, what: `${where}: ${text.slice(0, 40)}` };
+  return { kind, description: `${where}: ${text.slice(0, 40)}` };
 }

@@ -24,7 +24,7 @@ interface Restartable {
   restart(): Promise<void>;
 }
 
-/** Starts the servers of a run. Whoever starts them closes them. */
+/** Starts the servers of a run. The caller has to close them. */
 export async function startTortureEnvironment(project: TestProject, kind: BusKind): Promise<RunningEnvironment> {
   const bus = await (kind === "redis" ? RedisServer.start({ appendOnly: true }) : NatsServer.start());
   const env = sharedEnv(bus.url);

@@ -1,5 +1,5 @@
 /**
- * A publisher of the torture run: publishes messages to random channels through one server, also while that fails.
+ * A publisher of the torture run: publishes messages to random channels through one server, which may be down for a time.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { callFunction } from "./call-function.ts";

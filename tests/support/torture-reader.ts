@@ -1,5 +1,5 @@
 /**
- * A reader of the torture run: subscribes by event streams or by polls, and is disconnected again and again.
+ * A reader of the torture run: subscribes by event streams or by polls, and is disconnected repeatedly.
  */
 import { get, type IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
@@ -80,7 +80,7 @@ export class TortureReader {
     }
   }
 
-  /** Connects again and again, until it has received the last message of each channel or there is nothing to read. */
+  /** Connects repeatedly, until it has received the last message of each channel or there is nothing to read. */
   async readToEnd(): Promise<void> {
     while (!this.#isStopped) {
       await this.#connect();
@@ -153,7 +153,7 @@ export class TortureReader {
     return JSON.parse(Buffer.concat(chunks).toString());
   }
 
-  /** Polls for messages that are missing, or that come although they should not. @returns whether there are no more */
+  /** Polls for missing and for unexpected messages. @returns whether there are no more */
   async #pollRest(): Promise<boolean> {
     try {
       const response = await this.#poll(0, { signal: AbortSignal.timeout(RESPONSE_TIMEOUT_MS) });
@@ -181,7 +181,10 @@ export class TortureReader {
     return this.#cursor === "" ? "" : (this.options.changeCursor?.(this.#cursor) ?? this.#cursor);
   }
 
-  /** @throws Error for another status than 200. One that neither a proxy nor an unreachable bus explains is a fault. */
+  /**
+   * @throws Error for another status than 200. The statuses 502 to 504 are expected while a server or the bus is down;
+   *   any other status is recorded as a fault.
+   */
   async #send(
     pathAndQuery: string,
     { signal, onAccepted }: RequestOptions,
@@ -208,7 +211,7 @@ export class TortureReader {
   }
 
   #addFault(kind: FaultKind, what: string): void {
-    this.faults.push({ kind, what: `${this.options.name}: ${what}` });
+    this.faults.push({ kind, description: `${this.options.name}: ${what}` });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The torture run: publishers publish and readers read, while readers are disconnected again and again, and bus,
- * servers and proxy are killed. Afterwards, what each reader received is compared with what the bus stores.
+ * The torture run: publishers publish and readers read, while readers are disconnected repeatedly, and bus, servers and
+ * proxy are killed. Afterwards, the messages that each reader received are compared with those that the bus stores.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { SeededRandom } from "./seeded-random.ts";
@@ -26,7 +26,7 @@ export interface TortureSize {
   readonly minRequestsPerReader: number;
 }
 
-/** Kills something during a run, and restarts it. */
+/** Kills a server during a run, and restarts it. */
 export interface FaultInjection {
   /** When: after this share of the messages, from 0 to 1. */
   readonly at: number;
@@ -58,7 +58,7 @@ export interface TortureResult extends RequestCounts {
 /** How long readers may read after everything has been published. Then they are stopped. */
 const FINISH_TIMEOUT_MS = 30_000;
 
-/** Runs it. The seed determines all random choices, but not the order in which they take effect. */
+/** Runs the torture run. The seed determines all random choices, but not the order in which they take effect. */
 export async function torture(
   size: TortureSize,
   environment: TortureEnvironment,

@@ -3,7 +3,7 @@
  */
 import { type Feed, formatFeedText } from "../../src/protocol/index.ts";
 
-/** The contents of a feed beside its channel. */
+/** The contents of a feed besides its channel. */
 export interface UnsignedFeedOptions {
   /** Default: `p.0`. */
   readonly position?: string;

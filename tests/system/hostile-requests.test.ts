@@ -215,7 +215,7 @@ describe("a body", () => {
     ],
   ])("of 2 MiB, %s, is rejected with a response that arrives", async (_, head, parts) => {
     const received = await sendBytes(server.address, head, ...parts);
-    expect(received.isBroken).toBe(false);
+    expect(received.isReset).toBe(false);
     expect(parseResponse(received)).toMatchObject({ status: 413, headers: { connection: "close" } });
   });
 

@@ -67,13 +67,13 @@ describe("a built server", () => {
       const response = readToEnd(socket);
 
       server.signal(signal);
-      expect((await idleEnd).isBroken).toBe(false);
+      expect((await idleEnd).isReset).toBe(false);
       await expect.poll(() => refusesConnections(server.address)).toBe(true);
       socket.write("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
       finish();
 
-      const { text, isBroken } = await response;
-      expect(parseResponse({ text, isBroken })).toMatchObject({
+      const { text, isReset: isBroken } = await response;
+      expect(parseResponse({ text, isReset: isBroken })).toMatchObject({
         status: 200,
         body: expect.stringContaining('{"result":"finished"}'),
       });

@@ -11,7 +11,7 @@ export interface BusFixture {
   /** Opens a bus that stores fewer than 200 messages of 1 KB. */
   openSmall(): Bus;
   /** Deletes all stored messages, as a restart without persistence does. Returns a bus that works afterwards. */
-  lose(): Promise<Bus>;
+  loseMessages(): Promise<Bus>;
   stop(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export class OpenBuses {
 
   /** Deletes all stored messages, for all tests that follow. Returns a bus that works afterwards. */
   async lose(): Promise<Bus> {
-    return this.#add(await this.#fixture.lose());
+    return this.#add(await this.#fixture.loseMessages());
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * Classes like those of libraries, whose values are serialised.
+ * Classes like those of libraries, for tests that serialise their instances.
  */
 
 /** A decimal class without `toJSON`, like those of decimal libraries. */
