@@ -15,6 +15,7 @@ export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { isSameOrigin, siteOriginsFor } from "./origin.ts";
 export { type OutboundResponse, toFetchResponse } from "./outbound-response.ts";
 export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
+export { randomHex } from "./random-hex.ts";
 export { request } from "./request.ts";
 export { BODY_TIMEOUT_SECONDS, BodyUsedError, checkDeclaredLength, readBody } from "./request-body.ts";
 export { RequestContext, type StringRecord } from "./request-context.ts";

@@ -156,6 +156,7 @@ export class MessageBuffer {
    * All of these share the bytes.
    */
   chunkFrom(index: number): EncodedChunk | null {
+    if (index >= this.endIndex) return null;
     const cached = this.#chunks.get(index);
     if (cached) return cached;
     const messages = this.messagesFrom(index);

@@ -146,7 +146,7 @@ describe("an error of a page", () => {
     expect((await renderPage(() => session.require().sub)).status).toBe(401);
   });
 
-  it("is handled alike if a component throws it", async () => {
+  it("is handled in the same way if a component throws it", async () => {
     const Missing = (): null => {
       throw new NotFound();
     };

@@ -31,7 +31,7 @@ export async function handlePage(
   }
 }
 
-/** Handles a request for a path without a page. In development, the response says how to add one. */
+/** Handles a request for a path without a page. In development, the response describes how to add one. */
 export function handleNotFound(context: RequestContext, settings: PageSettings): Promise<HandlerResponse> {
   const hint = settings.showError ? " To add one, list its module in `modules` of new App." : "";
   return handleError(context, new RPCError("not_found", `There is no page at this address.${hint}`), "", settings);
@@ -39,7 +39,7 @@ export function handleNotFound(context: RequestContext, settings: PageSettings):
 
 const PAGE_ERRORS: ReadonlySet<string> = new Set(["not_found", "forbidden", "unauthenticated"]);
 
-/** Returns the response for an error. `subject` is what failed, for the log. */
+/** Returns the response for an error. `subject` is the subject of the log line: `The page /users`. */
 async function handleError(
   context: RequestContext,
   error: unknown,

@@ -2,8 +2,8 @@ import { type ComponentChildren, Fragment, isValidElement, toChildArray } from "
 import { getActiveRender, MarkupError } from "./rendering.ts";
 
 /**
- * Adds its children to the document's `<head>`. It can be used anywhere in the markup of a page, except in views. A
- * `<title>` among the children replaces the document's title; the last one counts.
+ * A component that adds its children to the document's `<head>`. It can be used anywhere in the markup of a page, except
+ * in views. A `<title>` among the children replaces the document's title; the last one counts.
  *
  * @throws MarkupError inside a view, because the browser does not render the head, and inside another `Head`
  * @example <Head><title>{article.title}</title><meta name="description" content={article.lead} /></Head>

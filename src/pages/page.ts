@@ -54,19 +54,21 @@ export function pageOf(value: unknown): PageDefinition | undefined {
 }
 
 /**
- * Declares a page, which is rendered on the server for every request.
+ * Declares a page, which is rendered on the server for every GET request of its path. The result must be exported as a
+ * const of a `*.server.tsx` module that is listed in `new App({ modules })`.
  *
- * The path may have parameters (`/users/:id`, `/docs/**:rest`); the function receives them decoded. It returns markup
- * or a `redirect`, and may throw `NotFound` or an `RPCError`.
- *
- * @throws Error if the module was not compiled, or if the path, an option or a header is invalid
+ * @param path starts with a slash and may have parameters: `/users/:id`, `/docs/**:rest`
+ * @param fn receives the decoded parameters and may be async. It returns markup or a `redirect`, and may throw `NotFound`
+ *   or an `RPCError`.
+ * @throws Error if the module was not compiled, or if the path, a policy or a header is invalid
+ * @throws TypeError for an unknown option
  * @see docs/protocol.md 11.1 to 11.3
  * @example export const home = page("/", { title: "Home" }, () => <h1>Hello</h1>);
  */
 export function page<const Path extends string>(path: Path, fn: PageFunction<Path>): Page<Path>;
 export function page<const Path extends string>(path: Path, options: PageOptions, fn: PageFunction<Path>): Page<Path>;
-export function page(path: string, ...rest: readonly unknown[]): Page {
-  const [first, second, source] = rest;
+export function page(path: string, ...args: readonly unknown[]): Page {
+  const [first, second, source] = args;
   const [options, run] = typeof first === "function" ? [{}, first] : [first, second];
   if (typeof source !== "object" || source === null || typeof run !== "function") {
     throw new Error(

@@ -61,8 +61,11 @@ export function isSitePath(path: unknown): path is string {
 }
 
 /**
- * Thrown when the requested thing does not exist. A page is then answered with 404, a server function with the `RPCError`
- * `not_found`.
+ * An error for an item that does not exist. A page that throws it responds with 404; the caller of a server function
+ * receives the `RPCError` `not_found`.
+ *
+ * @param message shown to the user. Default: `There is nothing here.`
+ * @example if (!article) throw new NotFound("This article does not exist.");
  */
 export class NotFound extends RPCError {
   constructor(message = "There is nothing here.") {

@@ -1,7 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
 import { h } from "preact";
-import { isPromise, type RequestContext } from "../http/index.ts";
+import { isPromise, type RequestContext, randomHex } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { Markup, PageSource } from "../protocol/index.ts";
 import { issueCsrfToken } from "../session/index.ts";
@@ -55,7 +54,7 @@ export function renderDocument(
   if (settings.development) checkMarkup(markup, location);
   const state: RenderState = {
     development: settings.development,
-    mark: randomBytes(6).toString("base64url").replaceAll("-", "_"), // "--" would end a comment
+    mark: randomHex(6),
     islands: [],
     head: [],
     viewDepth: 0,
@@ -67,11 +66,11 @@ export function renderDocument(
   return writeDocument({
     lang: options.lang ?? settings.lang,
     title: title ?? [options.title, settings.title].filter(Boolean).join(" · "),
-    head: renderMarkup(rest, { ...state, inHead: true }),
+    head: rest.length > 0 ? renderMarkup(rest, { ...state, inHead: true }) : "",
     body,
     islands: state.islands,
     mark: state.mark,
-    csrfToken: issueCsrfToken(context),
+    csrfToken: state.islands.length > 0 ? issueCsrfToken(context) : null,
     base: settings.base,
     styles: settings.assets?.styles(source) ?? [],
     assets: settings.assets,

@@ -72,15 +72,16 @@ export function renderMarkup(markup: ComponentChildren, state: RenderState): str
 const viewBodies = new WeakSet<object>();
 
 /** Registers a component as the body of a view. */
-export function markViewBody(component: object): void {
+export function registerViewBody(component: object): void {
   viewBodies.add(component);
 }
 
-const checked = new WeakMap<object, ComponentType>();
+/** The result of {@link synchronousComponent}, by component. */
+const synchronousComponents = new WeakMap<object, ComponentType>();
 
 /** Returns a component with the same result, which throws an error with its name if the result is a promise. */
 function synchronousComponent(type: ComponentType): ComponentType {
-  const existing = checked.get(type);
+  const existing = synchronousComponents.get(type);
   if (existing) return existing;
   // A class component is called by its `render` method, a function component with the component as `this`.
   const isClass = typeof type.prototype?.render === "function";
@@ -93,8 +94,8 @@ function synchronousComponent(type: ComponentType): ComponentType {
         return markup;
       }, type);
   const component = wrapped as ComponentType; // same parameters and result as `type`
-  checked.set(type, component);
-  checked.set(component, component);
+  synchronousComponents.set(type, component);
+  synchronousComponents.set(component, component);
   if (viewBodies.has(type)) viewBodies.add(component);
   return component;
 }

@@ -26,7 +26,7 @@ function sendRequest<const P extends RoutePattern>(
 }
 
 describe("route()", () => {
-  it("throws in a module that was not compiled, and says how to compile it", () => {
+  it("throws in a module that was not compiled, with instructions to compile it", () => {
     expect(() => route("GET /a", () => new Response())).toThrow("has not compiled");
   });
 

@@ -42,17 +42,20 @@ export function routeOf(value: unknown): RouteDefinition | undefined {
 /**
  * Declares a route: a handler for requests that are neither a page nor a call, for example a webhook or a download.
  *
- * It receives the `Request` unchanged and returns a `Response`. `session` and `request` are available in it. All rules
- * of requests apply (ids, security headers, a body of at most 1 MiB), except the origin check, because webhooks come
- * from other sites. So a route must not change anything because of a cookie: verify the sender's signature.
+ * All rules of requests apply (ids, security headers, a body of at most 1 MiB), except the origin check, because webhooks
+ * come from other sites. So a route must never trust a cookie for a change (cross-site request forgery): verify the
+ * sender's signature. `session` and `request` are available.
  *
+ * @param pattern a method and a path, which may have parameters. A GET route also handles HEAD.
+ * @param fn receives the `Request` unchanged and the decoded parameters, and returns a `Response`. Without
+ *   `Cache-Control`, the response is not cached. An error becomes a JSON response, as for server functions.
  * @throws Error if the module was not compiled or the pattern is invalid
  * @see docs/protocol.md 11.4
  * @example export const hook = route("POST /hooks/stripe", async (request) => new Response(await handle(request)));
  */
 export function route<const Pattern extends RoutePattern>(pattern: Pattern, fn: RouteFunction<Pattern>): Route<Pattern>;
-export function route(pattern: string, ...rest: readonly unknown[]): Route {
-  const [run, , source] = rest;
+export function route(pattern: string, ...args: readonly unknown[]): Route {
+  const [run, , source] = args;
   if (typeof source !== "object" || source === null || typeof run !== "function") {
     throw new Error(
       "route() was called in a module that tsweb has not compiled. Run the application with `tsweb dev` or " +

@@ -9,7 +9,7 @@ import {
 } from "preact";
 import { useContext } from "preact/hooks";
 import { islandComment, SerializeError, toJson, type ViewSource } from "../protocol/index.ts";
-import { checkSynchronous, getActiveRender, MarkupError, markViewBody } from "./rendering.ts";
+import { checkSynchronous, getActiveRender, MarkupError, registerViewBody } from "./rendering.ts";
 
 /** Whether the current node is inside a view: an inner view is part of the outer view's island. */
 const InsideView = createContext(false);
@@ -29,7 +29,7 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
     checkSynchronous(name, markup);
     return markup;
   };
-  markViewBody(Body);
+  registerViewBody(Body);
 
   const View: FunctionComponent<P> = (props) => {
     const render = getActiveRender();
@@ -94,6 +94,6 @@ function numberIds<T extends object>(root: T, index: number): T {
 }
 
 function comment(text: string): VNode {
-  // The renderer writes this prop as a comment. Preact's types omit it, hence the cast.
+  // The renderer writes this prop as a comment. Preact's types omit it.
   return h(Fragment, { UNSTABLE_comment: text } as object);
 }
