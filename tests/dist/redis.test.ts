@@ -77,7 +77,7 @@ describe("an application without ioredis", () => {
       () => "The server started.",
       (error: Error) => error.message,
     );
-    expect(output).toContain("ended with 1");
+    expect(output).toContain("exited with 1");
     expect(output).toContain("WEB_BUS_URL names a Redis, but the package ioredis could not be loaded");
     expect(output).toContain("npm install ioredis");
     expect(output).not.toMatch(/mellon|^ +at /m);
