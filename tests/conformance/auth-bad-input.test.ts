@@ -145,7 +145,7 @@ afterAll(() => {
 });
 
 describe("tsweb/auth", () => {
-  it("is covered completely: every function has a case here", () => {
+  it("has a test case in this file for each exported function", () => {
     expect(Object.keys(CASES)).toEqual(Object.keys(auth).sort());
   });
 
@@ -176,7 +176,7 @@ describe("tsweb/auth", () => {
       );
     });
 
-    it("still returns a result for valid arguments afterwards", async () => {
+    it("returns a result for valid arguments also after calls with invalid arguments", async () => {
       expect(isResult((await outcomeOf(name, args)).value)).toBe(true);
     });
   });

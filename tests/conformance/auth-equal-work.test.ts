@@ -58,8 +58,8 @@ function withChange(text: string, index: number): string {
   return text.slice(0, at) + (text[at] === "1" ? "2" : "1") + text.slice(at + 1);
 }
 
-describe("the work to verify", () => {
-  it("a one-time code is that of three steps, regardless of which step or digit is right", async () => {
+describe("the verification", () => {
+  it("of a one-time code hashes and compares three time steps, regardless of which step or digit is right", async () => {
     const right = totp(SECRET, { at });
     const codes = [
       right,
@@ -74,7 +74,7 @@ describe("the work to verify", () => {
     }
   });
 
-  it("a magic token is one hash and one comparison, regardless of which character is wrong", async () => {
+  it("of a magic token makes one hash and one comparison, regardless of which character is wrong", async () => {
     const token = issue_magic_token(SECRET, "ada", { ttl: 60 });
     const signature = token.indexOf(".") + 1;
     // The last character also has unused bits, so the one before it is changed.
@@ -86,7 +86,7 @@ describe("the work to verify", () => {
     }
   });
 
-  it("a password is one current derivation and one comparison, for known and unknown accounts", async () => {
+  it("of a password makes one full derivation and one comparison, for known and unknown accounts", async () => {
     const stored = await hash_password("analytical engine");
     const hash = stored.lastIndexOf("$") + 1;
     const full = ["pbkdf2 600000", "compare 32 and 32 bytes"];
@@ -102,7 +102,7 @@ describe("the work to verify", () => {
     ]);
   });
 
-  it("a passkey's challenge is one comparison of all bytes", async () => {
+  it("of a passkey's challenge makes one comparison of all bytes", async () => {
     const assertion = new Passkey().assertion();
     const right = Buffer.from(assertion.expected_challenge).toString("base64url");
     for (const expected_challenge of [withChange(right, 0), withChange(right, -2)]) {

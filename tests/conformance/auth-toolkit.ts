@@ -44,7 +44,7 @@ const EXPECTED = {
   redirected: 0,
 };
 
-/** The result of each check, by name: the difference from the expected value, or `null`. */
+/** The difference of each result from its expected value, by the name of the check; `null` if there is none. */
 export type ToolkitDifferences = Readonly<Record<string, string | null>>;
 
 /**

@@ -13,7 +13,7 @@ import { endOf, readAll, TestSubscriber } from "./bus.ts";
 
 let server: NatsServer;
 let connection: NatsConnection;
-const opened: Bus[] = [];
+const openBuses: Bus[] = [];
 let streams = 0;
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 afterEach(async () => {
-  for (const bus of opened.splice(0)) await bus.close();
+  for (const bus of openBuses.splice(0)) await bus.close();
 });
 
 afterAll(async () => {
@@ -33,7 +33,7 @@ afterAll(async () => {
 function open(options: Partial<NatsOptions> = {}) {
   const { log, lines } = recordedLog();
   const bus = nats({ url: server.url, log, ...options });
-  opened.push(bus);
+  openBuses.push(bus);
   return { bus, lines };
 }
 
@@ -64,7 +64,7 @@ describe("the bus in NATS", () => {
     }
   });
 
-  it("creates the stream once when four buses start together, and uses it also with other options", async () => {
+  it("creates the stream once when four buses with different options start together", async () => {
     const stream = uniqueStream();
     const buses = [1, 2, 3, 4].map((number) => open({ stream, bytes: number * 100_000 }).bus);
     const positions = await Promise.all(buses.map((bus) => bus.publish("a", "1")));

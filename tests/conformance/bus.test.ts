@@ -19,7 +19,7 @@ busTests("in memory", async () => {
     open: () => bus,
     openSmall: () => memory({ messages: 20 }),
     async loseMessages() {
-      bus = memory();
+      bus = memory(); // a new bus in memory has no messages
       return bus;
     },
     stop: async () => undefined,

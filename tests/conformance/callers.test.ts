@@ -14,5 +14,5 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 describeCallers("directly on the server", () => functions);
-describeCallers("by a visitor in the process", () => visitor(app).client<Callers>());
+describeCallers("by visitor() in the same process", () => visitor(app).client<Callers>());
 describeCallers("by a client over HTTP", () => client<Callers>(server.address));

@@ -1,6 +1,6 @@
 /**
- * The contract of server functions for their callers. The suite runs over direct calls on the server, over a visitor in
- * the process, and over HTTP.
+ * The contract of server functions for their callers. The suite runs over direct calls on the server, over `visitor()` in
+ * the same process, and over HTTP.
  *
  * @see docs/protocol.md 5.5 and 6.5
  */
@@ -44,7 +44,7 @@ export const functions = {
   ),
 };
 
-/** The functions as a caller sees them, with the same types. */
+/** The functions with the types that callers use. */
 export type Callers = typeof functions;
 
 /** Declares the tests of the contract for one way to call functions. */

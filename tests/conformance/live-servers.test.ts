@@ -11,7 +11,7 @@ import { type BuiltWireApp, buildWireApp } from "#test/wire-app";
 import { node } from "../../src/adapters/index.ts";
 import { COMMON_ENV } from "./wire/index.ts";
 
-/** An application behind a server. Whoever starts it closes it. */
+/** An application behind a server. The test that starts it has to close it. */
 interface LiveServer {
   fetch(path: string, init?: RequestInit): Promise<Response>;
   close(): Promise<unknown>;
@@ -86,8 +86,8 @@ describe.each(Object.entries(SERVERS))("live updates %s", (_name, open) => {
   }
 
   it("are delivered by an event stream: missed messages, new messages, and those after Last-Event-ID", async () => {
-    const feed = await call("feed", { name: "räume:1" });
-    await call("say", { name: "räume:1", data: { n: 1 } });
+    const feed = await call("issue_feed", { name: "räume:1" });
+    await call("publish_message", { name: "räume:1", data: { n: 1 } });
     const response = await server.fetch(`/__web/live?feed=${feed}`);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -96,7 +96,7 @@ describe.each(Object.entries(SERVERS))("live updates %s", (_name, open) => {
     const events = readEvents(response.body);
     const first = await events.next();
     expect(first.value?.data).toEqual(["räume:1", '{"n":1}']);
-    await call("say", { name: "räume:1", data: "é" });
+    await call("publish_message", { name: "räume:1", data: "é" });
     expect((await events.next()).value?.data).toEqual(["räume:1", '"é"']);
     await events.return(undefined);
 
@@ -109,12 +109,12 @@ describe.each(Object.entries(SERVERS))("live updates %s", (_name, open) => {
   });
 
   it("are delivered by polls: at once, and after waiting for a message", async () => {
-    const feed = await call("feed", { name: "b" });
+    const feed = await call("issue_feed", { name: "b" });
     const poll = async (query: string) => (await server.fetch(`/__web/poll?feed=${feed}${query}`)).json();
     const { cursor, ...nothing } = await poll("");
     expect(nothing).toEqual({ events: [], gaps: [] });
     const waiting = poll(`&after=${cursor}&wait=25`);
-    await call("say", { name: "b", data: [1] });
+    await call("publish_message", { name: "b", data: [1] });
     expect((await waiting).events).toEqual([["b", [1]]]);
   });
 

@@ -35,7 +35,7 @@ rateStoreTests("in memory", (rate, clock) => memoryRateStore(rate, () => clock.m
 rateStoreTests("in Redis", openRedis);
 
 describe("the rate stores in memory and in Redis", () => {
-  it("return the same wait, to the last digit", async () => {
+  it("return exactly the same wait", async () => {
     // The clock is never set back here: then the memory store stays in one window for all clients, and the store in
     // Redis in one window for each client.
     const step = fc.record({
@@ -73,7 +73,7 @@ describe("the rate store in Redis, with the clock of Redis", () => {
     for (const wait of waits) expect(wait).toBeLessThanOrEqual(120);
   });
 
-  it("accepts a call after the returned wait, which is at most two spans", async () => {
+  it("returns a wait of at most two windows, after which it accepts calls again", async () => {
     const store = openRedis({ calls: 5, seconds: 1 });
     const waits = await Promise.all(Array.from({ length: 20 }, () => store.take("a")));
     expect(Math.max(...waits)).toBeGreaterThan(0);

@@ -4,7 +4,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Rate, RateStore } from "../../src/rate-limit/index.ts";
 
-/** A clock in milliseconds, which the test moves. */
+/** A clock in milliseconds that the test controls. */
 export interface Clock {
   ms: number;
 }

@@ -141,7 +141,7 @@ describe.each(verifiers)("a sign-in with a passkey, with its signature verified 
     }
   });
 
-  it("is refused if its challenge has another spelling", () => {
+  it("is refused if its challenge has another encoding", () => {
     const text = passkey.challenge.toString("base64url");
     const forms = [undefined, null, "", `${text}=`, ` ${text}`, passkey.challenge.toString("hex"), [text], { text }];
     for (const challenge of forms) expectRefused(passkey.assertion({ clientData: { challenge } }), "another challenge");
@@ -203,7 +203,7 @@ describe.each(verifiers)("a sign-in with a passkey, with its signature verified 
     (rpId) => expectRefused(passkey.assertion({ rpId }), "another relying party"),
   );
 
-  it("must have user verification only if that is required", () => {
+  it("is refused without user verification only if the options require it", () => {
     const [without, verified] = [passkey.assertion(), passkey.assertion({ flags: up | uv })];
     for (const require_user_verification of [false, undefined]) {
       expect(
@@ -227,11 +227,14 @@ describe.each(verifiers)("a sign-in with a passkey, with its signature verified 
     [0xffff_fffe, 0xffff_ffff, true],
     [0xffff_ffff, 0xffff_ffff, false],
     [0xffff_ffff, 0, false],
-  ])("with the counter at %i and then at %i is accepted: %s", (prior_sign_count, count, isAccepted) => {
-    const options = { ...passkey.assertion({ count }), prior_sign_count };
-    if (isAccepted) expect(verify(options)).toMatchObject({ sign_count: count });
-    else expectRefused(options, "counter did not rise");
-  });
+  ])(
+    "with the stored counter %i and the received counter %i is accepted: %s",
+    (prior_sign_count, count, isAccepted) => {
+      const options = { ...passkey.assertion({ count }), prior_sign_count };
+      if (isAccepted) expect(verify(options)).toMatchObject({ sign_count: count });
+      else expectRefused(options, "counter did not rise");
+    },
+  );
 
   it("is refused with the key of another passkey, and with any bit of the signed data flipped", () => {
     expectRefused({ ...passkey.assertion(), credential_public_key: new Passkey().point }, "signature is wrong");
@@ -245,7 +248,7 @@ describe.each(verifiers)("a sign-in with a passkey, with its signature verified 
     }
   });
 
-  it("is read from parts of larger buffers only", () => {
+  it("is accepted if its byte arrays are parts of larger buffers", () => {
     const inLargerBuffer = (bytes: Uint8Array) => {
       const larger = Buffer.concat([Buffer.of(1, 2, 3), bytes, Buffer.of(4)]);
       return new Uint8Array(larger.buffer, larger.byteOffset + 3, bytes.byteLength);

@@ -54,7 +54,7 @@ describe("a registration", () => {
     expect(read({ authData: synced })).toEqual({ id, point: passkey.point, signCount: 7, backedUp: true });
   });
 
-  it("can have extensions after its key, as those of Chromium have", () => {
+  it("can have extensions after its key, as Chromium sends them", () => {
     const rest = Buffer.from(encodeCBOR(new Map([["credProtect", 2]]))).toString("hex");
     expect(read({ authData: authData({ flags: up | uv | at | ed, rest }) }).point).toEqual(passkey.point);
   });

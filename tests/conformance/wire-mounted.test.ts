@@ -95,7 +95,7 @@ describeMounted(
 );
 
 describe("a request whose body the framework has already read", () => {
-  it("gets the body that Fastify has parsed, if request.body is passed to the handler", async () => {
+  it("gets the body that Fastify has parsed if request.body is passed to the handler", async () => {
     const built = await buildWireApp();
     const server = fastify();
     const handler = node(built.open("plain"));

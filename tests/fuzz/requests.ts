@@ -30,7 +30,7 @@ export const RELIABLE_FUNCTIONS = [
   "secret",
   "require_any",
   "require_admin",
-  "about",
+  "request_info",
   "countdown",
   "plain",
   "silent",

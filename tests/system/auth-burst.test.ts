@@ -6,7 +6,7 @@ import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const SIGN_INS = 50;
-/** Two are hashed at a time and 32 wait; one that arrives after a hash has finished may wait too. */
+/** Two passwords are hashed at a time and 32 wait. Further sign-ins may wait after a hash has finished. */
 const ACCEPTED = 34;
 const ROUNDS = 10;
 

@@ -12,7 +12,7 @@ const programs = [
 ];
 
 test.each(programs)("tsweb/auth returns the right results on $name", { timeout: 180_000 }, async ({ find, args }) => {
-  const rows = await checkToolkit(await find(), args);
-  expect(Object.keys(rows).length).toBeGreaterThan(15);
-  expect(Object.entries(rows).filter(([, failure]) => failure !== null)).toEqual([]);
+  const differences = await checkToolkit(await find(), args);
+  expect(Object.keys(differences).length).toBeGreaterThan(15);
+  expect(Object.entries(differences).filter(([, difference]) => difference !== null)).toEqual([]);
 });

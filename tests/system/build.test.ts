@@ -1,5 +1,5 @@
 /**
- * The output of `tsweb build`: for an application that uses every feature, for small ones, and for ones with mistakes.
+ * The output of `tsweb build`: for an application that uses every feature, for small applications, and for mistakes.
  */
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
@@ -123,15 +123,17 @@ describe("an application that uses every feature", () => {
     expect(names((await get(server, `${base}/nowhere`)).body)).toEqual(["app"]);
   });
 
-  it("sends only the views that pages render to the browser", () => {
+  it("contains in its browser files only the views that pages render", () => {
+    const unusedText = "never shown on any page";
+    expect(project.read("src/never-shown.tsx")).toContain(unusedText);
     const text = readdirSync(project.file("dist/client/assets"))
       .map((file) => readFileSync(project.file(`dist/client/assets/${file}`), "utf8"))
       .join("\n");
     expect(text).toContain("Greet");
-    expect(text).not.toContain("never shown on any page");
+    expect(text).not.toContain(unusedText);
   });
 
-  it("is self-contained: it imports no package, and contains no path of the build machine", () => {
+  it("imports no package, and contains no path of the machine that built it", () => {
     for (const file of ["app.mjs", "server.mjs", "manifest.mjs"]) {
       expect(project.read(`dist/${file}`), file).not.toContain(project.dir);
     }
@@ -200,29 +202,32 @@ it("copies packages with compiled code into dist", async () => {
   expect(await response.json()).toEqual({ result: true });
 });
 
-describe("a failed build", () => {
+describe("a build", () => {
   it.each([
     ["app.ts", 'title: "Site",', 'title: "Site" oops,', /src\/app\.ts:\d+:\d+/, /oops/],
     ["counter.tsx", "import { greet }", "import { greet, hidden }", /src\/counter\.tsx:4:17/, /\^{6}/],
     ["pages.server.tsx", 'import "./pages.css";', 'import "./nowhere.ts";', /src\/pages\.server\.tsx/, /nowhere/],
     ["functions.server.ts", "(name: string) =>", "(...name: string[]) =>", /src\/functions\.server\.ts:\d+:\d+/, /\^/],
-  ])("for a mistake in %s prints its location and source lines, and keeps the last build", async (...row) => {
-    const [file, code, mistake, location, message] = row;
-    const project = createProject();
-    project.write("dist/server.mjs", "// the last build");
-    project.edit(`src/${file}`, code, mistake);
-    const { code: status, output } = await runTsweb(project.dir, ["build"]);
-    expect(status).toBe(1);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences of terminal colours
-    const plain = output.replace(/\u001b\[[0-9;]*m/g, "");
-    expect(plain).toMatch(location);
-    expect(plain).toMatch(message);
-    expect(plain).not.toMatch(/\n {4}at /);
-    expect(project.read("dist/server.mjs")).toBe("// the last build");
-    expect(readdirSync(project.dir).filter((name) => name.startsWith(".dist"))).toEqual([]);
-  });
+  ])(
+    "that fails because of a mistake in %s prints the location and source lines, and keeps the last build",
+    async (...row) => {
+      const [file, code, mistake, location, message] = row;
+      const project = createProject();
+      project.write("dist/server.mjs", "// the last build");
+      project.edit(`src/${file}`, code, mistake);
+      const { code: status, output } = await runTsweb(project.dir, ["build"]);
+      expect(status).toBe(1);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequences of terminal colours
+      const plain = output.replace(/\u001b\[[0-9;]*m/g, "");
+      expect(plain).toMatch(location);
+      expect(plain).toMatch(message);
+      expect(plain).not.toMatch(/\n {4}at /);
+      expect(project.read("dist/server.mjs")).toBe("// the last build");
+      expect(readdirSync(project.dir).filter((name) => name.startsWith(".dist"))).toEqual([]);
+    },
+  );
 
-  it("removes the files of the last build when the next one succeeds", async () => {
+  it("that succeeds removes the files of the last build", async () => {
     const project = createProject();
     project.write("dist/stale.mjs", "");
     await build(project.dir);

@@ -1,5 +1,5 @@
 /**
- * The commands exit when they are done, even when the application or its Vite config keeps the process alive.
+ * The commands exit after their work, even if the application or its Vite config keeps the process alive.
  */
 import { afterEach, describe, expect, it } from "vitest";
 import { type RunningServer, runTsweb, startDev } from "#test/run-tsweb";

@@ -29,13 +29,13 @@ async function page(path: string): Promise<string> {
   return (await fetch(dev.address + path)).text();
 }
 
-/** Waits until the server has noticed all edits since a count. */
+/** Waits until the server has processed all edits since a count. */
 async function waitForEdits(before: string): Promise<void> {
   const count = async () => (await fetch(`${dev.address}/@tsweb/edits`)).text();
   await expect.poll(async () => (await count()) !== before && !(await count()).endsWith("+")).toBe(true);
 }
 
-/** Edits files, and waits until the server has noticed. */
+/** Edits files, and waits until the server has processed the edits. */
 async function change(...edits: (() => void)[]): Promise<void> {
   const before = await page("/@tsweb/edits");
   for (const edit of edits) edit();
@@ -58,7 +58,7 @@ it("finds a missing file that was created before the next request", async () => 
   );
 });
 
-it("loads an application again that failed for another reason than its files", async () => {
+it("loads an application again after a failure that was not caused by its files", async () => {
   const wait =
     'import { existsSync } from "node:fs";\nif (!existsSync("node_modules/ready")) throw new Error("Not ready");\n';
   await change(edit("src/words.ts", "export", `${wait}export`));
@@ -68,9 +68,9 @@ it("loads an application again that failed for another reason than its files", a
   await change(edit("src/words.ts", wait, ""));
 });
 
-it("shows an error for which Vite names no file", async () => {
-  const revert = site.edit("src/pages.server.tsx", "import Note", 'import "./gone.css";\nimport Note');
-  await change(() => site.write("src/gone.css", '@import "./nowhere.css";\n'));
+it("shows an error that Vite reports without a file", async () => {
+  const revert = site.edit("src/pages.server.tsx", "import Note", 'import "./invalid.css";\nimport Note');
+  await change(() => site.write("src/invalid.css", '@import "./nowhere.css";\n'));
   expect(await page("/plain")).toMatch(/<h1>.*nowhere\.css/s);
   await change(revert);
   expect(await page("/plain")).toContain("Word: old");
@@ -103,7 +103,7 @@ it("finds a folder with an index file that replaces a file of the same name", as
   expect(await page("/plain")).toContain("Word: new");
 });
 
-it("notices edits in a folder that was deleted and created again at once", async () => {
+it("detects edits in a folder that was deleted and created again at once", async () => {
   const writeWord = (word: string) => site.write("src/words/index.ts", `export const WORD = "${word}";\n`);
   await change(
     () => rmSync(site.file("src/words"), { recursive: true }),
@@ -115,7 +115,7 @@ it("notices edits in a folder that was deleted and created again at once", async
   await change(() => writeWord("new"));
 });
 
-it("notices a file whose time was set back", async () => {
+it("detects an edit that sets the modification time of a file back", async () => {
   const file = site.file("src/words/index.ts");
   const { atime, mtime } = statSync(file);
   site.write("src/other.ts", 'export const WORD = "old";\n');
@@ -174,7 +174,7 @@ it("checks the callers of a re-exported function again when it is removed", asyn
   await change(edit("src/note.tsx", call, ""));
 });
 
-it("accepts that a view which no page renders any more calls a removed function", async () => {
+it("accepts a call of a removed function in a view that no page renders any more", async () => {
   expect(await page("/src/counter.tsx")).toContain("welcome(own.name)");
   expect(await page("/")).toContain("Home page");
   await change(

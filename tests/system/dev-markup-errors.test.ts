@@ -1,5 +1,5 @@
 /**
- * Mistakes in markup during development: the error page shows the element's location, which no stack contains.
+ * Mistakes in markup during development: the error page shows the location of the element, which is not in the stack.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type RunningServer, startDev } from "#test/run-tsweb";
@@ -19,7 +19,7 @@ afterAll(async () => {
   expect(code).toBe(0);
 });
 
-/** Writes a page with an element, and returns what it shows and the element's location. */
+/** Writes a page with an element, and returns the text of its error page and the location of the element. */
 async function errorPageOf(element: string, path: string): Promise<{ text: string; location: string }> {
   const name = path.slice(1);
   site.write(

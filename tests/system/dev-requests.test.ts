@@ -7,7 +7,7 @@ import { sendRequest } from "#test/raw-http";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
-/** A random text in the server module, which must reach no client. */
+/** A random text in the server module, which no client may receive. */
 const MARKER = `marker-${randomBytes(8).toString("hex")}`;
 
 let project: TestProject;

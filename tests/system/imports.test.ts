@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
 
-/** Each violation: what it is, the file that it is written to, the text, and the rule that has to be reported. */
+/** Each violation: its description, the file that it is written to, the text, and the rule that has to be reported. */
 const VIOLATIONS = [
   [
     "a value behind an entry point",
@@ -100,7 +100,7 @@ beforeAll(() => {
   for (const name of ["src", "tests/support", "package.json", "tsconfig.json", "CONTRIBUTING.md"]) {
     cpSync(join(repository, name), join(copy, name), { recursive: true });
   }
-  // Packages are found through a link, as in the repository.
+  // The packages that the violations import.
   cpSync(join(repository, "node_modules", "preact"), join(copy, "node_modules", "preact"), { recursive: true });
   cpSync(join(repository, "node_modules", "cookie"), join(copy, "node_modules", "cookie"), { recursive: true });
 });

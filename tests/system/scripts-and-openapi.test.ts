@@ -29,7 +29,7 @@ const FILES = {
   "src/pages.server.tsx": `
     import { page, redirect, session } from "tsweb";
 
-    export const home = page("/", () => <h1>Hello {session.user()?.sub ?? "stranger"}</h1>);
+    export const home = page("/", () => <h1>Hello {session.user()?.sub ?? "guest"}</h1>);
     export const old = page("/old", () => redirect("/"));
   `,
   "src/app.ts": `
@@ -61,7 +61,7 @@ const FILES = {
       }),
     );
   `,
-  "scripts/visit.ts": `
+  "scripts/simulate-user.ts": `
     import { visitor } from "tsweb/testing";
     import app from "../src/app.ts";
     import type * as shop from "../src/shop.server.ts";
@@ -118,9 +118,9 @@ describe("a built application", () => {
   afterAll(() => server?.stop());
 
   it("can be called by a script that imports only the types of its module", async () => {
-    const written = await runScript(site.dir, ["scripts/call.ts", `${server.address}/shop`], env);
-    expect(lastJson(written)).toEqual(RESULT);
-    expect(written).not.toContain("The application is loaded."); // only the module's types are imported
+    const output = await runScript(site.dir, ["scripts/call.ts", `${server.address}/shop`], env);
+    expect(lastJson(output)).toEqual(RESULT);
+    expect(output).not.toContain("The application is loaded."); // only the module's types are imported
   });
 
   it("does not serve its OpenAPI document", async () => {
@@ -136,8 +136,8 @@ describe("an application in development", () => {
   afterAll(() => server?.stop());
 
   it("can be called by a script", async () => {
-    const written = await runScript(site.dir, ["scripts/call.ts", `${server.address}/shop`], env);
-    expect(lastJson(written)).toEqual(RESULT);
+    const output = await runScript(site.dir, ["scripts/call.ts", `${server.address}/shop`], env);
+    expect(lastJson(output)).toEqual(RESULT);
   });
 
   it("serves its OpenAPI document", async () => {
@@ -151,7 +151,7 @@ describe("an application in development", () => {
 
 describe("visitor() in a script", () => {
   it("runs requests through the whole pipeline", async () => {
-    expect(lastJson(await runScript(site.dir, ["scripts/visit.ts"], env))).toEqual({
+    expect(lastJson(await runScript(site.dir, ["scripts/simulate-user.ts"], env))).toEqual({
       status: 303,
       location: "/shop/",
       before: "unauthenticated",
@@ -164,7 +164,7 @@ describe("visitor() in a script", () => {
 });
 
 describe("tsweb openapi", () => {
-  it("prints only the document, and exits although the application keeps the process alive", async () => {
+  it("prints only the document to stdout, and exits although the application keeps the process alive", async () => {
     site.write("package.json", '{ "name": "shop", "version": "2.0.1", "private": true, "type": "module" }\n');
     const args = [join(repository, "bin/tsweb.js"), "openapi", site.dir];
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...env } });
@@ -177,7 +177,7 @@ describe("tsweb openapi", () => {
 });
 
 describe("tsweb routes", () => {
-  it("lists what is served, and marks unchecked parameters", async () => {
+  it("lists pages and functions with their locations, and marks unchecked parameters", async () => {
     const { code, output } = await runTsweb(site.dir, ["routes"], env);
     expect(code).toBe(0);
     expect(output).toMatch(/GET +\/shop\/old +src\/pages\.server\.tsx:5\n/);

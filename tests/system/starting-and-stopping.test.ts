@@ -191,7 +191,7 @@ describe("a server that cannot start", () => {
   });
 });
 
-it("node dist/server.mjs serves like tsweb serve", async () => {
+it("node dist/server.mjs serves the application as tsweb serve does", async () => {
   const server = await startNode(site.dir, ["dist/server.mjs"], env);
   expect((await sendRequest(server.address, "GET /plain HTTP/1.1", "Host: localhost")).status).toBe(200);
   expect(await server.stop()).toBe(0);

@@ -81,20 +81,20 @@ describe("the compression of a file", () => {
     expect([status, headers["content-encoding"], headers.vary]).toEqual([200, encoding, "Accept-Encoding"]);
   });
 
-  it("has an entity tag of its own for each coding", async () => {
+  it("results in a different ETag for each coding", async () => {
     const tags = await Promise.all(
       ["br", "gzip", "identity"].map(async (coding) => (await get(script, `Accept-Encoding: ${coding}`)).headers.etag),
     );
     expect(new Set(tags).size).toBe(3);
   });
 
-  it("leaves out images, which are compressed already", async () => {
+  it("is not applied to images, which are compressed already", async () => {
     const { headers } = await get("/photo.jpg", "Accept-Encoding: br, gzip");
     expect(headers).toMatchObject({ "content-type": "image/jpeg", "content-length": "5000" });
     expect(headers["content-encoding"]).toBeUndefined();
   });
 
-  it("has no URL of its own for the compressed copies", async () => {
+  it("adds no URLs for the compressed copies", async () => {
     for (const end of [".br", ".gz"]) expect((await get(script + end)).status).toBe(404);
   });
 });
@@ -129,11 +129,11 @@ describe("the static files", () => {
     expect([status, headers["content-length"], body]).toEqual([200, "10000", ""]);
   });
 
-  it("can have any name", async () => {
+  it("can have names with spaces, commas and percent signs", async () => {
     expect(await get("/a%20name%2C%20100%25.txt")).toMatchObject({ status: 200, body: "unusual" });
   });
 
-  it("include no hidden ones, except in .well-known", async () => {
+  it("include no hidden files, except in .well-known", async () => {
     expect((await get("/.env")).status).toBe(404);
     expect(await get("/.well-known/security.txt")).toMatchObject({ status: 200, body: "Contact: nobody" });
   });

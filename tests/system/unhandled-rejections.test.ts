@@ -1,5 +1,5 @@
 /**
- * A function does not await a promise that rejects: the server logs it and continues to serve.
+ * Server functions with unawaited promises that reject: the server logs the error and continues to serve.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { build, type RunningServer, startBuilt, startDev } from "#test/run-tsweb";
@@ -16,11 +16,11 @@ beforeAll(async () => {
     "src/calls.server.ts": `
       import { publish, server } from "tsweb";
       export const ping = server(() => "pong");
-      export const forget = server(() => {
-        void Promise.reject(new Error("Lost on the way"));
+      export const reject_without_await = server(() => {
+        void Promise.reject(new Error("Unawaited failure"));
         return "returned";
       });
-      export const forget_to_publish = server(() => {
+      export const publish_without_await = server(() => {
         void publish("x".repeat(129), 1);
         return "returned";
       });`,
@@ -42,9 +42,9 @@ it.each([
 ])("a server that is %s survives an unhandled rejection, and logs it with its stack", async (_, start) => {
   const server = await start(site.dir, { WEB_ENV: "development" });
   try {
-    expect(await call(server, "forget")).toBe("returned");
-    expect(await call(server, "forget_to_publish")).toBe("returned");
-    await expect.poll(() => server.output()).toMatch(/Lost on the way.*calls\.server\.ts.*channel/s);
+    expect(await call(server, "reject_without_await")).toBe("returned");
+    expect(await call(server, "publish_without_await")).toBe("returned");
+    await expect.poll(() => server.output()).toMatch(/Unawaited failure.*calls\.server\.ts.*channel/s);
     expect(server.output()).toContain("Unhandled promise rejection. Await the promise, or catch its error");
     expect(await call(server, "ping")).toBe("pong");
   } finally {

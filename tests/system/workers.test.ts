@@ -13,7 +13,7 @@ const FILES = {
     export default new App({ modules: [calls] });`,
   "src/calls.server.ts": `
     import { server } from "tsweb";
-    export const who = server(() => process.pid);
+    export const pid = server(() => process.pid);
     export const slow = server(async () => {
       console.log("A slow call has started.");
       await new Promise((resolve) => setTimeout(resolve, 700));
@@ -21,7 +21,7 @@ const FILES = {
     });`,
 };
 
-// No Redis listens there: the processes log that and serve anyway.
+// No Redis listens on this port: the processes log that it is unreachable, and serve anyway.
 const ENV = { WEB_ENV: "development", WEB_WORKERS: "2", WEB_BUS_URL: "redis://127.0.0.1:1" };
 
 let site: TestProject;
@@ -43,7 +43,7 @@ async function respondingPids(server: RunningServer, count: number, except: read
   await expect
     .poll(
       async () => {
-        const pid = await call(server, "who");
+        const pid = await call(server, "pid");
         if (!except.includes(pid)) pids.add(pid);
         return pids.size;
       },
@@ -70,7 +70,7 @@ describe("two processes", () => {
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
-  it("are two again after one was killed, and the port is served meanwhile", async () => {
+  it("are still two after one of them was killed and restarted, and serve the port in the meantime", async () => {
     const server = await startBuilt(site.dir, ENV);
     const [first = 0, second = 0] = await respondingPids(server, 2);
     process.kill(first, "SIGKILL");

@@ -7,7 +7,7 @@ import { dataOf, endOf, type OpenBuses, publishNumbers, readAll, uniqueChannel }
 /** Defines the tests of gaps. */
 export function gapTests(getBuses: () => OpenBuses): void {
   describe("reports a gap", () => {
-    const foreign = [
+    const foreignPositions = [
       "0",
       "-",
       "a.b",
@@ -16,7 +16,7 @@ export function gapTests(getBuses: () => OpenBuses): void {
       "z".repeat(40),
       "0000000000000.000000000-000000000",
     ];
-    it.each(foreign)("after the position %j, which is not from this bus", async (position) => {
+    it.each(foreignPositions)("after the position %j, which is not from this bus", async (position) => {
       const { bus } = getBuses();
       const channel = uniqueChannel();
       for (const count of [0, 3]) {

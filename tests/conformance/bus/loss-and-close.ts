@@ -16,7 +16,7 @@ export function lossAndCloseTests(getBuses: () => OpenBuses): void {
       for (const position of positions) {
         const result = await after.read(full, position, 10);
         expect(result).toMatchObject({ messages: [], gap: true, more: false });
-        expect(result.end > position, "the positions of the new history compare as later").toBe(true);
+        expect(result.end > position, "the positions of the new history are greater").toBe(true);
         expect(await after.read(full, result.end, 10)).toMatchObject({ messages: [], gap: false, more: false });
       }
       expect((await after.read(empty, String(emptyFrom), 10)).gap).toBe(true);

@@ -20,7 +20,7 @@ export function modelTests(getBuses: () => OpenBuses): void {
     const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
       const names = [uniqueChannel(), uniqueChannel(), uniqueChannel()];
       const models: string[][] = [[], [], []];
-      // Every position that was returned, and how many messages of its channel are before it.
+      // Every position that was returned, and the number of messages of its channel before it.
       const knownPositions: { position: Position; index: number }[][] = [[], [], []];
       for (const [number, { channel, busIndex, operation, limit, from }] of steps.entries()) {
         const name = names[channel] ?? "";

@@ -9,7 +9,7 @@ import { TestSubscriber } from "./test-subscriber.ts";
 /** Defines the tests of `watch`. */
 export function notificationTests(getBuses: () => OpenBuses): void {
   describe("notifies", () => {
-    it("listeners of every message on any bus, with the messages or so that they can be read", async () => {
+    it("listeners on every bus of all messages, whichever bus published them", async () => {
       const { bus, other } = getBuses();
       const channel = uniqueChannel();
       const subscribers = [await TestSubscriber.start(bus, channel), await TestSubscriber.start(other, channel)];
@@ -23,7 +23,7 @@ export function notificationTests(getBuses: () => OpenBuses): void {
       for (const subscriber of subscribers) subscriber.stop();
     });
 
-    it("listeners with exactly the messages after the position that the notification names", async () => {
+    it("listeners with exactly the messages after the position in the notification", async () => {
       const { bus, other } = getBuses();
       const channel = uniqueChannel();
       const notifications: Notification[] = [];
@@ -31,7 +31,7 @@ export function notificationTests(getBuses: () => OpenBuses): void {
       await publishNumbers(other, channel, 3);
       const stop = await bus.watch(channel, listener);
       listener.mockClear();
-      // Not every bus knows the position before the first message: it may notify without the message.
+      // A bus may not have the position before the first message, and may then notify without the message.
       await other.publish(channel, "first");
       await expect.poll(() => listener.mock.calls.length).toBeGreaterThan(0);
       for (let at = 0; at < 20; at++) await other.publish(channel, String(at));
@@ -45,7 +45,7 @@ export function notificationTests(getBuses: () => OpenBuses): void {
       stop();
     });
 
-    it("active listeners and not stopped ones, also if one function listens twice", async () => {
+    it("active listeners but not stopped ones, also if one function is registered twice", async () => {
       const { bus, other } = getBuses();
       const channel = uniqueChannel();
       const calls = { a: 0, b: 0, c: 0 };

@@ -1,5 +1,5 @@
 /**
- * The buses under test, and the steps that their tests share.
+ * The buses under test, and the functions that their tests share.
  */
 import { expect } from "vitest";
 import type { Bus, Message, Position } from "../../../src/live/bus/index.ts";

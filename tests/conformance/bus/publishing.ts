@@ -26,7 +26,7 @@ export function publishingTests(getBuses: () => OpenBuses): void {
       const buses = [bus, other, getBuses().open(), getBuses().open()];
       const publishers = buses.map(async (each, publisher) => {
         for (let at = 0; at < 60; at += 3) {
-          await Promise.all([0, 1, 2].map((plus) => each.publish(channel, JSON.stringify([publisher, at + plus]))));
+          await Promise.all([0, 1, 2].map((offset) => each.publish(channel, JSON.stringify([publisher, at + offset]))));
         }
       });
       await Promise.all(publishers);
@@ -35,7 +35,7 @@ export function publishingTests(getBuses: () => OpenBuses): void {
       expect(await readAll(other, channel, from, 17)).toEqual(messages);
       const pairs = messages.map(({ data }) => JSON.parse(data) as [number, number]); // the format published above
       for (const publisher of buses.keys()) {
-        const numbers = pairs.filter(([by]) => by === publisher).map(([, at]) => at);
+        const numbers = pairs.filter(([sender]) => sender === publisher).map(([, number]) => number);
         expect(numbers).toEqual(Array.from({ length: 60 }, (_, at) => at));
       }
     });

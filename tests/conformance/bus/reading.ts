@@ -94,7 +94,7 @@ export function readingTests(getBuses: () => OpenBuses): void {
 
     it("the channel of exactly this name, also if the name has special characters", async () => {
       const { bus, other } = getBuses();
-      const odd = [
+      const unusual = [
         "*",
         ">",
         "a.*",
@@ -112,7 +112,7 @@ export function readingTests(getBuses: () => OpenBuses): void {
         '"',
       ];
       const names = [
-        ...odd,
+        ...unusual,
         "$",
         "{a}b",
         "{a}",

@@ -43,7 +43,7 @@ const rejectedArguments: readonly (readonly [string, string, string, unknown])[]
 
 export const argumentCases: readonly WireCase[] = [
   accepts("uses the default of an omitted argument", "add", { a: 1 }, 11),
-  accepts("uses a given argument instead of its default", "add", { b: 2, a: 1 }, 3),
+  accepts("uses a passed argument instead of its default", "add", { b: 2, a: 1 }, 3),
   accepts(
     "passes arguments to a function of named parameters",
     "order",

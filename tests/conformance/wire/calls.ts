@@ -22,7 +22,7 @@ export const callCases: readonly WireCase[] = [
   returns("calls a function without parameters with an empty object of arguments", "ping", {}, "pong"),
   returns("returns the result of an async function", "echo_async", { value: 1 }, 1),
   ...unchangedValues.map((value) =>
-    returns(`passes the value ${JSON.stringify(value)} in and out unchanged`, "echo", { value }, value),
+    returns(`passes the value ${JSON.stringify(value)} unchanged to the function and back`, "echo", { value }, value),
   ),
   returns(
     "serialises class instances, dates, big integers, maps, sets, bytes and NaN",
@@ -39,12 +39,12 @@ export const callCases: readonly WireCase[] = [
       dict: { d: 1 },
     },
   ),
-  wireCase("gives the function the path, method, query, id and headers of the request", async (target) => {
-    const call = callRequest("about", {}, { "x-request-id": "ours-1", "user-agent": "wire" });
+  wireCase("provides the function with the path, method, query, id and headers of the request", async (target) => {
+    const call = callRequest("request_info", {}, { "x-request-id": "ours-1", "user-agent": "wire" });
     const response = await send(target, { ...call, path: `${call.path}?a=1&a=2&b=%20` });
     assert.deepEqual(JSON.parse(response.text), {
       result: {
-        path: `${target.base}/__web/rpc/about`,
+        path: `${target.base}/__web/rpc/request_info`,
         method: "POST",
         query: { a: "2", b: " " },
         id: "ours-1",

@@ -1,4 +1,4 @@
-/** Test cases: which check decides if several fail. @see docs/protocol.md 3.2 */
+/** Test cases: the order of the checks. If several fail, the first one determines the response. @see docs/protocol.md 3.2 */
 import assert from "node:assert/strict";
 import { callRequest, expectError, expectResult, JSON_TYPE, signIn, type WireCase, wireCase } from "./exchange.ts";
 import { EXPECTED, rejects, sizedCall } from "./rejections.ts";

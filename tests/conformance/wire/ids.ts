@@ -136,11 +136,11 @@ export const idCases: readonly WireCase[] = [
   ...RESPONSE_KINDS.flatMap((kind) => [keepsIds(kind), createsIds(kind)]),
   wireCase("accepts a request id of 128 characters", async (target) => {
     const id = "a".repeat(128);
-    assert.equal((await expectResult(target, "about", {}, { "x-request-id": id })).value.id, id);
+    assert.equal((await expectResult(target, "request_info", {}, { "x-request-id": id })).value.id, id);
   }),
   ...INVALID_IDS.map((id) =>
     wireCase(`replaces the invalid request id ${JSON.stringify(id.slice(0, 20))}`, async (target) => {
-      const { headers, value } = await expectResult(target, "about", {}, { "x-request-id": id });
+      const { headers, value } = await expectResult(target, "request_info", {}, { "x-request-id": id });
       assert.match(headers.get("x-request-id") ?? "", /^[0-9a-f]{32}$/);
       assert.equal(value.id, headers.get("x-request-id"));
     }),

@@ -70,7 +70,7 @@ const plainCases: readonly WireCase[] = [
     "x-forwarded-host": "evil.example",
     "x-forwarded-proto": "https",
   })),
-  wireCase("sends no CORS header to a page of another site, whatever it requests", async (target) => {
+  wireCase("sends no CORS header to a page of another site, for any request", async (target) => {
     const origin = "https://evil.example";
     const preflight = { origin, "access-control-request-method": "POST" };
     for (const request of [

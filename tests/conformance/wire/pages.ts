@@ -43,14 +43,14 @@ export const pageCases: readonly WireCase[] = [
     const external = await send(target, { path: "/external" });
     assert.equal(external.headers.get("location"), "https://elsewhere.example/");
   }),
-  wireCase("gives a page the session, and sends the cookies that the page sets", async (target) => {
+  wireCase("provides a page with the session, and sends the cookies that the page sets", async (target) => {
     const response = await send(target, { path: "/me", headers: await signIn(target) });
     assert.match(response.text, /<h1>ada<\/h1>/);
-    assert.equal(cookieHeader(response), "seen=1");
+    assert.equal(cookieHeader(response), "visited=1");
   }),
   wireCase("responds to HEAD of a page as to GET, without the body", async (target) => {
     const response = await send(target, { method: "HEAD", path: "/me" });
-    assert.deepEqual([response.status, response.text, cookieHeader(response)], [200, "", "seen=1"]);
+    assert.deepEqual([response.status, response.text, cookieHeader(response)], [200, "", "visited=1"]);
   }),
   ...["POST", "PUT", "DELETE", "PATCH", "OPTIONS"].map((method) =>
     wireCase(`rejects ${method} of a page with 405 and Allow`, async (target) => {

@@ -39,7 +39,7 @@ export const routeCases: readonly WireCase[] = [
     await expectError(
       target,
       { method: "POST", path: "/hooks/refused" },
-      { status: 409, code: "conflict", message: /^Seen/ },
+      { status: 409, code: "conflict", message: /^Already/ },
     );
     await expectError(target, { method: "POST", path: "/hooks/broken" }, { status: 500, code: "internal" });
   }),

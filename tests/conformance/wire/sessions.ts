@@ -61,7 +61,7 @@ export const sessionCases: readonly WireCase[] = [
     assert.deepEqual(response.headers.getSetCookie(), [
       "one=1; Max-Age=60; Path=/; HttpOnly; SameSite=Lax",
       "two=a%20b%3B%C3%A9; Path=/; HttpOnly; SameSite=Lax",
-      "gone=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax",
+      "cleared=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax",
     ]);
     const { a, b, bad } = response.value;
     assert.deepEqual({ a, b, bad }, { a: "1", b: " x", bad: "%zz" });

@@ -20,7 +20,7 @@ async function readStream(target: Target, request: WireRequest) {
   assert.equal(response.headers.get("content-type"), "application/x-ndjson");
   assert.equal(response.headers.get("cache-control"), "private, no-store");
   assert.equal(response.headers.get("x-accel-buffering"), "no");
-  // A runtime that frames responses itself may know the length of a stream that ends at once. Bun does.
+  // A runtime that frames responses itself may send the length of a stream that ends at once, as Bun does.
   if (response.closes !== null) assert.equal(response.headers.get("content-length"), null);
   assert.match(response.text, /\n$/);
   return {
@@ -61,7 +61,7 @@ export const streamCases: readonly WireCase[] = [
       { error: { code: "validation_error", message: `Not that ${kind}.`, details: {} } },
     ]),
   ),
-  wireCase("sends any other error as internal, with the request id and nothing of the error", async (target) => {
+  wireCase("sends any other error as internal with the request id, without details of the error", async (target) => {
     const response = await readStream(
       target,
       callRequest("breaking", { kind: "other" }, { "x-request-id": "this-one" }),
