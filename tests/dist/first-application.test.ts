@@ -18,7 +18,7 @@ import {
   packRepository,
 } from "./fresh-project.ts";
 import { type GuestBookPage, openGuestBook, signAs, submitEmptyName } from "./guest-book-page.ts";
-import { filesInMarkdown, readme } from "./readme.ts";
+import { filesInComments, filesInMarkdown, readme } from "./readme.ts";
 
 const folder = createEmptyFolder();
 const files = filesInMarkdown(readme);
@@ -62,6 +62,50 @@ describe("the package", () => {
     const direct = Object.values(listed).filter(({ version }) => version !== undefined);
     expect(direct.length).toBeGreaterThan(0);
     expect(direct.length).toBeLessThanOrEqual(12);
+  });
+});
+
+describe("the example at the top of the README", () => {
+  const example = filesInComments(readme);
+  const app = `import { App } from "tsweb";
+import * as chat from "./chat.server.ts";
+import * as pages from "./pages.server.tsx";
+
+export default new App({ modules: [chat, pages] });
+`;
+  let chat: Project;
+
+  beforeAll(() => {
+    const sources = [...example, ["app.ts", app] as const].map(([name, text]) => [`src/${name}`, text] as const);
+    const config = ["package.json", "tsconfig.json"].map((name) => [name, files.get(name) ?? ""] as const);
+    // Below the guest book, so that it finds the packages that are installed there.
+    chat = createProject(join(guestBook.dir, "chat"), new Map([...config, ...sources]));
+  });
+
+  it("has the three files of an application, in at most 20 lines of code", () => {
+    expect([...example.keys()]).toEqual(["chat.server.ts", "chat.tsx", "pages.server.tsx"]);
+    const lines = [...example.values()].flatMap((text) => text.split("\n")).filter((line) => line.trim() !== "");
+    expect(lines.length).toBeLessThanOrEqual(20);
+  });
+
+  it("type-checks, and sends a message from one page to another", async () => {
+    await chat.run("npx", "tsc");
+    await chat.run("npx", "tsweb", "build");
+    const running = await startNode(chat.dir, ["dist/server.mjs"], { WEB_ENV: "development" });
+    const contexts = await Promise.all([browser.newContext(), browser.newContext()]);
+    try {
+      const pages = await Promise.all(contexts.map((context) => context.newPage()));
+      // The event stream is requested after hydration: then clicks have an effect.
+      const streams = pages.map((page) => page.waitForResponse((response) => response.url().includes("/__web/live")));
+      await Promise.all(pages.map((page) => page.goto(running.address)));
+      await Promise.all(streams);
+      for (const page of pages) expect(await page.getByRole("button").textContent()).toBe("Say hello (0)");
+      await pages[0]?.getByRole("button").click();
+      for (const page of pages) await page.getByText("Say hello (1)").waitFor();
+    } finally {
+      await Promise.all(contexts.map((context) => context.close()));
+      expect(await running.stop()).toBe(0);
+    }
   });
 });
 

@@ -22,3 +22,9 @@ export function filesInMarkdown(markdown: string): ReadonlyMap<string, string> {
   }
   return files;
 }
+
+/** Returns the files in a Markdown text whose code block begins with a comment that names them: `// chat.tsx: …`. */
+export function filesInComments(markdown: string): ReadonlyMap<string, string> {
+  const blocks = markdown.matchAll(/^```tsx?\n(\/\/ ([\w.-]+): [\s\S]*?)^```$/gm);
+  return new Map([...blocks].map(([, text = "", name = ""]) => [name, text]));
+}
