@@ -1,5 +1,5 @@
 /**
- * `tsweb/node`: an application on Node's own HTTP server.
+ * The entry point `tsweb/node`: serves an application with Node's own HTTP server.
  */
 export { type Listening, listenOn } from "./listen.ts";
 export { type NodeHandler, node } from "./node.ts";

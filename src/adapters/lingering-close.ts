@@ -9,7 +9,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** How much of the rest of a body is read. */
+/** How many bytes of the rest of a body are read at most. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** How long the client may take to send the rest. */
@@ -18,7 +18,7 @@ const MAX_MS = 5_000;
 /**
  * Returns whether a response has `Connection: close`.
  *
- * @param headers names in lower case and values, in turn
+ * @param headers names, in lower case, and values, alternating as in Node's `rawHeaders`
  */
 export function closesConnection(headers: readonly string[]): boolean {
   return headers.some((name, at) => at % 2 === 0 && name === "connection" && headers[at + 1] === "close");

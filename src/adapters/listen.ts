@@ -4,18 +4,21 @@ import type { AddressInfo, Socket } from "node:net";
 /** How long requests in flight may take once the server is stopping. */
 const SHUTDOWN_MS = 30_000;
 
-/** How often idle connections are looked for while the server is stopping. */
+/** How often idle connections are closed while the server is stopping. */
 const SWEEP_MS = 50;
 
-/** A server that listens. */
+/** A server that accepts connections. */
 export interface Listening {
-  /** For example `http://localhost:3000`. */
+  /** The URL of the server, for example `http://localhost:3000`. */
   readonly address: string;
-  /** Stops accepting connections, and resolves when the last request in flight has ended, after 30 seconds at most. */
+  /**
+   * Stops accepting connections. Resolves when the last request in flight has ended; after 30 seconds, the remaining
+   * connections are closed.
+   */
   stop(): Promise<void>;
 }
 
-/** Where a server listens. */
+/** The address on which a server listens. */
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
@@ -29,9 +32,10 @@ class ListenError extends Error {
 }
 
 /**
- * Makes a server listen where the configuration says.
+ * Starts a server, and resolves once it accepts connections.
  *
- * @throws ListenError when the port is in use
+ * @param options `port` from 0 to 65,535; 0 selects a free port
+ * @throws ListenError when the port is in use; otherwise the error of Node
  */
 export async function listenOn(server: Server, options: ListenOptions): Promise<Listening> {
   const sockets = openSockets(server);
@@ -71,8 +75,8 @@ async function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void>
   const sweep = setInterval(() => {
     // A connection that was in use when the server stopped becomes idle later; nothing else would close it.
     server.closeIdleConnections();
-    // Node does not count a connection as idle that a browser opened in advance and has sent nothing on. It is closed
-    // at the second look: a request that has arrived meanwhile is read before.
+    // Node does not count a connection as idle if a browser opened it in advance and has sent nothing yet. It is closed
+    // in the second sweep, so that a request that has just arrived is still read.
     for (const socket of sockets) {
       if (socket.bytesRead > 0) continue;
       if (unused.has(socket)) socket.destroy();

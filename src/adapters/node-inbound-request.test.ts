@@ -59,6 +59,13 @@ describe("url and pathname", () => {
     "/a\\b",
     "/.",
     "/a.js",
+    "/assets/app-1a2b.js",
+    "/a..",
+    "/.a",
+    "/..a/b",
+    "/a/.",
+    "/a/..",
+    "/a/.b",
     "/%61",
     "/a/",
     "/a\tb",
@@ -132,7 +139,7 @@ describe("bufferedBody()", () => {
     },
   );
 
-  it("returns null for an empty body, for which nothing would be faster", () => {
+  it("returns null for an empty body", () => {
     expect(requestWithBody({ "content-length": "0" }, null).inbound.bufferedBody()).toBeNull();
   });
 
@@ -160,7 +167,7 @@ async function receive(bytes: string) {
 const HEAD = "POST /echo?a=1 HTTP/1.1\r\nHost: shop.example\r\nX-Two: 1\r\nX-Two: 2\r\n";
 
 describe("readText()", () => {
-  it("returns a body that arrives in parts, without a Fetch Request, and marks nothing as used before", async () => {
+  it("returns a body that arrives in parts, without creating a Fetch Request", async () => {
     const { inbound, client } = await receive(`${HEAD}Content-Length: 6\r\n\r\nhell`);
     expect(inbound.bodyUsed).toBe(false);
     const text = inbound.readText(100);
@@ -245,7 +252,7 @@ describe("request", () => {
     await expect(inbound.request.text()).rejects.toThrow();
   });
 
-  it("can still be answered after its body was cancelled", async () => {
+  it("can still receive a response after its body was cancelled", async () => {
     const { inbound, response, client } = await receive(`${HEAD}Content-Length: 5\r\n\r\nhe`);
     const reader = inbound.request.body?.getReader();
     await reader?.read();

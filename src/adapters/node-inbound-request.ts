@@ -5,7 +5,7 @@ import { bodyOf, hasUnreadBody, readIncomingText } from "./request-body.ts";
 import { hostOf, targetOf } from "./request-target.ts";
 
 /** Matches paths that `URL` returns unchanged, so that most requests need no `URL`. */
-const PLAIN_PATH = /^(\/[A-Za-z0-9_~-]+)+$/;
+const PLAIN_PATH = /^\/$|^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
 /** A request of Node's server. Each Fetch object is made on first use: most calls need none of them. */
 export class NodeInboundRequest implements InboundRequest {
@@ -78,7 +78,7 @@ export class NodeInboundRequest implements InboundRequest {
 
   bufferedBody(): string | null {
     const { readableLength, headers } = this.#incoming;
-    // The parser holds a body to its declared length, and sets `complete` only a moment later.
+    // The parser enforces the declared length of a body, and sets `complete` only a moment later.
     if (readableLength === 0 || readableLength !== Number(headers["content-length"])) return null;
     return String(this.#incoming.read());
   }

@@ -45,7 +45,7 @@ describe("the response of a route", () => {
     ["longer than its Content-Length, in several chunks", ["four", INJECTED], "4"],
     ["longer than its Content-Length, in one chunk", [`four${INJECTED}`], "4"],
     ["shorter than its Content-Length", ["four"], "400"],
-  ])("that is %s is broken off, so that nothing of it is read as the next response", async (_, chunks, length) => {
+  ])("that is %s is aborted, so that none of it is parsed as the next response", async (_, chunks, length) => {
     const log = vi.spyOn(console, "error").mockReturnValue();
     const text = await requestTwice(() => {
       const remaining = chunks.map((chunk) => new TextEncoder().encode(chunk));

@@ -6,10 +6,10 @@ import { whenPreviousSent } from "./pipelining.ts";
 import { isUsableTarget, rejectTarget } from "./request-target.ts";
 import { reportUnsent, writeResponse } from "./write-response.ts";
 
-/** What Node's `http`, Express and Connect call for each request. */
+/** A request handler of Node's `http`, Express and Connect. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Anything with a Fetch handler. */
+/** An object with a Fetch handler, such as an `App`. */
 export interface Fetchable {
   readonly fetch: (request: Request, info: RequestInfo) => Response | Promise<Response>;
 }
@@ -20,17 +20,19 @@ type AppResponse = OutboundResponse | Response;
 type Handle = (request: InboundRequest) => AppResponse | Promise<AppResponse>;
 
 /**
- * Returns a handler for Node's own servers that serves an application.
+ * Returns a request handler for Node's servers, Express and Connect that serves an application. It never throws.
  *
- * The application makes every decision about a request, as on all platforms. The adapter reads requests and writes
- * responses.
+ * The adapter only reads requests and writes responses. It rejects a request itself with 400 if its URL or host is
+ * ambiguous, and destroys a connection with more than 100 pipelined requests.
+ *
+ * @param app an `App`, or any object with a Fetch handler
  *
  * @example createServer(node(app)).listen(3000)
  */
 export function node(app: Fetchable): NodeHandler {
   const internals = internalsOf(app);
   internals?.onMount();
-  const handle: Handle = internals ? (inbound) => internals.handle(inbound) : fetchHandler(app);
+  const handle: Handle = internals?.handle ?? fetchHandler(app);
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     try {
       const result = handle(new NodeInboundRequest(request, response));

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { BodyUsedError } from "../http/index.ts";
 
-/** What Express, body parsers and function platforms add to a request of Node's server. */
+/** The fields that Express, body parsers and function platforms add to a request of Node's server. */
 interface ParsedRequest extends IncomingMessage {
-  /** What a body parser made of the body. */
+  /** The body as a body parser has parsed it. */
   readonly body?: unknown;
   /** The bytes of the body, where a function platform or a parser kept them. */
   readonly rawBody?: unknown;
@@ -12,7 +12,7 @@ interface ParsedRequest extends IncomingMessage {
 /**
  * Returns the body of a request for a Fetch `Request`, `null` for a request without one.
  *
- * Nothing is read before the body is. A body that a parser consumed before us is restored: JSON is serialised
+ * Reading starts with the first read of the returned stream. A body that a parser has consumed is restored: JSON is serialised
  * again, text and bytes are unchanged. A body that cannot be restored, such as a parsed form, fails when it is read.
  */
 export function bodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {
@@ -24,7 +24,7 @@ export function bodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | Readab
   return bytes ? new Uint8Array(bytes) : failingStream(consumedBody());
 }
 
-/** Returns whether a request has a body that nobody has read, and that no parser has kept. */
+/** Returns whether a request has a body that was not read before, neither by the host nor by a body parser. */
 export function hasUnreadBody(request: ParsedRequest): boolean {
   return hasBody(request) && !request.readableEnded && !request.destroyed && !Buffer.isBuffer(request.rawBody);
 }
@@ -111,7 +111,7 @@ function streamOf(request: IncomingMessage): ReadableStream<Uint8Array> {
         request.resume();
       },
     },
-    { highWaterMark: 0 }, // nothing is read before the first reader asks
+    { highWaterMark: 0 }, // no chunk is requested before the first read
   );
 }
 

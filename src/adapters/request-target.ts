@@ -13,7 +13,7 @@ export function targetOf(request: MountedRequest): string {
   return typeof request.originalUrl === "string" ? request.originalUrl : (request.url ?? "");
 }
 
-/** Returns the host that a request names; without one, as HTTP/1.0 allows, the address that the client connected to. */
+/** Returns the host in the request's header; for HTTP/1.0 requests without one, the address of the connection. */
 export function hostOf(request: IncomingMessage): string {
   const named = namedHost(request);
   if (named !== undefined) return named;
@@ -43,7 +43,7 @@ export function isUsableTarget(request: IncomingMessage): boolean {
 
 let lastUsableHost = "localhost";
 
-/** Remembers the last usable host: most servers have one name. */
+/** Returns whether a host forms a URL. The last such host is cached, because most servers have one name. */
 function isUsableHost(host: string): boolean {
   if (host === lastUsableHost) return true;
   if (!/^[A-Za-z0-9.:[\]_-]{1,260}$/.test(host) || !URL.canParse(`http://${host}`)) return false;

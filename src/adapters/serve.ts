@@ -15,8 +15,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 2_000;
 
 /**
- * How long a request may take to arrive, body included. It applies to bodies that nobody reads. A body that is read
- * has a shorter limit of its own, because Node's response to a timeout carries no ids.
+ * How long a request may take to arrive, body included. It limits bodies that no handler reads. A body that is read
+ * has a shorter limit, because Node's response to a timeout has no request id.
  */
 const REQUEST_TIMEOUT_MS = HEADERS_TIMEOUT_MS + BODY_TIMEOUT_SECONDS * 1000 + 2 * CHECK_INTERVAL_MS;
 
@@ -29,16 +29,19 @@ export const SERVER_OPTIONS = {
 } as const;
 
 /**
- * Serves a built application until the process is told to stop: the last line of `dist/server.mjs`.
+ * Serves an application on `HOST` and `PORT` until the process receives `SIGTERM` or `SIGINT`. Resolves once the server
+ * accepts connections. `dist/server.mjs` calls it.
  *
- * `SIGTERM` and `SIGINT` stop it: `/readyz` reports that at once, live connections end, requests in flight are
- * completed, then the process exits with status 0. A second signal exits immediately with status 1.
+ * After a signal, `/readyz` responds with 503 at once, live connections end, requests in flight are completed within 30
+ * seconds, and the process exits with status 0. A second signal exits immediately with status 1.
  *
- * A rejected promise without a handler, such as a forgotten `await`, is logged as an error.
+ * A rejected promise without a handler, such as a forgotten `await`, is logged as an error and does not end the process.
  *
- * With `WEB_WORKERS` the program runs in that many processes, which share the port.
+ * With `WEB_WORKERS` above 1, the program runs in that many processes, which share the port.
  *
+ * @throws TypeError if `app` is not an `App`
  * @throws ListenError when the port is in use
+ * @throws ConfigError as `App.start`
  */
 export async function serve(app: App): Promise<void> {
   const { config } = app;
@@ -65,11 +68,11 @@ function logUnhandledRejections(log: Logger): void {
   });
 }
 
-/** Calls `stop` once, when this process is told to stop. */
+/** Calls `stop` once: on `SIGTERM`, on `SIGINT`, or in a worker when the supervisor stops it or ends. */
 function onStop(stop: (reason: string) => void): void {
   let isStopping = false;
   const handle = (reason: string) => {
-    // A worker may be told twice: by its supervisor, and by whoever signals the whole process group.
+    // A worker may be stopped twice: by its supervisor, and by a signal to the whole process group.
     if (isStopping && cluster.isPrimary) process.exit(1);
     if (!isStopping) stop(reason);
     isStopping = true;

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { compiledPage, createTestApp } from "#test/compiled-app";
 import { type LocalServer, listen } from "#test/listen";
 import { node } from "./node.ts";
-import { destroyIfGone, destroyIfStalled } from "./stalled-clients.ts";
+import { destroyIfDisconnected, destroyIfStalled } from "./stalled-clients.ts";
 
 const STALL_MS = 300;
 const CHUNK = Buffer.alloc(64 * 1024, "x");
@@ -34,7 +34,7 @@ async function openResponse(): Promise<{ client: Socket; response: ServerRespons
   const opening = await response;
   const [client] = clients;
   if (!client || !server) throw new Error("There is no connection");
-  destroyIfGone(opening, STALL_MS);
+  destroyIfDisconnected(opening, STALL_MS);
   return { client, response: opening };
 }
 
@@ -48,7 +48,7 @@ async function fillBuffers(response: ServerResponse): Promise<void> {
 }
 
 describe("a streamed response", () => {
-  it("is destroyed when its client takes nothing of the bytes that wait", async () => {
+  it("is destroyed when its client reads none of the waiting bytes", async () => {
     const { response } = await openResponse();
     await fillBuffers(response);
     const startedAt = performance.now();
@@ -73,7 +73,7 @@ describe("a streamed response", () => {
     expect(performance.now() - startedAt).toBeGreaterThan(STALL_MS * 2);
   });
 
-  it("is not destroyed when nothing waits for its client", async () => {
+  it("is not destroyed when no bytes wait for its client", async () => {
     const { client, response } = await openResponse();
     response.write("first");
     await once(response, "timeout");
@@ -86,7 +86,7 @@ describe("a streamed response", () => {
     expect(text).toMatch(/first/);
   });
 
-  it("is destroyed when its client takes nothing of what was written after a silence", async () => {
+  it("is destroyed when its client reads nothing that was written after a silence", async () => {
     const { response } = await openResponse();
     response.write("first");
     await once(response, "timeout");
@@ -125,7 +125,7 @@ describe("a buffered response", () => {
 
   const LARGE = 16 * 1024 * 1024; // more than the system buffers for a connection
 
-  it("waits 30 seconds for a client that takes nothing of it, and no longer", async () => {
+  it("waits 30 seconds for a client that reads nothing of it, and no longer", async () => {
     const response = await writtenResponse(LARGE);
     expect(response.writableLength).toBeGreaterThan(0);
     expect(response.socket?.timeout).toBe(30_000);
@@ -140,7 +140,7 @@ describe("a buffered response", () => {
     expect(socket?.destroyed).toBe(true);
   });
 
-  it("has no timeout when all of it was handed to the system", async () => {
+  it("has no timeout when all of it is in the system's buffers", async () => {
     const response = await writtenResponse(100);
     expect(response.listenerCount("timeout")).toBe(0);
   });

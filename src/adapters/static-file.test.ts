@@ -45,7 +45,7 @@ const getBytes = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\
 describe("a file over a connection", () => {
   const LARGE = 16 * 1024 * 1024; // more than the system buffers for a connection
 
-  it("is broken off when it was truncated meanwhile, so that no other response is read as its rest", async () => {
+  it("is aborted when it was truncated while it was sent, so that no other response is read as its rest", async () => {
     const { file, address } = await serveFile(Buffer.alloc(LARGE, "x"));
     const client = await openSocket(address);
     client.write(getBytes("/file.bin"));
@@ -73,7 +73,7 @@ describe("a file over a connection", () => {
     },
   );
 
-  it("arrives in the part that was requested", async () => {
+  it("is sent only in the requested range", async () => {
     const { address } = await serveFile("0123456789");
     const response = await fetch(`${address}/file.bin`, { headers: { range: "bytes=2-4" } });
     expect([response.status, await response.text()]).toEqual([206, "234"]);

@@ -20,9 +20,9 @@ export function isSupervisor(workers: number): boolean {
 }
 
 /**
- * Runs this program in several processes, which share its port, and restarts a process that ends without being told
- * to. The others start only after the first one listens: an error that keeps it from listening is printed once, and
- * the program exits with status 1.
+ * Runs this program in several processes, which share its port, and restarts a process that ends unexpectedly. The
+ * others start only after the first one listens: an error that prevents that is printed once, and the program exits
+ * with status 1.
  *
  * `SIGTERM` and `SIGINT` stop all processes, each after its requests in flight. A second signal kills them.
  */
@@ -67,7 +67,7 @@ class WorkerPool {
     }
     this.#isStopping = true;
     log("info", { signal, processes: this.#workers.size }, "Stopping all processes");
-    // A message instead of a signal: whoever stops us may have signalled the workers already.
+    // A message instead of a signal, because a signal to the process group has reached the workers already.
     for (const worker of this.#workers) worker.send(STOP_MESSAGE, () => undefined); // it may have ended by itself
     this.#exitAfterLast();
   }

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { isPushedBody, type OutboundResponse } from "../http/index.ts";
 import { closesConnection, endAfterBody } from "./lingering-close.ts";
 import { writePushedBody } from "./pushed-body.ts";
-import { destroyIfGone, destroyIfStalled } from "./stalled-clients.ts";
+import { destroyIfDisconnected, destroyIfStalled } from "./stalled-clients.ts";
 
 /**
  * Writes a response of an application to Node's response.
@@ -20,10 +20,10 @@ export function writeResponse(result: OutboundResponse | Response, response: Ser
   response.writeHead(status, [...headers]);
   if (isPushedBody(body)) {
     // A response of declared length, such as a file, has no heartbeat that would notice a stalled client.
-    if (headers.includes("content-length")) destroyIfGone(response);
+    if (headers.includes("content-length")) destroyIfDisconnected(response);
     return writePushedBody(body, response);
   }
-  destroyIfGone(response);
+  destroyIfDisconnected(response);
   return writeStream(body, response);
 }
 
@@ -39,13 +39,13 @@ function writeBuffered({ status, headers }: OutboundResponse, body: string | nul
   const length = body === null ? 0 : Buffer.byteLength(body);
   response.writeHead(status, isBodiless ? [...headers] : headers.concat("content-length", String(length)));
   response.end(body ?? undefined);
-  if (response.writableLength > 0) destroyIfStalled(response); // most responses have been handed to the system by now
+  if (response.writableLength > 0) destroyIfStalled(response); // most responses are in the system's buffers by now
 }
 
 async function writeFetchResponse(result: Response, response: ServerResponse): Promise<void> {
   const { status, statusText, body } = result;
   const outbound = withEarlierCookies({ status, headers: [...result.headers].flat(), body }, response);
-  destroyIfGone(response);
+  destroyIfDisconnected(response);
   if (!response.req.complete && closesConnection(outbound.headers)) {
     return writeLingering(outbound, new Uint8Array(await result.arrayBuffer()), response);
   }
@@ -103,7 +103,7 @@ async function writeStream(body: ReadableStream<Uint8Array>, response: ServerRes
   }
 }
 
-/** Waits until a response takes more, or has closed. */
+/** Waits until more can be written to a response, or it has closed. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
