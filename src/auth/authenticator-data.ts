@@ -29,7 +29,7 @@ const ATTESTED_CREDENTIAL_DATA = 0x40;
 const EXTENSION_DATA = 0x80;
 
 /**
- * Returns the authenticator data of an assertion; `null` if they are malformed: too short, with a credential (which
+ * Returns the authenticator data of an assertion; `null` if it is malformed: too short, with a credential (which
  * only a registration has), or with more or fewer bytes after the header than the flags require.
  */
 export function parseAuthenticatorData(bytes: Uint8Array): AuthenticatorData | null {

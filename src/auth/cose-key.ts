@@ -16,13 +16,13 @@ const ES256 = -7;
 const P256 = 1;
 
 /**
- * Returns the point of a COSE key, as authenticators register it, for `credential_public_key` of
- * {@link verify_webauthn_assertion}.
+ * Returns the point of a COSE public key, the format in which authenticators register keys. Store it and pass it as
+ * `credential_public_key` to {@link verify_webauthn_assertion}.
  *
  * @param cose_key an ES256 key (EC2, P-256, uncompressed) of at most 1,024 bytes, without bytes after it
  * @returns 65 bytes: `0x04`, x, y. The point is always on the curve.
  * @throws TypeError if the key is not a `Uint8Array`
- * @throws ValueError that names what is wrong with the key
+ * @throws ValueError that names the problem, for any other key
  * @see WebAuthn Level 3, section 5.8.5; docs/protocol.md 14.4
  */
 export function cose_to_raw_point(cose_key: Uint8Array): Uint8Array {

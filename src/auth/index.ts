@@ -1,3 +1,6 @@
+/**
+ * The entry point `tsweb/auth`: passwords, one-time codes, magic links, passkeys and OpenID Connect user info.
+ */
 export { cose_to_raw_point } from "./cose-key.ts";
 export { issue_magic_token, type MagicOptions, verify_magic_token } from "./magic-token.ts";
 export { oidc_userinfo, type Userinfo } from "./oidc-userinfo.ts";

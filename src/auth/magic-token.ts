@@ -6,24 +6,25 @@ const MIN_SECRET_BYTES = 16;
 /** The maximum size of a subject, in bytes of its JSON. The token must fit into a URL. */
 const MAX_SUBJECT_BYTES = 1024;
 
-/** The lifetime of a magic token. */
+/** The options of {@link issue_magic_token}. */
 export interface MagicOptions {
   /** The lifetime in seconds. */
   readonly ttl: number;
 }
 
 /**
- * Returns a signed token for a link in an email that signs in or confirms an address. Until it expires, the token proves
- * that its holder has received it.
+ * Returns a signed token for a link in an email that signs a user in or confirms an address. Until it expires, it proves
+ * that its holder received that email.
  *
  * - The holder can read the subject.
  * - Mail scanners open links. Let the link open a page with a button, and verify the token when the button is pressed.
- * - A token can be verified any number of times. Store spent tokens until they expire, and refuse them.
- * - The secret may also be used for other purposes. No session and no feed can be made from a magic token.
+ * - A token can be verified any number of times. Store used tokens until they expire, and refuse them.
+ * - The secret may also be `WEB_AUTH_SECRET`. Its key is derived for this purpose only, so a magic token is never valid
+ *   as a session or a feed.
  *
  * @param secret at least 16 bytes, as bytes or as a string in UTF-8
  * @param subject the user or address that the token is for; 1 to 1,024 bytes as JSON
- * @param options `ttl` in seconds; the token of a `ttl` of 0 or less has already expired
+ * @param options `ttl` in seconds. With a `ttl` of 0 or less, the token has already expired
  * @returns a string of URL-safe characters
  * @throws TypeError for an invalid secret, subject or `ttl`
  * @throws RangeError if the secret is too short, the subject too long, or the `ttl` not finite or too large
@@ -45,7 +46,7 @@ export function issue_magic_token(secret: Uint8Array | string, subject: string, 
 
 /**
  * Returns the subject of a token of {@link issue_magic_token} with the same secret; `null` if the token is invalid or
- * expired. Each token has exactly one spelling, so its text can be compared with those of spent tokens.
+ * expired. Each token has exactly one spelling, so its text can be compared with those of used tokens.
  *
  * @param token of any type, since it comes from the client
  * @throws TypeError if the secret is neither bytes nor a string

@@ -12,7 +12,7 @@ export interface Userinfo {
 }
 
 /**
- * Returns the user's profile from the UserInfo endpoint of an OpenID Connect provider.
+ * Requests the user's profile from the UserInfo endpoint of an OpenID Connect provider, and resolves with its claims.
  *
  * The request is sent over `https`, or over `http` to a loopback address. The provider has 10 seconds for the whole
  * response, which has at most 1 MiB of JSON. Redirects are not followed, so that the token is sent nowhere else.
@@ -22,7 +22,7 @@ export interface Userinfo {
  *
  * @param endpoint the provider's `userinfo_endpoint`, chosen by the application, never by a client
  * @param access_token as the provider issued it
- * @throws TypeError if the endpoint is not an `https` URL, or the token is not a string
+ * @throws TypeError if the endpoint is not an absolute `https` URL or contains a password, or the token is not a string
  * @throws ValueError if the token contains invalid characters or over 16,384 characters
  * @throws RPCError `unauthenticated` if the provider refuses the token
  * @throws RPCError `timeout` if the provider does not respond in time
@@ -50,7 +50,7 @@ async function fetchProfile(url: URL, token: string, signal: AbortSignal): Promi
   const headers = { accept: "application/json", authorization: `Bearer ${token}` };
   const response = await fetch(url, { headers, redirect: "manual", signal });
   try {
-    checkHead(response);
+    checkResponseHead(response);
     return parseProfile(await readText(response));
   } finally {
     // A body that is never read would keep the connection open.
@@ -59,7 +59,7 @@ async function fetchProfile(url: URL, token: string, signal: AbortSignal): Promi
 }
 
 /** Throws unless status and content type are those of a profile. */
-function checkHead({ status, headers }: Response): void {
+function checkResponseHead({ status, headers }: Response): void {
   if (status === 401 || status === 403) {
     throw new RPCError("unauthenticated", "The identity provider refused the access token.");
   }

@@ -24,9 +24,8 @@ export function bytesToBigInt(bytes: Uint8Array): bigint {
 /**
  * Returns whether bytes are an uncompressed point of P-256.
  *
- * A point beside the curve is on another, weaker curve. An attacker could use it to make forged signatures pass (invalid
- * curve attack). The order of P-256 is prime, so there are no small subgroups to check. The point at infinity has no
- * uncompressed form.
+ * Any other point is on a weaker curve. An attacker could use it to make forged signatures pass (invalid curve attack).
+ * The order of P-256 is prime, so there are no small subgroups to check. The point at infinity has no uncompressed form.
  */
 export function isCurvePoint(bytes: Uint8Array): boolean {
   if (bytes.byteLength !== POINT_BYTES || bytes[0] !== 0x04) return false;

@@ -95,9 +95,10 @@ const passwords = createPasswordFunctions(derivePbkdf2);
  * Returns a hash of a password for storage: PBKDF2-HMAC-SHA256 with 600,000 iterations and a random salt of 16 bytes. It
  * does not block the event loop. The format is compatible with Django.
  *
- * The UTF-8 of the password is hashed as it is, without Unicode normalization. It has 1 to 4,096 bytes. Require a
- * longer minimum in the application.
+ * The UTF-8 of the password is hashed without Unicode normalization. Two operations run at once in the process, and up
+ * to 32 wait.
  *
+ * @param password 1 to 4,096 bytes of UTF-8. Require a longer minimum in the application.
  * @returns `pbkdf2_sha256$600000$<salt>$<hash>`, 98 characters
  * @throws TypeError if the password is not a string
  * @throws RPCError `validation_error` if it is empty, too long, not valid Unicode, or contains NUL
@@ -109,7 +110,8 @@ export function hash_password(password: string): Promise<string> {
 }
 
 /**
- * Returns whether a password matches a stored hash. The hashes are compared in constant time.
+ * Returns whether a password matches a stored hash. The hashes are compared in constant time. It does not block the
+ * event loop.
  *
  * Call it for an unknown account too, with `undefined`. It takes as long as for a known account, so the time does not
  * reveal which accounts exist. When unsure it returns `false`, in the same time: for a malformed hash, and for a password
@@ -122,7 +124,8 @@ export function hash_password(password: string): Promise<string> {
  * @see docs/protocol.md 14.1
  * @example
  * const user = await users.find(email);
- * if (!(await verify_password(password, user?.hash)) || !user) return false; // in this order
+ * const isValid = await verify_password(password, user?.hash); // also without a user
+ * if (!user || !isValid) throw new RPCError("unauthenticated", "Wrong address or password.");
  */
 export function verify_password(password: string, stored: string | null | undefined): Promise<boolean> {
   return passwords.verify_password(password, stored);

@@ -41,7 +41,7 @@ describe("totp", () => {
     expect(verify_totp(SECRET, totp(SECRET))).toBe(true);
   });
 
-  it("reads only the given part of a larger buffer", () => {
+  it("reads only the bytes of a view into a larger buffer", () => {
     const larger = Buffer.concat([Buffer.from("x"), SECRET, Buffer.from("x")]);
     expect(totp(new Uint8Array(larger).subarray(1, 21), { at: AT })).toBe(totp(SECRET, { at: AT }));
   });

@@ -4,9 +4,9 @@ import { types } from "node:util";
 const STEP_SECONDS = 30;
 const DIGITS = 6;
 
-/** The time that a code is for. */
+/** The options of {@link totp} and {@link verify_totp}. */
 export interface TotpOptions {
-  /** Seconds since the Unix epoch. Default: now. */
+  /** The time of the code, in seconds since the Unix epoch. Default: now. */
   readonly at?: number;
 }
 
@@ -27,9 +27,10 @@ export function totp(secret_bytes: Uint8Array, options: TotpOptions = {}): strin
 /**
  * Returns whether a code is that of the current step, the one before, or the one after.
  *
- * A code is valid for up to 90 seconds, and six digits can be guessed. Limit the attempts for each account. Where it
- * matters, store the last used code and refuse it.
+ * A code is valid for up to 90 seconds, and six digits can be guessed. Limit the attempts for each account. To prevent
+ * the reuse of a code, store the last accepted one and refuse it.
  *
+ * @param secret_bytes the decoded shared secret, not its base32
  * @param code the user's input: exactly six ASCII digits; the result is `false` for anything else
  * @throws TypeError if the secret is not bytes or is empty, and if the options are not an object
  * @throws RangeError if `at` is not a number of seconds since the Unix epoch

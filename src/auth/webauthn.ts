@@ -7,7 +7,7 @@ import { parseDerSignature } from "./ecdsa-signature.ts";
 import { isCurvePoint, type SignatureVerifier, verifyP256 } from "./p256.ts";
 import { requireBytes } from "./require-bytes.ts";
 
-/** The response of a browser to a sign-in with a passkey, and what the server expects of it. */
+/** The response of a browser to a sign-in with a passkey, and the values that the server expects in it. */
 export interface AssertionOptions {
   /** The stored public key: 65 bytes, `0x04`, x, y. {@link cose_to_raw_point} converts a COSE key. */
   readonly credential_public_key: Uint8Array;
@@ -42,8 +42,8 @@ export interface Assertion {
 const MAX_SIGN_COUNT = 0xffff_ffff;
 
 /**
- * Verifies a sign-in with a passkey: an assertion of an ES256 (P-256) key. The checks follow the order of the
- * specification. It returns only if all of them pass, and throws otherwise.
+ * Verifies a sign-in with a passkey: an assertion of an ES256 (P-256) key. Returns its sign count and flags if all
+ * checks pass, and throws otherwise. The checks follow the order of the specification.
  *
  * The application must ensure three things:
  *
@@ -67,7 +67,7 @@ export function verify_webauthn_assertion(options: AssertionOptions): Assertion 
   return verifyAssertion(options, verifyP256);
 }
 
-/** Verifies an assertion with a given verifier of signatures. Tests compare two independent verifiers. */
+/** Verifies an assertion with `verifySignature`. Tests compare two independent verifiers of signatures. */
 export function verifyAssertion(options: AssertionOptions, verifySignature: SignatureVerifier): Assertion {
   requireTypes(options);
   checkClientData(options);
