@@ -128,7 +128,7 @@ describe("the mode", () => {
     },
   );
 
-  it("refuses production without a secret, and says how to create one", () => {
+  it("refuses production without a secret, with the command that creates one", () => {
     for (const [env, options] of [
       [{ WEB_ENV: "production" }, DEV],
       [{ WEB_ENV: "production", WEB_AUTH_SECRET: "" }, DEV],

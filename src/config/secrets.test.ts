@@ -115,11 +115,14 @@ describe("secrets", () => {
       [`${SECRET} ${SECRET_2}`, "(secret 1 of 1)"],
       [",", "(secret 1 of 2)"],
       [Array(9).fill(SECRET).join(","), "lists 9 secrets"],
-    ])("in the list %j are refused, and the message says which: %s", (WEB_AUTH_SECRET_PREVIOUS, location) => {
-      expect(invalidVariables({ WEB_AUTH_SECRET_PREVIOUS })).toEqual(["WEB_AUTH_SECRET_PREVIOUS"]);
-      expect(configErrorOf({ WEB_AUTH_SECRET_PREVIOUS }).message).toContain(location);
-      expect(configErrorOf({ WEB_AUTH_SECRET_PREVIOUS }).message).not.toContain(SECRET);
-    });
+    ])(
+      "in the list %j are refused, and the message contains their number: %s",
+      (WEB_AUTH_SECRET_PREVIOUS, location) => {
+        expect(invalidVariables({ WEB_AUTH_SECRET_PREVIOUS })).toEqual(["WEB_AUTH_SECRET_PREVIOUS"]);
+        expect(configErrorOf({ WEB_AUTH_SECRET_PREVIOUS }).message).toContain(location);
+        expect(configErrorOf({ WEB_AUTH_SECRET_PREVIOUS }).message).not.toContain(SECRET);
+      },
+    );
   });
 });
 

@@ -31,7 +31,7 @@ describe("CookieJar", () => {
     ["Max-Age=0", "a=; Max-Age=0"],
     ["a negative Max-Age", "a=1; Max-Age=-1"],
     ["an Expires in the past", "a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT"],
-    ["Max-Age=0, whatever Expires says", "a=1; Max-Age=0; Expires=Thu, 01 Jan 2099 00:00:00 GMT"],
+    ["Max-Age=0, regardless of Expires", "a=1; Max-Age=0; Expires=Thu, 01 Jan 2099 00:00:00 GMT"],
   ])("deletes a cookie that is removed by %s", (_, line) => {
     jar.storeSetCookies(["a=1", "b=2"]);
     jar.storeSetCookies([line]);

@@ -12,8 +12,7 @@ const identity = (value: string) => value;
 /**
  * The cookies of one client of one site, by name.
  *
- * It is simpler than a browser's on purpose. A jar is used for a single site, so `Domain`, `Path` and `Secure` are
- * ignored. `Max-Age` and `Expires` apply.
+ * A jar is used for a single site, so `Domain`, `Path` and `Secure` are ignored. `Max-Age` and `Expires` apply.
  */
 export class CookieJar {
   readonly #cookies = new Map<string, StoredCookie>();

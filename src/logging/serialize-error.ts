@@ -35,8 +35,8 @@ const MAX_DEPTH = 8;
 const MAX_ERRORS = 10;
 
 /**
- * Returns what is logged of a thrown value: type, message, stack, causes and a few known fields. When unsure, a field
- * is omitted. Of a value that is not an `Error`, only its type is logged, and of a string its text.
+ * Returns the logged form of a thrown value: type, message, stack, causes and the fields of {@link LOGGED_FIELDS}. When
+ * unsure, a field is omitted. For a string, its text is logged, and for any other value only its type.
  */
 export function serializeError(thrown: unknown, depth = 0): SerializedError {
   if (!(thrown instanceof Error)) return serializeValue(thrown);
