@@ -2,7 +2,7 @@ import { JSON_TYPE } from "../protocol/index.ts";
 import type { PushedBody } from "./pushed-body.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
 
-/** What the handler of a page, a call, a file or live updates returns. `completeResponse` adds the common headers. */
+/** The response of the handler of a page, a call, a file or live updates. `completeResponse` adds the common headers. */
 export interface HandlerResponse {
   readonly status: number;
   /** The headers. Names are in lower case. */

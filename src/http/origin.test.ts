@@ -29,7 +29,7 @@ describe("isSameOrigin", () => {
     expect(isSameOrigin({ origin, fetchSite, sites })).toBe(expected);
   });
 
-  it("refuses every origin if the site has no known origin", () => {
+  it("refuses every origin if the list of site origins is empty", () => {
     expect(isSameOrigin({ origin: "https://shop.example", fetchSite: null, sites: [] })).toBe(false);
   });
 });

@@ -52,7 +52,7 @@ export class PushedBody {
   }
 }
 
-/** The number of bytes that a stream buffers before its producer is asked to wait. */
+/** The number of bytes that a stream buffers before `write` returns `false`. */
 const HIGH_WATER_MARK_BYTES = 64 * 1024;
 
 function streamOf(body: PushedBody): ReadableStream<Uint8Array> {

@@ -11,7 +11,7 @@ export interface CookieAttributes {
   readonly maxAge?: number;
 }
 
-/** What a {@link RequestContext} is created from. */
+/** The values that a {@link RequestContext} is created from. */
 export interface RequestContextInit {
   readonly inbound: InboundRequest;
   readonly id: string;
@@ -36,9 +36,9 @@ export class RequestContext {
   readonly config: Config;
   /** Whether the headers of the response have been sent. Cookies can then no longer be set. */
   headersSent = false;
-  /** The session, stored here by `session/`, which alone knows its type; `undefined` until it is first read. */
+  /** The session, stored and read by `session/` only, which has its type; `undefined` until it is first read. */
   session: unknown;
-  /** The bus of the application, stored here for `live/`, which alone knows its type; `undefined` without application. */
+  /** The bus of the application, read by `live/` only, which has its type; `undefined` without an application. */
   readonly bus: unknown;
 
   #signal: AbortSignal | undefined;

@@ -10,7 +10,7 @@ export function hasDeclaredLength(headers: Headers): boolean {
 
 /** Reads the body of a Fetch `Request` as text; resolves with `null` as soon as it is over the limit. */
 export async function readRequestText(request: Request, maxBytes: number): Promise<string | null> {
-  // The HTTP parser holds a body to its declared length, which was checked before.
+  // The HTTP parser enforces the declared length of a body, which was checked before.
   if (hasDeclaredLength(request.headers)) return request.text();
   if (!request.body) return "";
   const decoder = new TextDecoder();

@@ -3,14 +3,14 @@ import { isCookieName, isSessionCookie, MAX_COOKIE_BYTES } from "./cookies.ts";
 import type { StringRecord } from "./request-context.ts";
 
 /**
- * The current request, in pages, server functions, routes, and all code that they call or start.
+ * The current request. It is available in pages, server functions, routes, and all code that they call or start.
  *
- * Outside a request, every member throws an `Error` that says so.
+ * @throws Error that names the member, when a member is used outside a request
  *
  * @see docs/protocol.md 2.10
  */
 export const request = {
-  /** The path, without the query. */
+  /** The path, percent-encoded, without the query. */
   get path(): string {
     return requireContext("request.path").inbound.pathname;
   },
@@ -36,15 +36,17 @@ export const request = {
     return requireContext("request.id").id;
   },
   /**
-   * Aborts when the client disconnects or the time limit of the call is over. Its listeners run outside the request:
-   * `request` throws in them.
+   * Aborts when the client disconnects or the call exceeds its time limit. Pass it to `fetch` or a database driver to
+   * stop work that is no longer needed. Its listeners run outside the request: `request` throws in them.
    */
   get signal(): AbortSignal {
     return requireContext("request.signal").signal;
   },
   /**
-   * Sets a cookie with `Path=/; HttpOnly; SameSite=Lax`, and with `Secure` if `WEB_COOKIE_SECURE=1`.
+   * Sets a cookie on the response, with `Path=/; HttpOnly; SameSite=Lax`, and with `Secure` if `WEB_COOKIE_SECURE=1`.
    *
+   * @param name letters, digits and `` !#$%&'*+-.^_`|~ ``
+   * @param value any text; it is percent-encoded
    * @param options `max_age` in seconds. Without it, the cookie ends with the browser's session; `0` removes it.
    * @throws TypeError for an invalid name, value or `max_age`, and for the name of the session cookie
    * @throws RangeError if name and value together are over 4,096 bytes, which browsers do not store

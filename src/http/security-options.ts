@@ -22,12 +22,12 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
  * Checks the options `policy` and `headers` of an application or a page. It refuses what could add another directive
  * or another header (header injection).
  *
- * @param owner whose options they are, for the message: `new App`
+ * @param location the call that has the options, for the message: `new App`
  * @throws Error that names the option, its value, and the expected form
  */
-export function checkSecurityOptions({ policy = {}, headers = {} }: SecurityOptions, owner: string): void {
-  for (const [name, value] of Object.entries(policy)) checkDirective(name, value, owner);
-  for (const [name, value] of Object.entries(headers)) checkHeader(name, value, owner);
+export function checkSecurityOptions({ policy = {}, headers = {} }: SecurityOptions, location: string): void {
+  for (const [name, value] of Object.entries(policy)) checkDirective(name, value, location);
+  for (const [name, value] of Object.entries(headers)) checkHeader(name, value, location);
 }
 
 function checkDirective(name: string, value: unknown, owner: string): void {

@@ -11,7 +11,7 @@ describe("traceParent", () => {
     expect(traceparent).not.toContain(PARENT);
   });
 
-  it("keeps only the sampled flag, and answers a later version as version 00", () => {
+  it("keeps only the sampled flag, and returns version 00 for a later version", () => {
     expect(traceParent(`00-${TRACE}-${PARENT}-03`)).toMatch(/-01$/);
     expect(traceParent(`cc-${TRACE}-${PARENT}-00-extra`)).toMatch(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-00$`));
   });

@@ -16,7 +16,7 @@ export function traceParent(received: string | null): string {
   if (!match) return `00-${nonZeroHex(16)}-${span}-00`;
   const [, version = "", trace = "", parent = "", flags = "", rest] = match;
   const isValid = version !== "ff" && !isZero(trace) && !isZero(parent) && (version !== "00" || rest === undefined);
-  // A later version is answered as version 00, whose only flag is the lowest bit: "sampled".
+  // The response to a later version has version 00, whose only flag is the lowest bit: "sampled".
   return isValid ? `00-${trace}-${span}-0${Number.parseInt(flags, 16) & 1}` : `00-${nonZeroHex(16)}-${span}-00`;
 }
 
