@@ -23,7 +23,7 @@ describe("base64url", () => {
     expect(encodeBase64Url(Uint8Array.of(0xfb, 0xff, 0xfe))).toBe("-__-");
   });
 
-  it("encodes only the given part of a larger buffer", () => {
+  it("encodes only the bytes of a view into a larger buffer", () => {
     expect(encodeBase64Url(Buffer.from("xfoox").subarray(1, 4))).toBe("Zm9v");
   });
 

@@ -42,7 +42,7 @@ export function createPayload(sub: unknown, claims: unknown, nowSeconds: number)
 /**
  * Returns the session of a payload whose signature was verified; `null` if the payload is malformed or not valid now.
  *
- * The signed times decide, not the age of the cookie: whoever stole a cookie would keep it longer. When unsure, the
+ * Only the signed times are checked. The `Max-Age` of the cookie does not bind the thief of a cookie. When unsure, the
  * session is refused: an issue time in the future, or a lifetime over 7 days, was not written by tsweb.
  *
  * @param nowSeconds the current time in seconds since the Unix epoch

@@ -10,12 +10,12 @@ import { signToken } from "./token.ts";
 
 /**
  * The session of the signed-in user. It is stored in a signed cookie, not on the server, so every process of the
- * application can verify it. It works in pages, server functions, routes, and all code that they call or start. Outside
- * a request, every method throws an `Error` that says so.
+ * application can verify it. It works in pages, server functions, routes, and all code that they call or start.
  *
  * The cookie is signed, not encrypted: its holder can read the claims. It is valid until it expires. A change of roles
  * takes effect at the next sign-in, and a sign-out ends the session in that browser only.
  *
+ * @throws Error that names the method, when a method is called outside a request
  * @see docs/protocol.md 7
  */
 export interface Session {
@@ -23,26 +23,29 @@ export interface Session {
   readonly max_age: number;
 
   /**
-   * Signs a user in: sets the cookie. `session.user()` returns this user for the rest of the request. An earlier sign-in
-   * is replaced. Every sign-in has a new id, so a CSRF token or a feed of an earlier one is no longer valid.
+   * Signs a user in for 7 days by setting the session cookie. `session.user()` returns this user for the rest of the
+   * request. An earlier sign-in is replaced. Every sign-in has a new id, so a CSRF token or a feed of an earlier one is
+   * no longer valid.
    *
-   * @param user_id becomes `sub`; not empty
-   * @param claims stored in the cookie with it, such as `{ name, roles }`: any values that JSON can represent
-   * @throws TypeError for an invalid user id or claim, and names it
-   * @throws RangeError if browsers would not store the cookie because of its size, and names the size
+   * @param user_id the user's id, returned as `sub`; a non-empty string
+   * @param claims further values for the cookie, such as `{ name, roles }`: anything that JSON represents without loss.
+   *   The cookie, with its name, has at most 4,096 bytes.
+   * @throws TypeError that names the invalid user id or claim
+   * @throws RangeError that names the size of the cookie, if browsers would not store it
    * @throws Error after the headers of the response have been sent
    */
   login(user_id: string, ...claims: LoginClaims): void;
 
   /**
-   * Returns the signed-in user, `{ sub, ...claims }`, frozen; or `null` if the client is signed out. An invalid or
-   * expired cookie is not an error: the client is signed out.
+   * Returns the signed-in user, `{ sub, ...claims }`, deeply frozen; `null` if the client is signed out. An invalid or
+   * expired cookie is not an error: the client is then signed out.
    */
   user<T = ApplicationClaims>(): User<T> | null;
 
   /**
-   * Returns the signed-in user if the claim `roles` contains all of `roles`.
+   * Returns the signed-in user if the claim `roles` contains all of `roles`; without arguments, any signed-in user.
    *
+   * @param roles the required roles, one by one: `session.require("admin", "editor")`
    * @throws RPCError `unauthenticated` if the client is signed out
    * @throws RPCError `forbidden` if a role is missing, or the claim is not an array of strings
    * @throws TypeError for a role that is not a string, as in `require(["admin"])`
@@ -50,7 +53,8 @@ export interface Session {
   require<T = ApplicationClaims>(...roles: Role[]): User<T>;
 
   /**
-   * Signs the user out: removes the cookie. `session.user()` returns `null` for the rest of the request.
+   * Signs the user out by removing the session cookie. `session.user()` returns `null` for the rest of the request. A copy
+   * of the cookie stays valid until it expires.
    *
    * @throws Error after the headers of the response have been sent
    */
