@@ -19,14 +19,17 @@ import {
 export type { AppOptions } from "./server/index.ts";
 
 /**
- * An application: serves what its modules export, and nothing else.
+ * An application. It serves the server functions, pages and routes that its modules export, and nothing else.
  *
- * @throws Error for modules that cannot be served together, and for an unknown option
- * @throws ConfigError for an environment that cannot be used, such as production without a secret
+ * @param options see {@link AppOptions}; `modules` is required
+ * @throws TypeError for an unknown option
+ * @throws RangeError if `rate` or `rpc_timeout` is out of range
+ * @throws Error for modules that cannot be served together, and for an invalid `base`, `policy` or `headers`
+ * @throws ConfigError that lists all invalid environment variables, for example a missing secret in production
  * @example export default new App({ title: "Accounts", modules: [accounts, pages] });
  */
 export class App {
-  /** The environment, parsed and checked. */
+  /** The configuration, read from the environment once. */
   readonly config: Config;
   /** The names of the server functions. */
   readonly functions: readonly string[];
@@ -64,26 +67,27 @@ export class App {
   }
 
   /**
-   * Handles a Fetch `Request`. Never rejects.
+   * Handles a Fetch `Request` and resolves with its response. Never rejects: an unexpected error is logged and becomes a
+   * response with status 500. It is bound to the application: `serve({ fetch: app.fetch })`.
    *
-   * Can be passed on without its object: `serve({ fetch: app.fetch })`.
+   * @param info the client's address, which rate limits count by. Without it, all clients share one limit.
    */
   readonly fetch = async (request: Request, info: RequestInfo = {}): Promise<Response> =>
     toFetchResponse(await handleRequest(new FetchInboundRequest(request, info.address), this.#site));
 
   /**
-   * Connects to what processes share, before the first request; otherwise the first call does. When Redis is
-   * unreachable, it logs that and retries.
+   * Connects the rate limit to the Redis of `WEB_BUS_URL`, for up to one second. Call it before the first request;
+   * otherwise the first call connects. While Redis is unreachable, this process counts for itself, logs that and retries.
    *
-   * @throws ConfigError when what `WEB_BUS_URL` names cannot be used at all
+   * @throws ConfigError if ioredis is not installed, or Redis refuses the database
    */
   async start(): Promise<void> {
     await this.#rate?.start();
   }
 
   /**
-   * Publishes a message to the pages of this application. Use it outside of a request, when the process has several
-   * applications; the contract is that of the function `publish`.
+   * Publishes a message to the pages of this application, with the guarantees of the function `publish`. Use it outside
+   * a request if the process has several applications.
    *
    * @param name the channel: 1 to 128 bytes, no control characters
    * @param data anything that a server function may return, at most 64 KiB of JSON
@@ -97,15 +101,18 @@ export class App {
     await this.#site.live.publish(name, data);
   }
 
-  /** Closes the connections to what processes share. To be called when no request is in flight any more. */
+  /**
+   * Ends live connections and closes the connections to Redis or NATS. Call it after the last request in flight has
+   * ended. Calling it again has no effect.
+   */
   async close(): Promise<void> {
     await this.#site.live.close();
     await this.#rate?.close();
   }
 
   /**
-   * Makes `/readyz` report to load balancers that this process is about to stop, and ends live connections, so that
-   * browsers connect to another process.
+   * Makes `/readyz` respond with 503, so that load balancers send no more requests, and ends live connections, so that
+   * browsers connect to another process. All other requests are still handled.
    */
   drain(): void {
     this.#site = { ...this.#site, draining: true };

@@ -35,7 +35,7 @@ export function codeOf(status: number): ErrorCode | undefined {
 }
 
 /**
- * An error for the caller to handle: thrown on the server, caught in the browser with the same `code`, `message` and
+ * An error for the caller. A server function throws it, and the browser catches it with the same `code`, `message` and
  * `details`.
  *
  * @param code determines the HTTP status
@@ -69,8 +69,8 @@ export class RPCError extends Error {
 }
 
 /**
- * Thrown by a function that rejects a value. The caller receives `validation_error` with this message, and the log
- * receives the stack.
+ * Thrown by application code that rejects a value. The caller of the server function receives `validation_error` with
+ * this message: never put a secret in it. The stack is logged.
  *
  * @see docs/protocol.md 5.4
  */

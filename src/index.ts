@@ -1,7 +1,8 @@
 /// <reference path="./assets.d.ts" preserve="true" />
 
 /**
- * `tsweb`: what pages and server functions use.
+ * The entry point `tsweb`: applications, pages, routes, server functions, sessions and live channels. It runs on the
+ * server only; browser code imports `tsweb/browser`.
  */
 export { App, type AppOptions } from "./app.ts";
 export { ConfigError } from "./config/index.ts";

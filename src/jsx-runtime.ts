@@ -1,7 +1,7 @@
 /**
  * The entry point `tsweb/jsx-runtime`: JSX for applications with `"jsxImportSource": "tsweb"`.
  *
- * Preact's own runtime contains a second implementation of `h`. This one is a tenth of its size.
+ * Preact's own runtime contains a second implementation of `h`. This module has a tenth of its size.
  */
 import { h, type VNode } from "preact";
 

@@ -1,6 +1,6 @@
 import { type Parameter, RPC_PREFIX } from "../protocol/index.ts";
 import { type CheckCoverage, checkCoverage, type FunctionDefinition, uncheckedParts } from "../rpc/index.ts";
-import type { Inspection } from "../server/index.ts";
+import { formatLocation, type Inspection } from "../server/index.ts";
 import { loadApp, printAndExit } from "./load-app.ts";
 
 /**
@@ -13,14 +13,14 @@ export async function printRoutes(root: string): Promise<void> {
 }
 
 /** The mark of a parameter, by how much of it is checked. */
-const MARKS: Readonly<Record<CheckCoverage, string>> = { full: "", partial: "~", none: "*" };
+const COVERAGE_MARKS: Readonly<Record<CheckCoverage, string>> = { full: "", partial: "~", none: "*" };
 
-const UNCHECKED = `  ${MARKS.none} Not checked: the function receives whatever a caller sends. Annotate it int, float, number or boolean,
+const UNCHECKED = `  ${COVERAGE_MARKS.none} Not checked: the function receives whatever a caller sends. Annotate it int, float, number or boolean,
     give it a schema with server({ validate }, …), or check it in the function.`;
 
 const STRICT_HINT = " new App({ strict: true }) checks more types.";
 
-const PARTLY_CHECKED = `  ${MARKS.partial} These parts are not checked:`;
+const PARTLY_CHECKED = `  ${COVERAGE_MARKS.partial} These parts are not checked:`;
 
 /** Lists pages, routes and functions, and marks every parameter that is not checked, or only partly. */
 export function routesText(app: Inspection): string {
@@ -28,15 +28,15 @@ export function routesText(app: Inspection): string {
   const text = [
     section(
       "Pages",
-      pages.map((page) => [`GET     ${base}${page.path}`, sourceLocation(page.source)]),
+      pages.map((page) => [`GET     ${base}${page.path}`, formatLocation(page.source)]),
     ),
     section(
       "Routes",
-      routes.map((route) => [`${route.method.padEnd(8)}${base}${route.path}`, sourceLocation(route.source)]),
+      routes.map((route) => [`${route.method.padEnd(8)}${base}${route.path}`, formatLocation(route.source)]),
     ),
     section(
       `Functions, each a POST to ${base}${RPC_PREFIX}<name>`,
-      functions.map((definition) => [describeFunction(definition, app), sourceLocation(definition.signature)]),
+      functions.map((definition) => [describeFunction(definition, app), formatLocation(definition.signature)]),
     ),
     legend(app),
   ];
@@ -63,10 +63,10 @@ function legend(app: Inspection): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-function section(title: string, rows: readonly (readonly [what: string, where: string])[]): string {
+function section(title: string, rows: readonly (readonly [entry: string, location: string])[]): string {
   if (rows.length === 0) return "";
-  const width = Math.min(MAX_COLUMN_CHARS, Math.max(...rows.map(([what]) => what.length)));
-  return `${title}\n${rows.map(([what, where]) => `  ${what.padEnd(width)}  ${where}\n`).join("")}`;
+  const width = Math.min(MAX_COLUMN_CHARS, Math.max(...rows.map(([entry]) => entry.length)));
+  return `${title}\n${rows.map(([entry, location]) => `  ${entry.padEnd(width)}  ${location}\n`).join("")}`;
 }
 
 /** Longer rows move only their own location to the right, and not those of all others. */
@@ -83,7 +83,7 @@ function describeFunction(definition: FunctionDefinition, app: Inspection): stri
 function describeParameter(parameter: Parameter, definition: FunctionDefinition, app: Inspection): string {
   const { name, type, optional, annotation } = parameter;
   const shownType = annotation || (type === "any" ? "" : type);
-  const mark = MARKS[coverageOf(parameter, definition, app)];
+  const mark = COVERAGE_MARKS[coverageOf(parameter, definition, app)];
   return `${name}${optional ? "?" : ""}${shownType ? `: ${shownType}` : ""}${mark}`;
 }
 
@@ -93,8 +93,4 @@ function coverageOf(
   { strict }: Inspection,
 ): CheckCoverage {
   return Object.hasOwn(options.validate ?? {}, parameter.name) ? "full" : checkCoverage(parameter, signature, strict);
-}
-
-function sourceLocation({ file, line }: { readonly file: string; readonly line: number }): string {
-  return `${file}:${line}`;
 }

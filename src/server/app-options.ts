@@ -11,23 +11,26 @@ import type { Module } from "./modules.ts";
 export interface AppOptions extends SecurityOptions {
   /** The modules whose exports are served: `import * as accounts from "./accounts.server.ts"`. */
   readonly modules: readonly Module[];
-  /** The application's name: the title of pages without one, and after the title of all others. */
+  /** The application's name. It is the title of pages without one, and is appended to all others: `Sign in · Accounts`. */
   readonly title?: string;
   /** The language of the pages, as in `<html lang>`. Default: `en`. */
   readonly lang?: string;
   /** The path below which the application is served, such as `/shop`. Default: none. */
   readonly base?: string;
-  /** Wraps the markup of every page. */
+  /** A component around the markup of every page, unless the page has its own layout. */
   readonly layout?: Layout;
   /** Renders the page for the statuses 401, 403, 404 and 500. Default: a plain page. */
   readonly error?: (props: ErrorPageProps) => Markup;
-  /** How many calls a client may make. Default: 120 in 60 seconds. `false`: no limit. */
+  /**
+   * The number of calls that a client may make in a span of seconds. Default: 120 in 60 seconds. `false`: no limit. The
+   * development server has no limit.
+   */
   readonly rate?: Rate | false;
-  /** How long a call may take, in seconds. A function's own option takes precedence. Default: no limit. */
+  /** The time limit of a call, in seconds, above 0. A function's own option takes precedence. Default: no limit. */
   readonly rpc_timeout?: number;
   /**
-   * Whether calls are checked for more than `int`, `float`, `number` and `boolean`: also for text, literals, and
-   * arrays, records and objects of these. Default: `false`.
+   * Whether the arguments of calls are also checked for strings, literals, and arrays, records and objects of checked
+   * types. By default, only `int`, `float`, `number` and `boolean` are checked. Default: `false`.
    */
   readonly strict?: boolean;
   /** The environment variables to read. Default: `process.env`. */
@@ -52,7 +55,8 @@ const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
 /**
  * Checks the options of `new App`, apart from the modules and the environment.
  *
- * @throws Error for an unknown option, and for a value that an option cannot have
+ * @throws TypeError for an unknown option
+ * @throws RangeError or Error for a value that an option cannot have
  */
 export function checkAppOptions(options: AppOptions): void {
   rejectUnknownOptions(options, OPTIONS, "new App");

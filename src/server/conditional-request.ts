@@ -11,7 +11,7 @@ export interface Validators {
   readonly lastModifiedMs: number;
 }
 
-/** Returns whether the client's copy is current, so that 304 is the response. `If-None-Match` takes precedence. */
+/** Returns whether the client's copy is current; the response is then 304. `If-None-Match` takes precedence. */
 export function isNotModified(
   { ifNoneMatch, ifModifiedSince }: { ifNoneMatch: string | null; ifModifiedSince: string | null },
   { etag, lastModifiedMs }: Validators,
@@ -57,7 +57,7 @@ function suffixRange(length: number, size: number): ByteRange | "unsatisfiable" 
   return { start: Math.max(0, size - length), end: size - 1 };
 }
 
-/** Returns which of some content codings a client accepts, in the given order. */
+/** Returns those of `codings` that a client accepts, in the order of `codings`. */
 export function acceptedCodings<C extends string>(acceptEncoding: string | null, codings: readonly C[]): C[] {
   const weights = new Map<string, number>();
   for (const item of (acceptEncoding ?? "").split(",")) {

@@ -5,11 +5,10 @@ import type { ByteRange } from "./conditional-request.ts";
 /**
  * Returns a response body that streams a part of a file.
  *
- * A file that turns out to be shorter than it was when its headers were made, because it was overwritten meanwhile,
- * breaks off its response: the client would otherwise wait for the rest, and take the next response on the connection
- * for it.
+ * The response is aborted if the file has become shorter since its headers were written. Otherwise the client would wait
+ * for the rest of the file, and read the next response on the connection as that rest.
  *
- * @param onFailed receives the reason why a response was broken off
+ * @param onFailed called with the reason when a response is aborted
  */
 export function fileBody(path: string, { start, end }: ByteRange, onFailed: (error: Error) => void): PushedBody {
   const length = end - start + 1;
@@ -17,17 +16,17 @@ export function fileBody(path: string, { start, end }: ByteRange, onFailed: (err
 
   function streamFile(sink: BodySink): BodyProducer {
     const file = createReadStream(path, { start, end });
-    const breakOff = (error: Error) => {
+    const abort = (error: Error) => {
       onFailed(error);
       sink.destroy();
     };
     file.on("data", (chunk) => {
       if (!sink.write(chunk)) file.pause();
     });
-    file.on("error", breakOff);
+    file.on("error", abort);
     file.on("end", () => {
       if (file.bytesRead === length) return sink.end();
-      breakOff(new Error(`${path} changed while it was sent: ${file.bytesRead} of ${length} bytes were read.`));
+      abort(new Error(`${path} changed while it was sent: ${file.bytesRead} of ${length} bytes were read.`));
     });
     return { onDrain: () => void file.resume(), onClose: () => void file.destroy() };
   }

@@ -3,7 +3,7 @@ export { buildManifest } from "./build-manifest.ts";
 export type { Inspection } from "./inspection.ts";
 export { attachInternals, inspect, internalsOf, requireInternals } from "./internals.ts";
 export type { Manifest } from "./manifest.ts";
-export { type CalledFunction, checkCalledFunctions, listModules } from "./modules.ts";
+export { type CalledFunction, checkCalledFunctions, formatLocation, listModules } from "./modules.ts";
 export { handleRequest, type RequestInfo } from "./pipeline.ts";
 export { realtime } from "./realtime.ts";
 export { createSite, type Site, siteInDevelopment } from "./site.ts";

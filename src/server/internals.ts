@@ -3,22 +3,22 @@ import type { Logger } from "../logging/index.ts";
 import type { Inspection } from "./inspection.ts";
 import type { Development } from "./site.ts";
 
-/** What the adapters, the CLI and `tsweb/testing` use of an `App` beside its public members. */
+/** The members of an `App` that are not public: for the adapters, the CLI and `tsweb/testing`. */
 export interface AppInternals {
   /**
    * Handles a request in the form that adapters write: without the Fetch `Request` and `Response`, which on Node cost
    * more than all the rest, and synchronously where nothing has to be awaited. Never throws and never rejects.
    */
-  handle(inbound: InboundRequest): OutboundResponse | Response | Promise<OutboundResponse | Response>;
+  readonly handle: (inbound: InboundRequest) => OutboundResponse | Response | Promise<OutboundResponse | Response>;
   /** Logs a warning when pages are served that were not built: they have no scripts and no style sheets. */
   onMount(): void;
   /**
-   * Replaces what a build knows by what the development server knows.
+   * Replaces the data of the build by the data of the development server.
    *
    * @throws Error when browser code calls a function that is not served
    */
   setDevelopment(development: Development): void;
-  /** What the application serves, for tools that describe it. */
+  /** The functions, pages and routes of the application, for tools that describe it. */
   readonly inspection: Inspection;
   readonly log: Logger;
 }
@@ -29,7 +29,7 @@ export interface AppInternals {
  */
 const INTERNALS = Symbol.for("tsweb.internals");
 
-/** Attaches internals to an application. They are no member of its class, and so not in the published types. */
+/** Attaches internals to an application. They are not a member of its class, so the published types omit them. */
 export function attachInternals(app: object, internals: AppInternals): void {
   Object.defineProperty(app, INTERNALS, { value: internals });
 }
@@ -37,22 +37,22 @@ export function attachInternals(app: object, internals: AppInternals): void {
 /** Returns the internals of an `App`, of any copy of this package; `undefined` for any other value. */
 export function internalsOf(app: unknown): AppInternals | undefined {
   if (typeof app !== "object" || app === null || !(INTERNALS in app)) return undefined;
-  return app[INTERNALS] as AppInternals; // nobody else writes a property of this symbol
+  return app[INTERNALS] as AppInternals; // only attachInternals sets this property
 }
 
 /**
  * Returns the internals of an `App`, see {@link internalsOf}.
  *
  * @param caller the function that received the value, for the message
- * @throws TypeError for a value that is no `App`
+ * @throws TypeError for a value that is not an `App`
  */
 export function requireInternals(app: unknown, caller: string): AppInternals {
   const internals = internalsOf(app);
   if (internals) return internals;
-  throw new TypeError(`${caller} received a value that is no App. Pass the object that new App({…}) returned.`);
+  throw new TypeError(`${caller} received a value that is not an App. Pass the object that new App({…}) returned.`);
 }
 
-/** Returns what an application serves. */
+/** Returns the functions, pages and routes of an application. */
 export function inspect(app: object): Inspection {
   return requireInternals(app, "inspect()").inspection;
 }

@@ -1,7 +1,7 @@
 import type { Assets, ViewAsset } from "../pages/index.ts";
 import type { CalledFunction } from "./modules.ts";
 
-/** What a built application knows of the browser's files. `tsweb build` writes it. */
+/** The browser's files of a built application, and the server functions that they call. `tsweb build` writes it. */
 export interface Manifest {
   /** The page script, which hydrates views; `null` when the application has no view. */
   readonly islands: ViewAsset | null;

@@ -70,7 +70,7 @@ describe("checkCalledFunctions", () => {
 });
 
 describe("page()", () => {
-  it("throws in a module that was not compiled, and says how to compile it", () => {
+  it("throws in a module that was not compiled, with instructions to compile it", () => {
     for (const mark of [() => page("/", () => null), () => page("/", { title: "A" }, () => null)]) {
       expect(mark).toThrow(/was called in a module that tsweb has not compiled/);
     }

@@ -15,7 +15,7 @@ export interface Listing {
  * Returns what the modules of an application serve.
  *
  * @throws Error for two functions of one name, for two pages or routes of one path and method, for a function that is
- *   exported under another name than its own, and for a module that serves nothing. The message names the files
+ *   exported under another name than its own, and for a module that serves nothing. The message names the files.
  */
 export function listModules(modules: readonly Module[]): Listing {
   const functions = new Map<string, FunctionDefinition>();
@@ -40,8 +40,8 @@ export function listModules(modules: readonly Module[]): Listing {
   const all = [...endpoints.values()];
   return {
     functions,
-    pages: all.filter((each) => each.kind === "page"),
-    routes: all.filter((each) => each.kind === "route"),
+    pages: all.filter((endpoint) => endpoint.kind === "page"),
+    routes: all.filter((endpoint) => endpoint.kind === "route"),
   };
 }
 
@@ -60,8 +60,8 @@ function addFunction(
   const earlier = functions.get(name);
   if (earlier && earlier !== definition) {
     throw new Error(
-      `new App: two server functions are named ${name}, in ${sourceLocation(earlier.signature)} and in ` +
-        `${sourceLocation(definition.signature)}. Rename one of them.`,
+      `new App: two server functions are named ${name}, in ${formatLocation(earlier.signature)} and in ` +
+        `${formatLocation(definition.signature)}. Rename one of them.`,
     );
   }
   functions.set(name, definition);
@@ -78,8 +78,8 @@ function addEndpoint(
   const earlier = endpoints.get(key);
   if (earlier && earlier !== added) {
     throw new Error(
-      `new App: ${method} ${added.path} is declared twice, as a ${earlier.kind} in ${sourceLocation(earlier.source)} ` +
-        `and as a ${added.kind} in ${sourceLocation(added.source)}. Change the path of one of them.`,
+      `new App: ${method} ${added.path} is declared twice, as a ${earlier.kind} in ${formatLocation(earlier.source)} ` +
+        `and as a ${added.kind} in ${formatLocation(added.source)}. Change the path of one of them.`,
     );
   }
   endpoints.set(key, added);
@@ -111,6 +111,7 @@ export function checkCalledFunctions(
   }
 }
 
-function sourceLocation({ file, line }: { readonly file: string; readonly line: number }): string {
+/** Returns where a function, page or route is declared: `src/pages.server.tsx:12`. */
+export function formatLocation({ file, line }: { readonly file: string; readonly line: number }): string {
   return `${file}:${line}`;
 }

@@ -26,9 +26,12 @@ import { OPENAPI_PATH, REQUEST_ID_HEADER, RPC_PREFIX, TRACEPARENT_HEADER } from 
 import { handleCall } from "../rpc/index.ts";
 import type { Site } from "./site.ts";
 
-/** What the host of an application knows about a request beside the Fetch `Request`. */
+/** Data about a request that a Fetch `Request` does not contain. */
 export interface RequestInfo {
-  /** The remote address of the connection. `WEB_TRUST_PROXY` says how many proxies are in front of it. */
+  /**
+   * The IP address of the other end of the connection. Behind the `WEB_TRUST_PROXY` number of proxies, it is the address of
+   * the last proxy, and the client's address is read from `X-Forwarded-For`.
+   */
   readonly address?: string;
 }
 

@@ -29,9 +29,10 @@ export function createAppRouter(pages: readonly PageDefinition[], routes: readon
       const params = decodeParams(match.params ?? {});
       return data.kind === "route" ? { kind: "route", route: data, params } : { kind: "page", page: data, params };
     }
-    const allowed = methods.filter((each) => each !== method && findRoute(router, each, path));
+    const allowed = methods.filter((candidate) => candidate !== method && findRoute(router, candidate, path));
     if (allowed.length === 0) return undefined;
-    return { kind: "method", allow: allowed.flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ") };
+    const allow = allowed.flatMap((candidate) => (candidate === "GET" ? ["GET", "HEAD"] : [candidate])).join(", ");
+    return { kind: "method", allow };
   };
 }
 

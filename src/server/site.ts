@@ -29,13 +29,13 @@ export interface Site {
   /** The security headers of pages that have options of their own. */
   readonly pageSecurity: ReadonlyMap<object, SecurityHeaders>;
   readonly inspection: Inspection;
-  /** The version of the project; known to the development server only. */
+  /** The version of the project; set by the development server only. */
   readonly version?: string | undefined;
   /** Whether the process is about to stop. */
   readonly draining: boolean;
 }
 
-/** What the application's options do not hold. */
+/** The parts of a site that are not options of the application. */
 export interface SiteParts {
   readonly config: Config;
   readonly listing: Listing;
@@ -89,9 +89,9 @@ export function createSite(options: AppOptions, { config, listing, rate, log }: 
   };
 }
 
-/** What the development server knows instead of a build. */
+/** The data that the development server provides in place of a build. */
 export interface Development {
-  /** The server functions that browser code is known to call. */
+  /** The server functions that the current browser code calls. */
   readonly called: readonly CalledFunction[];
   readonly assets: Assets;
   /** Renders the page that shows an error to the developer; `id` is the request's. */
@@ -124,10 +124,12 @@ function securityOf(
   options: SecurityOptions,
   { pages, development }: { pages: Listing["pages"]; development: boolean },
 ): Pick<Site, "security" | "pageSecurity"> {
-  const facts = { development, secure };
+  const environment = { development, secure };
   const pagesWithOptions = pages.filter((page) => page.options.policy || page.options.headers);
   return {
-    security: createSecurityHeaders(facts, options),
-    pageSecurity: new Map(pagesWithOptions.map((page) => [page, createSecurityHeaders(facts, options, page.options)])),
+    security: createSecurityHeaders(environment, options),
+    pageSecurity: new Map(
+      pagesWithOptions.map((page) => [page, createSecurityHeaders(environment, options, page.options)]),
+    ),
   };
 }

@@ -72,7 +72,7 @@ describe("createStaticFiles", () => {
     expect(await handle("/deleted.txt")).toBeNull();
   });
 
-  it("decodes the path, and serves hidden folders only when they are well known", async () => {
+  it("decodes the path, and serves no hidden folder except .well-known", async () => {
     expect(await textOf(await respond("/a%20b.txt"))).toBe("spaces");
     expect(await textOf(await respond("/.well-known/security.txt"))).toBe("Contact: us");
   });

@@ -12,11 +12,12 @@ import { fileBody } from "./file-body.ts";
 export interface StaticFiles {
   /**
    * Returns the response for a file; `null` for another method, and for any path that is not a file of the build.
-   * Method and path decide, synchronously: requests for pages pay nothing more.
+   * Only method and path are checked, synchronously, so that requests for pages have no extra cost.
    */
   handle(inbound: InboundRequest, path: string): Promise<HandlerResponse | null> | null;
 }
 
+/** The options of {@link createStaticFiles}. */
 export interface StaticFilesOptions {
   readonly log: Logger;
   /** The folder of the files. Default: `client/` beside the built application. */
@@ -37,20 +38,20 @@ interface Representation {
 }
 
 /**
- * Serves the files that the build wrote, and no others. A browser may keep a file with a hash in its name for a year,
- * and asks for all others again each time. Compressed copies are the build's too.
+ * Returns a handler for the files that the build wrote; it serves no others. Browsers cache a file with a hash in its
+ * name for a year, and revalidate all others on each use. The build also wrote the compressed copies.
  *
  * @param files their paths, such as `/assets/app-1a2b3c.js`
  */
 export function createStaticFiles(files: readonly string[], options: StaticFilesOptions): StaticFiles {
-  const known = new Set(files.filter(isPublic));
+  const publicFiles = new Set(files.filter(isPublic));
   const dir = options.dir ?? fileURLToPath(new URL("./client/", import.meta.url));
   const onFailed = (err: Error) => options.log.error({ err }, "A file could not be sent");
   return {
     handle(inbound, path) {
       if (inbound.method !== "GET" && inbound.method !== "HEAD") return null;
       const file = path.includes("%") ? decodeURIComponent(path) : path; // malformed paths were rejected before
-      return known.has(file) ? respondWithFile(inbound, { dir, file, onFailed }) : null;
+      return publicFiles.has(file) ? respondWithFile(inbound, { dir, file, onFailed }) : null;
     },
   };
 }
