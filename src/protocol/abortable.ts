@@ -1,5 +1,5 @@
 /**
- * Waits for a promise that does not take a signal itself. Used by the client and by `tsweb/testing`.
+ * The abortion of work that does not accept a signal. Used by the client and by `tsweb/testing`.
  */
 
 /**

@@ -43,7 +43,7 @@ function referenceOf(text: string): ServerSentEvent[] {
   return events;
 }
 
-/** Keeps the fields that the parser knows. */
+/** Returns an event with only the fields of the standard. */
 function known({ event, id, retry, data }: ServerSentEvent): ServerSentEvent {
   return {
     data,

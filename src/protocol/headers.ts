@@ -2,7 +2,7 @@
  * Names of headers, in lower case. Used by the server, the adapters, the browser and the client.
  */
 
-/** Carries the CSRF token, in a call and in a response that brings a fresh token. @see docs/protocol.md 8.4 */
+/** Carries the CSRF token, in a call and in a response with a fresh token. @see docs/protocol.md 8.4 */
 export const CSRF_HEADER = "x-csrf-token";
 
 /** Carries the id of a request, in the request and in its response. @see docs/protocol.md 2.3 */

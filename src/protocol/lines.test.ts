@@ -85,7 +85,7 @@ test("readLines yields lines when they arrive, not when the body ends", async ()
   expect(await second).toEqual({ done: false, value: ["two"] });
 });
 
-test("readLines reads nothing before it is asked for", async () => {
+test("readLines reads no chunk before the loop requests it", async () => {
   let pulls = 0;
   const body = new ReadableStream<Uint8Array>(
     {

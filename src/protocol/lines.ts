@@ -15,14 +15,14 @@
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<readonly string[], void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let rest = "";
+  let partialLine = "";
   for (;;) {
     const { done, value } = await reader.read();
     const lines = decoder.decode(value, { stream: !done }).split("\n");
-    lines[0] = rest + lines[0];
-    rest = lines.pop() as string; // split() returns at least one item
+    lines[0] = partialLine + lines[0];
+    partialLine = lines.pop() as string; // split() returns at least one item
     yield lines;
     if (done) break;
   }
-  if (rest) yield [rest];
+  if (partialLine) yield [partialLine];
 }

@@ -10,6 +10,6 @@ export interface PollResponse {
   readonly gaps: readonly (readonly [channel: string, reason: GapReason])[];
   /** The position after all events, for the next request. */
   readonly cursor: string;
-  /** Present if the response has the maximum size: the browser polls again at once. */
+  /** Present if the response has reached the maximum size: the browser polls again at once. */
   readonly more?: true;
 }

@@ -6,6 +6,6 @@
  *
  * @see docs/protocol.md 10.3
  */
-export function isLater(position: string, other: string): boolean {
-  return position.length === other.length ? position > other : position.length > other.length;
+export function isLater(position: string, reference: string): boolean {
+  return position.length === reference.length ? position > reference : position.length > reference.length;
 }

@@ -19,12 +19,12 @@ export async function readResult(name: string, response: Response): Promise<unkn
   if (body?.error) throw errorFromJson(body.error);
   if (response.ok && body?.result !== undefined) return body.result;
   const { status } = response;
-  // The response of a proxy or a firewall: the status is all that is known. 413 is treated like 422.
+  // The response of a proxy or a firewall: only its status is meaningful. 413 is treated like 422.
   const code = codeOf(status === 413 ? 422 : status);
   throw callError(`${name}: unexpected response (${status})`, body?.cause, code);
 }
 
-/** Returns the error of an error body. A code that this version does not know becomes `internal`. */
+/** Returns the error of an error body. An unknown code, of another version, becomes `internal`. */
 export function errorFromJson({ code, message, details }: ErrorBody): RPCError {
   return new RPCError(isErrorCode(code) ? code : "internal", message, details);
 }

@@ -1,5 +1,5 @@
 /**
- * Signatures and sources: what the compile step knows about server functions, pages and views. It passes them as the
+ * Signatures and sources of server functions, pages and views. The compile step passes them as the
  * last argument of `server()`, `page()`, `route()` and `view()` in compiled modules. Used by the compile step, the
  * server and the tools.
  */
