@@ -8,7 +8,7 @@ import { memoryRateStore } from "./memory-store.ts";
 const UNREACHABLE = "The shared rate limit store is unreachable; this process counts for itself";
 const REACHABLE = "The shared rate limit store is reachable again; all processes share the counts";
 
-/** Opens a fallback store with a shared store that answers as the test says, and a local rate of three calls. */
+/** Opens a fallback store with a shared store that returns `answer(key)`, and a local rate of three calls. */
 function openStore(answer: (key: string) => number | Promise<number>) {
   const { log, lines } = recordedLog();
   const shared = { take: vi.fn(answer) };

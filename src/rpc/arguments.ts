@@ -1,10 +1,8 @@
 import { RPCError } from "../errors.ts";
-import type { Parameter, Signature } from "../protocol/index.ts";
+import type { Arguments, Parameter, Signature } from "../protocol/index.ts";
 import { coerce, describeExpected, MISMATCH } from "./coerce.ts";
 import type { ParameterCheck, ParameterChecks, TypeMismatch } from "./strict-checks.ts";
 import { describeReceived, valuePath } from "./value-path.ts";
-
-type Arguments = Readonly<Record<string, unknown>>;
 
 /** The maximum length at which an unknown name is shown in an error, in characters. */
 const MAX_NAME_LENGTH = 40;

@@ -16,8 +16,8 @@ import { JSON_TYPE, type Signature } from "../protocol/index.ts";
 import { type FunctionDefinition, isAllowed, unauthenticatedError } from "./server.ts";
 
 /**
- * Throws unless the method is POST. The details of the error describe the function's parameters, because a remote
- * client knows the types of a function but not the names of its parameters at run time.
+ * Throws unless the method is POST. The details of the error describe the function's parameters: remote clients request
+ * them by GET, because they have only types, which do not exist at run time.
  *
  * @throws RequestError `validation_error`, status 405
  * @see docs/protocol.md 3.4

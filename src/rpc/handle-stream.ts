@@ -29,7 +29,7 @@ export async function handleStream(
   { args, log, release }: StreamCall,
 ): Promise<HandlerResponse> {
   const lines = new StreamLines(context, log, definition.signature.name);
-  const start = () => definition.run(...args) as AnyGenerator; // functions whose signature says `stream` return one
+  const start = () => definition.run(...args) as AnyGenerator; // a function with `stream` in its signature returns one
   const next = async () => {
     const line = await runInContext(context, () => lines.next(start));
     if (line.isLast) release();

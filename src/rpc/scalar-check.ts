@@ -16,7 +16,7 @@ export function scalarCheck({ kinds = [], literals = [] }: TypeShape): (value: u
   const exact = new Set<unknown>(literals);
   if (kind === undefined) return literalCheck(exact, literals);
   if (kinds.length > 1 || kind === "string") {
-    return (value) => (exact.has(value) || kinds.some((each) => isOfKind(each, value)) ? value : MISMATCH);
+    return (value) => (exact.has(value) || kinds.some((candidate) => isOfKind(candidate, value)) ? value : MISMATCH);
   }
   if (exact.size === 0) return (value) => coerceTo(kind, value);
   return (value) => (exact.has(value) ? value : coerceTo(kind, value));

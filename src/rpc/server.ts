@@ -39,13 +39,16 @@ type GeneratorResult<T> =
 // biome-ignore lint/complexity/noBannedTypes: any narrower type affects the inference of parameters
 type AnyFunction = Function;
 
-/** The type of the server function that `server` makes from a function. */
+/** The type of the server function that `server` returns for a function. */
 export type ServerFunctionOf<F> = F extends (...args: infer A) => infer R ? ServerFunction<A, R> : never;
 
-/** A function that runs on the server, no matter where it is called. */
+/**
+ * A function that runs on the server, also when it is called in the browser. A call returns a promise of the serialised
+ * result, or a `Stream` for a generator. Errors reject the promise or the first read of the stream.
+ */
 export interface ServerFunction<A extends readonly unknown[], R> {
   (...args: A): CallResult<R>;
-  /** Calls the function with arguments by name; omitted parameters take their defaults. */
+  /** Calls the function with arguments by name. Omitted parameters have their defaults. */
   named(args: Readonly<Record<string, unknown>>): CallResult<R>;
 }
 
@@ -57,7 +60,7 @@ export interface ServerOptions {
    */
   readonly auth_required?: boolean;
   /**
-   * The time limit of a call, in seconds. When it is exceeded, the caller receives `timeout` at once and
+   * The time limit of a call, in seconds, above 0. When it is exceeded, the caller receives `timeout` at once and
    * `request.signal` aborts. The default is the application's `rpc_timeout`. Streams have no time limit.
    */
   readonly rpc_timeout?: number;
@@ -83,11 +86,15 @@ export function definitionOf(value: unknown): FunctionDefinition | undefined {
 }
 
 /**
- * Declares a function that runs on the server only and can be called from the browser like any other.
+ * Declares a server function: it runs on the server only, and browser code calls it like any other function. The result
+ * must be exported as a const of a `*.server.ts` module.
  *
  * Its name is that of the export. It is served if its module is listed in `new App({ modules })`. Before it runs,
- * arguments are coerced to their annotations (`int`, `float`, `number`, `boolean`).
+ * arguments from outside are coerced to their annotations (`int`, `float`, `number`, `boolean`); all others are not
+ * checked unless the application is `strict` or the function has the option `validate`. Calls from server code are not
+ * coerced.
  *
+ * @param fn the function; a `function*` or `async function*` streams its values
  * @throws Error if the module was not compiled; the message describes how to compile it
  * @throws TypeError or RangeError for an invalid option
  * @see docs/protocol.md 4.1
@@ -123,14 +130,14 @@ const OPTIONS: Readonly<Record<keyof ServerOptions, true>> = { auth_required: tr
 
 function checkOptions(options: unknown, signature: Signature): asserts options is ServerOptions {
   const { name, file } = signature;
-  const where = `server() of ${name} in ${file}`;
-  rejectUnknownOptions(options, OPTIONS, where);
+  const location = `server() of ${name} in ${file}`;
+  rejectUnknownOptions(options, OPTIONS, location);
   const { auth_required, rpc_timeout, validate } = options as Partial<Record<keyof ServerOptions, unknown>>;
   if (auth_required !== undefined && typeof auth_required !== "boolean") {
-    throw new TypeError(`${where}: auth_required is ${String(auth_required)}. It must be true or false.`);
+    throw new TypeError(`${location}: auth_required is ${String(auth_required)}. It must be true or false.`);
   }
-  checkTimeLimit(rpc_timeout, where);
-  checkSchemas(validate, signature, where);
+  checkTimeLimit(rpc_timeout, location);
+  checkSchemas(validate, signature, location);
 }
 
 function isSignature(value: unknown): value is Signature {
@@ -148,7 +155,7 @@ function callLocally(definition: FunctionDefinition, values: () => unknown[]): P
     if (!isAllowed(definition)) throw unauthenticatedError(definition);
     return run(...values());
   };
-  // The signature says that it was declared with function*, so it returns an iterator.
+  // A function with `stream` in its signature was declared with function*, so it returns an iterator.
   if (signature.stream) return localStream(start as () => AsyncIterator<unknown> | Iterator<unknown>);
   return (async () => JSON.parse(toJson(await start())))();
 }

@@ -210,13 +210,13 @@ function restCheckOf(rest: TypeShape, members: ReadonlySet<string>, refs: ShapeR
 }
 
 function unionCheck({ by, cases }: UnionCases, refs: ShapeReferences): ObjectCheck {
-  const shape: TypeShape = { literals: cases.flatMap((each) => discriminants(each, by)) };
+  const shape: TypeShape = { literals: cases.flatMap((unionCase) => discriminants(unionCase, by)) };
   const expected = describeShape(shape, refs.shapes);
   const matchLiteral = scalarCheck(shape);
   const checks = new Map<unknown, ObjectCheck>();
-  for (const each of cases) {
-    const check = objectCheck(each, refs);
-    for (const literal of discriminants(each, by)) checks.set(literal, check);
+  for (const unionCase of cases) {
+    const check = objectCheck(unionCase, refs);
+    for (const literal of discriminants(unionCase, by)) checks.set(literal, check);
   }
   return (value, mismatch) => {
     const input = Object.hasOwn(value, by) ? value[by] : undefined;

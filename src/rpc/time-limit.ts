@@ -43,13 +43,13 @@ const MAX_SECONDS = 2 ** 31 / 1000 - 1;
 /**
  * Checks the option `rpc_timeout`.
  *
- * @param where the call that has the option, for the error message
+ * @param location the call that has the option, for the error message: `new App`
  * @throws RangeError if it is not a number of seconds in range
  */
-export function checkTimeLimit(seconds: unknown, where: string): asserts seconds is number | undefined {
+export function checkTimeLimit(seconds: unknown, location: string): asserts seconds is number | undefined {
   if (seconds === undefined) return;
   if (typeof seconds === "number" && seconds > 0 && seconds <= MAX_SECONDS) return;
   throw new RangeError(
-    `${where}: rpc_timeout is ${String(seconds)}. It must be a number of seconds above 0 and at most ${MAX_SECONDS}.`,
+    `${location}: rpc_timeout is ${String(seconds)}. It must be a number of seconds above 0 and at most ${MAX_SECONDS}.`,
   );
 }

@@ -29,26 +29,26 @@ export type ParameterSchemas = Readonly<Record<string, StandardSchema>>;
 /**
  * Checks the option `validate`.
  *
- * @param where the call that has the option, for the error message
+ * @param location the call that has the option, for the error message
  * @throws TypeError for a value that is not a Standard Schema, and for a name that is not a parameter
  */
 export function checkSchemas(
   schemas: unknown,
   { params }: Signature,
-  where: string,
+  location: string,
 ): asserts schemas is ParameterSchemas | undefined {
   if (schemas === undefined) return;
   if (typeof schemas !== "object" || schemas === null) {
-    throw new TypeError(`${where}: validate must be an object of schemas by parameter, like { email: z.email() }.`);
+    throw new TypeError(`${location}: validate must be an object of schemas by parameter, like { email: z.email() }.`);
   }
   for (const [name, schema] of Object.entries(schemas)) {
     if (!params.some((parameter) => parameter.name === name)) {
       const valid = params.map((parameter) => parameter.name).join(", ") || "none";
-      throw new TypeError(`${where}: validate has the unknown parameter ${name}. Valid parameters: ${valid}.`);
+      throw new TypeError(`${location}: validate has the unknown parameter ${name}. Valid parameters: ${valid}.`);
     }
     if (typeof schema?.["~standard"]?.validate !== "function") {
       throw new TypeError(
-        `${where}: validate.${name} is not a Standard Schema. Use a schema of Zod, Valibot or ArkType.`,
+        `${location}: validate.${name} is not a Standard Schema. Use a schema of Zod, Valibot or ArkType.`,
       );
     }
   }
