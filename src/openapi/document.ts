@@ -12,7 +12,7 @@ export interface Document {
   readonly components: JsonObject;
 }
 
-/** The facts about an application that its OpenAPI document describes. */
+/** The parts of an application that its OpenAPI document describes. */
 export interface DescribedApp {
   readonly title: string;
   /** The path below which it is served: empty, or `/shop`. */

@@ -5,7 +5,7 @@ import type { JsonObject } from "./json.ts";
 /** The description of each error code. */
 const DESCRIPTIONS: Readonly<Record<ErrorCode, string>> = {
   validation_error: "An argument is missing or invalid.",
-  unauthenticated: "Nobody is signed in.",
+  unauthenticated: "The client is not signed in.",
   forbidden: "The user is not allowed to do this, or the call comes from another site.",
   not_found: "The requested item does not exist.",
   conflict: "The request conflicts with the current state.",
@@ -57,7 +57,7 @@ export const LINE_SCHEMA: JsonObject = {
 /**
  * Returns all error responses, by the name under which operations refer to them.
  *
- * @param csrf whether a 403 response may bring a fresh CSRF token
+ * @param csrf whether a 403 response may carry a fresh CSRF token
  */
 export function errorResponses(csrf: boolean): JsonObject {
   const content = { [JSON_TYPE]: { schema: { $ref: "#/components/schemas/Error" } } };

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "./json.ts";
 
 const TYPES = { int: "integer", float: "number", boolean: "boolean", string: "string" } as const;
 
-/** How schemas are made. */
+/** The options of {@link bodySchema} and {@link shapeSchema}. */
 export interface SchemaOptions {
   /** Whether the application is strict. Otherwise only coerced types are checked. */
   readonly strict: boolean;
@@ -13,8 +13,8 @@ export interface SchemaOptions {
 }
 
 /**
- * Returns the schema of a call's body. It describes what a caller should send: `"42"` is accepted for an `int` too, for
- * the sake of forms, but is not in the schema.
+ * Returns the schema of a call's body. It describes the recommended types only: `"42"` is also accepted for an `int`,
+ * because HTML forms send strings, but is not in the schema.
  */
 export function bodySchema({ signature, options }: FunctionDefinition, schemaOptions: SchemaOptions): JsonObject {
   const { params } = signature;
@@ -45,8 +45,8 @@ function parameterSchema(parameter: Parameter): JsonObject {
   if (literals.length === 0) {
     return { type: nullable ? [TYPES[type], "null"] : TYPES[type], ...description(parameter) };
   }
-  const others = nullable ? [...literals, null] : literals;
-  return { anyOf: [{ type: TYPES[type] }, { enum: others }], ...description(parameter) };
+  const values = nullable ? [...literals, null] : literals;
+  return { anyOf: [{ type: TYPES[type] }, { enum: values }], ...description(parameter) };
 }
 
 function description({ annotation }: Parameter): JsonObject {
@@ -63,7 +63,7 @@ export function shapeSchema(shape: TypeShape, schemaOptions: SchemaOptions): Jso
     ...kinds.map((kind) => ({ type: TYPES[kind] })),
     ...(values.length > 0 ? [{ enum: values }] : []),
     ...(list ? [listSchema(list, schemaOptions)] : []),
-    ...(objects ?? []).map((each) => objectSchema(each, schemaOptions)),
+    ...(objects ?? []).map((fields) => objectSchema(fields, schemaOptions)),
     ...(ref === undefined ? [] : [{ $ref: `#/components/schemas/${schemaOptions.nameOf(ref)}` }]),
   ];
   const [first] = forms;
