@@ -6,9 +6,9 @@ import type { Connection } from "./connection.ts";
 export type ResolveArguments = () => Promise<Arguments>;
 
 /**
- * A call whose function returns either one result or a stream: at run time this is not known before the server is
- * asked. The caller uses it as its type says: with `await`, as a promise of the result; with `for await`, as a stream,
- * for which nothing is sent before the first read.
+ * A call of a function that returns either one result or a stream: at run time, only the server's response shows which.
+ * The caller uses it according to its type: with `await`, as a promise of the result; with `for await`, as a stream, for
+ * which nothing is sent before the first read.
  *
  * A call that is neither awaited nor read is sent too, like any other function call: `void api.log("x")`. A stream that
  * is neither awaited nor read is not. A stream that is awaited, as when an async function returns it, is sent, and the

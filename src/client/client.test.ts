@@ -93,7 +93,7 @@ describe("a call of a client", () => {
 });
 
 describe("a client object", () => {
-  it("can be awaited, serialised and asked for symbols without sending a call", async () => {
+  it("sends no call when it is awaited or serialised, or when a symbol is read from it", async () => {
     const api = client<Functions>(shop.address);
     expect(await api).toBe(api);
     expect(JSON.stringify(api)).toBe("{}");

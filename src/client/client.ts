@@ -5,22 +5,25 @@ import { type ClientOptions, Connection } from "./connection.ts";
 /** A server function as a type: it can be called, also with named arguments. */
 type Callable = ((...args: never[]) => unknown) & { named(args: never): unknown };
 
-/** The server functions of a module, called over HTTP: with the same arguments and results. */
+/** The server functions of a module, with the same arguments and results. Each call is sent over HTTP. */
 export type Client<M> = { readonly [K in keyof M as M[K] extends Callable ? K : never]: M[K] };
 
 /**
- * Returns a client of the server functions of a module that another process serves: for scripts, tests and other
- * services. Only the types of the module are used, so it is not loaded.
+ * Returns an object with the server functions of a module that another process serves, for scripts, tests and other
+ * services. Only the types of the module are used, so it is not loaded. Nothing is sent before the first call.
  *
  * A client keeps the cookies of responses, so that calls after a sign-in are signed in. Calls reject with an `RPCError`
- * that has the code, message and details of the server's error. A response of a proxy becomes an error by its status;
- * an unreachable server becomes `internal`, with a `cause`.
+ * that has the code, message and details of the server's error. A response of a proxy becomes an error with the code of
+ * its status. If the server is unreachable, the code is `internal`, and `cause` is the error of `fetch`. A call that
+ * exceeds `options.timeout` rejects with `timeout`.
  *
  * Parameter names are part of the types and do not exist at run time, but calls are sent with them. Therefore the first
  * positional call of a function requests its parameter names from the server. `.named` does not need this request.
  *
  * @param base_url the address of the application, its base path included: `https://shop.example/base`
+ * @param options headers, an initial cookie, a signal, a timeout in seconds
  * @throws TypeError for an invalid address, header or timeout
+ * @see docs/protocol.md 3.4
  * @example
  * const accounts = client<typeof import("./accounts.server.ts")>("http://localhost:3000");
  * await accounts.login("ada@example.com", "correct horse");
@@ -35,7 +38,7 @@ export function client<M>(base_url: string | URL, options: ClientOptions = {}): 
     functions.set(key, remote);
     return remote;
   };
-  // The names of the functions are known to the types only.
+  // Only the types contain the names of the functions.
   return new Proxy(Object.freeze(Object.create(null)), { get }) as Client<M>;
 }
 

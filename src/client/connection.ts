@@ -10,11 +10,11 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 export interface ClientOptions {
   /** Headers of every request. A `cookie` header sets the initial cookies of the client. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sends the requests; the default is the platform's `fetch`. */
+  /** The function that sends the requests. Default: the platform's `fetch`. */
   readonly fetch?: Fetch;
-  /** Aborts all current and later requests. */
+  /** When it aborts, all current and later calls reject with `internal`. */
   readonly signal?: AbortSignal;
-  /** The time limit of a call, in seconds; by default there is none. It does not apply to streams. */
+  /** The time limit of a call, in seconds, above 0 and at most 2,147,483. It does not apply to streams. Default: none. */
   readonly timeout?: number;
 }
 
@@ -45,8 +45,8 @@ export class Connection {
   }
 
   /**
-   * Sends a call and resolves with its response, whatever the status. If the response is 403 and brings a CSRF token,
-   * the call is sent once more with this token, because this client may not have had one.
+   * Sends a call and resolves with its response, regardless of the status. If the response is 403 and carries a CSRF
+   * token, the call is sent once more with this token, because this client may not have had one.
    *
    * @throws RPCError `internal` if the server is unreachable
    * @see docs/protocol.md 8.5

@@ -1,5 +1,5 @@
 /**
- * `tsweb/client`: calls server functions from scripts, tests and other services.
+ * The entry point `tsweb/client`: calls server functions over HTTP from scripts, tests and other services.
  */
 export type { ErrorCode } from "../errors.ts";
 export { RPCError } from "../errors.ts";

@@ -1,4 +1,4 @@
-/** What a client knows at run time about a server function, whose types exist only at compile time. */
+/** The part of a server function's signature that a client requests at run time, when its types no longer exist. */
 export interface RemoteSignature {
   /** The names of its positional parameters, in order; absent if it takes one object of its parameters. */
   readonly params?: readonly string[];
