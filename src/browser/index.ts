@@ -1,7 +1,8 @@
 /// <reference path="../assets.d.ts" preserve="true" />
 
 /**
- * The entry point `tsweb/browser`: the functions for views. The bundler drops those that a page does not use.
+ * The entry point `tsweb/browser`: views, their state and lifecycle, and live subscriptions. Bundlers remove the functions
+ * that a page does not use.
  *
  * On the server, `tsweb/browser` resolves to `src/pages/browser.ts`, which imports this file. So no module that is
  * imported here may use the document when it is loaded.

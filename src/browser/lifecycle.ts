@@ -10,6 +10,7 @@ let mounting: Component | undefined;
  * If `fn` returns a function, that function is called when the component is removed. `fn` may be async, but its promise
  * is not awaited. An error, or a rejection, is an uncaught error of the page and does not affect other components.
  *
+ * @param fn the function of the first rendering; that of later ones is ignored
  * @throws Error if it is called outside the rendering of a component
  * @example on_mount(() => { const timer = setInterval(tick, 1000); return () => clearInterval(timer); });
  */

@@ -36,8 +36,8 @@ export const listeners = new Set<Listener>();
 export function buildRequest(isPoll: boolean): SubscriptionRequest {
   const earliest = new Map<string, Listener>();
   for (const listener of listeners) {
-    const other = earliest.get(listener.channel);
-    if (!other || !isLater(listener.position, other.position)) earliest.set(listener.channel, listener);
+    const current = earliest.get(listener.channel);
+    if (!current || !isLater(listener.position, current.position)) earliest.set(listener.channel, listener);
   }
   const requested = [...earliest.values()];
   return {
@@ -54,7 +54,7 @@ export function buildRequest(isPoll: boolean): SubscriptionRequest {
  * that all changes are rendered once.
  *
  * No listener receives a message twice: those that are at the new position already are left out. Listeners that were
- * added after the request was built are no recipients, because they would miss the messages before.
+ * added after the request was built are not recipients, because they would miss the messages before.
  *
  * @param cursor one position for each channel of the request
  * @throws TypeError if the cursor has another number of positions

@@ -1,6 +1,6 @@
 import { disconnect, releaseStream, resumeStream, retry } from "./live.ts";
 
-/** How long a page is hidden before it releases its event stream, so that switching through tabs does not. */
+/** How long a page is hidden before it releases its event stream. Switching between tabs takes less time. */
 const HIDDEN_MS = 2_000;
 
 let isWatching = false;

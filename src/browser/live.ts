@@ -26,7 +26,7 @@ const MAX_DELAY_MS = 30_000;
 /** The base of the delay after a poll. After an event stream, it is the `retry` of the server. */
 const POLL_RETRY_MS = 500;
 
-/** The number of the current run of {@link restart}. Earlier runs stop when they see that it has changed. */
+/** The number of the current run of {@link restart}. Earlier runs stop when it has changed. */
 let currentRun = 0;
 let controller: AbortController | undefined;
 let watchdog: ReturnType<typeof setTimeout> | undefined;
@@ -53,7 +53,7 @@ export async function restart(): Promise<void> {
     try {
       isBehind = await (isStream ? stream : poll)(run, signal);
     } catch {
-      // Every failure has the same remedy: try again.
+      // Any failure is retried below.
     }
     if (run !== currentRun) return;
     const isTimedOut = signal.aborted;

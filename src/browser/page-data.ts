@@ -3,7 +3,8 @@ import { PAGE_DATA_ID, type PageData } from "../protocol/index.ts";
 let pageData: PageData | undefined;
 
 /**
- * Returns the data that the server wrote into the page, read on first use: the server imports this module, too.
+ * Returns the data that the server wrote into the page. It is read on first use, because the server, which has no
+ * document, also imports this module.
  *
  * The first script element with the id counts. The server writes it before all content of the application, so
  * injected HTML cannot replace it.

@@ -8,13 +8,14 @@ const SEARCH_METHODS: readonly PropertyKey[] = ["includes", "indexOf", "lastInde
  * Returns the state of a component: an object whose changes re-render the component. Nested objects and changes of
  * arrays (`push`, `splice`, `sort`, an index, `length`, `delete`) are included.
  *
- * Call it at the top of the component, not in a condition or a loop: calls are identified by their order. `initial` is
- * used at the first rendering only. Several assignments in one task cause one rendering; assigning an equal value causes
- * none. Plain objects and arrays are observed at any depth. Other values (a `Date`, a `Map`, instances of classes, frozen
- * objects, markup) are stored as they are: assign a new one to update the page. Reading returns a proxy, always the same
- * one for the same object. Only changes through the proxy are observed, so keep the object that you read, not the one
- * that you assigned.
+ * - Call it at the top of the component, not in a condition or a loop: calls are identified by their order.
+ * - Several assignments in one task cause one rendering. Assigning an equal value causes none.
+ * - Plain objects and arrays are observed at any depth. Other values (a `Date`, a `Map`, instances of classes, frozen
+ *   objects, markup) are stored as they are: assign a new one to update the page.
+ * - Reading returns a proxy, always the same one for the same object. Only changes through the proxy are observed, so
+ *   keep the object that you read, not the one that you assigned.
  *
+ * @param initial the values at the first rendering; ignored at later ones
  * @throws Error if it is called outside the rendering of a component
  * @example
  * const form = state({ email: "", errors: [] as string[] });
@@ -35,8 +36,8 @@ function createProxy<T>(value: T, onChange: () => void): T {
   // biome-ignore lint/suspicious/noExplicitAny: any value may be read; it keeps its type
   const wrap = (value: any): any => {
     if (!isWrappable(value) || toRaw(value) !== value) return value;
-    const known = proxies.get(value);
-    if (known) return known;
+    const existing = proxies.get(value);
+    if (existing) return existing;
     const proxy = new Proxy(value, handler);
     proxies.set(value, proxy);
     return proxy;

@@ -88,7 +88,11 @@ describe("an error of the function", () => {
     });
     const call = stub("register", [])();
     await expect(call).rejects.toBeInstanceOf(RPCError);
-    expect(await rejectionFieldsOf(call)).toMatchObject({ code: "conflict", message: "Taken.", details: { field: "email" } });
+    expect(await rejectionFieldsOf(call)).toMatchObject({
+      code: "conflict",
+      message: "Taken.",
+      details: { field: "email" },
+    });
   });
 
   test("with an unknown code is internal", async () => {

@@ -1,5 +1,6 @@
 /**
- * The entry point `tsweb/stub`: the compiler replaces the exports of a server module by these stubs in the browser.
+ * The entry point `tsweb/stub`: the functions with which the compiler replaces the exports of a server module in the
+ * browser.
  */
 import type { Stream } from "../protocol/index.ts";
 import { type Arguments, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
@@ -8,7 +9,7 @@ import { post } from "./call.ts";
 /** A stub. Its parameters and result are typed by `server()`; these types are for the compiled code. */
 export interface RemoteFunction<R> {
   (...values: unknown[]): R;
-  /** Calls the function with named arguments. Parameters that are left out have their defaults. */
+  /** Calls the function with arguments by name. Omitted parameters have their defaults. */
   named(args: Arguments): R;
 }
 

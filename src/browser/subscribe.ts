@@ -25,9 +25,11 @@ export interface SubscribeOptions {
  *
  * All subscriptions of a page share one connection. It is restored after failures of the network, of a server or a
  * proxy, and continues after the last message. If messages were lost, {@link SubscribeOptions.gap} is called. An error
- * of a handler is an uncaught error of the page and does not affect other handlers. The changes by several messages
- * that arrive together are rendered once. All handlers of a channel receive the same object: do not change it.
+ * of a handler is an uncaught error of the page and does not affect other handlers. Changes by several messages that
+ * arrive together are rendered once. All handlers of a channel receive the same object: do not change it.
  *
+ * @param feed the result of `channel(name)` on the server, passed to the view as a prop; valid for 24 hours
+ * @param handler called with each message, as it was serialised. Its result is ignored.
  * @returns a function that ends the subscription. A subscription that is started in `on_mount` ends with the
  *   component, except after an `await`: then call the function in `on_unmount`
  * @throws TypeError if `feed` is not a feed

@@ -23,12 +23,13 @@ export type ViewProps<P> = { [K in keyof P]: K extends "children" ? P[K] : Seria
 export type View<P> = (props: P) => Markup;
 
 /**
- * Makes a component a view, which can be used anywhere in the markup of a page: it is rendered on the server and
- * hydrated in the browser. In the browser, this function returns the component unchanged; the server's version is in
- * `src/pages/view.ts`.
+ * Returns a view of a component: it can be used anywhere in the markup of a page, is rendered on the server, and is
+ * hydrated in the browser. Export it as a const from a module that is not a server module. In the browser, this function
+ * returns the component unchanged; the server's version is in `src/pages/view.ts`.
  *
- * Props are sent as JSON: strings, numbers, booleans, `null`, arrays and plain objects of these.
- *
+ * @param fn the component; it is synchronous. Its props are sent as JSON: strings, numbers, booleans, `null`, arrays and
+ *   plain objects of these
+ * @see docs/protocol.md 11.7
  * @example export const Counter = view(({ start }: { start: number }) => { … });
  */
 // biome-ignore lint/complexity/noBannedTypes: {} is the type of the props of a view without props
