@@ -17,7 +17,7 @@ export function inProcessFetch(app: Pick<App, "fetch">, address: string): Fetch 
     const pending = app.fetch(request, { address });
     const response = await abortable(pending, signal).catch(async (error: unknown) => {
       // A response that arrives after the abort has no reader.
-      void pending.then((late) => late.body?.cancel(error));
+      void pending.then((lateResponse) => lateResponse.body?.cancel(error));
       throw error;
     });
     const { body, status, statusText, headers } = response;

@@ -1,5 +1,5 @@
 /**
- * `tsweb/testing`: users of an application, in the process of its tests.
+ * The entry point `tsweb/testing`: simulated users of an application, in the process of its tests.
  */
 export type { Client } from "../client/index.ts";
 export { RPCError } from "../errors.ts";

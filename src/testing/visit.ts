@@ -1,7 +1,7 @@
-/** The response of a page. */
+/** The response of a page, after its whole body was read. */
 export interface Visit {
   readonly status: number;
-  /** The path and query of the response; differs from the requested one if redirects were followed. */
+  /** The path and query of the response. They differ from the requested ones if redirects were followed. */
   readonly path: string;
   /** The `Location` header: a path of the site, or the address of another site. */
   readonly location: string | null;

@@ -19,9 +19,9 @@ import { readVisit, type Visit } from "./visit.ts";
 
 /** The options of a visitor. */
 export interface VisitorOptions {
-  /** The client address, by which calls are limited; by default a different one for each visitor. */
+  /** The client address, by which rate limits count. Default: an address that no other visitor has. */
   readonly address?: string;
-  /** The origin of the site; the default is the first of `WEB_ORIGIN`, else `http://localhost`. */
+  /** The origin of the site. Default: the first origin of `WEB_ORIGIN`, or `http://localhost`. */
   readonly origin?: string;
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -29,34 +29,44 @@ export interface VisitorOptions {
 
 /** The options of a page request. */
 export interface GetOptions {
+  /** Headers of this request, in addition to those of the visitor. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether redirects within the site are followed; the default is `false`. */
+  /** Whether redirects within the site are followed, at most 20. Default: `false`. */
   readonly follow?: boolean;
 }
 
-/** A user of an application, with separate cookies. */
+/** A simulated user of an application. It has its own cookies and its own address. */
 export interface Visitor {
   /** The cookies of this user: name to value, as the application set them. */
   readonly cookies: StringRecord;
 
   /**
-   * Requests a page and reads its whole response.
+   * Requests a page and reads its whole response. An error page is a response too: check `status`.
    *
    * @param path the path on the site, the application's base included
+   * @throws TypeError for a path of another site
+   * @throws Error after 20 redirects
    */
   get(path: string, options?: GetOptions): Promise<Visit>;
 
-  /** Sends any request, for example to a route, and resolves with the response. */
+  /**
+   * Sends any request, for example to a route, and resolves with the response.
+   *
+   * @throws TypeError for a path of another site
+   */
   fetch(path: string, init?: RequestInit): Promise<Response>;
 
   /**
-   * Calls a server function by name, with named arguments.
+   * Calls a server function with arguments by name, and resolves with its result.
    *
-   * @throws RPCError the error of the function or of the framework
+   * @throws RPCError with the code, message and details of the response
    */
   rpc(name: string, args?: Readonly<Record<string, unknown>>): Promise<unknown>;
 
-  /** Calls a streaming function by name. Nothing runs before the first read. */
+  /**
+   * Returns the stream of a streaming function that is called with arguments by name. Nothing runs before the first read,
+   * which throws the `RPCError` of a rejected call.
+   */
   stream(name: string, args?: Readonly<Record<string, unknown>>): Stream<unknown>;
 
   /**
@@ -76,13 +86,13 @@ export interface Visitor {
   subscribe<T>(feed: Feed<T>): AsyncGenerator<Serialized<T>, void>;
 
   /**
-   * Signs in, like a function of the application that calls `session.login`.
+   * Signs this user in, without a request to the application: sets the cookie that `session.login` would set.
    *
    * @throws TypeError for a user id or claims that `session.login` rejects
    */
   login(user_id: string, ...claims: LoginClaims): void;
 
-  /** Signs out. */
+  /** Signs this user out by deleting the session cookie. */
   logout(): void;
 }
 
@@ -96,8 +106,8 @@ function uniqueAddress(): string {
 }
 
 /**
- * Returns a user of an application, for tests. Requests pass the whole pipeline, in this process. Each visitor is a
- * different user with a different address.
+ * Returns a simulated user of an application, for tests. Requests run through the whole pipeline of the application in
+ * this process, without a network. Each visitor is a different user with a different address.
  *
  * @throws TypeError for an invalid origin or header
  * @example
@@ -153,7 +163,7 @@ class InProcessVisitor implements Visitor {
   }
 
   stream(name: string, args: Readonly<Record<string, unknown>> = {}): Stream<unknown> {
-    // A name does not tell whether the function streams. If it does not, the first read fails.
+    // Whether the function streams is not known here. If it does not, the first read throws.
     return this.#functionOf(name).named(args) as unknown as Stream<unknown>;
   }
 
