@@ -1,7 +1,7 @@
 import type { Logger } from "../logging/index.ts";
 import { type Bus, openBus } from "./bus/index.ts";
 
-/** What an application's bus is opened from, unless a bus was installed by `realtime.use_bus`. */
+/** The settings with which an application's bus is opened, unless `realtime.use_bus` has installed one. */
 export interface BusSource {
   /** The value of `WEB_BUS_URL`; `undefined`: messages stay in memory. */
   readonly busUrl: string | undefined;
@@ -12,7 +12,7 @@ export interface BusSource {
 export class AppBus {
   readonly #source: BusSource;
   #bus: Bus | null = null;
-  #replacement: AppBus | null = null;
+  #delegate: AppBus | null = null;
 
   constructor(source: BusSource) {
     this.#source = source;
@@ -25,7 +25,7 @@ export class AppBus {
 
   /** Returns the bus, and opens it on first use. Nothing is connected before its first operation. */
   open(): Bus {
-    if (this.#replacement) return this.#replacement.open();
+    if (this.#delegate) return this.#delegate.open();
     this.#bus ??= openBus(this.#source.busUrl, this.#source.log);
     return this.#bus;
   }
@@ -43,13 +43,13 @@ export class AppBus {
   }
 
   /**
-   * Uses the bus of another application from now on. If that one has no bus yet, it takes over this one's, with the
-   * messages that are stored there.
+   * Uses the bus of another application from now on. If the other has no bus yet, the bus of this one is moved to it,
+   * with its stored messages.
    */
-  replaceBy(replacement: AppBus): void {
+  delegateTo(delegate: AppBus): void {
     const bus = this.release();
-    this.#replacement = replacement;
-    if (bus && !replacement.current) replacement.set(bus);
-    else if (bus && bus !== replacement.current) void bus.close();
+    this.#delegate = delegate;
+    if (bus && !delegate.current) delegate.set(bus);
+    else if (bus && bus !== delegate.current) void bus.close();
   }
 }

@@ -38,7 +38,7 @@ beforeAll(() => {
 });
 afterAll(() => current.close());
 
-/** Makes the application anew. @returns the earlier one */
+/** Replaces the application, as an edit does. @returns the earlier one */
 function edit(): App {
   const earlier = current;
   current = evaluate();

@@ -11,10 +11,10 @@ import type { Bus } from "./bus/index.ts";
 /** The bus of each application that is open. */
 const apps = new Set<AppBus>();
 
-/** What is used while no application is open: a bus in memory, or that of the application that was closed last. */
-let withoutApp = new AppBus({ busUrl: undefined, log: createConsoleLogger() });
+/** The bus while no application is open: a bus in memory, or that of the application that was closed last. */
+let fallbackBus = new AppBus({ busUrl: undefined, log: createConsoleLogger() });
 
-let installed: Bus | null = null;
+let installedBus: Bus | null = null;
 
 /** Whether this process is a development server, which makes a new App after every edit. */
 let isDevelopment = false;
@@ -24,25 +24,25 @@ let isDevelopment = false;
  * that messages of the earlier one are delivered to subscribers of the new one.
  */
 export function addApp(app: AppBus): void {
-  if (installed) app.set(installed);
+  if (installedBus) app.set(installedBus);
   apps.add(app);
-  if (isDevelopment) replaceOthers(app);
+  if (isDevelopment) replaceEarlierApps(app);
 }
 
 /** Removes an application, and closes its bus unless another application uses the same. A second call has no effect. */
 export async function removeApp(app: AppBus): Promise<void> {
   if (!apps.delete(app)) return;
   const bus = app.release();
-  if (apps.size === 0) withoutApp = app;
+  if (apps.size === 0) fallbackBus = app;
   if (bus === null || [...apps].some(({ current }) => current === bus)) return;
-  if (bus === installed) installed = null;
+  if (bus === installedBus) installedBus = null;
   await bus.close();
 }
 
 /** Marks this process as a development server, and the application as its current one. */
 export function setDevelopmentApp(app: AppBus): void {
   isDevelopment = true;
-  if (apps.has(app)) replaceOthers(app); // otherwise an edit has replaced it while it was loading
+  if (apps.has(app)) replaceEarlierApps(app); // otherwise an edit has replaced it while it was loading
 }
 
 /**
@@ -58,32 +58,31 @@ export function onlyAppBus(caller: string): AppBus {
         "Call app.publish(name, data) of the application that the message is for, or close the other applications.",
     );
   }
-  const [only = withoutApp] = apps;
-  return only;
+  const [onlyApp = fallbackBus] = apps;
+  return onlyApp;
 }
 
 /**
- * Installs a bus for all applications of this process, also for those that are made later, and closes the bus that was
- * used before.
+ * Installs a bus for all current and later applications of this process, and closes the bus that was used before.
  *
  * @param options.isReplaceable whether a bus in use may be replaced; messages that were published to it are lost
  * @returns whether the bus was installed
  */
 export function installBus(bus: Bus, { isReplaceable }: { readonly isReplaceable: boolean }): boolean {
-  const users = [...apps, withoutApp];
-  const inUse = new Set([installed, ...users.map(({ current }) => current)]);
+  const buses = [...apps, fallbackBus];
+  const inUse = new Set([installedBus, ...buses.map(({ current }) => current)]);
   inUse.delete(null);
   if (inUse.size > 0 && !isReplaceable) return false;
-  installed = bus;
-  for (const user of users) user.set(bus);
+  installedBus = bus;
+  for (const appBus of buses) appBus.set(bus);
   for (const previous of inUse) if (previous !== bus) void previous?.close();
   return true;
 }
 
-function replaceOthers(app: AppBus): void {
-  for (const other of apps) {
-    if (other === app) continue;
-    apps.delete(other);
-    other.replaceBy(app);
+function replaceEarlierApps(app: AppBus): void {
+  for (const earlier of apps) {
+    if (earlier === app) continue;
+    apps.delete(earlier);
+    earlier.delegateTo(app);
   }
 }

@@ -10,8 +10,8 @@ import { signFeed } from "./feed.ts";
 const POSITION_TIMEOUT_MS = 2_000;
 
 /**
- * Issues a feed: a token with which its holder can subscribe to the channel, from this moment on, for 24 hours. A feed
- * that is issued to a signed-in user is valid for that sign-in only, until it ends.
+ * Resolves with a feed: a token that allows its holder to subscribe to the channel for 24 hours, from the current
+ * position on. A feed that is issued to a signed-in user is valid for that sign-in only, until it ends.
  *
  * Call it **before** you load what the page shows: a message that is published in between is then in the loaded data,
  * in the feed or in both. If `load` is passed, it is called after the feed was issued.
@@ -19,8 +19,9 @@ const POSITION_TIMEOUT_MS = 2_000;
  * The type of the messages cannot be inferred: pass it as `channel<Message>(name)`, or leave it to the view's
  * `feed: Feed<Message>`, which accepts the result.
  *
- * @param name 1 to 128 bytes, no control characters. Whoever gets the feed can subscribe: call `session.require()`
- *   first where not everybody may
+ * @param name 1 to 128 bytes, no control characters. Any holder of the feed can subscribe: call `session.require()`
+ *   before, if access is restricted.
+ * @param load loads the data that the page shows. The result is then `[feed, data]`.
  * @throws TypeError for an invalid name
  * @throws Error outside a request, or when the bus does not answer within 2 seconds
  * @see docs/protocol.md 10.2

@@ -18,13 +18,15 @@ export function formatCursor(positions: readonly Position[]): string {
  */
 export function parseCursor(text: string, count: number): readonly Position[] | null {
   const positions = text.split(",", count + 1);
-  return positions.length === count && positions.every((each) => POSITION_PATTERN.test(each)) ? positions : null;
+  return positions.length === count && positions.every((position) => POSITION_PATTERN.test(position))
+    ? positions
+    : null;
 }
 
 /**
- * Returns the later one of two positions: that of a feed, and that of the cursor of its holder. Nobody receives
- * messages of before the feed was issued. A shorter position counts as earlier: at worst messages are delivered twice,
- * and none is left out.
+ * Returns the later one of two positions: that of a feed, and that of the cursor of its holder. Messages that were
+ * published before the feed was issued are never delivered. A shorter position counts as earlier: at worst, messages are
+ * delivered twice, and none is omitted.
  */
 export function laterPosition(feedPosition: Position, cursorPosition: Position): Position {
   return isLater(cursorPosition, feedPosition) ? cursorPosition : feedPosition;

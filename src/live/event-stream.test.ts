@@ -57,7 +57,7 @@ class FakeClient implements BodySink {
   }
 }
 
-/** Opens an event stream, from the current positions unless others are given. */
+/** Opens an event stream, by default from the current positions. */
 async function connect(channels: readonly string[], positions?: readonly string[]) {
   const from = positions ?? (await bus.position(channels));
   const client = new FakeClient();

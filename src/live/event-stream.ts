@@ -6,7 +6,7 @@ import type { FeedReader, Gap } from "./feed-reader.ts";
 import { type EncodedMessage, takeChunk } from "./message-buffer.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 
-/** What an event stream is created from. */
+/** The options of an {@link EventStream}. */
 export interface EventStreamOptions {
   readonly readers: readonly FeedReader[];
   /** The gaps to report at the start. */

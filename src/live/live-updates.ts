@@ -22,7 +22,7 @@ import { readSubscriptionRequest } from "./subscription-request.ts";
  */
 const POLL_LIMIT = { calls: 600, seconds: 60 } as const;
 
-/** What the live updates of an application are made of. */
+/** The options of {@link LiveUpdates}. */
 export interface LiveUpdatesOptions {
   /** The value of `WEB_BUS_URL`; `undefined`: messages stay in memory. */
   readonly busUrl: string | undefined;
@@ -48,7 +48,7 @@ export class LiveUpdates {
     this.#connectionLimit = connectionLimit;
   }
 
-  /** Makes the application known to `publish` and `realtime.use_bus`, until it is closed. */
+  /** Registers the application for `publish` and `realtime.use_bus`, until it is closed. */
   register(): void {
     addApp(this.bus);
   }

@@ -103,8 +103,8 @@ export class MessageBuffer {
   }
 
   /**
-   * Drops all messages after a gap. Indexes of before the gap become invalid, also the end index, so that readers that
-   * were up to date learn of the gap from the bus.
+   * Drops all messages after a gap. All indexes from before the gap become invalid, including the end index, so that
+   * readers that were up to date read the bus and detect the gap.
    *
    * @param end the current end of the channel's history
    */
@@ -134,7 +134,7 @@ export class MessageBuffer {
    */
   indexAfterRead(from: Position, position: Position): number | null {
     if (isLater(position, this.#end)) {
-      // The buffer has yet to receive the messages after `end`; those before `from` may be known to the reader.
+      // The buffer has yet to receive the messages after `end`; the reader may have received those before `from`.
       return isLater(from, this.#end) ? null : this.endIndex;
     }
     if (isLater(this.#start, position)) return null;
@@ -169,7 +169,7 @@ export class MessageBuffer {
   }
 }
 
-/** Returns the messages from a place in the list on that fit into one write: at least one, unless it is at the end. */
+/** Returns the messages from an index on that fit into one write: at least one, unless the index is at the end. */
 export function takeChunk(messages: readonly EncodedMessage[], from: number): readonly EncodedMessage[] {
   let bytes = 0;
   let end = from;

@@ -7,8 +7,8 @@ import { currentBus } from "./current-bus.ts";
 export const MAX_MESSAGE_BYTES = 64 * 1024;
 
 /**
- * Publishes a message to every page that has subscribed to a channel. Resolves when the bus has stored it: from then
- * on, each page with a feed of the channel receives the message once and in order, or a gap.
+ * Publishes a message to every page that has subscribed to a channel. Resolves when the bus has stored the message. Each
+ * page with a feed of the channel then receives it once and in order, or is notified of a gap.
  *
  * Works anywhere on the server. Inside a request, the message goes to the application that handles the request;
  * outside, to the only application of the process. With several, call `app.publish`.
@@ -18,8 +18,8 @@ export const MAX_MESSAGE_BYTES = 64 * 1024;
  * @throws TypeError for an invalid name
  * @throws SerializeError for data that cannot be serialised as JSON
  * @throws RangeError for a message that is too large
- * @throws Error while the bus is unreachable: then the message may or may not be delivered, at most once; and outside a
- *   request, when the process has several applications
+ * @throws Error if the bus does not confirm the message within 10 seconds: it may or may not be delivered, at most once
+ * @throws Error outside a request, if the process has several applications
  * @see docs/protocol.md 10.1
  */
 export async function publish(name: string, data: unknown): Promise<void> {

@@ -4,14 +4,14 @@ import type { Bus } from "./bus/index.ts";
 /** The settings of live updates. */
 export interface Realtime {
   /**
-   * Installs the bus that carries messages between the processes of an application: `redis(url)` of `tsweb/redis`,
-   * `nats(url)` of `tsweb/nats`, or a bus of your own. Call it once, at the top of `src/app.ts`. It takes precedence
-   * over `WEB_BUS_URL`; without either, messages stay in this process.
+   * Installs the bus that carries messages between the processes of an application. Call it once, at the top of
+   * `src/app.ts`. It takes precedence over `WEB_BUS_URL`; without either, messages stay in this process.
    *
-   * All applications of the process use it. It is closed with the last of them. In development each edit may install
-   * it again.
+   * All applications of the process use it. It is closed with the last of them. In development, it may be called again
+   * after each edit.
    *
-   * @throws Error when a bus is in use already: messages that were published there would be lost
+   * @param bus `redis(url)` of `tsweb/redis`, `nats(url)` of `tsweb/nats`, or an implementation of {@link Bus}
+   * @throws Error if a bus is already in use in a built application: messages that were published to it would be lost
    * @example realtime.use_bus(redis("redis://localhost:6379"));
    */
   use_bus(bus: Bus): void;

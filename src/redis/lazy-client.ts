@@ -7,7 +7,7 @@ import { loadIoredis } from "./load-ioredis.ts";
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * How long Redis may owe a reply before the connection counts as dead. A network that drops packets does
+ * How long a reply of Redis may take before the connection counts as dead. A network that drops packets does
  * not close the connection by itself.
  */
 const SOCKET_TIMEOUT_MS = 5_000;
@@ -23,7 +23,7 @@ const OPTIONS: RedisOptions = {
   connectionName: "tsweb",
   disableClientInfo: true, // it reads a file of the ioredis package, which a bundled application does not have
   // While Redis is unreachable, commands are rejected at once. A queue of them would be unbounded, and its
-  // commands would run when nobody waits for them any more.
+  // commands would run after their callers have stopped waiting.
   enableOfflineQueue: false,
   maxRetriesPerRequest: 0,
   retryStrategy: (attempt) => backoffMs(attempt),

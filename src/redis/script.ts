@@ -9,7 +9,7 @@ export interface Script {
   readonly sha: string;
 }
 
-/** Defines a script. To be called once, at module level. */
+/** Returns a script with its hash. Call it at module level, because the hash is computed each time. */
 export function defineScript(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }

@@ -11,7 +11,7 @@ const CHANNELS_PER_COMMAND = 1_000;
 /** How long to wait before subscribing again after Redis refused it. */
 const RESUBSCRIBE_DELAY_MS = 1_000;
 
-/** The owner's side of a {@link RedisSubscriber}. No function may throw. */
+/** The callbacks of a {@link RedisSubscriber}. None may throw. */
 export interface SubscriberHandlers {
   /** Returns the pub/sub channels to be subscribed to at this moment. */
   channels(): Iterable<string>;
@@ -100,8 +100,8 @@ export class RedisSubscriber {
       return;
     }
     // Channels may have been removed while the commands were under way.
-    const wanted = new Set(this.#handlers.channels());
-    for (const channel of channels) if (!wanted.has(channel)) this.unsubscribe(channel);
+    const currentChannels = new Set(this.#handlers.channels());
+    for (const channel of channels) if (!currentChannels.has(channel)) this.unsubscribe(channel);
     this.#handlers.onReconnect();
   }
 }

@@ -6,7 +6,7 @@
  */
 
 /**
- * A point in a channel's history: an opaque string that matches {@link POSITION_PATTERN}. Of two positions
+ * A point in a channel's history: a string that matches {@link POSITION_PATTERN}. Of two positions
  * of one channel the longer one is later; of two with the same length, the greater one in byte order (`<`).
  *
  * @see docs/protocol.md 10.3
@@ -78,8 +78,7 @@ export interface Bus {
    * @param channel any string; names need no escaping
    * @param data JSON text, which is stored unchanged
    * @returns the position of the message, after the bus has stored it
-   * @throws Error if it is unknown whether the bus has stored the message. It may still be delivered, at
-   *   most once.
+   * @throws Error if the bus has not confirmed the message in time. It may still be delivered, at most once.
    */
   publish(channel: string, data: string): Promise<Position>;
   /**
@@ -92,14 +91,14 @@ export interface Bus {
    * Reads the messages after a position. Returns at once if there are none; it never waits for new ones.
    *
    * @param after any string in the format of a position; one that is not from this bus results in a gap
-   * @param limit the maximal number of messages, from 1. A bus may return fewer and set `more`.
+   * @param limit the maximum number of messages, from 1. A bus may return fewer and set `more`.
    * @throws Error if the bus did not answer in time
    */
   read(channel: string, after: Position, limit: number): Promise<ReadResult>;
   /**
-   * Calls `listener` after messages were published to a channel: soon, and at least once for all messages
-   * since the last call. It is also called, without a notification, when messages may have been missed, for
-   * example after a lost connection.
+   * Calls `listener` after messages were published to a channel, at least once for all messages since the
+   * last call. It is also called, without a notification, when messages may have been missed, for example
+   * after a lost connection.
    *
    * Every message whose `publish` starts after `watch` has resolved is covered.
    *

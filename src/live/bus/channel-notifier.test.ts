@@ -44,7 +44,7 @@ it.each([
   expect(notifications).toEqual(isNextTurn ? ["0: 1", undefined, "3: 4"] : [undefined, "3: 4"]);
 });
 
-it("assumes the previous message as predecessor if none is given, and lets listeners read the first one", async () => {
+it("continues after the previous message if no position is passed, and lets listeners read the first one", async () => {
   const notifier = new ChannelNotifier();
   const { notifications } = listen(notifier);
   for (const position of ["1", "2", "3"]) {

@@ -1,11 +1,11 @@
 /**
  * The registry of a bus: which listeners of this process watch which channel.
  *
- * It decides whether a listener gets the new messages themselves or has to read them from the bus. It
- * passes them on only if they follow without omission on those that it passed on before. It does not know
- * how far a listener has read: the hub of `src/live` decides for each subscription whether a notification
- * continues at its position, and reads from the bus otherwise. This class batches the messages of one
- * microtask, so that listeners run once for them; the hub batches the reads of its subscriptions.
+ * A notification contains the new messages only if no message is missing between them and those of the
+ * previous notification. Otherwise the listeners have to read from the bus. The read positions of listeners
+ * are not stored here: the hub of `src/live` checks for each subscription whether a notification continues
+ * at its position, and reads from the bus otherwise. This class batches the messages of one microtask, so
+ * that listeners run once for them; the hub batches the reads of its subscriptions.
  */
 import type { ChannelListener, Message, Position } from "./bus.ts";
 
@@ -16,12 +16,12 @@ export interface ReceivedMessage {
   readonly message: Message;
 }
 
-/** The listeners of one channel, and the messages to pass on to them. */
+/** The listeners of one channel, and the messages of their next notification. */
 interface ChannelState {
   readonly listeners: Set<ChannelListener>;
   /** The position of the last received message; undefined if messages may have been missed since. */
   lastPosition: Position | undefined;
-  /** The messages to pass on next; undefined if the listeners have to read from the bus. */
+  /** The messages of the next notification; undefined if the listeners have to read from the bus. */
   pending: { after: Position; messages: Message[] } | undefined;
   isScheduled: boolean;
 }

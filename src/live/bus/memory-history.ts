@@ -120,7 +120,7 @@ export class MemoryHistory {
     return { messages: entries.map(({ message }) => message), more, lastSeq };
   }
 
-  /** Removes the messages that have reached the maximal age. */
+  /** Removes the messages that have reached the maximum age. */
   expire(nowMs: number): void {
     const expiredBefore = nowMs - this.#limits.maxAgeMs;
     for (let entry = this.#messages.first; entry && entry.storedAtMs < expiredBefore; entry = this.#messages.first) {

@@ -8,11 +8,11 @@ import { MemoryHistory } from "./memory-history.ts";
 export interface MemoryOptions {
   /** How long messages are stored, in hours. Default: 24.5, half an hour longer than a feed is valid. */
   readonly hours?: number;
-  /** The maximal number of messages per channel. Default: 1,000. */
+  /** The maximum number of messages per channel. Default: 1,000. */
   readonly messages?: number;
-  /** The maximal bytes of messages per channel. Default: 4 MiB. */
+  /** The maximum bytes of messages per channel. Default: 4 MiB. */
   readonly bytes?: number;
-  /** The maximal bytes of all channels, the overhead of storing them included. Default: 64 MiB. */
+  /** The maximum bytes of all channels, the overhead of storing them included. Default: 64 MiB. */
   readonly total?: number;
   /** Returns the time in milliseconds. It must be monotonic. */
   readonly now?: () => number;
@@ -21,9 +21,9 @@ export interface MemoryOptions {
 const MIB = 1024 * 1024;
 
 /**
- * Creates a bus in the memory of this process. It needs no server, and its messages are lost when the
- * process ends: every feed then has a gap. With several processes each has its own bus, so that messages do
- * not reach the clients of the others: use Redis or NATS instead.
+ * Returns a bus in the memory of this process. It needs no server, and its messages are lost when the
+ * process ends: every feed then has a gap. With several processes, each has its own bus, and messages do not
+ * reach the clients of the others: use Redis or NATS instead.
  *
  * Memory is bounded for any number of messages and channels. The oldest messages are removed, and a reader
  * that has not received them has a gap.

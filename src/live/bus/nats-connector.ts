@@ -14,7 +14,7 @@ const REQUEST_TIMEOUT_MS = 5_000;
 const PING_INTERVAL_MS = 3_000;
 const MAX_UNANSWERED_PINGS = 2;
 
-/** What is needed to use the stream. It is valid until the connection is lost. */
+/** The objects and functions with which the stream is used. They are valid until the connection is lost. */
 export interface JetStreamContext {
   readonly connection: NatsConnection;
   readonly jetStream: JetStreamClient;
@@ -55,7 +55,7 @@ export class NatsConnector {
   #connecting: Promise<ConnectionContext> | undefined;
   #connection: NatsConnection | undefined;
   #epoch: Promise<string> | undefined;
-  /** How to reject each response that is pending. */
+  /** The functions that reject the pending responses. */
   readonly #pendingRejects = new Set<(error: Error) => void>();
   #reconnectAttempts = 0;
   #isDisconnected = false;
@@ -79,7 +79,7 @@ export class NatsConnector {
   }
 
   /**
-   * Returns what is needed to use the stream. Connects, and creates the stream, if necessary.
+   * Resolves with a context for using the stream. Connects, and creates the stream, if necessary.
    *
    * @throws Error if the server is unreachable; ConfigError if the client packages are not installed
    */

@@ -3,7 +3,7 @@ import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node"
 import type { JetStreamContext } from "./nats-connector.ts";
 import { type DeliveryInfo, parseDelivery } from "./nats-position.ts";
 
-/** How often an idle server sends a heartbeat, and after which silence the consumer is replaced. */
+/** How often an idle server sends a heartbeat, and how long without one until the consumer is replaced. */
 const HEARTBEAT_MS = 1_000;
 const HEARTBEAT_TIMEOUT_MS = 3_000;
 
@@ -28,12 +28,12 @@ export interface DeliveredMessage {
   readonly epoch: string;
 }
 
-/** The owner's side of a {@link NatsConsumer}. No function may throw, except `context`, which may reject. */
+/** The callbacks of a {@link NatsConsumer}. None may throw, except `context`, which may reject. */
 export interface ConsumerHandlers {
   context(): Promise<JetStreamContext>;
   /** Called with each message of the stream, in order. */
   onMessage(message: DeliveredMessage): void;
-  /** Called before a new consumer starts: its first message need not follow on the last one before. */
+  /** Called before a new consumer starts: messages before its first one may be missing. */
   onInterrupted(): void;
   /** Called when all messages published from now on are delivered. Earlier ones may have been missed. */
   onResumed(): void;

@@ -3,7 +3,7 @@ import type { Message, Position, ReadResult } from "./bus.ts";
 import type { JetStreamContext, NatsConnector } from "./nats-connector.ts";
 import { formatPosition, hashMessageId, NO_MESSAGE_HASH, parsePosition, type StreamOffset } from "./nats-position.ts";
 
-/** The maximal bytes of messages in one read, unless one message alone exceeds it. */
+/** The maximum bytes of messages in one read, unless one message alone exceeds it. */
 const MAX_READ_BYTES = 1024 * 1024;
 
 /** The parameters of {@link NatsReader.read}. */

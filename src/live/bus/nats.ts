@@ -21,9 +21,9 @@ export interface NatsOptions {
   readonly stream?: string;
   /** How long messages are stored, in hours. Default: 24.5, half an hour longer than a feed is valid. */
   readonly hours?: number;
-  /** The maximal bytes of all channels together. Default: 512 MiB. */
+  /** The maximum bytes of all channels together. Default: 512 MiB. */
   readonly bytes?: number;
-  /** How many servers of a cluster store each message. Default: 1. */
+  /** How many servers of a cluster store each message, from 1 to 5. Default: 1. */
   readonly replicas?: number;
   /** Receives a line when the server becomes unreachable or reachable. Default: standard error. */
   readonly log?: Logger;
@@ -38,15 +38,18 @@ const DUPLICATE_WINDOW_MS = 120_000;
 const NANOSECONDS = 1_000_000; // per millisecond
 
 /**
- * Creates a bus for any number of processes on a NATS server with JetStream, 2.9 or later. It connects at
- * its first use.
+ * Returns a bus for any number of processes, on a NATS server with JetStream, 2.9 or later. It connects at
+ * its first use, and reconnects whenever the connection is lost.
  *
  * All channels share one stream with file storage, so that messages survive a crash of the server. When the
- * stream is full, the server removes the oldest messages of all channels. A stream of that name that exists
- * already is used with its configuration.
+ * stream is full, the server removes the oldest messages of all channels. If a stream of that name exists
+ * already, it is used with its own configuration.
  *
- * @throws TypeError if the name of the stream is not valid; at the first use, ConfigError if the NATS client
- *   packages are not installed
+ * The NATS client packages must be installed: `npm install @nats-io/transport-node @nats-io/jetstream`.
+ * Without them, every operation rejects with a `ConfigError`.
+ *
+ * @param options the URL, or the URL and further options
+ * @throws TypeError if the URL or the name of the stream is not valid
  * @example realtime.use_bus(nats("nats://localhost:4222"));
  */
 export function nats(options: string | NatsOptions): Bus {
@@ -175,7 +178,7 @@ class NatsBus implements Bus {
   }
 }
 
-/** Returns whether an error says that no stream listens to the subject. */
+/** Returns whether an error means that no stream listens to the subject. */
 function isNoResponders(error: unknown): boolean {
   return error instanceof Error && ["JetStreamNotEnabled", "NoRespondersError"].includes(error.name);
 }

@@ -10,8 +10,8 @@ import { redis } from "./redis.ts";
  * is reachable.
  *
  * @param url `WEB_BUS_URL`, whose scheme `config` has checked
- * @throws ConfigError if the path of a Redis URL is not a database number; at the first use, ConfigError if
- *   the client package is not installed
+ * @throws ConfigError if the path of a Redis URL is not a database number. If the client package is not
+ *   installed, every operation of the bus rejects with a ConfigError.
  */
 export function openBus(url: string | undefined, log: Logger): Bus {
   if (url === undefined) return memory();

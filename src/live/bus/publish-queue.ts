@@ -22,19 +22,19 @@ export interface PublishQueueOptions {
   send(batch: PublishBatch): Promise<readonly Position[]>;
   /** Returns whether the batch should be sent again after this error. */
   readonly isTransient: IsTransient;
-  /** The maximal number of messages in a batch. */
+  /** The maximum number of messages in a batch. */
   readonly maxBatchMessages: number;
   /** How long `publish` waits for the bus, in milliseconds. */
   readonly timeoutMs: number;
 }
 
-/** The maximal bytes of messages in a batch, unless one message alone exceeds it. */
+/** The maximum bytes of messages in a batch, unless one message alone exceeds it. */
 const MAX_BATCH_BYTES = 256 * 1024;
 
 /** The memory of a pending message beside its text. */
 const MESSAGE_OVERHEAD_BYTES = 256;
 
-/** The maximal bytes of all pending messages of a queue. */
+/** The maximum bytes of all pending messages of a queue. */
 const MAX_PENDING_BYTES = 32 * 1024 * 1024;
 
 interface PendingMessage {

@@ -42,7 +42,7 @@ end
  * next one, also after entries were trimmed, the stream was deleted, or Redis was restored from a backup.
  *
  * KEYS: the epoch, the stream, the last batch of the producer.
- * ARGV: a new epoch, the number of the batch, the maximal age (ms), the maximal number of entries, how long
+ * ARGV: a new epoch, the number of the batch, the maximum age (ms), the maximum number of entries, how long
  * to remember the last batch (ms), the pub/sub channel, the messages.
  * Returns the epoch, and ms and seq of the first message; false if the producer has sent a later batch.
  */
@@ -94,7 +94,7 @@ return { epoch, string.format('%.0f', now_ms()), last_ids }
 /**
  * Returns the entries after an id, up to about 1 MiB. Returns no entries if the id is of another epoch.
  *
- * KEYS: the epoch, the stream. ARGV: a new epoch, the epoch of the id, the id, the maximal number of entries.
+ * KEYS: the epoch, the stream. ARGV: a new epoch, the epoch of the id, the id, the maximum number of entries.
  * Returns the epoch, the time (ms), the last id of the stream, empty if there is no stream, and the entries.
  */
 export const RANGE = defineScript(`${COMMON}

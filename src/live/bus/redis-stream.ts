@@ -70,10 +70,10 @@ export function endPosition({ epoch, nowMs, lastId }: StreamState): Position {
 }
 
 /**
- * Decides what a read returns: the messages, or a gap.
+ * Returns the result of a read: the messages, or a gap.
  *
  * @param after the requested position, from whose id `range` was read
- * @param limit the maximal number of messages
+ * @param limit the maximum number of messages
  * @param maxAgeMs how long a stream exists after its last entry, at least
  */
 export function buildReadResult(
@@ -94,8 +94,8 @@ export function buildReadResult(
 /**
  * Returns an id after which an entry is the first one.
  *
- * For the first entry of a stream, it is the earliest time without a stream after which the entry certainly
- * is the first one: an earlier stream with a later entry would still exist.
+ * For the first entry of a stream, it is the earliest time without a stream that guarantees this: an
+ * earlier stream with a later entry would still exist.
  */
 export function previousEntryId({ id, previousId }: StreamEntry, maxAgeMs: number): EntryId {
   return previousId === "0" ? { ms: id.ms - maxAgeMs + 1, seq: 0 } : parseEntryId(previousId);
@@ -124,7 +124,7 @@ function isContinuous(id: EntryId, { entries, lastId, nowMs }: StreamRange, maxA
   return lastId === undefined && Math.abs(nowMs - id.ms) < maxAgeMs;
 }
 
-/** Returns whether an id without continuation belongs to another history than the stream of now. */
+/** Returns whether an id without continuation belongs to another history than the current stream. */
 function isReplaced({ ms, seq }: EntryId, { entries, lastId }: StreamRange): boolean {
   if (seq === 0) return false;
   const [next] = entries;

@@ -31,7 +31,7 @@ export interface RedisOptions {
   readonly url: string;
   /** How long messages are stored, in hours. Default: 24.5, half an hour longer than a feed is valid. */
   readonly hours?: number;
-  /** The maximal number of messages per channel. Default: 10,000. */
+  /** The maximum number of messages per channel. Default: 10,000. */
   readonly messages?: number;
   /** The prefix of all keys. Each application that uses a database needs its own. Default: `tsweb`. */
   readonly prefix?: string;
@@ -42,7 +42,7 @@ export interface RedisOptions {
 /** How long `publish` waits for Redis. */
 const PUBLISH_TIMEOUT_MS = 10_000;
 
-/** The maximal number of messages in a batch. */
+/** The maximum number of messages in a batch. */
 const MAX_BATCH_MESSAGES = 100;
 
 /** How long the last batch of a process is remembered: far longer than a batch is sent again. */
@@ -52,14 +52,19 @@ const REMEMBER_BATCH_MS = 600_000;
 const CHANNELS_PER_SCRIPT = 200;
 
 /**
- * Creates a bus for any number of processes on a Redis 7. It connects at its first use.
+ * Returns a bus for any number of processes, on Redis 7. It connects at its first use, and reconnects
+ * whenever the connection is lost.
  *
  * A channel is a Redis stream whose entries are numbered consecutively, so that a reader detects every
- * missing entry. Messages survive what Redis survives: with `appendonly yes`, a crash. Set
- * `maxmemory-policy noeviction`, so that Redis does not delete messages when it is full.
+ * missing entry. Messages are as durable as the data of Redis: set `appendonly yes`, so that they survive a
+ * crash, and `maxmemory-policy noeviction`, so that Redis does not delete them when it is full.
  *
- * @throws ConfigError if the path of the URL is not a database number; at the first use, ConfigError if
- *   ioredis is not installed or Redis refuses the database
+ * The package ioredis must be installed: `npm install ioredis`. Without it, or if Redis refuses the
+ * database, every operation rejects with a `ConfigError`.
+ *
+ * @param options the URL, or the URL and further options
+ * @throws TypeError if the URL is not valid
+ * @throws ConfigError if the path of the URL is not a database number
  * @example realtime.use_bus(redis("redis://localhost:6379"));
  */
 export function redis(options: string | RedisOptions): Bus {

@@ -50,7 +50,7 @@ export class RetryPolicy {
           (error: unknown) => {
             const isTransient = this.#isTransient(error);
             lastError = error;
-            // An error that is not transient is an answer too.
+            // An error that is not transient shows that the bus is reachable.
             this.#retries.record(!isTransient);
             if (!isTransient) fail(error);
             else if (!retry.isCancelled()) this.#retries.add(retry);

@@ -20,7 +20,7 @@ export class RetryQueue {
   #timer: NodeJS.Timeout | undefined;
   #isReachable = true;
 
-  /** Records whether the bus has answered the last operation, be it a first attempt or a retry. */
+  /** Records whether the bus has answered the last operation: a first attempt or a retry. */
   record(isReachable: boolean): void {
     this.#isReachable = isReachable;
   }
