@@ -22,7 +22,7 @@ import {
 } from "./accounts-actions.ts";
 import { launch } from "./chromium.ts";
 
-/** A random text in the server modules, which must reach no browser. */
+/** A random text in the server modules, which no browser may receive. */
 const MARKER = `marker-${randomBytes(8).toString("hex")}`;
 
 describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 60_000 }, (mode) => {
@@ -147,7 +147,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     expect(responses.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
-  it("answers a call with a general error if the database is unreachable", async () => {
+  it("responds to a call with a general error if the database is unreachable", async () => {
     const unreachable = { ...env, ACCOUNTS_DATABASE_URL: "http://127.0.0.1:1" };
     const { address, output, stop } = await (mode === "built" ? startBuilt : startDev)(copy.dir, unreachable);
     const login = callAt(address, "login", { email: ada.email, password: ada.password });

@@ -61,7 +61,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
     return { status: response.status, body: await response.json(), cookie: cookies.join("; ") };
   }
 
-  /** Switches codes on for the signed-in user. Returns the secret and the code that was used for it. */
+  /** Switches codes on for the signed-in user. Returns the secret and the code that was entered. */
   async function switchCodesOn(page: Page): Promise<{ secret: Uint8Array; used: string }> {
     await page.goto("/account/codes");
     await submit(page, "Set up one-time codes");
@@ -186,7 +186,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       await page.waitForURL("**/account");
     });
 
-    it("are rejected after ten wrong codes in five minutes, also the right one", async () => {
+    it("are all rejected after ten wrong codes in five minutes, also the correct one", async () => {
       const email = "guessed@example.com";
       const page = await app.users.newPage();
       await register(page, email);
@@ -212,7 +212,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       const link = await requestLink(page, email);
       expect(link).toMatch(new RegExp(`^${app.address}/link/open#[\\w.-]+$`));
 
-      // A mail scanner that opens the link and runs its script does not use it up.
+      // A mail scanner may open the link and run the scripts of its page. The link must remain valid.
       const scanner = await app.users.newPage();
       await scanner.goto(link, { waitUntil: "networkidle" });
       await page.goto(link);
@@ -277,7 +277,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
   });
 
   describe("attempts to sign in with a password", () => {
-    it("are limited to ten wrong ones per account, for all clients", async () => {
+    it("are limited to ten wrong passwords per account, from all clients together", async () => {
       for (const email of ["tried@example.com", "not-registered@example.com"]) {
         if (email.startsWith("tried")) await call("register", { ...ada, email });
         for (let n = 0; n < 10; n++) {
@@ -303,7 +303,7 @@ describe("the accounts example, built", { timeout: 60_000 }, () => {
       await expectAlert(page, "Too many attempts. Wait five minutes, and try again.");
     });
 
-    it("are counted if they arrive together, and reset by a correct one", async () => {
+    it("are counted if they are concurrent, and no longer after a correct password", async () => {
       const email = "together@example.com";
       await call("register", { ...ada, email });
       for (let n = 0; n < 9; n++) await call("login", { email, password: "wrong" });

@@ -1,5 +1,5 @@
 /**
- * Calls and streams of a built application in Chromium: CSRF tokens, and all ways to leave the loop of a stream.
+ * Calls and streams of a built application in Chromium: CSRF tokens, and every statement that ends the loop of a stream.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -12,10 +12,10 @@ const FUNCTIONS = `
 import { RPCError, type int, request, server, session } from "tsweb";
 
 const closed: string[] = [];
-export const enter = server((who: string) => { session.login(who); });
+export const enter = server((name: string) => { session.login(name); });
 export const leave = server(() => { session.logout(); });
 export const spend = server({ auth_required: true }, () => session.user()?.sub ?? "nobody");
-export const what_closed = server(() => closed.join());
+export const closed_streams = server(() => closed.join());
 
 export const countdown = server(async function* (from: int, tag: string) {
   try {
@@ -40,7 +40,7 @@ export const broken = server(function* () {
 
 const VIEW = `
 import { RPCError, state, view } from "tsweb/browser";
-import { broken, countdown, enter, failing, leave, spend, what_closed } from "./functions.server.ts";
+import { broken, countdown, enter, failing, leave, spend, closed_streams } from "./functions.server.ts";
 
 export const Calls = view(() => {
   const shown = state({ text: "" });
@@ -56,23 +56,23 @@ export const Calls = view(() => {
   );
   const loop = async (tag: string, each: (n: number, stream: { cancel(): void }) => boolean | void) => {
     const stream = countdown(1000, tag);
-    const seen: number[] = [];
+    const values: number[] = [];
     try {
       for await (const n of stream) {
-        seen.push(n);
+        values.push(n);
         if (each(n, stream)) break;
       }
     } catch (error) {
-      seen.push(-1);
+      values.push(-1);
     }
-    return seen.join();
+    return values.join();
   };
   return (
     <main>
       {run("enter", () => enter("ada"))}
       {run("leave", () => leave())}
       {run("spend", () => spend())}
-      {run("closed", () => what_closed())}
+      {run("closed", () => closed_streams())}
       {run("whole", async () => {
         let sum = 0;
         for await (const n of countdown(4, "whole")) sum += n;
@@ -82,13 +82,13 @@ export const Calls = view(() => {
       {run("throw", () => loop("throw", (n) => { if (n === 999) throw new Error("mine"); }))}
       {run("cancel", () => loop("cancel", (n, stream) => { if (n === 998) stream.cancel(); }))}
       {run("failing", async () => {
-        const seen: unknown[] = [];
+        const values: unknown[] = [];
         try {
-          for await (const n of failing()) seen.push(n);
+          for await (const n of failing()) values.push(n);
         } catch (error) {
-          seen.push(error instanceof RPCError && error.code, String(error));
+          values.push(error instanceof RPCError && error.code, String(error));
         }
-        return seen.join();
+        return values.join();
       })}
       {run("broken", async () => {
         for await (const path of broken()) shown.text = path;
@@ -201,10 +201,10 @@ describe("a stream", () => {
     ["break", "1000,999,998"],
     ["throw", "1000,999,-1"],
     ["cancel", "1000,999,998"],
-  ])("that is left by %s ends the function on the server", async (way, seen) => {
+  ])("that is left by %s ends the function on the server", async (button, values) => {
     const page = await open();
-    expect(await press(page, way)).toBe(seen);
-    await expect.poll(async () => (await press(page, "closed")).split(",")).toContain(way);
+    expect(await press(page, button)).toBe(values);
+    await expect.poll(async () => (await press(page, "closed")).split(",")).toContain(button);
   });
 
   it("throws an error after the values before it, and does not reveal an internal error", async () => {

@@ -14,7 +14,7 @@ import { launch } from "./chromium.ts";
 /** The client of the example's database. It is loaded from the example, because it is the example's dependency. */
 const DATABASE = "@libsql/client";
 
-/** The ways to run the example. */
+/** How the example is run: by the development server, or built. */
 export const MODES = ["dev", "built"] as const;
 
 /** The methods of the database client that are used here. */

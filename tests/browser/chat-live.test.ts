@@ -12,7 +12,7 @@ const upTo = (last: number) => Array.from({ length: last }, (_, index) => `${ind
 const UNREACHABLE =
   /^console: (Failed to load resource: net::ERR_|WebSocket connection to .* failed|\[vite\] failed to connect)/;
 
-describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (mode) => {
+describe.each(MODES)("live updates of the chat example, %s", { timeout: 60_000 }, (mode) => {
   let app: ChatApp;
 
   beforeAll(async () => {
@@ -25,14 +25,14 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
 
   afterAll(() => app?.close());
 
-  const both = async () => [await app.enter("Ada"), await app.enter("Grace")] as const;
+  const enterBoth = async () => [await app.enter("Ada"), await app.enter("Grace")] as const;
 
   /** Returns a locator of the assistant's last answer in a state. */
   const answer = (page: Page, state: "writing" | "stopped" | "complete") =>
     page.locator(`.entry.assistant.${state} .text`);
 
   it("delivers missed messages to a page that was offline", async () => {
-    const [ada, grace] = await both();
+    const [ada, grace] = await enterBoth();
     await sendMessage(grace, "before");
     await messageWithText(ada, "before").waitFor();
     await grace.context().setOffline(true);
@@ -47,7 +47,7 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
   });
 
   it("reloads a page if a killed server has lost its messages, but not while the user types", async () => {
-    const [ada, grace] = await both();
+    const [ada, grace] = await enterBoth();
     await sendMessage(ada, "before");
     await messageWithText(grace, "before").waitFor();
     for (const page of [ada, grace]) await page.evaluate(() => Object.assign(window, { isOld: true }));
@@ -76,8 +76,8 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     expect(app.users.problems.splice(0).filter((problem) => !UNREACHABLE.test(problem))).toEqual([]);
   });
 
-  it("shows a streamed answer to all users, also to those who enter meanwhile", async () => {
-    const [ada, grace] = await both();
+  it("shows a streamed answer to all users, also to users who enter while it is written", async () => {
+    const [ada, grace] = await enterBoth();
     await ada.fill("#text", "count to 60");
     await ada.getByRole("button", { name: "Ask the assistant" }).click();
     await messageWithText(grace, "count to 60").waitFor();
@@ -100,7 +100,7 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
   });
 
   it("stops an answer for all users when the user who asked stops it", async () => {
-    const [ada, grace] = await both();
+    const [ada, grace] = await enterBoth();
     await sendMessage(ada, "/ask count to 500");
     await answer(grace, "writing").filter({ hasText: "1 2 3" }).waitFor();
     await ada.getByRole("button", { name: "Stop", exact: true }).click();
@@ -122,7 +122,7 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
   });
 
   it("stops an answer when the page of the user who asked is closed", async () => {
-    const [ada, grace] = await both();
+    const [ada, grace] = await enterBoth();
     await sendMessage(ada, "/ask count to 500");
     await answer(grace, "writing").filter({ hasText: "1 2 3" }).waitFor();
     await ada.close();
@@ -155,9 +155,9 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
     await answer(ada, "stopped").waitFor();
   });
 
-  it("answers a question once, and rejects an empty one", async () => {
+  it("creates one answer to a question that is sent twice, and rejects an empty question", async () => {
     const { cookie } = await app.call("enter", { name: "Script" });
-    const ask = async (id: string, text: string) => {
+    const sendQuestion = async (id: string, text: string) => {
       const response = await fetch(`${app.address}/__web/rpc/ask_assistant`, {
         method: "POST",
         headers: { "content-type": "application/json", cookie },
@@ -167,11 +167,11 @@ describe.each(MODES)("the chat example's live side, %s", { timeout: 60_000 }, (m
       return lines.map((line) => JSON.parse(line));
     };
     const id = "0123456789abcdef".repeat(2);
-    const lines = await ask(id, "count to 2");
+    const lines = await sendQuestion(id, "count to 2");
     expect(lines.map(({ chunk, done }) => chunk?.kind ?? done)).toEqual(["message", "message", "chunk", "chunk", true]);
     expect(lines[3].chunk).toEqual({ kind: "chunk", id: `re:${id}`, offset: 2, text: "2 " });
-    expect((await ask(id, "count to 2")).at(-1)).toMatchObject({ error: { code: "conflict" } });
-    expect(await ask(id.replace("0", "f"), " ")).toMatchObject([{ error: { code: "validation_error" } }]);
+    expect((await sendQuestion(id, "count to 2")).at(-1)).toMatchObject({ error: { code: "conflict" } });
+    expect(await sendQuestion(id.replace("0", "f"), " ")).toMatchObject([{ error: { code: "validation_error" } }]);
     expect(await app.sql("SELECT sequence FROM messages")).toHaveLength(2);
     expect(await peopleNames(await app.enter("Ada"))).toEqual(["Script", "Ada"]);
   });

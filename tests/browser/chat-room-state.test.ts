@@ -1,4 +1,4 @@
-/** How the chat example applies events to what a page shows. */
+/** How the chat example applies events to the state of a page. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -66,7 +66,7 @@ const EVENTS: readonly RoomEvent[] = [
 ];
 
 describe("applyEvent", () => {
-  it("has the same result wherever the page was loaded, and however many events it gets again", () => {
+  it("has the same result for every point at which the page is loaded, and for any number of repeated events", () => {
     const end = applyEvents(room(), EVENTS);
     expect(end.messages.map(({ text }) => text)).toEqual(["text 1", "It depends.", "text 3", "text 4"]);
     expect(end.people.map(({ id }) => id)).toEqual(["grace", "ada"]);
@@ -87,7 +87,7 @@ describe("applyEvent", () => {
     }
   });
 
-  it("sorts messages by sequence, in whatever order they arrive", () => {
+  it("sorts messages by sequence, regardless of the order in which they arrive", () => {
     const shuffled = fc.shuffledSubarray([1, 2, 3, 4, 5], { minLength: 5 });
     fc.assert(
       fc.property(shuffled, (sequences) => {
@@ -120,7 +120,7 @@ describe("applyEvent", () => {
     });
   });
 
-  it("does not remove a person when an earlier visit of theirs ends", () => {
+  it("does not remove a person when an earlier visit of that person ends", () => {
     const state = applyEvents(room(), [visitEvent("joined", "ada", 1), visitEvent("joined", "ada", 5)]);
     expect(state.people).toEqual([{ id: "ada", name: "ada", visit: 5 }]);
     expect(applyEvents(state, [visitEvent("left", "ada", 4)])).toEqual(state);

@@ -166,7 +166,7 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     await page.locator("#text:focus").waitFor();
   });
 
-  it("shows that a message was not sent, and sends it once more on request", async () => {
+  it("shows that a message was not sent, and sends it again on request", async () => {
     const page = await app.enter("Ada");
     await page.route("**/__web/rpc/send_message", (route) => route.abort());
     await page.fill("#text", "Is this on?");
@@ -320,7 +320,7 @@ describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
     expect((send?.y ?? 0) + (send?.height ?? 0)).toBeLessThanOrEqual(640);
   });
 
-  it("says that it needs JavaScript", async () => {
+  it("shows a notice that it needs JavaScript in a browser without it", async () => {
     const page = await app.users.newPage({ javaScriptEnabled: false });
     await page.goto("/");
     await page.locator("noscript p", { hasText: "needs JavaScript" }).waitFor();

@@ -29,13 +29,13 @@ afterEach(async () => {
   expect(users.problems.splice(0)).toEqual([]);
 });
 
-/** Returns the number of edits that the server has seen, and whether the last one has taken effect. */
+/** Returns the number of edits that the server has detected, and whether the last one has taken effect. */
 async function edits(): Promise<{ readonly count: number; readonly isSettled: boolean }> {
   const text = await (await fetch(`${dev.address}/@tsweb/edits`)).text();
   return { count: Number.parseInt(text, 10), isSettled: !text.endsWith("+") };
 }
 
-/** Waits until all edits have taken effect. The server may see two edits in quick succession as one. */
+/** Waits until all edits have taken effect. The server may count two edits in quick succession as one. */
 async function waitForEdits(): Promise<void> {
   await expect.poll(async () => (await edits()).isSettled).toBe(true);
 }
@@ -134,14 +134,17 @@ describe("the first page", () => {
 });
 
 describe("an edit", () => {
-  it.each([5, 15, 30, 45])("that is output in two steps, %i ms apart, takes effect as a whole", async (delayMs) => {
-    const text = project.read("src/functions.server.ts");
-    project.write("src/functions.server.ts", ""); // like an editor that is interrupted after it has truncated the file
-    await new Promise((resolve) => setTimeout(resolve, delayMs));
-    project.write("src/functions.server.ts", text);
-    await waitForEdits();
-    await openHome();
-  });
+  it.each([5, 15, 30, 45])(
+    "that an editor writes in two steps, %i ms apart, takes effect as a whole",
+    async (delayMs) => {
+      const text = project.read("src/functions.server.ts");
+      project.write("src/functions.server.ts", ""); // an editor may truncate the file before it writes the new text
+      await new Promise((resolve) => setTimeout(resolve, delayMs));
+      project.write("src/functions.server.ts", text);
+      await waitForEdits();
+      await openHome();
+    },
+  );
 
   it("of a view updates the page and keeps the state", async () => {
     const page = await openHome();

@@ -22,12 +22,12 @@ export const MARK = "k3x9";
 
 const POLICY = "default-src 'self'; script-src 'self'; img-src 'self' data:";
 
-const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const resolvePath = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 /** Builds the page script and the fixtures. Returns the scripts by their paths. */
 export async function buildScripts(): Promise<Map<string, string>> {
   const built = await build({
-    root: at("../.."),
+    root: resolvePath("../.."),
     configFile: false,
     logLevel: "error",
     build: {
@@ -36,10 +36,10 @@ export async function buildScripts(): Promise<Map<string, string>> {
       modulePreload: false,
       rolldownOptions: {
         input: {
-          islands: at("../../src/browser/islands.ts"),
-          views: at("fixtures/views.tsx"),
-          calls: at("fixtures/calls.tsx"),
-          subscriptions: at("fixtures/subscriptions.tsx"),
+          islands: resolvePath("../../src/browser/islands.ts"),
+          views: resolvePath("fixtures/views.tsx"),
+          calls: resolvePath("fixtures/calls.tsx"),
+          subscriptions: resolvePath("fixtures/subscriptions.tsx"),
         },
         preserveEntrySignatures: "exports-only",
         output: { entryFileNames: "assets/[name].js" },
@@ -55,7 +55,7 @@ export type Views = Readonly<Record<string, FunctionComponent>>;
 
 /** Loads the fixture `views`, to render its views on the server. */
 export async function loadViews(): Promise<Views> {
-  const fixture = at("fixtures/views.tsx"); // a variable, because the compiler cannot check this JSX
+  const fixture = resolvePath("fixtures/views.tsx"); // a variable, because the compiler cannot check this JSX
   return import(fixture);
 }
 
@@ -68,7 +68,7 @@ export function renderIsland(views: Views, { name, props = {} }: PlacedView, ind
   return renderToString(h(Fragment, null, [comment(`${MARK}:${index}`), root, comment(`/${MARK}:${index}`)]));
 }
 
-/** Returns a document with the page data of the given views. */
+/** Returns a document with the page data of these views. */
 export function documentOf(body: string, placedViews: readonly PlacedView[], { base = "", head = "" } = {}): string {
   const views = placedViews.map(({ name, props = {}, from = "views" }) => ({ src: `/assets/${from}.js`, name, props }));
   const data = JSON.stringify({ base, mark: MARK, views }).replaceAll("<", "\\u003c");

@@ -74,7 +74,7 @@ export class IslandsFixture {
   }
 }
 
-/** Runs a script in the page that changes what views expose, and waits until it is rendered. */
+/** Runs a script in the page that changes the exposed state of views, and waits until the change is rendered. */
 export function changeView(page: Page, script: string): Promise<unknown> {
   return page.evaluate(`{ ${script} } new Promise((done) => setTimeout(done))`);
 }

@@ -123,12 +123,12 @@ describe("hydration between the comments", () => {
     await page.click("#b");
     expect(await page.$$eval("button", (list) => list.map((one) => one.textContent))).toEqual(["7", "8"]);
     await changeView(page, "aState.isShown = false");
-    expect(await page.title()).toBe("a left with 7");
+    expect(await page.title()).toBe("a unmounted with 7");
     expect(errors).toEqual([]);
   });
 });
 
-test("ids from useId equal the server's and are unique across islands", async () => {
+test("hydration keeps the ids that useId returned on the server, and ids are unique across islands", async () => {
   const release = fixture.server.delay("/assets/views.js");
   const placedViews = ["one", "two"].map((name) => ({ name: "Ids", props: { name } }));
   await page.goto(fixture.pageOf("{0}{1}", placedViews), { waitUntil: "commit" });
@@ -195,7 +195,7 @@ describe("input before hydration", () => {
     expect(errors).toEqual([]);
   });
 
-  test("is not assumed for fields with browser defaults, which cause no events", async () => {
+  test("is not detected in fields with the browser's default values, which cause no events", async () => {
     const hydrate = await open();
     await hydrate();
     expect(await page.evaluate("fieldEvents")).toEqual([]);

@@ -1,7 +1,7 @@
 /**
  * A built application with live updates in Chromium.
  */
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { repository } from "#test/copy-example";
@@ -72,8 +72,8 @@ describe("a page with live updates", () => {
 
   it("submits no form before hydration, and keeps the input", async () => {
     const page = await users.newPage();
-    const held: (() => Promise<void>)[] = [];
-    await page.route(/\/assets\/.*\.js$/, (route) => void held.push(() => route.continue()));
+    const delayedRoutes: Route[] = [];
+    await page.route(/\/assets\/.*\.js$/, (route) => void delayedRoutes.push(route));
     await page.goto("/room", { waitUntil: "commit" });
     await page.locator("input").fill("early");
     const paths = watchPaths(page);
@@ -82,12 +82,12 @@ describe("a page with live updates", () => {
     expect(new URL(page.url()).href).toBe(`${running.address}/room`);
     expect(await page.locator("input").inputValue()).toBe("early");
     expect(paths.filter((path) => path === "/room")).toEqual([]);
-    await Promise.all([page.waitForRequest(/__web.live/), ...held.map((go) => go())]);
+    await Promise.all([page.waitForRequest(/__web.live/), ...delayedRoutes.map((route) => route.continue())]);
     await page.locator("input").press("Enter");
     await expect.poll(() => texts(page)).toContain("early");
   });
 
-  it("has one connection", async () => {
+  it("receives all messages over one connection", async () => {
     const page = await users.newPage();
     const paths = watchPaths(page);
     await enter(page);
@@ -98,7 +98,7 @@ describe("a page with live updates", () => {
     ]);
   });
 
-  it("is reloaded if a restarted server has lost its messages, and receives new messages", async () => {
+  it("is reloaded if a restarted server has lost its messages, and then receives new messages", async () => {
     const page = await enter(await users.newPage());
     await sendMessage(page, "before");
     await expect.poll(() => texts(page)).toEqual(["before"]);

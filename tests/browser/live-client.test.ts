@@ -47,7 +47,7 @@ afterEach(async () => {
   expect(errors).toEqual([]);
 });
 
-/** Serves a page with the given views. Returns its URL. */
+/** Serves a page with these views. Returns its URL. */
 function pageOf(placedViews: readonly PlacedView[]): string {
   const body = placedViews.map((_, i) => `<!--${MARK}:${i}--><!--/${MARK}:${i}-->`).join("");
   const views = placedViews.map((each) => ({ ...each, from: "subscriptions" }));
@@ -192,14 +192,14 @@ describe("a hidden page on HTTP/1.1", () => {
     await expect
       .poll(() => [live.openStreamCount, live.requests.at(-1)?.endpoint, live.requests.at(-1)?.wait])
       .toEqual([0, "poll", "0"]);
-    live.publish("a", "unseen");
+    live.publish("a", "while hidden");
     await page.clock.fastForward(31_000);
-    await expectText("a", "unseen");
-    live.publish("a", "seen");
+    await expectText("a", "while hidden");
+    live.publish("a", "while visible");
     await setHidden(false);
     await page.clock.runFor(10);
     await expect.poll(() => live.openStreamCount).toBe(1);
-    await expectText("a", "unseen,seen");
+    await expectText("a", "while hidden,while visible");
     expect(live.requests.at(-1)).toMatchObject({ endpoint: "live", after: "e.1" });
   });
 });

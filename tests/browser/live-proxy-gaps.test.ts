@@ -33,7 +33,7 @@ interface Deployment {
   readonly server: AppProcess;
   readonly nginx: Nginx;
   readonly redis: RedisServer;
-  /** Waits until the page expectText a text. */
+  /** Waits until the page shows a text. */
   expectText(text: string): Promise<void>;
 }
 

@@ -179,7 +179,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     expect(await call(page, "add_passkey", emptyResponse)).toMatchObject(signedOut);
   });
 
-  it("add no script to the sign-in page", async () => {
+  it("do not add their scripts to the sign-in page", async () => {
     const page = await app.users.newPage();
     const has = async (path: string) =>
       (await textOfPages(page, [path])).some(({ text }) => text.includes("parseRequestOptionsFromJSON"));

@@ -34,7 +34,7 @@ function outputText(output: readonly { text: string }[]): string {
   return [text, ...inlined].join("\n");
 }
 
-describe("of a server module, a build for the browser contains only", () => {
+describe("a build for the browser replaces a server module by", () => {
   const builds: [title: string, files: Record<string, string>, expected: string][] = [
     [
       "stubs",
@@ -93,8 +93,9 @@ describe("of a server module, a build for the browser contains only", () => {
   ];
   test.each(builds)("%s", async (_title, files, expected) => {
     const text = outputText(await new Project({ ...FILES, ...files }).buildClient("src/view.tsx"));
+    // Not toContain, which would print the whole output.
     expect(text.includes(expected)).toBe(true);
-    expect(text.includes(MARKER)).toBe(false); // toContain would print the whole output
+    expect(text.includes(MARKER)).toBe(false);
     expect(text.includes("new App")).toBe(false);
   });
 
@@ -172,7 +173,7 @@ describe("a build for the browser fails on", () => {
     expect(error.frame).toContain("^");
   });
 
-  test("an error in a server module, which it reports for that module", async () => {
+  test("an error in an imported server module, with the location in that module", async () => {
     const text = 'import { server } from "tsweb";\nexport const login = server((«...all: string[]) => all);';
     const project = new Project({
       "src/accounts.server.ts": parseMarkedCode(text).code,

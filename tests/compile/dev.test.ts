@@ -45,7 +45,7 @@ async function start(config: InlineConfig = {}): Promise<void> {
   };
 }
 
-/** Sends a request whose path is exactly the given text: the client neither resolves nor encodes it. */
+/** Sends a request with exactly this path: the client neither resolves nor encodes it. */
 function get(path: string, headers: Record<string, string> = {}): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const req = request({ port, host: "127.0.0.1", path, headers, agent: false }, async (response) => {
@@ -144,15 +144,15 @@ describe("a URL of a server module", () => {
   });
 });
 
-describe("the modules that the browser receives:", () => {
-  test("a view imports the stubs from a URL of their own", async () => {
+describe("the development server", () => {
+  test("serves a view that imports stubs from a separate URL", async () => {
     const { status, text } = await get("/src/sign-in.tsx");
     expect(status).toBe(200);
     expect(text).toContain(`import { login } from "${STUBS}"`);
     expect(text).not.toContain(MARKER);
   });
 
-  test("stubs contain names only and have no source map", async () => {
+  test("serves stubs that contain names only and have no source map", async () => {
     const { status, text } = await get(STUBS);
     expect(status).toBe(200);
     expect(text).toContain('export const login = /*#__PURE__*/ stub("login", ["email"]);');
@@ -160,13 +160,13 @@ describe("the modules that the browser receives:", () => {
     expect(text).not.toContain("sourceMappingURL");
   });
 
-  test("the source map of a view contains no server code", async () => {
+  test("includes no server code in the source map of a view", async () => {
     await get("/src/sign-in.tsx");
     const transformed = await vite.environments.client?.transformRequest("/src/sign-in.tsx");
     expect(JSON.stringify(transformed?.map)).not.toContain(MARKER);
   });
 
-  test("a module with a rejected import fails with the location", async () => {
+  test("fails with the location for a module with a rejected import", async () => {
     const text = 'import { «db } from "./accounts.server.ts";\nconsole.log(db);';
     project.write("src/bad.ts", parseMarkedCode(text).code);
     await expect(vite.environments.client?.transformRequest("/src/bad.ts")).rejects.toMatchObject({
@@ -178,14 +178,14 @@ describe("the modules that the browser receives:", () => {
     expect((await get("/src/bad.ts")).text).not.toContain(MARKER);
   });
 
-  test("other modules of the application are served normally", async () => {
+  test("serves other modules of the application normally", async () => {
     project.write("src/plain.ts", "export const plain: number = 1;");
     expect((await get("/src/plain.ts")).text).toContain("export const plain = 1;");
     expect((await get("/account")).status).toBe(418);
   });
 });
 
-test("the dependency scanner skips server modules", async () => {
+test("the dependency scanner of Vite skips server modules", async () => {
   for (const name of ["imported-by-views", "imported-by-the-server"]) {
     project.write(`node_modules/${name}/package.json`, `{ "name": "${name}", "version": "1.0.0", "main": "index.js" }`);
     project.write(`node_modules/${name}/index.js`, "module.exports = 1;");
@@ -202,7 +202,7 @@ test("the dependency scanner skips server modules", async () => {
   expect(optimized()).not.toContain("imported-by-the-server");
 });
 
-describe("a server environment", () => {
+describe("the server environment of Vite", () => {
   test("compiles signatures and records them in the registry", async () => {
     const { client, ssr } = vite.environments;
     expect((await ssr?.transformRequest("/src/accounts.server.ts"))?.code).toMatch(/"name":\s*"login"/);

@@ -16,19 +16,19 @@ export const home = page("/", () => <main><h1>First title</h1><Counter start={1}
 import { useState } from "preact/hooks";
 import { greet } from "./pages.server.tsx";
 export const Counter = view(({ start }: { start: number }) => {
-  const mine = state({ count: start });
-  const [own, setOwn] = useState(10);
+  const counter = state({ count: start });
+  const [clicks, setClicks] = useState(10);
   return (
     <p>
-      <button id="mine" onClick={() => { mine.count++; }}>first {mine.count}</button>
-      <button id="own" onClick={() => setOwn(own + 1)}>{own}</button>
+      <button id="count" onClick={() => { counter.count++; }}>first {counter.count}</button>
+      <button id="clicks" onClick={() => setClicks(clicks + 1)}>{clicks}</button>
       <button id="greet" onClick={async () => { document.title = await greet(); }}>greet</button>
     </p>
   );
 });`,
 };
 
-describe("while a page is open, an edit", () => {
+describe("an edit while a page is open", () => {
   let browser: Browser;
   let project: Project;
   let server: RunningServer;
@@ -49,8 +49,8 @@ describe("while a page is open, an edit", () => {
     page.on("pageerror", (error) => pageErrors.push(String(error)));
     await page.goto(server.address);
     // The first visit may reload after Vite has found the dependencies. The button works once all is loaded.
-    await expect.poll(() => increase("#mine"), { timeout: 20_000 }).toBe("first 3");
-    await page.click("#own");
+    await expect.poll(() => increase("#count"), { timeout: 20_000 }).toBe("first 3");
+    await page.click("#clicks");
     await page.evaluate(() => Object.assign(window, { sameDocument: true }));
   });
 
@@ -70,14 +70,14 @@ describe("while a page is open, an edit", () => {
   const isSameDocument = () => page.evaluate(() => "sameDocument" in window);
 
   test("of a view is shown and keeps the view's state", async () => {
-    const [mine, own] = [await page.textContent("#mine"), await page.textContent("#own")];
-    edit("src/counter.tsx", "first {mine.count}", "second {mine.count}");
-    await expect.poll(() => page.textContent("#mine")).toBe(mine?.replace("first", "second"));
-    expect(await page.textContent("#own")).toBe(own);
+    const [countText, clicksText] = [await page.textContent("#count"), await page.textContent("#clicks")];
+    edit("src/counter.tsx", "first {counter.count}", "second {counter.count}");
+    await expect.poll(() => page.textContent("#count")).toBe(countText?.replace("first", "second"));
+    expect(await page.textContent("#clicks")).toBe(clicksText);
     expect(await isSameDocument()).toBe(true);
     // The state still updates the view.
-    const count = Number(mine?.replace(/\D/g, ""));
-    expect(await increase("#mine")).toBe(`second ${count + 1}`);
+    const count = Number(countText?.replace(/\D/g, ""));
+    expect(await increase("#count")).toBe(`second ${count + 1}`);
   });
 
   test("of a page reloads the page", async () => {

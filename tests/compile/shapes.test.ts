@@ -1,4 +1,4 @@
-/** The shapes that strict applications check are the same in every way of compiling an application. */
+/** The type shapes that strict applications check are the same, however the application is compiled. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";

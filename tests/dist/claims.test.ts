@@ -13,7 +13,7 @@ interface Citation {
 interface Claim {
   readonly claim: string;
   readonly citations: readonly Citation[];
-  /** What the second cell contains beside citations and the `;` between them. */
+  /** The contents of the second cell besides citations and the `;` between them. */
   readonly rest: string;
 }
 
@@ -36,7 +36,7 @@ const claims = claimsIn(markdown);
 const TEST_FILE = /^(src|tests)\/.+\.test\.ts$|^tests\/conformance\/(wire|bus)\/[\w-]+\.ts$/;
 
 describe("docs/security.md", () => {
-  it("has only rows with a claim and its citations", () => {
+  it("has only table rows with a claim and its citations", () => {
     const rows = markdown.split("\n").filter((line) => line.startsWith("|") && !/^\| (claim \||---)/.test(line));
     expect(claims).toHaveLength(rows.length);
     expect(claims.length).toBeGreaterThan(25);
@@ -83,7 +83,7 @@ describe("testTitles", () => {
 });
 
 describe("claimsIn", () => {
-  it("reads several citations of a claim, and finds anything else in their cell", () => {
+  it("returns all citations of a claim, and any other text in their cell", () => {
     const [two, prose] = claimsIn('| A. | `a.test.ts` · "x"; `b.test.ts` · "y" |\n| B. | see the code |');
     expect(two?.citations).toHaveLength(2);
     expect(two?.rest).toBe("");

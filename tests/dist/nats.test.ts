@@ -14,13 +14,13 @@ const FILES = new Map([
   ["package.json", '{ "name": "messages", "private": true, "type": "module" }\n'],
   [
     "src/app.ts",
-    'import { App } from "tsweb";\nimport * as say from "./say.server.ts";\nexport default new App({ modules: [say] });\n',
+    'import { App } from "tsweb";\nimport * as messages from "./messages.server.ts";\nexport default new App({ modules: [messages] });\n',
   ],
   [
-    "src/say.server.ts",
+    "src/messages.server.ts",
     'import { server } from "tsweb";\nimport { nats } from "tsweb/nats";\n' +
       'const bus = nats(process.env.NATS_URL ?? "nats://127.0.0.1:1");\n' +
-      "export const say = server(async (text: string) => {\n" +
+      "export const publish_and_read = server(async (text: string) => {\n" +
       "  const [from] = await bus.position(['room']);\n" +
       "  await bus.publish('room', JSON.stringify(text));\n" +
       "  const { messages } = await bus.read('room', String(from), 10);\n" +
@@ -48,7 +48,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Builds the application, copies its dist folder to a place without node_modules, and serves it. */
+/** Builds the application, copies its dist folder to a folder without node_modules, and serves it. */
 async function serveBuilt(name: string) {
   await application.run("npx", "tsweb", "build");
   const dir = join(folder.dir, name);
@@ -57,17 +57,17 @@ async function serveBuilt(name: string) {
   return startNode(dir, ["server.mjs"], { ...env, NATS_URL: nats.url });
 }
 
-async function say(address: string, text: string) {
+async function publishAndRead(address: string, text: string) {
   const headers = { "content-type": "application/json" };
   const body = JSON.stringify({ args: { text } });
-  const answer = await fetch(`${address}/__web/rpc/say`, { method: "POST", headers, body });
-  return { status: answer.status, body: await answer.json() };
+  const response = await fetch(`${address}/__web/rpc/publish_and_read`, { method: "POST", headers, body });
+  return { status: response.status, body: await response.json() };
 }
 
 describe("an application with a bus in NATS", () => {
   it("is built and served without the client packages, and logs what to install when the bus is used", async () => {
     const server = await serveBuilt("without");
-    expect(await say(server.address, "hello")).toMatchObject({ status: 500 });
+    expect(await publishAndRead(server.address, "hello")).toMatchObject({ status: 500 });
     expect(await server.stop()).toBe(0);
     expect(server.output()).toContain("npm install @nats-io/transport-node @nats-io/jetstream");
   });
@@ -76,7 +76,7 @@ describe("an application with a bus in NATS", () => {
     const packages = ["@nats-io/transport-node@3.3", "@nats-io/jetstream@3.3"];
     await application.run("npm", "install", ...npmOptions, ...packages);
     const server = await serveBuilt("with");
-    expect(await say(server.address, "hello")).toEqual({ status: 200, body: { result: ['"hello"'] } });
+    expect(await publishAndRead(server.address, "hello")).toEqual({ status: 200, body: { result: ['"hello"'] } });
     expect(await server.stop()).toBe(0);
   });
 });

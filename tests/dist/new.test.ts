@@ -71,7 +71,7 @@ describe("the new project", () => {
     await shop.run("npm", "install", "--no-audit", "--no-fund", "--prefer-offline", packed.file);
   });
 
-  it("has these files, and no others", () => {
+  it("has exactly the listed files", () => {
     expect(created).toEqual(FILES);
   });
 

@@ -39,7 +39,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Builds the application, and copies its dist folder to a place without node_modules. */
+/** Builds the application, and copies its dist folder to a folder without node_modules. */
 async function buildInto(name: string): Promise<string> {
   await application.run("npx", "tsweb", "build");
   const dir = join(folder.dir, name);
@@ -52,9 +52,9 @@ async function callTimes(address: string, times: number): Promise<number[]> {
   const statuses: number[] = [];
   for (let call = 0; call < times; call++) {
     const headers = { "content-type": "application/json" };
-    const answer = await fetch(`${address}/__web/rpc/ping`, { method: "POST", headers, body: '{"args":{}}' });
-    await answer.text();
-    statuses.push(answer.status);
+    const response = await fetch(`${address}/__web/rpc/ping`, { method: "POST", headers, body: '{"args":{}}' });
+    await response.text();
+    statuses.push(response.status);
   }
   return statuses;
 }

@@ -12,7 +12,7 @@ import {
 } from "./package-exports.ts";
 
 describe("the package", () => {
-  it("has these entry points", () => {
+  it("has exactly the listed entry points", () => {
     expect(entryPoints).toEqual([
       "tsweb",
       "tsweb/browser",
@@ -34,7 +34,7 @@ describe("the package", () => {
 });
 
 describe("tsweb", () => {
-  it("exports what pages and server functions use", () => {
+  it("exports exactly the listed names for pages and server functions", () => {
     expect(exportedValues("tsweb")).toEqual([
       "App",
       "ConfigError",
@@ -87,8 +87,8 @@ describe("tsweb", () => {
 });
 
 describe("tsweb/browser", () => {
-  // A name that one side lacks would fail on that side only, when the first page is requested.
-  it.each(["browser", "default"])("exports what views use, under the condition %s", (condition) => {
+  // A name that is missing on one side would fail only on that side, when the first page is requested.
+  it.each(["browser", "default"])("exports the functions for views under the condition %s", (condition) => {
     expect(exportedValues("tsweb/browser", condition)).toEqual([
       "RPCError",
       "on_mount",
@@ -207,7 +207,7 @@ describe("the entry points that compiled code imports", () => {
 });
 
 describe("the type of App", () => {
-  it("has these members", () => {
+  it("has exactly the listed public members", () => {
     expect(classMembers("tsweb", "App")).toEqual([
       "base",
       "close",

@@ -1,7 +1,7 @@
 /** Reads the titles of tests from the source of their files. */
 import { parseAst } from "vite";
 
-/** Functions that declare one test. The last one is that of the suites in `tests/conformance`. */
+/** Functions that declare one test. `wireCase` declares those of `tests/conformance/wire`. */
 const DECLARE_TEST = ["it", "test", "wireCase"] as const;
 
 interface Node {
@@ -13,7 +13,7 @@ interface Node {
 /**
  * Returns the title of every test that a file declares: `it("title", …)`, `it.each(…)("title", …)` and the like, also
  * through a function of the file that passes its first parameter on as the title. A template literal is returned as
- * it is written. Comments and other strings are no titles.
+ * it is written. Comments and other strings are not titles.
  *
  * @param code TypeScript
  */

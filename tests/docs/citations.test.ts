@@ -61,7 +61,7 @@ describe("a citation of docs/protocol.md", () => {
   });
 });
 
-test("the sections of docs/protocol.md are numbered without a hole and without a repetition", () => {
+test("the sections of docs/protocol.md are numbered consecutively", () => {
   const numbers = [...read("docs/protocol.md").matchAll(/^#{2,3} (\d+)(?:\.(\d+))?\.? /gm)].map(
     ({ 1: major, 2: minor }) => [Number(major), minor === undefined ? 0 : Number(minor)],
   );
@@ -93,9 +93,9 @@ test("every file and every heading that a document links to exists", () => {
       if (/^[a-z]+:/.test(target)) continue;
       const [path = "", anchor] = target.split("#");
       const linked = path === "" ? file : normalize(join(dirname(file), path));
-      const isThere = existsSync(join(root, linked));
-      if (!isThere) broken.push(`${file}: ${target}`);
-      if (!isThere || anchor === undefined) continue;
+      const isExisting = existsSync(join(root, linked));
+      if (!isExisting) broken.push(`${file}: ${target}`);
+      if (!isExisting || anchor === undefined) continue;
       const anchors = [...read(linked).matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => anchorOf(heading));
       if (!anchors.includes(anchor)) broken.push(`${file}: ${target}`);
     }

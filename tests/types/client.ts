@@ -55,7 +55,7 @@ export function options(): void {
   client("http://localhost:3000").add;
 }
 
-export async function testingVisitor(user: Visitor): Promise<void> {
+export async function simulatedUser(user: Visitor): Promise<void> {
   assertType<Equal<ReturnType<typeof user.client<typeof shop>>, Client<typeof shop>>>();
   const result = await user.rpc("add", { a: 1 });
   assertType<Equal<typeof result, unknown>>();
@@ -66,5 +66,5 @@ export async function testingVisitor(user: Visitor): Promise<void> {
   // @ts-expect-error: a Date is not a claim
   user.login("ada", { born: new Date() });
   // @ts-expect-error: the cookies are read-only
-  user.cookies.seen = "1";
+  user.cookies.theme = "dark";
 }

@@ -29,7 +29,7 @@ export function pageArguments(): void {
   page("/", () => ["text", 1, null, false]);
   page("/", () => redirect("/a"));
   page("/", () => {
-    throw new RPCError("not_found", "Gone.");
+    throw new RPCError("not_found", "No such page.");
   });
   // @ts-expect-error: unknown option
   page("/", { titel: "Home" }, () => null);

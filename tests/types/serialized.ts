@@ -43,7 +43,7 @@ export function plain(): void {
   assertType<Equal<Serialized<"a" | 1 | true | null>, "a" | 1 | true | null>>();
   assertType<Equal<Serialized<Branded>, Branded>>();
   assertType<Equal<Serialized<unknown>, unknown>>();
-  // biome-ignore lint/suspicious/noExplicitAny: it is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the type any is tested
   assertType<Equal<Serialized<any>, any>>();
   assertType<Equal<Serialized<never>, never>>();
 }
@@ -74,7 +74,7 @@ export function objects(): void {
   assertType<Equal<Serialized<{ a: number; f(): void; s: symbol; u: undefined }>, { a: number }>>();
   assertType<Equal<Serialized<{ a: number; [Symbol.iterator]: number }>, { a: number }>>();
   assertType<Equal<Serialized<Record<string, Date>>, { [x: string]: string }>>();
-  // biome-ignore lint/suspicious/noExplicitAny: it is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the type any is tested
   assertType<Equal<Serialized<{ a: any; b: unknown }>, { a: any; b: unknown }>>();
   // The message and stack of an error are not enumerable.
   assertType<Equal<Serialized<Error>, Record<never, never>>>();
@@ -89,7 +89,7 @@ export function lists(): void {
   assertType<Equal<Serialized<readonly (Date | undefined)[]>, (string | null)[]>>();
   assertType<Equal<Serialized<(() => void)[]>, null[]>>();
   assertType<Equal<Serialized<readonly [Date, undefined, number]>, [string, null, number]>>();
-  // biome-ignore lint/suspicious/noExplicitAny: it is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the type any is tested
   assertType<Equal<Serialized<any[]>, any[]>>();
   assertType<Equal<Serialized<unknown[]>, unknown[]>>();
 }

@@ -15,7 +15,7 @@ import {
 /** The type that a call returns. */
 type Result<F> = F extends (...args: never[]) => infer R ? R : never;
 
-export function kinds(): void {
+export function functionKinds(): void {
   const sync = server((a: int) => a);
   const later = server(async (a: int) => String(a));
   const generator = server(function* (from: int) {
@@ -65,7 +65,7 @@ export function results(): void {
   assertType<Equal<Result<typeof maybe>, Promise<number | null>>>();
   assertType<Equal<Result<typeof date>, Promise<{ at: string; tags: string[] }>>>();
   assertType<Equal<Result<typeof list>, Promise<number[]>>>();
-  // biome-ignore lint/suspicious/noExplicitAny: it is what is tested
+  // biome-ignore lint/suspicious/noExplicitAny: the type any is tested
   assertType<Equal<Result<typeof anything>, Promise<any>>>();
   assertType<Equal<Result<typeof unknown>, Promise<unknown>>>();
   assertType<Equal<Result<typeof never>, Promise<never>>>();
