@@ -48,26 +48,26 @@ export function unsupportedQueryMessage(file: string, id: string): string {
   return `${file} is a server module, and its text must stay on the server, so it cannot be imported with "${query}". Import its server functions by name.`;
 }
 
-function serverFunctionsOf({ functions }: ModuleFacts): string {
+function describeServerFunctions({ functions }: ModuleFacts): string {
   const names = functions.map(({ name }) => name).join(", ");
   return names === "" ? "It declares none." : `Server functions that it declares: ${names}.`;
 }
 
-function onlyFunctions(file: string): string {
+function onlyFunctionsMessage(file: string): string {
   return `${file} is a server module, and browser code can import only its server functions`;
 }
 
-/** Returns the error message for a form of import that takes more of a server module than named exports. */
+/** Returns the error message for a form of import that loads more of a server module than named exports. */
 function unsupportedImportMessage({ kind, names }: ModuleReference, file: string): string | undefined {
   switch (kind) {
     case "url":
       return `${file} is a server module, so it has no URL in the browser. Call one of its server functions.`;
     case "dynamic-import":
-      return `${onlyFunctions(file)}. Import them by name with \`import { name } from …\`, which loads none of its code.`;
+      return `${onlyFunctionsMessage(file)}. Import them by name with \`import { name } from …\`, which loads none of its code.`;
     case "require":
-      return `${onlyFunctions(file)}. Import them by name: \`import { name } from …\`.`;
+      return `${onlyFunctionsMessage(file)}. Import them by name: \`import { name } from …\`.`;
     case "export-all":
-      return `${onlyFunctions(file)}. Export them by name: \`export { name } from …\`.`;
+      return `${onlyFunctionsMessage(file)}. Export them by name: \`export { name } from …\`.`;
     case "import":
       return names.length > 0
         ? undefined
@@ -77,7 +77,7 @@ function unsupportedImportMessage({ kind, names }: ModuleReference, file: string
   }
 }
 
-/** What a module of the browser build imports from server modules. */
+/** The imports of a browser module from server modules. */
 export interface BrowserImports {
   /** The module without imports that refer to types only. Absent when nothing was removed. */
   readonly compiled?: Compiled;
@@ -148,7 +148,7 @@ class BrowserImportCheck {
     for (const name of reference.names) if (!name.isType) await this.checkName(name, file);
   }
 
-  /** Rejects the forms of import that take more than named exports. */
+  /** Rejects the forms of import that load more than named exports. */
   private checkForm(reference: ModuleReference, id: string): void {
     const file = this.relativePath(stripQuery(id));
     if (hasUnsupportedQuery(id)) this.reject(unsupportedQueryMessage(file, id), reference.at);
@@ -159,7 +159,7 @@ class BrowserImportCheck {
   private async checkName(imported: ReferencedName, file: string): Promise<void> {
     const path = this.relativePath(file);
     if (imported.name === "*")
-      this.reject(`${onlyFunctions(path)}. Import them by name: \`import { name } from …\`.`, imported.at);
+      this.reject(`${onlyFunctionsMessage(path)}. Import them by name: \`import { name } from …\`.`, imported.at);
     if (imported.name === "default") {
       this.reject(
         `${path} is a server module, and server functions are named exports. Import them by name: \`import { name } from …\`.`,
@@ -191,8 +191,8 @@ class BrowserImportCheck {
 
   private notImportableMessage(name: string, facts: ModuleFacts, isResolved: boolean): string {
     const path = this.relativePath(facts.source.file);
-    const entry = facts.exports.named.find((each) => each.name === name);
-    const declaration = facts.declarations.find((each) => each.name === name);
+    const entry = facts.exports.named.find((exported) => exported.name === name);
+    const declaration = facts.declarations.find((candidate) => candidate.name === name);
     if (entry?.isType) return `"${name}" is a type. Import it with \`import type { ${name} }\`.`;
     if (declaration && declaration.kind !== "server") {
       return `"${name}" is a ${declaration.kind} of ${path}, which runs on the server only. Link to its path instead.`;
@@ -200,7 +200,7 @@ class BrowserImportCheck {
     if (entry?.from && isResolved && entry.from.name !== name) {
       return `"${name}" is "${entry.from.name}" under another name, but a server function has one name. Import "${entry.from.name}".`;
     }
-    if (!entry) return `${path} exports no server function "${name}". ${serverFunctionsOf(facts)}`;
+    if (!entry) return `${path} exports no server function "${name}". ${describeServerFunctions(facts)}`;
     return (
       `"${name}" of ${path} is not a server function, and browser code can import nothing else of a server module. ` +
       "Wrap it in server(), use `import type` if it is a type, or move it to a module that both sides import."

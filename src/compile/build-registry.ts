@@ -9,7 +9,7 @@ export interface StubUse {
   readonly importer: string;
 }
 
-/** What the compile step has compiled, for the commands of the CLI. */
+/** The views, server functions and stubs that the compile step has compiled, for the commands of the CLI. */
 export interface BuildRegistry {
   /** The views of the server build. The browser imports each by its file and name. */
   views(): readonly ViewSource[];

@@ -27,7 +27,7 @@ export interface Declaration {
   readonly local?: string;
   /** The range of its name, or of the call when it has none. */
   readonly nameRange: SourceRange;
-  /** Whether an annotation, `as` or `satisfies` outside the call gives it a type. */
+  /** Whether its type is declared outside the call: by an annotation, `as` or `satisfies`. */
   readonly typedElsewhere: boolean;
 }
 
@@ -36,7 +36,7 @@ const KINDS_BY_ENTRY_POINT: Readonly<Record<string, readonly DeclarationKind[]>>
   "tsweb/browser": ["view"],
 };
 
-/** Returns which kind of declaration a call is, under whatever alias the function was imported; `undefined` for any other call. */
+/** Returns which kind of declaration a call is, regardless of the alias of the import; `undefined` for any other call. */
 function declarationKind(call: ESTree.CallExpression, scope: Scope): DeclarationKind | undefined {
   const callee = unwrapExpression(call.callee);
   if (callee.type === "Identifier") {
@@ -101,7 +101,7 @@ function checkModuleKind(kind: DeclarationKind, call: Node, source: SourceFile):
   }
 }
 
-/** The top-level statement whose whole value an expression is. */
+/** The top-level variable or default export that an expression is the value of. */
 type TopLevelPosition =
   | {
       readonly kind: "declarator";

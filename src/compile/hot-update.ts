@@ -28,7 +28,7 @@ export function hotUpdate(environment: DevEnvironment, update: HotUpdateOptions)
  */
 function invalidateWithImporters(environment: DevEnvironment, modules: readonly EnvironmentModuleNode[]): void {
   for (const module of modules) {
-    for (const each of [module, ...module.importers]) environment.moduleGraph.invalidateModule(each);
+    for (const node of [module, ...module.importers]) environment.moduleGraph.invalidateModule(node);
   }
 }
 

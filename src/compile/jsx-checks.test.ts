@@ -23,7 +23,7 @@ const HEAD = [
   'import { fetchIt } from "./barrel.ts";',
   'import Default, { SignIn, Plain } from "./sign-in.tsx";',
   'import * as views from "./sign-in.tsx";',
-  'import { SignIn as Handed } from "./barrel.ts";',
+  'import { SignIn as Renamed } from "./barrel.ts";',
   "",
 ].join("\n");
 
@@ -151,7 +151,7 @@ describe("children of a view in a page", () => {
     ["<SignIn>« </SignIn>", "SignIn"],
     ["<SignIn «children={1} />", "SignIn"],
     ["<views.SignIn>«<b /></views.SignIn>", "SignIn"],
-    ["<Handed>«<b /></Handed>", "SignIn"],
+    ["<Renamed>«<b /></Renamed>", "SignIn"],
     ["<Default>«<b /></Default>", "default"],
     ["<Plain><SignIn>«<b /></SignIn></Plain>", "SignIn"],
   ])("are rejected: %s", async (markup, name) => {

@@ -104,23 +104,24 @@ class MarkupCheck {
     const isHandler = /^on[A-Z]/.test(name);
     if (isHandler && (isIntrinsic || (value && !isData(value, scope)))) this.reject(FUNCTION_IN_PAGE, attribute);
     if (!isIntrinsic || !value) return;
-    for (const each of possibleValues(value)) {
-      if (isFunctionValue(each, scope)) this.reject(FUNCTION_IN_PAGE, attribute);
-      this.rejectServerFunction(each, scope, attribute, FUNCTION_IN_PAGE);
+    for (const possibleValue of possibleValues(value)) {
+      if (isFunctionValue(possibleValue, scope)) this.reject(FUNCTION_IN_PAGE, attribute);
+      this.rejectServerFunction(possibleValue, scope, attribute, FUNCTION_IN_PAGE);
     }
   }
 
   private rejectServerFunction(node: Node, scope: Scope, at: SourceRange, message: string): void {
     const local = node.type === "Identifier" ? scope.findValue(node.name) : undefined;
-    const isOwn = this.facts.declarations.some(
-      (each) => each.kind === "server" && local?.scope.isModule && each.local === local.name,
+    const isDeclaredHere = this.facts.declarations.some(
+      (declaration) => declaration.kind === "server" && local?.scope.isModule && declaration.local === local.name,
     );
-    if (isOwn) this.reject(message, at);
+    if (isDeclaredHere) this.reject(message, at);
     const imported = importedNameOf(node, scope);
     if (!imported) return;
     this.pendingChecks.push(async () => {
       const resolved = await this.resolveImport(imported);
-      if (resolved?.facts.functions.some((each) => each.name === resolved.name)) this.reject(message, at);
+      if (resolved?.facts.functions.some((serverFunction) => serverFunction.name === resolved.name))
+        this.reject(message, at);
     });
   }
 
@@ -129,7 +130,7 @@ class MarkupCheck {
     if (!imported) return;
     this.pendingChecks.push(async () => {
       const resolved = await this.resolveImport(imported);
-      const view = resolved?.facts.views.find((each) => each.name === resolved.name);
+      const view = resolved?.facts.views.find((candidate) => candidate.name === resolved.name);
       if (!view) return;
       this.reject(
         `The view "${view.name}" cannot have children in a page, because only its props are sent to the browser. Render the children inside the view, or wrap both in one view.`,
@@ -204,10 +205,10 @@ function isFunctionValue(node: Node, scope: Scope): boolean {
   });
 }
 
-/** Returns whether an expression is certainly not a function. Errs towards no. */
+/** Returns whether an expression cannot be a function. Errs towards no. */
 function isData(node: Node, scope: Scope): boolean {
-  return possibleValues(node).every((each) => {
-    switch (each.type) {
+  return possibleValues(node).every((possibleValue) => {
+    switch (possibleValue.type) {
       case "Literal":
       case "TemplateLiteral":
       case "ObjectExpression":
@@ -218,7 +219,7 @@ function isData(node: Node, scope: Scope): boolean {
       case "JSXFragment":
         return true;
       case "Identifier":
-        return each.name === "undefined" && !scope.findValue("undefined");
+        return possibleValue.name === "undefined" && !scope.findValue("undefined");
       default:
         return false;
     }

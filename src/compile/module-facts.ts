@@ -20,7 +20,7 @@ import {
   unwrapExpression,
 } from "./syntax/index.ts";
 
-/** What the compile step reads from the text of one module. Nothing in it depends on other modules. */
+/** The data that the compile step reads from the text of one module. It does not depend on other modules. */
 export interface ModuleFacts {
   readonly source: SourceFile;
   readonly program: ESTree.Program;

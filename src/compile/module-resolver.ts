@@ -32,7 +32,7 @@ export async function resolveExport(
   if (depth > 16) return undefined;
   const facts = await resolver.read(id);
   if (!facts) return undefined;
-  const entry = facts.exports.named.find((each) => each.name === name);
+  const entry = facts.exports.named.find((exported) => exported.name === name);
   if (entry?.from) {
     const from = await resolver.resolve(entry.from.source, facts.source.file);
     return resolveExport(from, entry.from.name, resolver, depth + 1);

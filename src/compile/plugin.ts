@@ -24,9 +24,9 @@ import { emitStubs, serverModuleOfStub, stubId } from "./stubs.ts";
 import { hasAssetQuery, isInNodeModules, isScript, isServerModule, stripQuery } from "./syntax/index.ts";
 import { isVitest, viteConfig } from "./vite-config.ts";
 
-/** Options of {@link tsweb}. */
+/** The options of {@link tsweb}. */
 export interface CompileOptions {
-  /** The application's module, absolute or relative to the root. Defaults to `src/app.ts`, `.tsx` or `.js`. */
+  /** The application's module, absolute or relative to the root. Default: `src/app.ts`, `.tsx` or `.js`. */
   readonly entry?: string;
 }
 
@@ -36,10 +36,11 @@ export interface CompilePlugin extends Plugin<BuildRegistry> {
 }
 
 /**
- * Creates the Vite plugins of tsweb, for the development server, the build and Vitest. In the browser, server
- * modules are replaced by stubs. On the server, each declaration gets its metadata as an argument.
+ * Returns the Vite plugins of tsweb. `tsweb dev` and `tsweb build` add them by themselves; add them to the
+ * configuration of Vitest. In the browser, server modules are replaced by stubs. On the server, each
+ * declaration receives its metadata as an argument. A module that breaks a rule fails with a `CompileError`.
  *
- * @see registryOf for what has been compiled
+ * @example export default defineConfig({ plugins: [tsweb()] }); // vitest.config.ts
  */
 export function tsweb(options: CompileOptions = {}): Plugin[] {
   return compileStep(options).plugins;
@@ -54,7 +55,7 @@ export function compileStep(options: CompileOptions): { plugins: Plugin[]; regis
 
 /** Returns the registry of a project's compile step; `undefined` in a project without tsweb. */
 export function registryOf(config: Pick<ResolvedConfig, "plugins">): BuildRegistry | undefined {
-  const plugin = config.plugins.find((each) => each.name === NAME);
+  const plugin = config.plugins.find((candidate) => candidate.name === NAME);
   return plugin?.api as BuildRegistry | undefined; // only this file creates a plugin of that name
 }
 
@@ -68,7 +69,7 @@ class Compiler {
   private readonly recorder: BuildRecorder;
   private modules = new ModuleCache("/");
   private isDev = false;
-  /** Vitest runs all modules as server code, in whatever environment it simulates. */
+  /** Vitest runs all modules as server code, regardless of the environment that it simulates. */
   private isTest = false;
 
   constructor(options: CompileOptions, recorder: BuildRecorder) {
@@ -147,7 +148,7 @@ class Compiler {
     return { ...resolved, id: this.isDev ? stubId(file, this.modules.root) : file, moduleSideEffects: false };
   }
 
-  /** Loads stubs in place of a server module in the browser, whichever id leads to it. */
+  /** Loads stubs in place of a server module in the browser, for each of the module's ids. */
   private async load(context: Context, id: string): Promise<Rolldown.LoadResult> {
     if (!this.isBrowser(context)) return null;
     const file = serverModuleOfStub(id, this.modules.root) ?? stripQuery(id);
@@ -182,7 +183,7 @@ class Compiler {
     const imports = await checkBrowserImports(facts, resolver, () => this.served(resolver));
     await checkMarkup(facts, resolver);
     this.recorder.recordBrowserModule(file, imports.stubs);
-    if (!this.isDev) for (const each of imports.serverModules) context.addWatchFile(each);
+    if (!this.isDev) for (const serverModule of imports.serverModules) context.addWatchFile(serverModule);
     return imports.compiled;
   }
 
@@ -197,7 +198,7 @@ class Compiler {
     this.recorder.recordServerModule(file, facts.views, facts.functions);
     const { functions, files } = await strictSignatures(facts, resolver);
     // Vite does not see imports of types, so it would not compile this module again when they change.
-    for (const each of files) context.addWatchFile(each);
+    for (const typeFile of files) context.addWatchFile(typeFile);
     return emitServerCode(facts, functions, this.modules.root);
   }
 

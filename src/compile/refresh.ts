@@ -6,7 +6,7 @@ const RUNTIME_ID = "virtual:tsweb/refresh";
 const RESOLVED_RUNTIME_ID = `\0${RUNTIME_ID}`;
 
 /**
- * Creates the Vite plugin that updates an edited view in place and keeps its state, in development. The compiler
+ * Returns the Vite plugin that updates an edited view in place and keeps its state, in development. The compiler
  * registers every component of a module (`oxc.jsx.refresh`); this plugin connects that to Prefresh and accepts
  * the hot update.
  */
@@ -56,7 +56,7 @@ export const signer = () => {
     return type;
   };
 };
-// The compiler registers components, and a view may be an anonymous function: names prove nothing.
+// A view may be an anonymous function, so components are recognised by identity and not by their names.
 export const accept = (module) => Object.values(module).every((value) => typeof value === "function" && components.has(value));
 export { flush };
 `;

@@ -57,7 +57,7 @@ async function compile(code: string, file: string): Promise<string> {
     const result = await transformWithOxc(
       compiled?.code ?? code,
       file,
-      { lang: languageOf(file), sourcemap: true, jsx: { runtime: "automatic", importSource: "tsweb" } },
+      { lang: oxcLanguageOf(file), sourcemap: true, jsx: { runtime: "automatic", importSource: "tsweb" } },
       compiled?.map,
     );
     const map = Buffer.from(JSON.stringify(result.map)).toString("base64");
@@ -70,7 +70,7 @@ async function compile(code: string, file: string): Promise<string> {
   }
 }
 
-function languageOf(file: string): "ts" | "tsx" | "jsx" {
+function oxcLanguageOf(file: string): "ts" | "tsx" | "jsx" {
   if (/\.[cm]?ts$/.test(file)) return "ts";
   return file.endsWith(".tsx") ? "tsx" : "jsx";
 }
@@ -105,5 +105,5 @@ function sourceFile(specifier: string, importer: string): string | undefined {
     ...EXTENSIONS.map((extension) => path + extension),
     ...EXTENSIONS.map((extension) => `${path}/index${extension}`),
   ];
-  return candidates.find((each) => existsSync(each) && statSync(each).isFile());
+  return candidates.find((candidate) => existsSync(candidate) && statSync(candidate).isFile());
 }

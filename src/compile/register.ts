@@ -1,5 +1,5 @@
 /**
- * `tsweb/register`: compiles an application's modules under plain Node, with the rules of the Vite plugin.
+ * The entry point `tsweb/register`: compiles an application's modules under plain Node, with the rules of the Vite plugin.
  *
  * @example node --import tsweb/register scripts/make-admin.ts
  */

@@ -23,8 +23,8 @@ const STREAM_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Rejects a server function that returns a stream but is not written with `function*`: its stub is made from that
- * star alone. A stream that the source does not show is rejected when the function is called.
+ * Rejects a server function that returns a stream but is not written with `function*`: only the `*` in the source makes
+ * its stub a stream. A stream that the source does not show is rejected when the function is called.
  *
  * @throws CompileError at the return type or the returned expression
  * @see docs/protocol.md 6.5
@@ -36,7 +36,7 @@ export async function checkReturnedStreams(facts: ModuleFacts, resolver: ModuleR
     const at = await findReturnedStream(fn, facts, resolver);
     if (!at) continue;
     throw new CompileError(
-      `The server function "${name}" returns a stream, so it must be written with function*, which tells its callers. ` +
+      `The server function "${name}" returns a stream, so it must be written with function*. Its callers are compiled from that. ` +
         "Write `async function* (…) { yield* …; }`.",
       facts.source,
       at,
@@ -117,14 +117,14 @@ async function isNamedStream(name: string, { facts, scope, resolver }: CalleeCon
 
 async function isImportedStream(source: string, name: string, { facts, resolver }: CalleeContext): Promise<boolean> {
   const resolved = await resolveExport(await resolver.resolve(source, facts.source.file), name, resolver);
-  const exported = resolved?.facts.exports.named.find((each) => each.name === resolved.name);
+  const exported = resolved?.facts.exports.named.find((entry) => entry.name === resolved.name);
   return resolved !== undefined && exported?.local !== undefined && isDeclaredStream(exported.local, resolved.facts);
 }
 
 /** Returns whether a local name of a module is a generator function or a streaming server function. */
 function isDeclaredStream(local: string, facts: ModuleFacts): boolean {
   const declarations = facts.declarations.filter(({ kind }) => kind === "server");
-  if (facts.functions[declarations.findIndex((each) => each.local === local)]?.stream) return true;
+  if (facts.functions[declarations.findIndex((declaration) => declaration.local === local)]?.stream) return true;
   return (facts.scopes.module.findValue(local)?.declarations ?? []).some(isGenerator);
 }
 

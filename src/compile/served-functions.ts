@@ -24,16 +24,18 @@ export async function reExportedFunctions(facts: ModuleFacts, resolver: ModuleRe
   for (const { source } of facts.exports.starExports) {
     const target = await resolver.read(await resolver.resolve(source, facts.source.file));
     if (!target || !isServerModule(target.source.file)) continue;
-    const ownNames = facts.exports.named.map((each) => each.name);
-    const names = [...target.functions, ...(await reExportedFunctions(target, resolver))].map((each) => each.name);
-    for (const name of names) if (!ownNames.includes(name)) await add(name, source);
+    const exportedNames = facts.exports.named.map((exported) => exported.name);
+    const names = [...target.functions, ...(await reExportedFunctions(target, resolver))].map(
+      (serverFunction) => serverFunction.name,
+    );
+    for (const name of names) if (!exportedNames.includes(name)) await add(name, source);
   }
   return [...functions.values()];
 }
 
 /** Returns whether an export resolves to a server function of the same name. */
 export function isServerFunction(origin: ResolvedExport, name: string): boolean {
-  return origin.name === name && origin.facts.functions.some((each) => each.name === name);
+  return origin.name === name && origin.facts.functions.some((serverFunction) => serverFunction.name === name);
 }
 
 /** One element of `new App({ modules: [ … ] })`. */
@@ -70,13 +72,13 @@ export function readModuleList(facts: ModuleFacts): ListedModule[] | undefined {
 
 function isApp(node: ESTree.NewExpression, facts: ModuleFacts): boolean {
   const callee = unwrapExpression(node.callee);
-  const named = (name: string) => facts.scopes.module.findValue(name)?.imported;
+  const importOf = (name: string) => facts.scopes.module.findValue(name)?.imported;
   if (callee.type === "Identifier") {
-    const imported = named(callee.name);
+    const imported = importOf(callee.name);
     return imported?.source === "tsweb" && imported.name === "App";
   }
   if (callee.type !== "MemberExpression" || callee.object.type !== "Identifier") return false;
-  const namespace = named(callee.object.name);
+  const namespace = importOf(callee.object.name);
   const property = callee.property.type === "Identifier" && callee.property.name;
   return namespace?.source === "tsweb" && namespace.name === "*" && property === "App";
 }
@@ -123,12 +125,12 @@ export async function readServedFunctions(
     const facts = await resolver.read(await resolver.resolve(source, entry.source.file));
     // A module that cannot be read may export any function.
     if (!facts) return undefined;
-    const own = facts.functions.map(({ name }) => ({ name, file: facts.source.file }));
-    const others = (await reExportedFunctions(facts, resolver)).map(({ name, origin }) => ({
+    const declared = facts.functions.map(({ name }) => ({ name, file: facts.source.file }));
+    const reExported = (await reExportedFunctions(facts, resolver)).map(({ name, origin }) => ({
       name,
       file: origin.facts.source.file,
     }));
-    for (const { name, file } of [...own, ...others]) {
+    for (const { name, file } of [...declared, ...reExported]) {
       const earlier = byName.get(name);
       if (earlier !== undefined && earlier !== file) {
         throw new CompileError(

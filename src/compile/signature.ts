@@ -14,7 +14,7 @@ import {
   type Member,
   type Members,
   membersOf,
-  parameterCheck,
+  parameterCoercion,
   propertyKey,
   type ScopedType,
   type TypeContext,
@@ -29,7 +29,7 @@ export interface ServerFunctionSource {
   /** Its module, relative to the project's root. */
   readonly file: string;
   readonly line: number;
-  /** Whether something outside the parameters gives them types: an annotated const, a type argument, `satisfies`. */
+  /** Whether the parameters have types from outside: from an annotated const, a type argument or `satisfies`. */
   readonly typedElsewhere: boolean;
 }
 
@@ -151,11 +151,11 @@ class ParameterReader {
     if (!parameter.type && !parameter.defaultValue && parameter.typed === undefined)
       this.requireOwnTypes(at, `\`${name}\``);
     const facts = this.facts(parameter);
-    const { optional, ...check } = parameterCheck(facts ?? { types: [], literals: [], unchecked: true });
+    const { optional, ...coercion } = parameterCoercion(facts ?? { types: [], literals: [], unchecked: true });
     const isOptional = optional || parameter.optional || parameter.defaultValue !== undefined;
     return {
       name,
-      ...check,
+      ...coercion,
       ...(isOptional ? { optional: true } : {}),
       annotation: parameter.type ? this.text(parameter.type.node) : (facts?.types[0] ?? "").replace("float", "number"),
     };

@@ -23,7 +23,7 @@ export async function strictSignatures(facts: ModuleFacts, resolver: ModuleResol
   // Each module is read once: recursive types are recognized by the identity of their nodes.
   const modules = new Map<string, TypeModule>([[facts.source.file, facts]]);
   // Reading types is synchronous and finding modules is not. Each round reads all types and collects the imports
-  // that are still unknown. Types of imported modules may need further imports, hence another round.
+  // that are still unknown. Types of imported modules may need further imports, and so another round.
   for (;;) {
     const missing = new Map<string, readonly [TypeModule, ImportedName]>();
     const functions = addShapes(facts, (from, imported) => {
@@ -63,6 +63,6 @@ async function findTypeDeclaration(
   resolver: ModuleResolver,
 ): Promise<TypeDeclaration | undefined> {
   const resolved = await resolveExport(id, name, resolver);
-  const entry = resolved?.facts.exports.named.find((each) => each.name === resolved.name);
+  const entry = resolved?.facts.exports.named.find((exported) => exported.name === resolved.name);
   return resolved && entry?.local !== undefined ? { module: resolved.facts, local: entry.local } : undefined;
 }

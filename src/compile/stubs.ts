@@ -18,7 +18,8 @@ export interface ReExport {
 export function emitStubs(functions: readonly Signature[], reExports: readonly ReExport[] = []): string {
   const used = new Set(functions.map(stubFactory));
   const lines = used.size > 0 ? [`import { ${[...used].sort().join(", ")} } from "tsweb/stub";`] : [];
-  for (const each of functions) lines.push(`export const ${each.name} = /*#__PURE__*/ ${stubCall(each)};`);
+  for (const signature of functions)
+    lines.push(`export const ${signature.name} = /*#__PURE__*/ ${stubCall(signature)};`);
   for (const { name, source } of reExports) lines.push(`export { ${name} } from ${JSON.stringify(source)};`);
   return `${lines.join("\n") || "export {};"}\n`;
 }

@@ -1,6 +1,6 @@
 /**
- * `tsweb/vite`: the compile step. One set of Vite plugins for the development server, the build and Vitest.
- * `tsweb/register` compiles in the same way under plain Node.
+ * The entry point `tsweb/vite`: the compile step, as one set of Vite plugins for the development server, the build and
+ * Vitest. `tsweb/register` compiles in the same way under plain Node.
  */
 export type { BuildRegistry as Registry, StubUse } from "./build-registry.ts";
 export { type CompileOptions, registryOf, tsweb } from "./plugin.ts";

@@ -19,8 +19,8 @@ export interface SourceFile {
 }
 
 /**
- * Thrown when the compile step rejects a module. The message says what is wrong and how to fix it; `loc`
- * and `frame` say where. Vite, Vitest and `tsweb/register` all show this error.
+ * Thrown when the compile step rejects a module. The message contains the problem and its fix, `loc` and
+ * `frame` the location. Vite, Vitest and `tsweb/register` all show this error.
  */
 export class CompileError extends Error {
   /** The absolute path of the file: Vite's module id. */

@@ -44,7 +44,7 @@ export function readExports(program: ESTree.Program, scope: Scope): ModuleExport
     } else if (statement.type === "ExportNamedDeclaration") {
       named.push(
         ...declarationEntries(statement),
-        ...statement.specifiers.map((each) => specifierEntry(each, statement, scope)),
+        ...statement.specifiers.map((specifier) => specifierEntry(specifier, statement, scope)),
       );
     }
   }

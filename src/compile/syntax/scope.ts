@@ -55,8 +55,8 @@ export class Scope {
   ): void {
     const declared: Binding = { ...binding, declarations: [node], scope: this, reassigned: false };
     for (const names of space === "both" ? [this.values, this.types] : [space === "value" ? this.values : this.types]) {
-      const known = names.get(binding.name);
-      if (known) known.declarations.push(node);
+      const existing = names.get(binding.name);
+      if (existing) existing.declarations.push(node);
       else names.set(binding.name, declared);
     }
   }
@@ -96,7 +96,7 @@ class ScopeBuilder {
   readonly scopes = new Map<Node, Scope>();
   readonly assignments: { name: string; scope: Scope }[] = [];
 
-  /** @param isBody whether the node is a function's body. Parameters do not see its declarations, not even a `var`. */
+  /** @param isBody whether the node is a function's body. Parameters cannot refer to its declarations, not even a `var`. */
   visit(node: Node, scope: Scope, isBody = false): void {
     this.declareNames(node, scope);
     const inner = this.openScope(node, scope, isBody);

@@ -1,5 +1,6 @@
 import type { ESTree } from "vite";
 
+/** A node of the syntax tree. */
 export type Node = ESTree.Node;
 
 /** Returns the child nodes of a node, in the order of the parser's keys. */

@@ -79,26 +79,26 @@ function interfaceShape(
   text: string,
   context: ShapeContext,
 ): TypeShape {
-  const own: ObjectFields[] = [];
-  const inherited: ObjectFields[] = [];
+  const ownFields: ObjectFields[] = [];
+  const inheritedFields: ObjectFields[] = [];
   for (const [index, declaration] of parts.entries()) {
     const type = types[index];
     const fields = type && readFields(type, declaration.body.body, context);
     if (!fields) return uncheckedShape(text);
-    own.push(fields);
+    ownFields.push(fields);
     for (const heritage of declaration.extends) {
       const parent = heritage.expression.type === "Identifier" ? heritage.expression.name : undefined;
       const object = parent === undefined ? undefined : namedShape(type, parent, heritage, context).object;
       if (!object || !("fields" in object)) return uncheckedShape(text);
-      inherited.push(object);
+      inheritedFields.push(object);
     }
   }
-  const overridden = new Set(own.flatMap((object) => object.fields.map(([name]) => name)));
-  const kept = inherited.map((object) => ({
+  const overridden = new Set(ownFields.flatMap((object) => object.fields.map(([name]) => name)));
+  const keptFields = inheritedFields.map((object) => ({
     ...object,
     fields: object.fields.filter(([name]) => !overridden.has(name)),
   }));
-  const object = joinFields([...kept, ...own].filter((each) => each.fields.length > 0 || each.rest));
+  const object = joinFields([...keptFields, ...ownFields].filter(({ fields, rest }) => fields.length > 0 || rest));
   return object && object.fields.length + (object.rest ? 1 : 0) > 0 ? { object } : uncheckedShape(text);
 }
 

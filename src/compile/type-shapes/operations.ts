@@ -6,7 +6,7 @@ export function uncheckedShape(text: string, optional?: true): TypeShape {
 }
 
 /**
- * Returns the shape of a union. It is unchecked when a value does not tell which member it belongs to: with two
+ * Returns the shape of a union. It is unchecked when the member that a value belongs to is ambiguous: with two
  * array types, or with object types that no literal property discriminates.
  *
  * @param text the source text of the union, for an unchecked shape
@@ -68,8 +68,8 @@ function discriminatedUnion(objects: readonly ObjectShape[]): ObjectShape | unde
 
 function isDiscriminant(name: string, cases: readonly ObjectFields[]): boolean {
   const literals = cases.map(({ fields }) => onlyLiterals(fields.find(([field]) => field === name)?.[1]));
-  const values = literals.flatMap((each) => each ?? []);
-  return literals.every((each) => each !== undefined) && new Set(values).size === values.length;
+  const values = literals.flatMap((caseLiterals) => caseLiterals ?? []);
+  return literals.every((caseLiterals) => caseLiterals !== undefined) && new Set(values).size === values.length;
 }
 
 function onlyLiterals(shape: TypeShape | undefined): readonly Literal[] | undefined {
@@ -111,7 +111,9 @@ function isSubtype(inner: TypeShape, outer: TypeShape): boolean {
   const { kinds = [], literals = [] } = outer;
   return (
     (inner.kinds ?? []).every((kind) => kinds.includes(kind) || (kind === "int" && kinds.includes("float"))) &&
-    (inner.literals ?? []).every((each) => literals.includes(each) || kinds.some((kind) => includesLiteral(kind, each)))
+    (inner.literals ?? []).every(
+      (literal) => literals.includes(literal) || kinds.some((kind) => includesLiteral(kind, literal)),
+    )
   );
 }
 

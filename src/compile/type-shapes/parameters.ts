@@ -38,7 +38,7 @@ export function addParameterShapes(
 
 /**
  * Adds a shape to a parameter, unless it is unchecked or adds nothing to the parameter's coercion. A shape that
- * is one coerced type, through an alias of another module, becomes the parameter's coercion: it then holds in
+ * is one coerced type, through an alias of another module, becomes the parameter's coercion: it then applies in
  * every application, strict or not.
  */
 function addShape(parameter: Parameter, shape: TypeShape | undefined): Parameter {

@@ -71,7 +71,7 @@ function tupleShape(type: TypeNode, { elementTypes }: ESTree.TSTupleType, contex
   const items: TypeShape[] = [];
   let rest: TypeShape | undefined;
   for (const element of elementTypes) {
-    // With elements after the rest element, a value does not tell where the rest ends.
+    // With elements after the rest element, it is ambiguous which items of a value belong to the rest.
     if (rest) return uncheckedShape(sourceText(type));
     const named = element.type === "TSNamedTupleMember" ? element : undefined;
     const item: Node = named ? named.elementType : element;

@@ -6,4 +6,4 @@ export { containsCheckedType } from "./contains-checked-type.ts";
 export { type Member, type Members, membersOf, propertyKey } from "./members.ts";
 export { inferredFacts, typeFacts } from "./read-type.ts";
 export type { ScopedType, TypeContext } from "./type-context.ts";
-export { literalFacts, parameterCheck, type TypeFacts } from "./type-facts.ts";
+export { literalFacts, parameterCoercion, type TypeFacts } from "./type-facts.ts";

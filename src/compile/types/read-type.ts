@@ -147,7 +147,7 @@ function elementFacts(query: ESTree.TSTypeQuery, type: ScopedType): TypeFacts {
 function computedTypeFacts(type: ScopedType, context: TypeContext): TypeFacts {
   if (containsCheckedType(type, context)) {
     throw new CompileError(
-      "This type is computed, so the compile step cannot tell whether it is int, float, number or boolean. Write the resulting type here.",
+      "This type is computed, so the compile step cannot determine whether it is int, float, number or boolean. Write the resulting type here.",
       context.source,
       type.node,
     );

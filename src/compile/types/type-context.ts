@@ -51,7 +51,7 @@ export function resolveDeclaration(
   if (declaration.type !== "TSTypeAliasDeclaration") return undefined;
   if (context.resolving.includes(declaration)) {
     throw new CompileError(
-      `The type "${binding.name}" refers to itself, so the compile step cannot tell how to check it. Write int, float, number or boolean here.`,
+      `The type "${binding.name}" refers to itself, so the compile step cannot determine how to check it. Write int, float, number or boolean here.`,
       context.source,
       reference,
     );

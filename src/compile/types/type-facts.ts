@@ -4,7 +4,7 @@ import type { Node } from "../syntax/index.ts";
 /** A type whose values are coerced and checked. */
 export type CheckedType = Exclude<Coercion, "any">;
 
-/** What one type annotation contributes to the check of a parameter, before the rest of its union is known. */
+/** The part that one type annotation contributes to the coercion of a parameter, such as one member of a union. */
 export interface TypeFacts {
   /** The checked types that the annotation names. */
   readonly types: readonly CheckedType[];
@@ -16,8 +16,8 @@ export interface TypeFacts {
   readonly unchecked?: true;
 }
 
-/** The part of a `Parameter` that its type decides. */
-export interface ParameterCheck {
+/** The part of a `Parameter` that follows from its type. */
+export interface ParameterCoercion {
   readonly type: Coercion;
   readonly nullable?: true;
   readonly optional?: true;
@@ -73,7 +73,7 @@ export function intersectFacts(members: readonly TypeFacts[]): TypeFacts {
 }
 
 /**
- * Returns how a parameter of a type is checked.
+ * Returns how a parameter of a type is coerced.
  *
  * - One checked type, with or without `null`, `undefined` and literals: that type. Literals that the type
  *   does not accept pass unchanged (`int | "all"`). `int | number` is `number`.
@@ -83,8 +83,8 @@ export function intersectFacts(members: readonly TypeFacts[]): TypeFacts {
  *
  * @see docs/protocol.md 4.2
  */
-export function parameterCheck(facts: TypeFacts): ParameterCheck {
-  const flags: Pick<ParameterCheck, "nullable" | "optional"> = {
+export function parameterCoercion(facts: TypeFacts): ParameterCoercion {
+  const flags: Pick<ParameterCoercion, "nullable" | "optional"> = {
     ...(facts.nullable ? { nullable: true } : {}),
     ...(facts.optional ? { optional: true } : {}),
   };
