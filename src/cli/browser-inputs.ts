@@ -4,7 +4,7 @@ import type { ServerGraph } from "./build-server.ts";
 import { appStyleSheets, sharedModules, styleSheetsOf } from "./module-graph.ts";
 import { relativeFile } from "./project.ts";
 
-/** What the pages need in the browser: the inputs of the browser's build, known from the server's build. */
+/** The inputs of the browser's build: the modules and style sheets that pages load, read from the server's build. */
 export interface BrowserInputs {
   /** The modules of the views that pages render, as absolute paths. */
   readonly views: readonly string[];

@@ -15,11 +15,11 @@ export interface ClientBuild {
   readonly hasInputs: boolean;
   readonly config: InlineConfig;
   readonly plugin: Plugin;
-  /** Returns what the built application must know of the browser's files. To be called after the build. */
+  /** Returns the manifest of the browser's files for the built application. Call it after the build. */
   manifest(stubs: readonly StubUse[]): Promise<Omit<Manifest, "assetBase">>;
 }
 
-/** Where the browser's build reads and writes. */
+/** The folders and inputs of the browser's build. */
 export interface ClientBuildOptions {
   readonly root: string;
   readonly outDir: string;
@@ -103,7 +103,7 @@ async function readManifest(
 
 /** A CSS module is built to a script with its class names, and a style sheet beside it. */
 function sheetsOf({ file, css = [] }: ManifestChunk): string[] {
-  return (file.endsWith(".css") ? [file] : css).map((each) => `/${each}`);
+  return (file.endsWith(".css") ? [file] : css).map((sheet) => `/${sheet}`);
 }
 
 function requireChunk(chunks: ViteManifest, key: string): ManifestChunk {

@@ -20,7 +20,7 @@ export function explainBuildError(error: unknown, root: string): unknown {
   return new BuildError(errors.map((mistake) => format(mistake, root)).join("\n\n"), { cause: error });
 }
 
-/** Vite's own errors are about the application's files; a plugin's are when they have a location. */
+/** Vite's own errors concern the application's files. An error of a plugin does so only if it has a location. */
 function isMistake(error: unknown): error is BundlerError {
   return error instanceof Error && (!("plugin" in error) || "loc" in error);
 }

@@ -9,7 +9,7 @@ export interface ServerGraph extends ModuleGraph {
   readonly modules: readonly string[];
 }
 
-/** The server's build: its configuration, and what it found once it has run. */
+/** The server's build: its configuration, and its results after it has run. */
 export interface ServerBuild {
   readonly config: InlineConfig;
   readonly plugin: Plugin;

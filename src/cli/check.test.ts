@@ -42,7 +42,7 @@ describe("productionProblems", () => {
     expect(problemVariables(env)).toEqual(variables);
   });
 
-  it("says how to fix each problem, and contains no secret", () => {
+  it("describes how to fix each problem, and contains no secret", () => {
     for (const { problem, fix } of productionProblems({ WEB_ENV: "development", WEB_AUTH_SECRET: "ab".repeat(32) })) {
       expect(problem).toMatch(/\.$/);
       expect(fix).toMatch(/^(Set|Create|Leave|Serve)/);

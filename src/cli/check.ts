@@ -13,12 +13,12 @@ export function printProductionCheck(env: Environment): void {
 
 const READY = [
   "Every variable is valid, and the secret is set and random.",
-  "It is production, cookies are sent over HTTPS only, and the number of proxies is set.",
+  "The mode is production, cookies are sent over HTTPS only, and the number of proxies is set.",
 ];
 
 /**
- * Returns what is wrong with an environment for production: everything that would keep the server from starting, and
- * what the server accepts although it is unsafe for the public.
+ * Returns the problems of an environment for production: everything that would prevent the server from starting, and
+ * the settings that the server accepts although they are unsafe in public.
  */
 export function productionProblems(env: Environment): readonly ConfigProblem[] {
   const unsafe = [

@@ -29,7 +29,7 @@ export function chunkGroupOf(id: string, distFolders: readonly string[]): ChunkG
 }
 
 function fileInDist(file: string, distFolders: readonly string[]): string | undefined {
-  const folder = distFolders.find((each) => file.startsWith(each)) ?? OWN_PACKAGE.exec(file);
+  const folder = distFolders.find((distFolder) => file.startsWith(distFolder)) ?? OWN_PACKAGE.exec(file);
   if (folder === null) return undefined;
   return typeof folder === "string" ? file.slice(folder.length) : file.slice(folder.index + folder[0].length);
 }

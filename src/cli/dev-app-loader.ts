@@ -38,9 +38,8 @@ export class DevAppLoader {
   /**
    * Returns the application as its files are now.
    *
-   * When a module is missing, it is loaded once more with all modules invalidated. Vite knows which module imports a
-   * file, but not which one failed to: a file that was missing for a moment, while it was saved or moved, would stay
-   * missing.
+   * When a module is missing, it is loaded once more with all modules invalidated. Vite does not record failed imports:
+   * a file that was missing for a moment, while it was saved or moved, would stay missing.
    *
    * @throws BuildError when the application module has no application as its default export; otherwise the error of
    *   the module that failed

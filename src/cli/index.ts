@@ -24,14 +24,14 @@ const EXPECTED: ReadonlySet<string> = new Set(["ConfigError", "CompileError", "B
 
 async function main(args: string[]): Promise<void> {
   const { positionals, values } = parse(args);
-  const [command, folder, ...rest] = positionals;
+  const [command, folder, ...extra] = positionals;
   if (values.help || command === undefined) {
     process.stdout.write(USAGE);
     return;
   }
-  if (rest.length > 0) {
+  if (extra.length > 0) {
     throw new UsageError(
-      `Too many arguments for tsweb ${command}: ${rest.join(" ")}. It takes one folder. Quote a name that contains a space.`,
+      `Too many arguments for tsweb ${command}: ${extra.join(" ")}. It takes one folder. Quote a name that contains a space.`,
     );
   }
   switch (command) {
@@ -71,7 +71,7 @@ function parse(args: string[]) {
   }
 }
 
-/** Exits after all output was written, even when a loaded application keeps the process alive: a database, say. */
+/** Exits after all output was written, even when a loaded application keeps the process alive, for example by a database. */
 function exitAfterOutput(code: number): void {
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
 }

@@ -4,7 +4,8 @@ import { type Inspection, internalsOf } from "../server/index.ts";
 import { BuildError, findEntry, noApplicationMessage, relativeFile } from "./project.ts";
 
 /**
- * Loads the application of a folder, compiled as in development, and returns what it serves. Nothing is served.
+ * Loads the application of a folder, compiled as in development, and returns its functions, pages and routes. It handles
+ * no request.
  *
  * What its modules write with `console.log` while they load goes to standard error: standard output is for the
  * command's result.
@@ -42,7 +43,7 @@ export async function loadApp(root: string): Promise<Inspection> {
   }
 }
 
-/** Writes a command's result and exits, even when the application keeps the process alive: a database, say. */
+/** Writes a command's result and exits, even when the application keeps the process alive, for example by a database. */
 export function printAndExit(text: string): void {
   process.stdout.write(text, () => process.exit(0));
 }

@@ -32,7 +32,7 @@ export function appStyleSheets(entry: string, graph: ModuleGraph): string[] {
   return styleSheetsOf(entry, graph, (id) => !isServerModule(id));
 }
 
-/** Returns the modules that all of the given modules import, directly or through others; not the given ones. */
+/** Returns the modules that each module of `ids` imports, directly or through others, without those of `ids`. */
 export function sharedModules(ids: readonly string[], graph: ModuleGraph): string[] {
   const [first = new Set<string>(), ...rest] = ids.map((id) => importedModules(id, graph));
   return [...first].filter((id) => rest.every((imported) => imported.has(id)) && !ids.includes(id));

@@ -37,7 +37,7 @@ const nameOf = (source: string) => nativePackageName(source, join(root, "src/app
 
 const addon = (name: string, fields = {}) => ({ name, version: "1.0.0", main: "index.js", ...fields });
 
-/** Copies packages, and returns what an import of the name gives in the folder they were copied to. */
+/** Copies packages, and returns the result of an import of the name in the folder that they were copied to. */
 async function copied(name: string, file: string): Promise<unknown> {
   await copyNativePackages(new Map([[realpathSync(join(root, file)), name]]), outDir);
   const script = join(outDir, "run.mjs");

@@ -46,7 +46,7 @@ describe("checkFolderName", () => {
     expect(() => checkFolderName(text)).not.toThrow();
   });
 
-  it.each(["", "  ", "-x", "-x/shop", "a\nb", "a\0b"])("rejects %j and says what to write", (text) => {
+  it.each(["", "  ", "-x", "-x/shop", "a\nb", "a\0b"])("rejects %j with an example of a valid command", (text) => {
     expect(() => checkFolderName(text)).toThrow(
       `${JSON.stringify(text)} cannot be the name of a folder. Choose another one: `,
     );

@@ -30,7 +30,7 @@ export function packageName(dir: string): string {
  * Rejects folder names that are probably a mistake: only spaces, control characters, and a dash at the front, which
  * the next commands would take for an option.
  *
- * @throws BuildError that says what to write
+ * @throws BuildError with an example of a valid command
  */
 export function checkFolderName(text: string): void {
   if (text.trim() !== "" && !/\p{Cc}/u.test(text) && !text.startsWith("-")) return;

@@ -65,7 +65,7 @@ describe("writeFiles", () => {
     expect(readdirSync(join(dir, "a", "shop")).sort()).toEqual(["package.json", "src"]);
   });
 
-  it("names the file that could not be written, and says that the project is unfinished", () => {
+  it("names the file that could not be written, and reports that the project is unfinished", () => {
     writeFileSync(join(dir, "src"), "a file");
     const write = () => writeFiles(dir, { "README.md": "", "src/app.ts": "app", "package.json": "{}" });
     expect(write).toThrow(`${join(dir, "src", "app.ts")} could not be written: `);

@@ -50,7 +50,7 @@ describe("routesText", () => {
     ]);
   });
 
-  it("marks unchecked parameters, and says how to check them", () => {
+  it("marks unchecked parameters, and describes how to check them", () => {
     const text = lines({ order, add }).join("\n");
     expect(text).toContain("order({ item: any*, n?: any* })");
     expect(text).toContain("add(a: int, b?: float) ");

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Manifest } from "../server/index.ts";
 
-const SERVER = `// Serves the application until the process is told to stop: node server.mjs
+const SERVER = `// Serves the application until the process receives SIGTERM or SIGINT: node server.mjs
 import { isSupervisor, supervise } from "./workers.mjs";
 
 process.setSourceMapsEnabled(true);
 try {
-  // The supervisor does not load the application: what that does at its start is done by the workers.
+  // Only the workers load the application, so that the supervisor does not run its start-up code.
   const workers = Number(process.env.WEB_WORKERS ?? 1);
   if (isSupervisor(workers)) await supervise(workers);
   else await start();
