@@ -286,7 +286,7 @@ describe("200 concurrent requests", () => {
       });
   }
 
-  /** What code sees of its request at one moment. */
+  /** The values that code reads of its request at one moment. */
   const snapshot = () => [request.id, request.cookies.who, session.user()?.sub ?? null];
 
   function barrierApp(count: number): App {
