@@ -1,6 +1,6 @@
 /** Sends generated requests to applications in this process. */
 import { checkResponse, type FuzzResponse } from "./check-response.ts";
-import { Random } from "./random.ts";
+import { FuzzRandom } from "./random.ts";
 import { type FuzzRequest, generateRequest } from "./requests.ts";
 
 /** The part of an `App` that responds to requests of the Fetch standard. */
@@ -50,7 +50,7 @@ export async function fuzzInProcess(
       // No request waits for I/O. Without this, timers and streams would never run.
       await new Promise((resolve) => setImmediate(resolve));
       const app = apps[number % apps.length];
-      const request = generateRequest(new Random(seed, number));
+      const request = generateRequest(new FuzzRandom(seed, number));
       const { status, reason } = await sendAndCheck(app, request);
       statuses[status] = (statuses[status] ?? 0) + 1;
       if (reason !== null) failures.push({ number, request: describeRequest(request), reason });

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { callBytes } from "#test/raw-http";
 import { containsInternals } from "./check-response.ts";
 import type { FuzzFailure, FuzzOptions, FuzzResult } from "./in-process.ts";
-import { Random } from "./random.ts";
+import { FuzzRandom } from "./random.ts";
 import { RELIABLE_FUNCTIONS } from "./requests.ts";
 import { generateObject } from "./values.ts";
 
@@ -20,7 +20,7 @@ export async function fuzzOverSockets(address: string, { seed, from = 0, runs }:
   const worker = async () => {
     while (next < from + runs) {
       const number = next++;
-      const bytes = generateBytes(new Random(seed, number));
+      const bytes = generateBytes(new FuzzRandom(seed, number));
       const response = await exchange(address, bytes);
       const status = /^HTTP\/1\.1 (\d{3}) /.exec(response)?.[1] ?? (response === "" ? "none" : "invalid");
       statuses[status] = (statuses[status] ?? 0) + 1;
@@ -41,8 +41,8 @@ function checkResponse(status: string, response: string): string | null {
   return containsInternals(response) ? "the response contains details that belong in the log only" : null;
 }
 
-function generateBytes(random: Random): Buffer {
-  const name = random.chance(80) ? (RELIABLE_FUNCTIONS[random.below(RELIABLE_FUNCTIONS.length)] ?? "ping") : "nobody";
+function generateBytes(random: FuzzRandom): Buffer {
+  const name = random.chance(0.8) ? (RELIABLE_FUNCTIONS[random.below(RELIABLE_FUNCTIONS.length)] ?? "ping") : "nobody";
   const call = callBytes(name, generateObject(random));
   const chunks = `Transfer-Encoding: chunked\r\n\r\n${random.pick(["5", "ffffffff", "-1", "0x5", "5;ext=1", ""])}\r\nhello\r\n0\r\n\r\n`;
   const page = `GET ${random.pick(["/", "/me", "/robots.txt", "/users/%ff"])} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
@@ -57,8 +57,8 @@ function generateBytes(random: Random): Buffer {
     ),
     `POST /__web/rpc/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n${chunks}`,
   ]);
-  if (random.chance(10)) return random.bytes(random.below(500));
-  return random.chance(70) ? random.mutate(Buffer.from(valid)) : Buffer.from(valid);
+  if (random.chance(0.1)) return random.bytes(random.below(500));
+  return random.chance(0.7) ? random.mutate(Buffer.from(valid)) : Buffer.from(valid);
 }
 
 /** Sends bytes, and returns what was received until the server stopped sending or the connection was closed. */

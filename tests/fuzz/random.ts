@@ -1,24 +1,15 @@
-/** A seeded generator of pseudo-random numbers. The same seed and number give the same sequence. */
-export class Random {
-  #state: number;
+import { SeededRandom } from "#test/seeded-random";
 
+/** A pseudo-random generator of the parts of requests. The same seed and number give the same sequence. */
+export class FuzzRandom extends SeededRandom {
   /** @param number the number of the run. Each run has its own sequence, so that it can be repeated alone. */
   constructor(seed: number, number: number) {
-    this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(number + 1, 0xc2b2ae35);
-    for (let step = 0; step < 4; step++) this.below(2);
+    super(Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(number + 1, 0xc2b2ae35));
   }
 
-  /** Returns an integer from 0 to `bound` - 1, by one step of mulberry32. */
+  /** Returns a whole number from 0 to `bound` - 1. */
   below(bound: number): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % bound;
-  }
-
-  /** Returns `true` with a probability in percent. */
-  chance(percent: number): boolean {
-    return this.below(100) < percent;
+    return this.integer(0, bound - 1);
   }
 
   /** Returns one of the items. */

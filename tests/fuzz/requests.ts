@@ -1,5 +1,5 @@
 /** Generates requests for the application of the wire suite: valid ones, and invalid ones of every kind. */
-import type { Random } from "./random.ts";
+import type { FuzzRandom } from "./random.ts";
 import { generateObject, generateValue } from "./values.ts";
 
 /** A generated request. */
@@ -102,7 +102,7 @@ const METHODS: readonly [string, ...string[]] = [
   "post",
 ];
 
-const HEADERS: Readonly<Record<string, (random: Random) => string>> = {
+const HEADERS: Readonly<Record<string, (random: FuzzRandom) => string>> = {
   "content-type": (random) =>
     random.pick([
       "application/json; charset=utf-16",
@@ -132,9 +132,9 @@ function toHeaderValue(text: string): string {
 }
 
 /** Returns the next request of a sequence. */
-export function generateRequest(random: Random): FuzzRequest {
+export function generateRequest(random: FuzzRandom): FuzzRequest {
   const headers: Record<string, string> = { "content-type": "application/json" };
-  if (random.chance(25)) {
+  if (random.chance(0.25)) {
     const names = Object.keys(HEADERS);
     for (let count = random.below(4); count >= 0; count--) {
       const name = names[random.below(names.length)] ?? "";
@@ -142,21 +142,21 @@ export function generateRequest(random: Random): FuzzRequest {
       if (value !== undefined) headers[name] = value;
     }
   }
-  const method = random.chance(92) ? "POST" : random.pick(METHODS);
+  const method = random.chance(0.92) ? "POST" : random.pick(METHODS);
   const path = generatePath(random);
   return {
     method,
     path,
     headers,
     body: method === "GET" || method === "HEAD" ? null : generateBody(random, path),
-    chunked: random.chance(20),
-    disconnects: random.chance(2),
+    chunked: random.chance(0.2),
+    disconnects: random.chance(0.02),
   };
 }
 
-function generatePath(random: Random): string {
+function generatePath(random: FuzzRandom): string {
   const kind = random.below(100);
-  const query = random.chance(5) ? `?${percentEncode(random.text(20))}` : "";
+  const query = random.chance(0.05) ? `?${percentEncode(random.text(20))}` : "";
   if (kind < 78) return `/__web/rpc/${RELIABLE_FUNCTIONS[random.below(RELIABLE_FUNCTIONS.length)]}${query}`;
   if (kind < 88) return `/__web/rpc/${OTHER_FUNCTIONS[random.below(OTHER_FUNCTIONS.length)]}${query}`;
   if (kind < 92) return `/__web/rpc/${percentEncode(random.text(12))}`;
@@ -173,15 +173,15 @@ function percentEncode(text: string): string {
 }
 
 /** Returns generated values for most parameters of the function at a path. */
-function generateArguments(random: Random, path: string): Record<string, unknown> {
+function generateArguments(random: FuzzRandom, path: string): Record<string, unknown> {
   const names = PARAMETERS[/^\/__web\/rpc\/(\w+)/.exec(path)?.[1] ?? ""] ?? [];
-  return Object.fromEntries(names.filter(() => random.chance(90)).map((name) => [name, generateValue(random)]));
+  return Object.fromEntries(names.filter(() => random.chance(0.9)).map((name) => [name, generateValue(random)]));
 }
 
-function generateBody(random: Random, path: string): Buffer {
+function generateBody(random: FuzzRandom, path: string): Buffer {
   const kind = random.below(100);
   const args = () =>
-    JSON.stringify({ args: random.chance(60) ? generateArguments(random, path) : generateObject(random) });
+    JSON.stringify({ args: random.chance(0.6) ? generateArguments(random, path) : generateObject(random) });
   if (kind < 40) return Buffer.from(args());
   if (kind < 75) return random.mutate(Buffer.from(args()));
   if (kind < 85) return Buffer.from(JSON.stringify(generateValue(random)));

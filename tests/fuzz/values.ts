@@ -1,5 +1,5 @@
 /** Generates arguments: edge cases of every JSON type, and keys with a meaning in JavaScript. */
-import type { Random } from "./random.ts";
+import type { FuzzRandom } from "./random.ts";
 
 const EDGE_NUMBERS: readonly [number, ...number[]] = [
   0,
@@ -73,31 +73,31 @@ const KEYS: readonly [string, ...string[]] = [
 ];
 
 /** Returns a JSON value. A few nest about as deep as arguments may, or deeper. @see docs/protocol.md 3.2 */
-export function generateValue(random: Random, depth = 0): unknown {
+export function generateValue(random: FuzzRandom, depth = 0): unknown {
   const kind = random.below(depth > 6 ? 6 : 10);
   if (kind === 0) return null;
-  if (kind === 1) return random.chance(50);
-  if (kind === 2) return random.chance(50) ? random.pick(EDGE_NUMBERS) : random.below(2 ** 31) / 7;
+  if (kind === 1) return random.chance(0.5);
+  if (kind === 2) return random.chance(0.5) ? random.pick(EDGE_NUMBERS) : random.below(2 ** 31) / 7;
   if (kind < 5) return random.pick(EDGE_STRINGS);
   if (kind === 5) return random.text(40);
-  if (kind === 6 && random.chance(5)) return generateNested(random);
+  if (kind === 6 && random.chance(0.05)) return generateNested(random);
   if (kind < 8) return Array.from({ length: random.below(5) }, () => generateValue(random, depth + 1));
   return generateObject(random, depth + 1);
 }
 
 /** Returns an object. Its own keys may be `__proto__`, `constructor` and the like. */
-export function generateObject(random: Random, depth = 0): Record<string, unknown> {
+export function generateObject(random: FuzzRandom, depth = 0): Record<string, unknown> {
   const entries = Array.from({ length: random.below(5) }, () => {
-    const key = random.chance(90) ? random.pick(KEYS) : random.text(12);
+    const key = random.chance(0.9) ? random.pick(KEYS) : random.text(12);
     return [key, generateValue(random, depth)] as const;
   });
   return Object.fromEntries(entries);
 }
 
-function generateNested(random: Random): unknown {
+function generateNested(random: FuzzRandom): unknown {
   let value: unknown = generateValue(random, 9);
   for (let depth = 55 + random.below(20); depth > 0; depth--) {
-    value = random.chance(50) ? [value] : { [random.pick(KEYS)]: value };
+    value = random.chance(0.5) ? [value] : { [random.pick(KEYS)]: value };
   }
   return value;
 }
