@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take minutes and little CPU time. Started last, they would run alone at the end. */
+/** Files that take long and use little CPU time. They are started first, so that other files run at the same time. */
 const SLOW_FILES = /tests\/(fault\/(bus|live-stalled|live-torture)|browser\/(dev|live-proxy))\.test\.ts$/;
 
 class SlowFirst extends BaseSequencer {
@@ -22,21 +22,20 @@ export default defineConfig({
           include: ["src/**/*.test.ts"],
           sequence: { groupOrder: 0 },
           expect: { poll: { timeout: 15_000 } },
-          testTimeout: 30_000, // tests that make up their input take a while on a busy machine
+          testTimeout: 30_000, // property-based tests take long on a busy machine
         },
       },
       {
         test: {
           name: "system",
-          // After the unit tests, whose failures are easier to read.
+          // Runs after the unit tests, because their failures are easier to understand.
           sequence: { groupOrder: 1 },
           include: ["tests/**/*.test.ts"],
           exclude: ["tests/**/fixtures/**"],
-          // Browsers, builds and servers: with more than two at a time, two cores are too slow for tests with timeouts.
           expect: { poll: { timeout: 15_000 } },
           testTimeout: 60_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          maxWorkers: 2, // each file runs browsers, builds or servers; more files at a time would exceed timeouts
         },
       },
     ],

@@ -52,7 +52,7 @@ async function measureIn(page, dir, rounds) {
     await page.waitForLoadState("networkidle"); // the views are hydrated, and the page receives updates
     const edits = [];
     for (let round = 1; round <= rounds; round++) {
-      edits.push(await editToScreen(page, dir, `Sign in, edit ${round}`));
+      edits.push(await measureEdit(page, dir, `Sign in, edit ${round}`));
       await setTimeout(PAUSE_MS);
     }
     return { ready, first, edits };
@@ -61,21 +61,21 @@ async function measureIn(page, dir, rounds) {
   }
 }
 
-/** Saves a new label of the sign-in button, and waits until the page shows it. */
-async function editToScreen(page, dir, label) {
+/** Saves a new label of the sign-in button. Returns the time until the page shows it, in milliseconds. */
+async function measureEdit(page, dir, label) {
   const file = join(dir, "src", "sign-in.tsx");
   const before = readFileSync(file, "utf8");
   const after = before.replace(/label="Sign in[^"]*"/, `label="${label}"`);
   if (after === before) throw new Error("examples/accounts/src/sign-in.tsx has no label to edit.");
-  const shown = page.evaluate(shownAt, [label, TIMEOUT_MS]);
+  const shownAt = page.evaluate(timeOfAppearance, [label, TIMEOUT_MS]);
   await page.evaluate(() => 0); // the observer is installed by now
-  const saved = Date.now();
+  const savedAt = Date.now();
   writeFileSync(file, after);
-  return (await shown) - saved;
+  return (await shownAt) - savedAt;
 }
 
 /** Runs in the page: resolves with the time at which the label appeared. */
-function shownAt([label, timeoutMs]) {
+function timeOfAppearance([label, timeoutMs]) {
   return new Promise((resolve, reject) => {
     const check = () => document.body.textContent.includes(label) && resolve(Date.now());
     new MutationObserver(check).observe(document.body, { subtree: true, childList: true, characterData: true });

@@ -1,4 +1,4 @@
-// Live updates: messages delivered to many event streams, against bare node:http writing one shared buffer.
+// Live updates: messages delivered to many event streams, compared with node:http writing one shared buffer.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ const tsweb = {
     }),
   async stream(address) {
     const headers = { "content-type": "application/json" };
-    const response = await fetch(`${address}/__web/rpc/feed`, { method: "POST", headers, body: '{"args":{}}' });
+    const response = await fetch(`${address}/__web/rpc/issue_feed`, { method: "POST", headers, body: '{"args":{}}' });
     return `${address}/__web/live?feed=${(await response.json()).result}`;
   },
 };
@@ -67,7 +67,7 @@ function sendMessages(address, perSecond) {
   let sent = 0;
   const timer = setInterval(() => {
     for (; sent < ((performance.now() - startedAt) * perSecond) / 1000; sent++) {
-      fetch(`${address}/say`, { method: "POST", body: MESSAGE }).catch(() => undefined); // when the server stops
+      fetch(`${address}/ticks`, { method: "POST", body: MESSAGE }).catch(() => undefined); // fails when the server stops
     }
   }, 1);
   return () => clearInterval(timer);

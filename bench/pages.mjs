@@ -1,4 +1,4 @@
-// Pages a second: a table of fifty rows and one view, against the same table from a bare server.
+// Pages per second: a table of fifty rows and one view, compared with the same table from a bare server.
 import { fileURLToPath } from "node:url";
 import { buildApp, root, startApp } from "./lib/app.mjs";
 import { browserHeaders, generator } from "./lib/load.mjs";

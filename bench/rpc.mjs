@@ -14,16 +14,16 @@ const call = (address, path, body, headers) => ({
   body: JSON.stringify(body),
 });
 
-const tsweb = (address, name, headers) => call(address, `/__web/rpc/${name}`, { args: ARGS }, headers);
+const tswebCall = (address, name, headers) => call(address, `/__web/rpc/${name}`, { args: ARGS }, headers);
 
-/** Returns a contestant of `peers/`; `reply` is the expected JSON of its response. */
-function peer(name, file, { path = "/echo", body = ARGS, reply }) {
+/** Returns a contestant of `peers/`; `expected` is the JSON that its response must have. */
+function peer(name, file, { path = "/echo", body = ARGS, expected }) {
   return {
     name,
     async open() {
       const server = await startServer([fileURLToPath(new URL(`peers/${file}.mjs`, import.meta.url))]);
       const target = call(server.address, path, body);
-      await checkResponse(target, reply);
+      await checkResponse(target, expected);
       return { target, pid: server.pid, end: server.end };
     },
   };
@@ -33,7 +33,7 @@ const tswebPublic = {
   name: "tsweb",
   async open() {
     const server = await startApp();
-    const target = tsweb(server.address, "echo");
+    const target = tswebCall(server.address, "echo");
     await checkResponse(target, { result: ARGS });
     await checkProtections(server.address);
     return { target, pid: server.pid, end: server.end };
@@ -45,7 +45,7 @@ const tswebSignedIn = {
   async open() {
     const server = await startApp();
     const headers = await signIn(server.address);
-    const target = tsweb(server.address, "echo_signed_in", headers);
+    const target = tswebCall(server.address, "echo_signed_in", headers);
     await checkResponse(target, { result: ARGS });
     return { target, pid: server.pid, end: server.end };
   },
@@ -62,10 +62,10 @@ async function signIn(address) {
 }
 
 /** Checks that a contestant does the same work as the others. */
-async function checkResponse(target, reply) {
+async function checkResponse(target, expected) {
   const response = await fetch(target.url, target);
   const text = await response.text();
-  if (response.ok && JSON.stringify(JSON.parse(text)) === JSON.stringify(reply)) return;
+  if (response.ok && JSON.stringify(JSON.parse(text)) === JSON.stringify(expected)) return;
   throw new Error(`${target.url} responded with ${response.status} ${text}`);
 }
 
@@ -73,29 +73,29 @@ async function checkResponse(target, reply) {
 async function checkProtections(address) {
   const status = async (target) => (await fetch(target.url, target)).status;
   const statuses = [
-    await status(tsweb(address, "echo", { origin: "https://elsewhere.example" })),
+    await status(tswebCall(address, "echo", { origin: "https://elsewhere.example" })),
     await status(call(address, "/__web/rpc/echo", { args: { ...ARGS, n: "three" } })),
-    await status(tsweb(address, "echo_signed_in")),
+    await status(tswebCall(address, "echo_signed_in")),
   ];
   if (statuses.join() !== "403,422,401")
     throw new Error(`Protections are off: ${statuses.join()} instead of 403,422,401.`);
 }
 
 const contestants = [
-  peer("bare `node:http`", "bare", { reply: ARGS }),
+  peer("bare `node:http`", "bare", { expected: ARGS }),
   tswebPublic,
   tswebSignedIn,
-  peer("Fastify + schema", "fastify", { reply: { result: ARGS } }),
-  peer("Hono + zod", "hono", { reply: { result: ARGS } }),
-  peer("oRPC + zod", "orpc", { body: { json: ARGS }, reply: { json: ARGS } }),
-  peer("tRPC + zod", "trpc", { reply: { result: { data: ARGS } } }),
+  peer("Fastify + schema", "fastify", { expected: { result: ARGS } }),
+  peer("Hono + zod", "hono", { expected: { result: ARGS } }),
+  peer("oRPC + zod", "orpc", { body: { json: ARGS }, expected: { json: ARGS } }),
+  peer("tRPC + zod", "trpc", { expected: { result: { data: ARGS } } }),
 ];
 
 /** @param only a part of the names to measure; the bare server is always measured */
 export async function rpc({ rounds = 5, seconds = 1, connections = 32, warmUp = 2, only = "" } = {}) {
   buildApp();
-  const chosen = contestants.filter(({ name }, i) => i === 0 || name.toLowerCase().includes(only));
-  const rows = await measure(chosen, { rounds, seconds, connections, warmUp });
+  const selected = contestants.filter(({ name }, i) => i === 0 || name.toLowerCase().includes(only));
+  const rows = await measure(selected, { rounds, seconds, connections, warmUp });
   const how = `${rounds} rounds of ${seconds} s, ${connections} connections, load by ${generator}, ${layout}.`;
   return `## Calls\n\n${how}\n\n${ratioTable(rows, "calls")}`;
 }

@@ -1,4 +1,4 @@
-// npm run bench                          all benchmarks, in under four minutes
+// npm run bench                          all benchmarks, in about five minutes
 // npm run bench -- rpc --rounds 10       one of: rpc, pages, live, startup, dev
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
@@ -19,8 +19,8 @@ const { positionals, values } = parseArgs({
 const { only, ...numbers } = values;
 const options = Object.fromEntries(Object.entries(numbers).map(([name, text]) => [name, positive(name, text)]));
 if (only !== undefined) options.only = only.toLowerCase();
-const chosen = positionals.length === 0 ? BENCHES : positionals;
-for (const name of chosen)
+const selected = positionals.length === 0 ? BENCHES : positionals;
+for (const name of selected)
   if (!BENCHES.includes(name)) fail(`Unknown benchmark ${name}. Valid benchmarks: ${BENCHES.join(", ")}.`);
 
 requireNode();
@@ -29,7 +29,7 @@ installPackages(join(root, "bench"));
 buildPackage();
 
 console.log(`# tsweb, side by side\n\n${machine()}`);
-for (const name of chosen) {
+for (const name of selected) {
   const module = await import(`./${name}.mjs`);
   console.log(`\n${await module[name](options)}`);
 }

@@ -1,4 +1,4 @@
-// Builds the package: compiles src/ to dist/, file by file, so that stacks and types name the right files.
+// Builds the package: compiles src/ to dist/, file by file, so that stacks and types refer to the original files.
 // --clean deletes the files of earlier builds first.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -19,8 +19,8 @@ for (const file of ["index.d.ts", "browser/index.d.ts"]) {
   );
 }
 
-// The compiler wraps a dynamic import of a computed URL in a helper that replaces .ts by .js. The URLs here are those
-// of built files, and the helper would be a tenth of the page script.
+// The compiler wraps a dynamic import of a computed URL in a helper that replaces .ts by .js. The URLs in these files are
+// those of built files, and the helper would be a tenth of the page script.
 const HELPER = /^var __rewriteRelativeImportExtension = [\s\S]*?\n\};\n/m;
 for (const file of ["browser/islands.js", "cli/serve.js"]) {
   const path = `${root}/dist/${file}`;
@@ -29,7 +29,7 @@ for (const file of ["browser/islands.js", "cli/serve.js"]) {
 }
 
 // The template of tsweb new, in one file: npm would leave the .gitignore out of the package.
-const ignored = /^(node_modules|dist)\/|^package-lock\.json$/; // left by somebody who ran the template in place
+const ignored = /^(node_modules|dist)\/|^package-lock\.json$/; // exist if the template was run in place
 const names = readdirSync(`${root}/template`, { recursive: true })
   .map((name) => name.replaceAll("\\", "/"))
   .filter((name) => !ignored.test(name) && statSync(`${root}/template/${name}`).isFile())

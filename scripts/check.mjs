@@ -1,4 +1,4 @@
-// Everything that CI holds a change to: format and lint, imports, types, unused code, the package, sizes, tests.
+// Runs every check of CI: format and lint, imports, types, unused code, the package, sizes, tests.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { buildPackage, installPackages, requireNode, root, run } from "./setup.mjs";

@@ -1,5 +1,5 @@
-// Installs what a fresh machine lacks: the npm packages, and the programs that tests run.
-// Imports only Node's own modules, because it runs before any package is installed.
+// Installs the npm packages, and the programs that tests run, if they are missing.
+// This module imports only modules of Node, because it runs before any package is installed.
 import { spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { delimiter, join, relative } from "node:path";
@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url)).replace(/[\\/]$/, "");
 
-/** Runs a command with its output shown. Exits this process when the command fails. */
+/** Runs a command and shows its output. Exits this process if the command fails. */
 export function run(command, args, { env = {}, cwd = root } = {}) {
   const { status, error } = spawnSync(command, args, { cwd, stdio: "inherit", env: { ...process.env, ...env } });
   if (error) fail(`${command} could not be started: ${error.message}`);
@@ -51,7 +51,7 @@ export function buildPackage() {
 /** The programs that tests run: their possible names, and their Debian packages. */
 export const programs = {
   chromium: { names: ["chromium", "chromium-browser", "google-chrome"], debian: "chromium" },
-  // Chromium without a window. It makes the tests faster, but not every system has it.
+  // Chromium without a window. The tests run faster with it, but not every system has a package of it.
   shell: { names: ["chromium-headless-shell"], debian: "chromium-headless-shell", isOptional: true },
   redis: { names: ["redis-server"], debian: "redis-server" },
   nats: { names: ["nats-server"], debian: "nats-server" },

@@ -1,4 +1,4 @@
-// Installs, builds and serves an example: `npm start` the accounts application, `npm start -- <name>` another.
+// Installs, builds and serves an example: `npm start` serves accounts, `npm start -- <name>` another one.
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-// Copies the accounts example to a folder of its own, so that a benchmark can build and edit it.
+// Copies the accounts example to a temporary folder, so that a benchmark can build and edit it.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-// Starts the measured servers in processes of their own, each on one core, and kills them at the end.
+// Starts the measured servers in separate processes, each on one core, and kills them at the end.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, readFileSync } from "node:fs";
@@ -29,7 +29,10 @@ const mayPin = process.platform === "linux" && availableParallelism() > 1 && onP
 /** The assignment of processes to cores, for the report. */
 export const layout = mayPin ? "server on core 0, load on core 1 (taskset)" : "not pinned to cores";
 
-/** Pins a command to one core, if the system can and a core is given, so that the scheduler does not move it. */
+/**
+ * Pins a command to a core, so that the scheduler does not move it. Returns the command unchanged if `core` is `null`, or
+ * if the system cannot pin processes.
+ */
 export function pinned(core, command, args) {
   return mayPin && core !== null ? ["taskset", ["-c", String(core), command, ...args]] : [command, args];
 }

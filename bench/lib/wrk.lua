@@ -1,4 +1,4 @@
--- What wrk sends, from the environment, and what it found, as one line of JSON.
+-- Configures the requests of wrk by environment variables, and prints the result as one line of JSON.
 wrk.method = os.getenv("BENCH_METHOD")
 local body = os.getenv("BENCH_BODY")
 if body ~= "" then wrk.body = body end

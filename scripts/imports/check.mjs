@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { cruise } from "dependency-cruiser";
 import extractTSConfig from "dependency-cruiser/config-utl/extract-ts-config";
-import { withPicture } from "./picture.mjs";
+import { withGraph } from "./graph.mjs";
 import { rules } from "./rules.mjs";
 import { isAbove, isTypesOnly, MAY_IMPORT, nameOf, partOf, parts, TABLE } from "./table.mjs";
 
@@ -16,7 +16,7 @@ const { values } = parseArgs({ options: { write: { type: "boolean" }, root: { ty
 process.chdir(resolve(values.root ?? join(import.meta.dirname, "../..")));
 
 const document = readFileSync("CONTRIBUTING.md", "utf8");
-const expected = withPicture(document);
+const expected = withGraph(document);
 if (values.write) writeFileSync("CONTRIBUTING.md", expected);
 
 const { output } = await cruise(
@@ -35,10 +35,10 @@ const modules = output.modules.filter(({ source }) => source.startsWith("src/"))
 if (modules.length === 0) throw new Error(`${resolve("src")} has no TypeScript files.`);
 
 const problems = [
-  ...output.summary.violations.map(describe),
-  ...wrongRows(),
-  ...unlisted(),
-  ...unused(),
+  ...output.summary.violations.map(describeViolation),
+  ...findWrongRows(),
+  ...findUnlistedFiles(),
+  ...findUnusedEntries(),
   ...(values.write || document === expected
     ? []
     : [`CONTRIBUTING.md shows other arrows than ${TABLE}.\n    Run npm run imports -- --write.`]),
@@ -49,14 +49,14 @@ console.log(
 );
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-function describe({ from, to, rule, cycle }) {
+function describeViolation({ from, to, rule, cycle }) {
   const path = cycle ? cycle.map(({ name }) => name).join(" → ") : to;
   const { comment } = rules().find(({ name }) => name === rule.name);
   return `${from} → ${path}\n    Rule: ${rule.name}\n    Fix: ${comment}`;
 }
 
-/** Rows that list a part below them: two of them could form a cycle. */
-function wrongRows() {
+/** Returns a problem for each row that lists a part below it: such rows could form a cycle. */
+function findWrongRows() {
   return parts.flatMap((part) =>
     MAY_IMPORT[part]
       .map(nameOf)
@@ -65,16 +65,16 @@ function wrongRows() {
   );
 }
 
-/** Folders and files of src/ without a row. */
-function unlisted() {
+/** Returns a problem for each file of src/ that belongs to no row. */
+function findUnlistedFiles() {
   const files = modules.map(({ source }) => source).filter((source) => partOf(source) === undefined);
   return files.map(
     (file) => `${file} belongs to no part of src/.\n    Move it into a folder that has a row in ${TABLE}.`,
   );
 }
 
-/** Arrows that no import needs. They would let the graph show more than there is. */
-function unused() {
+/** Returns a problem for each entry that no import needs. The graph would show an arrow without an import. */
+function findUnusedEntries() {
   const used = new Set();
   for (const { source, dependencies } of modules) {
     if (/\.test(-d)?\.tsx?$/.test(source)) continue;

@@ -1,4 +1,4 @@
-// The rules of dependency-cruiser for src/, made from the table. The comment of a rule says how to fix a violation.
+// The rules of dependency-cruiser for src/, generated from the table. The comment of a rule explains how to fix a violation.
 import { BROWSER_PACKAGES, isAbove, isTypesOnly, MAY_IMPORT, nameOf, parts, SHARED, TABLE } from "./table.mjs";
 
 const TEST = "[.]test(-d)?[.]tsx?$";
@@ -11,10 +11,10 @@ function filesOf(part) {
   return isFile(part) ? `^src/${escapeDots(part)}$` : `^src/${part}/[^/]+$`;
 }
 
-/** Imports that only a type needs, in the words of dependency-cruiser. */
+/** The names that dependency-cruiser has for imports of types. */
 const TYPE_IMPORTS = ["type-only", "type-import", "pre-compilation-only"];
 
-/** Returns the rules. */
+/** Returns the rules, in the format of dependency-cruiser. */
 export function rules() {
   return [
     ...general(),

@@ -1,5 +1,5 @@
-// Which part of src/ may import which other part. This table is the only place that says so: rules.mjs makes the rules of
-// dependency-cruiser from it, and picture.mjs the graph in CONTRIBUTING.md.
+// The allowed imports between the parts of src/. rules.mjs generates the rules of dependency-cruiser from this table, and
+// graph.mjs generates the graph in CONTRIBUTING.md.
 
 export const TABLE = "scripts/imports/table.mjs";
 
@@ -8,7 +8,7 @@ export const SHARED = ["errors.ts", "protocol"];
 
 /**
  * The parts of src/: its folders, and its single files. Each part lists the parts that it may import besides
- * `SHARED`. A part may list only parts above it, so that imports run one way. `(types)` allows only `import type`.
+ * `SHARED`. A part may list only parts above it, so that imports have one direction. `(types)` allows only `import type`.
  *
  * @type {Readonly<Record<string, readonly string[]>>}
  */
@@ -63,7 +63,7 @@ const TYPES = " (types)";
 
 export const parts = Object.keys(MAY_IMPORT);
 
-/** Returns whether a part stands above another one in the table. */
+/** Returns whether a part is above another one in the table. */
 export function isAbove(part, other) {
   return parts.includes(part) && parts.indexOf(part) < parts.indexOf(other);
 }

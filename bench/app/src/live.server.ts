@@ -1,10 +1,10 @@
 import { channel, publish, route, server } from "tsweb";
 
-/** Returns a feed of the measured channel, as a page would get it. */
-export const feed = server(() => channel("ticks"));
+/** Returns a feed of the measured channel, as a page gets it. */
+export const issue_feed = server(() => channel("ticks"));
 
-/** Publishes the request's JSON. */
-export const say = route("POST /say", async (request) => {
+/** Publishes the JSON of the request. */
+export const publish_tick = route("POST /ticks", async (request) => {
   await publish("ticks", await request.json());
   return new Response(null, { status: 204 });
 });

@@ -33,8 +33,8 @@ export function normalise(email: string): string {
 }
 
 /**
- * Returns whether a text can be an address. Whether it exists, only a mail can show. White space and control characters
- * are rejected: a line break would forge a line of the log or a header of a mail.
+ * Returns whether a text has the form of an address. Only a mail to it could prove that it exists. White space and
+ * control characters are rejected: a line break would forge a line of the log or a header of a mail.
  */
 export function isAddress(text: string): boolean {
   return /^[^\s\p{Cc}@]+@[^\s\p{Cc}@]+$/u.test(text);

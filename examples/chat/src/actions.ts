@@ -1,5 +1,5 @@
 /**
- * What a page does for its user: sends messages, reads answers, loads earlier messages, and reports its presence.
+ * The actions of a page: it sends messages, reads answers, loads earlier messages, and reports the presence of its user.
  */
 import { RPCError, type Stream } from "tsweb/browser";
 import { ask_assistant, earlier_messages, heartbeat, send_message } from "./room.server.ts";
@@ -73,7 +73,7 @@ export async function loadEarlier(room: ViewState): Promise<void> {
 }
 
 /**
- * Reports the user's presence while the page is visible, and notes whether the server responds.
+ * Reports the user's presence while the page is visible, and records whether the server responds.
  *
  * @returns a function that stops the reports
  */

@@ -7,28 +7,27 @@ const MAX_COUNT = 500;
 const SCRIPT: readonly (readonly [topic: RegExp, answer: string])[] = [
   [
     /\b(stop|cancel|interrupt)/i,
-    "Press Stop, and the loop that reads me is cancelled: the request is aborted, my generator is closed at the word it " +
-      "stands at, and its finally block publishes to the room that I was stopped. Closing your tab does the same, since " +
-      "a closed page stops reading. No other clean-up is needed.",
+    "If you press Stop, your page cancels the stream: the request is aborted, the generator of this answer ends at its " +
+      "current word, and its finally block publishes to the room that the answer was stopped. Closing your tab has the " +
+      "same effect, because a closed page aborts its requests.",
   ],
   [
     /\b(live|order|lost|miss|offline|reload)/i,
-    "Your page was given a feed that knows where the channel stood before its messages were loaded. So whatever was " +
-      "published since is in the page, in the feed, or in both, and what is in both is shown once. Go offline, come back, " +
-      "and the feed continues after the last message you saw. If that can no longer be kept, your page is told, and loads " +
-      "itself anew.",
+    "The server created a feed for your page before it loaded the messages. Every message that was published since then " +
+      "is in the page, in the feed, or in both, and your page shows it once. If you go offline, the feed continues after " +
+      "the last message that you received. If messages are missing, your page is reloaded.",
   ],
   [
     /\b(hello|hi|hey|good (morning|evening))\b/i,
-    "Hello! I am the assistant of this room: a script of a few lines, to be honest. Ask me how messages arrive, what " +
-      "happens when I am stopped, or to count to twenty.",
+    "Hello! I am the assistant of this room, a script with a few answers. Ask me how messages stay in order, what happens " +
+      "when I am stopped, or to count to twenty.",
   ],
 ];
 
 const DEFAULT_ANSWER =
   "I am a script with a few answers, and I write them one word at a time. Each word is stored first and then published " +
-  "to the room: everybody here reads along, and users who enter later see what I have written so far. Ask me how live " +
-  "updates keep their order, what happens when I am stopped, or to count to twenty.";
+  "to the room: everybody here can read it, and users who enter later see the text that I have written so far. Ask me " +
+  "how live updates keep their order, what happens when I am stopped, or to count to twenty.";
 
 /** Yields the answer to a question, one word at a time. */
 export async function* answer(question: string): AsyncGenerator<string> {

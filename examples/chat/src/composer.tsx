@@ -1,7 +1,7 @@
 import { state, type TargetedEvent } from "tsweb/browser";
 import { findTextProblem, MAX_TEXT_LENGTH } from "./room-state.ts";
 
-/** The number of remaining characters from which on it is shown. */
+/** The number of remaining characters is shown below this value. */
 const COUNTDOWN_FROM = 200;
 
 /** Moves the focus to the field for messages. */
@@ -14,7 +14,7 @@ interface Props {
   readonly onSend: (text: string, isQuestion: boolean) => unknown;
 }
 
-/** The form for messages. The assistant gets what starts with `/ask`, and what its button sends. */
+/** The form for messages. A message is a question to the assistant if it starts with `/ask`, or is sent by its button. */
 export function Composer({ isHydrated, onSend }: Props) {
   const draft = state({ text: "", error: "" });
 

@@ -65,7 +65,7 @@ function continuesGroup(previous: ShownMessage | undefined, { from, sent }: Show
   return previous?.from === from && Date.parse(sent) - Date.parse(previous.sent) < GROUP_MS;
 }
 
-/** Returns the local time of a message. Only called in the browser: the server does not know the time zone. */
+/** Returns the local time of a message. Only called in the browser: the server does not have the user's time zone. */
 function formatTime(sent: string): string {
   const date = new Date(sent);
   const isToday = date.toDateString() === new Date().toDateString();

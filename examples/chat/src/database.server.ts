@@ -45,7 +45,7 @@ async function open(): Promise<Client> {
 /**
  * Runs one statement, and returns its rows.
  *
- * @throws Error if the database fails. Not a TypeError, as `fetch` throws it: callers would get it as an error in
+ * @throws Error if the database fails. A `TypeError`, as `fetch` throws it, would be sent to callers as an error in
  *   their arguments.
  */
 export async function query(sql: string, ...args: InValue[]): Promise<Row[]> {

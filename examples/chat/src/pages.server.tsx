@@ -22,7 +22,7 @@ export const room = page("/room", async () => {
   const user = session.user();
   if (!user) return redirect("/");
   await heartbeat();
-  // The feed is created before the data is loaded: an event in between is in the feed, in the data, or in both.
+  // The feed is created before the data is loaded, so that an event in between is in the feed, in the data, or in both.
   const [feed, initial] = await channel(ROOM, async () => ({ ...(await listBefore()), people: await list() }));
   return (
     <main class="room">

@@ -1,6 +1,6 @@
 /**
- * The events that are published to the room's channel, and how they change what a page shows. Server and browser
- * both use this module.
+ * The events that are published to the room's channel, and how they change the state of a page. Server and browser both
+ * use this module.
  */
 
 /** Somebody in the room. */
@@ -58,7 +58,7 @@ export interface ShownMessage extends Omit<Message, "state"> {
 /** Sorts a message after all stored ones. */
 export const NO_SEQUENCE = Number.POSITIVE_INFINITY;
 
-/** What a page shows of the room. */
+/** The state of the room that a page shows. */
 export interface RoomState {
   messages: ShownMessage[];
   people: Person[];

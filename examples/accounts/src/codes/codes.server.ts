@@ -59,7 +59,7 @@ async function useCode(email: string, state: "active" | "pending", code: string)
   const digits = code.replaceAll(" ", "");
   const secret = await store.findSecret(email, state);
   if (secret === null || !verify_totp(secret, digits)) return false;
-  // Somebody who has watched the user type the code cannot use it again.
+  // A code works once, so that an attacker who has seen the user type it cannot use it.
   if (!(await markAsUsed(`code ${email} ${digits}`, CODE_LIFETIME_SECONDS))) return false;
   await clearAttempts("code", email);
   return true;

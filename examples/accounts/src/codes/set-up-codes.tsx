@@ -3,7 +3,7 @@ import { createForm, Field, Submit, submitForm } from "../form.tsx";
 import { set_up_codes, switch_codes_on } from "./codes.server.ts";
 import { CODE_FIELD, wrongCodeError } from "./enter-code.tsx";
 
-/** Sets one-time codes up in two steps: shows the secret for the app, then asks for a code of the app. */
+/** Sets one-time codes up in two steps: shows the secret for the app, then requests a code of the app. */
 export const SetUpCodes = view(() => {
   const form = createForm();
   const setup = state({ secret: "", link: "" });

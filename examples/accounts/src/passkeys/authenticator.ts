@@ -30,7 +30,7 @@ async function requestCredential(request: () => Promise<Credential | null>): Pro
     if (name === "InvalidStateError") {
       throw new RPCError("conflict", "This device has a passkey for your account already.");
     }
-    // Cancelled, timed out, or no passkey. To protect privacy, browsers do not tell which.
+    // The user cancelled, the time ran out, or there is no passkey. Browsers hide the reason, to protect privacy.
     if (name === "NotAllowedError") throw new RPCError("unauthenticated", "No passkey was used. Try again.");
     throw error;
   }

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { type Client, createClient, type InValue, type ResultSet } from "@libsql/client";
 
-/** Runs one statement. The values replace its question marks. */
+/** Runs one statement, with values for its question marks. */
 export type Query = (sql: string, values?: readonly InValue[]) => Promise<ResultSet>;
 
 let client: Promise<Client> | undefined;

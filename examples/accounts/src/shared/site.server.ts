@@ -3,7 +3,7 @@ import { request } from "tsweb";
 
 /**
  * Returns the origin of the site: the first of `WEB_ORIGIN`, or localhost if it is not set. Any other `Host` header is
- * not trusted: an attacker could send one of their own, and have a link to it mailed to a user.
+ * not trusted: an attacker could send the name of another site, and a user would get a link to that site by mail.
  *
  * @throws Error if `WEB_ORIGIN` is not set and the host is not localhost
  */
