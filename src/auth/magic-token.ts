@@ -1,5 +1,6 @@
 import { types } from "node:util";
 import { deriveKey, signToken, verifyToken } from "../session/index.ts";
+import { describeType } from "./describe-type.ts";
 
 const MIN_SECRET_BYTES = 16;
 
@@ -64,7 +65,9 @@ export function verify_magic_token(secret: Uint8Array | string, token: string): 
 
 function requireSecret(secret: unknown, call: string): void {
   if (typeof secret !== "string" && !types.isUint8Array(secret)) {
-    throw new TypeError(`${call}: the secret must be bytes (a Uint8Array) or a string.`);
+    throw new TypeError(
+      `${call}: the secret must be bytes (a Uint8Array) or a string. Received: ${describeType(secret)}.`,
+    );
   }
   if (Buffer.byteLength(secret) < MIN_SECRET_BYTES) {
     throw new RangeError(
@@ -75,7 +78,8 @@ function requireSecret(secret: unknown, call: string): void {
 
 function requireSubject(subject: unknown): void {
   if (typeof subject !== "string" || subject === "") {
-    throw new TypeError("issue_magic_token: the subject must be a non-empty string.");
+    const received = subject === "" ? "an empty string" : describeType(subject);
+    throw new TypeError(`issue_magic_token: the subject must be a non-empty string. Received: ${received}.`);
   }
   const bytes = Buffer.byteLength(JSON.stringify(subject)) - 2;
   if (bytes > MAX_SUBJECT_BYTES) {

@@ -1,4 +1,5 @@
 import { RPCError, ValueError } from "../errors.ts";
+import { describeType } from "./describe-type.ts";
 
 const TIMEOUT_MS = 10_000;
 const MAX_RESPONSE_BYTES = 1024 * 1024;
@@ -96,7 +97,12 @@ function parseProfile(text: string): Userinfo {
 
 function parseEndpoint(endpoint: unknown): URL {
   const url = typeof endpoint === "string" ? URL.parse(endpoint) : endpoint;
-  if (!(url instanceof URL)) throw new TypeError("oidc_userinfo: the endpoint must be an absolute URL.");
+  if (!(url instanceof URL)) {
+    throw new TypeError(
+      `oidc_userinfo: the endpoint must be an absolute URL. Received: ${describeType(endpoint)}. Pass the ` +
+        "provider's userinfo_endpoint.",
+    );
+  }
   if (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))) {
     throw new TypeError("oidc_userinfo: the endpoint must be an https URL. Plain http is allowed for localhost only.");
   }
@@ -113,7 +119,9 @@ function isLoopback(hostname: string): boolean {
 
 /** Refuses everything but the b64token of RFC 6750: other characters could add a header (header injection). */
 function requireToken(token: unknown): asserts token is string {
-  if (typeof token !== "string") throw new TypeError("oidc_userinfo: the access token must be a string.");
+  if (typeof token !== "string") {
+    throw new TypeError(`oidc_userinfo: the access token must be a string. Received: ${describeType(token)}.`);
+  }
   if (token.length > MAX_TOKEN_CHARS || !/^[A-Za-z0-9._~+/-]+=*$/.test(token)) {
     throw new ValueError("The access token is malformed.");
   }

@@ -1,6 +1,7 @@
 import { pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
 import { RPCError } from "../errors.ts";
 import { createConcurrencyQueue } from "./concurrency-queue.ts";
+import { describeType } from "./describe-type.ts";
 import { formatStoredHash, parseStoredHash, type StoredHash } from "./stored-hash.ts";
 
 /** The iterations of PBKDF2 for new hashes. @see OWASP, Password Storage Cheat Sheet, PBKDF2 */
@@ -74,7 +75,8 @@ async function isMatch(derive: DeriveKey, password: string, storedHash: StoredHa
 }
 
 function requireString(password: unknown, call: string): asserts password is string {
-  if (typeof password !== "string") throw new TypeError(`${call}: the password must be a string.`);
+  if (typeof password === "string") return;
+  throw new TypeError(`${call}: the password must be a string. Received: ${describeType(password)}.`);
 }
 
 /** Returns the reason why a password is not accepted, or `null`. The reason never contains the password. */

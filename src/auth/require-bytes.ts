@@ -1,11 +1,13 @@
 import { types } from "node:util";
+import { describeType } from "./describe-type.ts";
 
 /**
  * Throws unless a value is a `Uint8Array`. An object that only has its prototype, or a proxy of one, is refused.
  *
  * @param parameter the function and the parameter, for the message: `cose_to_raw_point: the key`
- * @throws TypeError
+ * @throws TypeError that names the parameter and the received type
  */
 export function requireBytes(value: unknown, parameter: string): asserts value is Uint8Array {
-  if (!types.isUint8Array(value)) throw new TypeError(`${parameter} must be bytes (a Uint8Array).`);
+  if (types.isUint8Array(value)) return;
+  throw new TypeError(`${parameter} must be bytes (a Uint8Array). Received: ${describeType(value)}.`);
 }

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { types } from "node:util";
+import { describeType } from "./describe-type.ts";
 
 const STEP_SECONDS = 30;
 const DIGITS = 6;
@@ -60,7 +61,9 @@ function codeOfStep(secret: Uint8Array, step: number): string {
 }
 
 function stepOf(options: TotpOptions, call: string): number {
-  if (typeof options !== "object" || options === null) throw new TypeError(`${call}: the options must be an object.`);
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(`${call}: the options must be an object, for example {}. Received: ${describeType(options)}.`);
+  }
   const seconds = options.at === undefined ? Date.now() / 1000 : options.at;
   if (typeof seconds !== "number" || !(seconds >= 0 && seconds <= Number.MAX_SAFE_INTEGER)) {
     throw new RangeError(`${call}: the option at must be a number of seconds since the Unix epoch.`);
@@ -70,7 +73,9 @@ function stepOf(options: TotpOptions, call: string): number {
 
 function requireSecret(secret: unknown, call: string): void {
   if (!types.isUint8Array(secret)) {
-    throw new TypeError(`${call}: the secret must be bytes (a Uint8Array). Decode its base32 first.`);
+    throw new TypeError(
+      `${call}: the secret must be bytes (a Uint8Array). Received: ${describeType(secret)}. Decode its base32 first.`,
+    );
   }
   if (secret.byteLength === 0) throw new TypeError(`${call}: the secret is empty. Pass 20 random bytes.`);
 }

@@ -31,7 +31,10 @@ export function redirect(path: string, options: { readonly external?: boolean; r
   if (options.external) {
     const url = URL.canParse(path) ? new URL(path) : null;
     if (url?.protocol !== "https:" && url?.protocol !== "http:") {
-      throw new TypeError(`redirect(): ${JSON.stringify(path)} is not an absolute http or https URL.`);
+      throw new TypeError(
+        `redirect(): ${JSON.stringify(path)} is not an absolute http or https URL. Pass one with { external: true }, or a ` +
+          "path of this site without it.",
+      );
     }
     return new Redirect(url.href, false);
   }

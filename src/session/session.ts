@@ -89,7 +89,8 @@ export const session: Session = Object.freeze<Session>({
     const context = requireContext("session.require()");
     if (!roles.every((role) => typeof role === "string")) {
       throw new TypeError(
-        'session.require: every role must be a string. Pass them one by one: require("admin", "editor").',
+        `session.require: every role must be a string. Received: ${roles.map((role) => typeof role).join(", ")}. Pass ` +
+          'roles one by one: require("admin", "editor").',
       );
     }
     const user = currentUser<T>(context);

@@ -23,7 +23,10 @@ const EXPECTED = {
   offCurve: valueError("The passkey's public key is not a point of P-256."),
   raw: valueError("The passkey's signature is not a DER signature of P-256."),
   truncatedKey: valueError("The COSE key cannot be used: it is not one CBOR map."),
-  keyAsText: { name: "TypeError", message: "cose_to_raw_point: the key must be bytes (a Uint8Array)." },
+  keyAsText: {
+    name: "TypeError",
+    message: "cose_to_raw_point: the key must be bytes (a Uint8Array). Received: string.",
+  },
   totp: "287082",
   code: [true, false],
   password: [true, false],
