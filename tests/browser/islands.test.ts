@@ -127,7 +127,7 @@ describe("calls", () => {
     expect(urls).toEqual(Array(3).fill("/prefix/__web/rpc/login"));
   });
 
-  test("carry the CSRF token of the page, and are repeated once with a fresh one", async () => {
+  test("contain the CSRF token of the page, and are repeated once with a new token after a 403", async () => {
     const tokens: unknown[] = [];
     fixture.server.rpc = (request, response) => {
       tokens.push(request.headers["x-csrf-token"]);
@@ -162,9 +162,13 @@ describe("calls", () => {
     });
 
     test.each([
-      ['{"error":{"code":"conflict","message":"No more.","details":{}}}\n', "3 conflict: No more."],
-      ["", "3 internal: countdown: the stream ended early"],
-    ])("end with an error after the values before it: %s", async (last, text) => {
+      [
+        "the function throws",
+        '{"error":{"code":"conflict","message":"No more.","details":{}}}\n',
+        "3 conflict: No more.",
+      ],
+      ["the response ends early", "", "3 internal: countdown: the stream ended early"],
+    ])("end with an error after the received values if %s", async (_, last, text) => {
       fixture.server.rpc = (_, response) => void response.writeHead(200).end(`{"chunk":3}\n${last}`);
       await page.goto(fixture.pageOf("{0}", countdown()));
       await expect.poll(shown).toBe(text);

@@ -140,7 +140,7 @@ describe("a page that cannot open an event stream", () => {
     ["a firewall responds with 403", 403, "text/html"],
     ["a captive portal responds with a page", 200, "text/html"],
     ["the response is empty", 204, "text/plain"],
-  ])("polls instead: %s", async (_, status, type) => {
+  ])("polls instead if %s", async (_, status, type) => {
     live.onRequest = (response, { endpoint }) => {
       if (endpoint === "live") response.writeHead(status, { "content-type": type }).end();
       return endpoint === "live";

@@ -81,7 +81,7 @@ describe("the rate store in Redis, with the clock of Redis", () => {
     await expect.poll(() => store.take("a"), { timeout: 5_000 }).toBe(0);
   });
 
-  it("sets an expiry on every key, after which it does not count any more", async () => {
+  it("sets an expiry of at most two windows on every key", async () => {
     const client = server.client();
     await client.flushall();
     const store = openRedis({ calls: 5, seconds: 1 });

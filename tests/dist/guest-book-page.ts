@@ -3,7 +3,7 @@
  */
 import type { Browser, Page, Response } from "playwright-core";
 
-/** An open page, and what was observed on it. */
+/** An open page, with its recorded problems, document loads and scripts. */
 export interface GuestBookPage {
   readonly page: Page;
   /** The errors that the page threw, and the errors and warnings in its console. */

@@ -101,7 +101,7 @@ describe("the new project", () => {
     expect(await shop.run("npm", "test")).toMatch(/Tests.+2 passed/);
   });
 
-  it("passes its own type check, which a wrong call does not", async () => {
+  it("passes its own type check, which rejects a wrong call", async () => {
     await shop.run("npm", "run", "check");
     shop.write("src/wrong.ts", 'import { greet } from "./greetings.server.ts";\nexport const wrong = greet(1);\n');
     await expect(shop.run("npm", "run", "check")).rejects.toThrow("src/wrong.ts(2,28): error TS2345");
@@ -149,7 +149,7 @@ describe("the folder of the new project", () => {
     await expect(runNew(here, ".")).rejects.toThrow(". is not empty: it contains ");
   });
 
-  it("cannot be a folder with files, which is not changed", async () => {
+  it("cannot be a folder with files, and such a folder is not changed", async () => {
     const full = join(folder.dir, "full");
     mkdirSync(full);
     writeFileSync(join(full, "notes.txt"), "mine");
@@ -167,7 +167,7 @@ describe("the folder of the new project", () => {
       ["my", "shop"],
       "Too many arguments for tsweb new: shop. It takes one folder. Quote a name that contains a space.",
     ],
-  ])("must be named as one valid folder: %j", async (args, message) => {
+  ])("is not created for the invalid arguments %j", async (args, message) => {
     const before = readdirSync(folder.dir);
     const error: Error = await runNew(folder.dir, ...args).then(
       () => new Error("The project was created."),

@@ -85,7 +85,7 @@ const lists = listsIn(section);
 const steps = lists.flat().filter((step) => step !== null);
 
 describe("the paths through the code in CONTRIBUTING.md", () => {
-  test("are four lists, numbered from 1, of items with a file, a function and what it does", () => {
+  test("are four lists, numbered from 1, whose items have a file, a function and a description", () => {
     expect(lists.length).toBe(4);
     for (const list of lists) expect(list.map((step) => step?.number)).toEqual(list.map((_, index) => index + 1));
   });

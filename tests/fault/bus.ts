@@ -22,7 +22,7 @@ export interface ControllableServer {
 
 /** One bus to be tested. */
 export interface BusFaultFixture {
-  /** Starts a server that stores what it acknowledges on disk, with this password if there is one. */
+  /** Starts a server that stores acknowledged messages on disk. If there is a password, the server requires it. */
   start(password?: string): Promise<ControllableServer>;
   open(url: string, log: Logger): Bus;
   /** Ends the subscriptions of all listeners, without ending any other connection. */

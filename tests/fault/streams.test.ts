@@ -82,7 +82,7 @@ const DISCONNECTS: Readonly<Record<string, (socket: Socket) => unknown>> = {
 };
 
 describe.each(Object.entries(DISCONNECTS))("a client that %s", (_, disconnect) => {
-  it.each(POINTS)("ends the generator within a second: %s", async (point) => {
+  it.each(POINTS)("ends within a second a generator that pauses %s", async (point) => {
     const { socket, key } = await openAndPause(point);
     const disconnectedAtMs = Date.now();
     disconnect(socket);
@@ -100,8 +100,8 @@ describe.each(Object.entries(DISCONNECTS))("a client that %s", (_, disconnect) =
 
 describe("a stream whose client stays connected", () => {
   it.each([
-    ["its last value", "nowhere", ["completed", "finally", "disposed"], /"done":true/],
-    ["an error", "nowhere, and throws", ["finally", "disposed"], /"error":\{"code":"conflict"/],
+    ["its last value", "at no point", ["completed", "finally", "disposed"], /"done":true/],
+    ["an error", "at no point, and throws", ["finally", "disposed"], /"error":\{"code":"conflict"/],
   ])(
     "ends with %s, without aborting its signal, and the connection stays usable",
     async (_, point, events, lastLine) => {

@@ -61,7 +61,7 @@ function generateBytes(random: FuzzRandom): Buffer {
   return random.chance(0.7) ? random.mutate(Buffer.from(valid)) : Buffer.from(valid);
 }
 
-/** Sends bytes, and returns what was received until the server stopped sending or the connection was closed. */
+/** Sends bytes, and returns the text that was received until the server stopped sending or the connection was closed. */
 function exchange(address: string, bytes: Buffer): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(Number(new URL(address).port), "127.0.0.1", () => socket.write(bytes));

@@ -1,5 +1,5 @@
 /**
- * Renders pages without a server and returns their responses and what was logged.
+ * Renders pages without a server and returns their responses and log lines.
  */
 import { h } from "preact";
 import { runInContext } from "../../src/http/index.ts";

@@ -1,5 +1,6 @@
 /**
- * Compares what readers received with what the bus stores, and that with what was published.
+ * Compares the messages that readers received with those that the bus stores, and the stored messages with the published
+ * ones.
  */
 
 /** A kind of fault. */

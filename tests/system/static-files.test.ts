@@ -47,8 +47,8 @@ describe("the caching of a file", () => {
     expect((await get("/robots.txt")).headers["cache-control"]).toBe("no-cache");
   });
 
-  it.each(["/robots.txt", "script"])("avoids sending %s again if it has not changed", async (path) => {
-    const url = path === "script" ? script : path;
+  it.each(["/robots.txt", "a script"])("avoids sending %s again if it has not changed", async (path) => {
+    const url = path === "a script" ? script : path;
     const { headers } = await get(url);
     for (const method of [get, head]) {
       const repeated = await method(url, `If-None-Match: ${headers.etag}`);
@@ -71,14 +71,14 @@ describe("the compression of a file", () => {
     ["br;q=0, gzip", "gzip"],
     ["BR", "br"],
     ["*", "br"],
-    ["identity", undefined],
-    ["br;q=0, gzip;q=0", undefined],
-    ["*;q=0", undefined],
-    ["deflate, zstd", undefined],
-    ["", undefined],
+    ["identity", "none"],
+    ["br;q=0, gzip;q=0", "none"],
+    ["*;q=0", "none"],
+    ["deflate, zstd", "none"],
+    ["", "none"],
   ])("for Accept-Encoding %j is %s", async (accepted, encoding) => {
     const { status, headers } = await get(script, `Accept-Encoding: ${accepted}`);
-    expect([status, headers["content-encoding"], headers.vary]).toEqual([200, encoding, "Accept-Encoding"]);
+    expect([status, headers["content-encoding"] ?? "none", headers.vary]).toEqual([200, encoding, "Accept-Encoding"]);
   });
 
   it("results in a different ETag for each coding", async () => {

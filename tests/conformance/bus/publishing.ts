@@ -40,7 +40,7 @@ export function publishingTests(getBuses: () => OpenBuses): void {
       }
     });
 
-    it("in positions of one length, which compare in the order of the messages", async () => {
+    it("in the positions, which have one length and sort like the messages", async () => {
       const { bus, other } = getBuses();
       const channel = uniqueChannel();
       const positions = [await endOf(bus, channel), ...(await publishNumbers(bus, channel, 120))];

@@ -92,7 +92,7 @@ export function readingTests(getBuses: () => OpenBuses): void {
       expect(received).toEqual(Array.from({ length: 200 }, (_, at) => String(at)));
     });
 
-    it("the channel of exactly this name, also if the name has special characters", async () => {
+    it("only the messages of the channel with exactly the requested name, also with special characters", async () => {
       const { bus, other } = getBuses();
       const unusual = [
         "*",
