@@ -85,7 +85,7 @@ function checkClientData({ client_data_json, expected_challenge, expected_origin
   // The same key signs registrations. A recorded registration must not pass as a sign-in.
   if (clientData.type !== "webauthn.get") throw new ValueError("The passkey's client data are not of a sign-in.");
 
-  // A recorded sign-in answers another challenge (replay attack).
+  // A recorded sign-in contains an earlier challenge (replay attack).
   if (!isExpectedChallenge(clientData.challenge, expected_challenge)) {
     throw new ValueError("The passkey answered another challenge.");
   }

@@ -4,7 +4,7 @@ import { getPageData } from "./page-data.ts";
 let token = document.querySelector<HTMLMetaElement>(`meta[name="${CSRF_META}"]`)?.content;
 
 /**
- * Sends a call and returns the response, whatever its status.
+ * Sends a call and returns the response, regardless of its status.
  *
  * The call carries the page's CSRF token. If the response is 403 and carries a fresh token, another tab has signed
  * in since the page was loaded: the call is sent once more, with the fresh token.

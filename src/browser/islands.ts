@@ -21,7 +21,7 @@ getPageData().views.forEach(async (view, index) => {
     const module = await import(/* @vite-ignore */ view.src);
     hydrateIsland(module[view.name], view, index);
   } catch (cause) {
-    // The other views are hydrated all the same.
+    // The other views are still hydrated.
     reportError(new Error(`Cannot start view ${view.name}`, { cause }));
   }
 });

@@ -117,7 +117,7 @@ describe("a stream", () => {
     });
   });
 
-  test("that a proxy answers throws an error by its status", async () => {
+  test("that receives the response of a proxy throws an error with the code of its status", async () => {
     const { stream } = await server.load();
     server.respond = ({ response }) => response.writeHead(504).end("<h1>proxy</h1>");
     expect(await rejectionFieldsOf(collect(stream("f", [])()))).toMatchObject({ code: "timeout" });

@@ -27,7 +27,7 @@ export function completeEdits(): Plugin {
 
 /**
  * Returns a function that compares the files of modules with what Vite was notified of last, and notifies it of each
- * difference. The watcher can lose a file for good: one that was deleted while it waited for the end of a write, all
+ * difference. The watcher can lose a file permanently: one that was deleted while it waited for the end of a write, all
  * files of a folder that was deleted and created again at once, and a file whose time was set back.
  */
 function missedEditsCheck({ watcher, environments }: ViteDevServer): () => void {
@@ -42,7 +42,7 @@ function missedEditsCheck({ watcher, environments }: ViteDevServer): () => void 
   };
   watcher.on("all", (_event, file) => notified.set(normalizePath(file), fileVersion(file)));
   watcher.on("unlinkDir", (file) => {
-    // The watcher takes a file for a folder when it was deleted while the watcher waited for the end of a write.
+    // The watcher reports a file as a folder if it was deleted while the watcher waited for the end of a write.
     if (graphs().some(({ fileToModulesMap }) => fileToModulesMap.has(normalizePath(file)))) notify("unlink", file);
   });
   return () => {

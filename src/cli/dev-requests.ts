@@ -2,7 +2,7 @@ import type { EventEmitter } from "node:events";
 import type { NodeHandler } from "../adapters/index.ts";
 import { EDITS_PATH } from "./dev-assets.ts";
 
-/** How long after an edit Vite may not have noticed it yet. */
+/** How long Vite may take to detect an edit. */
 const SETTLE_MS = 500;
 
 /**

@@ -10,7 +10,7 @@ export interface ModuleGraph {
 /**
  * Returns the style sheets that a module imports, directly or through other modules, in the order in which they run.
  *
- * @param follow returns whether to look into an imported module. Default: every one
+ * @param follow returns whether the imports of an imported module are included. Default: of every module
  */
 export function styleSheetsOf(id: string, graph: ModuleGraph, follow: (id: string) => boolean = () => true): string[] {
   const sheets = new Set<string>();

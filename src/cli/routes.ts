@@ -15,8 +15,8 @@ export async function printRoutes(root: string): Promise<void> {
 /** The mark of a parameter, by how much of it is checked. */
 const COVERAGE_MARKS: Readonly<Record<CheckCoverage, string>> = { full: "", partial: "~", none: "*" };
 
-const UNCHECKED = `  ${COVERAGE_MARKS.none} Not checked: the function receives whatever a caller sends. Annotate it int, float, number or boolean,
-    give it a schema with server({ validate }, …), or check it in the function.`;
+const UNCHECKED = `  ${COVERAGE_MARKS.none} Not checked: the function receives any value that a caller sends. Annotate it int, float, number or boolean,
+    validate it with a schema, server({ validate }, …), or check it in the function.`;
 
 const STRICT_HINT = " new App({ strict: true }) checks more types.";
 

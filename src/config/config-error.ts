@@ -1,13 +1,13 @@
-/** What is wrong with one environment variable. */
+/** The problem of one environment variable. */
 export interface ConfigProblem {
   readonly variable: string;
-  /** What is wrong, with the received value; never with the value of a secret or of a URL that may contain one. */
+  /** The problem, with the received value; never with the value of a secret or of a URL that may contain one. */
   readonly problem: string;
   /** How to fix it. */
   readonly fix: string;
 }
 
-/** Thrown when the environment is invalid. It lists the problems of all variables at once. */
+/** Thrown when the environment is invalid. Its message lists the problems of all variables, each with its fix. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 

@@ -33,7 +33,7 @@ export interface Config {
   readonly workers: number;
 }
 
-/** What the configuration depends on besides the environment. */
+/** The input of the configuration besides the environment. */
 export interface ConfigOptions {
   /** Whether this is a built application. It runs in production mode unless `WEB_ENV=development`. */
   readonly built: boolean;

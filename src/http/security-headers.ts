@@ -44,7 +44,7 @@ export interface SecurityOptions {
 /** The security headers as pairs of name and value. A response that already has one of them keeps its own. */
 export type SecurityHeaders = readonly (readonly [string, string])[];
 
-/** What the default security headers depend on. */
+/** The conditions of the default security headers. */
 export interface SecurityEnvironment {
   /** Whether this is the development server. */
   readonly development: boolean;

@@ -48,7 +48,7 @@ describe("channel", () => {
     await expect(issueFeed(app, name)).rejects.toThrow(/^channel: the name of a channel must/);
   });
 
-  it("fails after 2 s when the bus does not answer, while other requests are served", async () => {
+  it("fails after 2 s when the bus does not respond, while other requests are served", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       bus.isHanging = true;

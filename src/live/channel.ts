@@ -23,11 +23,12 @@ const POSITION_TIMEOUT_MS = 2_000;
  *   before, if access is restricted.
  * @param load loads the data that the page shows. The result is then `[feed, data]`.
  * @throws TypeError for an invalid name
- * @throws Error outside a request, or when the bus does not answer within 2 seconds
+ * @throws Error outside a request, or when the bus does not respond within 2 seconds
  * @see docs/protocol.md 10.2
  * @example const [feed, messages] = await channel("room:1", () => db.messages("room:1"));
  */
 export function channel<T = never>(name: string): Promise<Feed<T>>;
+/** Resolves with a feed and the result of `load`, which is called after the feed was issued. */
 export function channel<T = never, R = unknown>(
   name: string,
   load: () => R | Promise<R>,

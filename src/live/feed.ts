@@ -6,11 +6,11 @@ import type { Position } from "./bus/index.ts";
 /** The lifetime of a feed, in seconds: 24 hours. @see docs/protocol.md 10.2 */
 export const FEED_LIFETIME_SECONDS = 24 * 60 * 60;
 
-/** What a feed grants: to receive the messages of a channel, from a position on. */
+/** The content of a feed: the permission to receive the messages of a channel, from a position on. */
 export interface FeedPayload {
   readonly channel: string;
   readonly position: Position;
-  /** The id of the sign-in that the feed is issued to; `null` if nobody is signed in. */
+  /** The id of the sign-in that the feed is issued to; `null` for a signed-out client. */
   readonly sid: string | null;
   /** In seconds since the Unix epoch. */
   readonly issuedAt: number;
@@ -18,7 +18,7 @@ export interface FeedPayload {
 
 /** The request that presents a feed. */
 export interface FeedPresenter {
-  /** The id of the request's sign-in; `null` if nobody is signed in. */
+  /** The id of the request's sign-in; `null` for a signed-out client. */
   readonly sid: string | null;
   /** In seconds since the Unix epoch. */
   readonly now: number;

@@ -75,7 +75,7 @@ export class LiveUpdates {
     if (!isEventStream && path !== POLL_PATH) return null;
     if (this.#isDraining) {
       const headers = { "retry-after": "1", ...CONNECTION_CLOSE };
-      return textResponse(503, "This process is stopping. Retry: another process answers.\n", headers);
+      return textResponse(503, "This process is stopping. Retry: another process will respond.\n", headers);
     }
     if (!isEventStream) this.#countPoll(context.address);
     const request = readSubscriptionRequest(context);

@@ -1,7 +1,7 @@
 import { pino } from "pino";
 import { serializeError } from "./serialize-error.ts";
 
-/** The log of an application. Each method takes the fields of a line first, and then its message. */
+/** The log of an application. Each method writes one line with these fields and this message. */
 export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

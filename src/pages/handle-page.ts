@@ -8,8 +8,8 @@ import { type PageSettings, renderDocument } from "./render-document.ts";
 /**
  * Handles the request of a page: runs the page function and renders its result.
  *
- * `NotFound` and the `RPCError`s `not_found`, `forbidden` and `unauthenticated` are answered with 404, 403 and 401. Any
- * other error is answered with 500, and logged with its stack and the request id.
+ * For `NotFound` and the `RPCError`s `not_found`, `forbidden` and `unauthenticated`, the status is 404, 403 or 401. For any
+ * other error it is 500, and the error is logged with its stack and the request id.
  *
  * @see docs/protocol.md 11.1 to 11.3
  */

@@ -12,7 +12,7 @@ import { callerErrorOfFunction, errorJson } from "../rpc/index.ts";
 import type { RouteDefinition } from "./route.ts";
 
 /**
- * Handles the request of a route. An error is answered in JSON, as the errors of server functions are.
+ * Handles the request of a route. An error becomes a JSON response, as for server functions.
  *
  * @see docs/protocol.md 11.4
  */

@@ -66,6 +66,7 @@ export function pageOf(value: unknown): PageDefinition | undefined {
  * @example export const home = page("/", { title: "Home" }, () => <h1>Hello</h1>);
  */
 export function page<const Path extends string>(path: Path, fn: PageFunction<Path>): Page<Path>;
+/** Declares a page with options: a title, a language, a layout or security headers, see {@link PageOptions}. */
 export function page<const Path extends string>(path: Path, options: PageOptions, fn: PageFunction<Path>): Page<Path>;
 export function page(path: string, ...args: readonly unknown[]): Page {
   const [first, second, source] = args;

@@ -90,7 +90,7 @@ describe("a route", () => {
     expect(second.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
   });
 
-  it("answers HEAD without the body", async () => {
+  it("responds to HEAD without the body", async () => {
     const response = await sendRequest("GET /a", () => new Response("body"), "/a", { method: "HEAD" });
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
@@ -105,7 +105,7 @@ describe("a route", () => {
     [new RPCError("conflict", "Taken."), 409, "conflict"],
     [new TypeError("No."), 422, "validation_error"],
     [new Error("the password is hunter2"), 500, "internal"],
-  ] as const)("answers an error in JSON: %s", async (error, status, code) => {
+  ] as const)("responds to an error with JSON: %s", async (error, status, code) => {
     const response = await sendRequest("GET /a", () => Promise.reject(error), "/a");
     const body = await response.text();
     expect(response.status).toBe(status);
@@ -114,7 +114,7 @@ describe("a route", () => {
   });
 
   it.each([undefined, null, "text", { status: 200 }])(
-    "answers 500 if it returns %j instead of a Response",
+    "responds with 500 if it returns %j instead of a Response",
     async (result) => {
       const response = await sendRequest("GET /a", () => result as unknown as Response, "/a");
       expect(response.status).toBe(500);
@@ -122,7 +122,7 @@ describe("a route", () => {
     },
   );
 
-  it("answers 500 if it returns a response that cannot be sent", async () => {
+  it("responds with 500 if it returns a response that cannot be sent", async () => {
     const upstream = createServer(({ url }, response) => {
       if (url === "/public") response.setHeader("cache-control", "public");
       response.end("x");
@@ -161,7 +161,7 @@ describe("a route", () => {
 });
 
 describe("a route whose client has disconnected", () => {
-  it("answers 400 without a log line for an abort, and answers errors of its own as usual", async () => {
+  it("responds with 400 and logs nothing for an abort, and handles other errors as usual", async () => {
     const disconnected = new AbortController();
     disconnected.abort();
     const waiting = async ({ signal }: Request) => {

@@ -3,7 +3,7 @@ import type { PageSource } from "../protocol/index.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-/** The methods of routes. HEAD is answered by the route of GET, without the body. */
+/** The methods of routes. The route of GET also handles HEAD; its body is not sent. */
 export type RouteMethod = (typeof METHODS)[number];
 
 /** The pattern of a route: `POST /hooks/stripe`, `GET /files/:name`. */

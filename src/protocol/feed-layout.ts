@@ -12,7 +12,7 @@ export type FeedLines = readonly [header?: string, position?: string, channel?: 
 export interface FeedText {
   /** In seconds since the Unix epoch. */
   readonly expiresAt: number;
-  /** Identifies the sign-in that the feed is valid for, in base64url; `null`: the feed is valid for everybody. */
+  /** Identifies the sign-in that the feed is valid for, in base64url; `null`: the feed is valid for every client. */
   readonly tag: string | null;
   readonly position: string;
   readonly channel: string;

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 
 /**
- * What a page or a component returns: elements, text, nothing, or an array of these. Never a promise. A type of the
+ * The result of a page or a component: elements, text, nothing, or an array of these. Never a promise. A type of the
  * server's pages and of the browser's views.
  */
 // biome-ignore lint/suspicious/noExplicitAny: an element of any component

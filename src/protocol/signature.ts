@@ -40,14 +40,14 @@ export interface Signature {
   readonly shapes?: readonly TypeShape[];
 }
 
-/** Where a page or a route is declared. */
+/** The location at which a page or a route is declared. */
 export interface PageSource {
   /** The module, relative to the project's root, with forward slashes. */
   readonly file: string;
   readonly line: number;
 }
 
-/** Where a view is declared. The browser imports it by these two values. */
+/** The export that declares a view. The browser imports it by these two values. */
 export interface ViewSource {
   /** The module, relative to the project's root, with forward slashes. */
   readonly file: string;

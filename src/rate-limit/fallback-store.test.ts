@@ -26,7 +26,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("a FallbackRateStore whose shared store answers", () => {
+describe("a FallbackRateStore whose shared store responds", () => {
   it("returns the result of the shared store", async () => {
     const { rate, logged } = openStore((key) => (key === "many" ? 17.5 : 0));
     for (let call = 0; call < 5; call++) expect(await rate.take("few")).toBe(0);
@@ -54,7 +54,7 @@ describe("a FallbackRateStore whose shared store is unreachable", () => {
     rate.close();
   });
 
-  it("delays the first call by 250 ms when the shared store never answers, and no further call", async () => {
+  it("delays the first call by 250 ms when the shared store never responds, and no further call", async () => {
     const { rate, logged } = openStore(never);
     let wait: number | undefined;
     void Promise.resolve(rate.take("a")).then((answer) => {
@@ -79,7 +79,7 @@ describe("a FallbackRateStore whose shared store is unreachable", () => {
     rate.close();
   });
 
-  it("probes the shared store once a second, and uses it again after its first answer", async () => {
+  it("probes the shared store once a second, and uses it again after its first response", async () => {
     let isUnreachable = true;
     const { rate, shared, logged } = openStore(() => (isUnreachable ? Promise.reject(new Error("unreachable")) : 42));
     expect(await rate.take("a")).toBe(0);
@@ -93,7 +93,7 @@ describe("a FallbackRateStore whose shared store is unreachable", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("sends one probe at a time to a shared store that never answers", async () => {
+  it("sends one probe at a time to a shared store that never responds", async () => {
     const { rate, shared } = openStore(never);
     void rate.take("a");
     await vi.advanceTimersByTimeAsync(60_000);
@@ -142,7 +142,7 @@ describe("a FallbackRateStore whose shared store is unreachable", () => {
   });
 });
 
-it("accepts an answer that arrived in time but was not read because the process was busy", async () => {
+it("accepts a response that arrived in time but was not read because the process was busy", async () => {
   vi.useRealTimers();
   const { rate, logged } = openStore(
     () =>
@@ -159,7 +159,7 @@ it("accepts an answer that arrived in time but was not read because the process 
 });
 
 describe("the start of a FallbackRateStore", () => {
-  it("waits for the shared store to answer, and logs at once when it is unreachable", async () => {
+  it("waits for the shared store to respond, and logs at once when it is unreachable", async () => {
     const good = openStore(() => 0);
     await good.rate.start();
     expect(good.logged()).toEqual([]);
@@ -169,7 +169,7 @@ describe("the start of a FallbackRateStore", () => {
     bad.rate.close();
   });
 
-  it("continues after a second without an answer", async () => {
+  it("continues after a second without a response", async () => {
     const { rate, logged } = openStore(never);
     const started = rate.start();
     await vi.advanceTimersByTimeAsync(1_001);

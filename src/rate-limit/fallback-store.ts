@@ -22,7 +22,7 @@ const PROBE_KEY = "(probe)";
 
 /** The two stores of a {@link FallbackRateStore}. */
 export interface FallbackRateStoreOptions {
-  /** The store that several processes share. It may fail, or never answer. */
+  /** The store that several processes share. It may reject, or never settle. */
   readonly shared: RateStore;
   /** The store of this process. */
   readonly local: RateStore;
@@ -33,8 +33,8 @@ export interface FallbackRateStoreOptions {
  * Counts in a store that processes share, and in this process alone while the shared store is unreachable.
  *
  * No call fails because of the shared store, and none waits for it longer than 250 ms. The first call that
- * gets an error, or no answer in time, switches all further calls to the local store. From then on the
- * shared store is probed once a second, independently of calls, until it answers. The delay doubles each
+ * gets an error, or no response in time, switches all further calls to the local store. From then on the
+ * shared store is probed once a second, independently of calls, until it responds. The delay doubles each
  * time that the store becomes unreachable again within a minute, up to a minute, so that an unstable store
  * does not fill the log.
  *
@@ -115,7 +115,7 @@ export class FallbackRateStore implements RateStore {
 
   async #probe(): Promise<void> {
     try {
-      // Without a timeout: a store that hangs answers when it continues, or its connection is closed.
+      // Without a timeout: a store that hangs responds when it continues, or its connection is closed.
       await this.#shared.take(PROBE_KEY);
     } catch {
       return this.#scheduleProbe(); // still unreachable, which was logged before
@@ -126,14 +126,15 @@ export class FallbackRateStore implements RateStore {
   }
 }
 
-/** Rejects if an answer takes longer than a number of milliseconds. */
-function withTimeout(answer: number | Promise<number>, timeoutMs: number): Promise<number> {
+/** Rejects if a response takes longer than a number of milliseconds. */
+function withTimeout(response: number | Promise<number>, timeoutMs: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    const rejectLate = () => reject(new Error(`The shared rate limit store did not answer within ${timeoutMs} ms.`));
-    // If this process was busy itself, the answer may be in the socket's buffer. The event loop reads it
+    const rejectWithTimeout = () =>
+      reject(new Error(`The shared rate limit store did not respond within ${timeoutMs} ms.`));
+    // If this process was busy itself, the response may be in the socket's buffer. The event loop reads it
     // before it runs `setImmediate` callbacks.
-    const timer = setTimeout(() => setImmediate(rejectLate), timeoutMs);
-    Promise.resolve(answer)
+    const timer = setTimeout(() => setImmediate(rejectWithTimeout), timeoutMs);
+    Promise.resolve(response)
       .finally(() => clearTimeout(timer))
       .then(resolve, reject);
   });

@@ -1,6 +1,6 @@
 import type { Logger } from "../logging/index.ts";
 
-/** What a {@link ReachabilityLog} logs. */
+/** The options of a {@link ReachabilityLog}. */
 export interface ReachabilityLogOptions {
   /** The name of the service, as the log line starts: `Redis` or `NATS`. */
   readonly service: string;

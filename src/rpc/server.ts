@@ -101,6 +101,7 @@ export function definitionOf(value: unknown): FunctionDefinition | undefined {
  * @example export const add = server((a: int, b: int) => a + b);
  */
 export function server<F extends AnyFunction>(fn: F): ServerFunctionOf<F>;
+/** Declares a server function with options: a required sign-in, a time limit or schemas, see {@link ServerOptions}. */
 export function server<F extends AnyFunction>(options: ServerOptions, fn: F): ServerFunctionOf<F>;
 export function server(...args: readonly unknown[]): unknown {
   const [first, second, compiled] = args;

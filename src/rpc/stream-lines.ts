@@ -12,7 +12,7 @@ export interface Line {
 /** Ends a stream that has no reader any more. */
 const EMPTY_LAST_LINE: Line = { text: "", isLast: true };
 
-/** What a streaming function returns. */
+/** The result of a streaming function. */
 export type AnyGenerator = AsyncGenerator<unknown> | Generator<unknown>;
 
 /** Runs the generator of a streaming call and returns its values as lines. */

@@ -1,7 +1,7 @@
 import type { PageDefinition, RouteDefinition } from "../pages/index.ts";
 import type { FunctionDefinition } from "../rpc/index.ts";
 
-/** What an application serves, for tools that describe it. */
+/** The functions, pages and routes of an application, for tools that describe it. */
 export interface Inspection {
   readonly title: string;
   /** The path below which it is served: empty, or `/shop`. */

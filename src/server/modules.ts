@@ -4,7 +4,7 @@ import { definitionOf, type FunctionDefinition } from "../rpc/index.ts";
 /** A module of an application: `import * as accounts from "./accounts.server.ts"`. */
 export type Module = Readonly<Record<string, unknown>>;
 
-/** What the modules of an application serve. */
+/** The functions, pages and routes that the modules of an application export. */
 export interface Listing {
   readonly functions: ReadonlyMap<string, FunctionDefinition>;
   readonly pages: readonly PageDefinition[];
@@ -12,7 +12,7 @@ export interface Listing {
 }
 
 /**
- * Returns what the modules of an application serve.
+ * Returns the functions, pages and routes that the modules of an application export.
  *
  * @throws Error for two functions of one name, for two pages or routes of one path and method, for a function that is
  *   exported under another name than its own, and for a module that serves nothing. The message names the files.

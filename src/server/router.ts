@@ -1,7 +1,7 @@
 import { addRoute, createRouter, findRoute } from "rou3";
 import type { PageDefinition, RouteDefinition } from "../pages/index.ts";
 
-/** What handles a path. */
+/** The page or route of a path. */
 export type RouteMatch =
   | { readonly kind: "page"; readonly page: PageDefinition; readonly params: PathParams }
   | { readonly kind: "route"; readonly route: RouteDefinition; readonly params: PathParams }
@@ -36,7 +36,7 @@ export function createAppRouter(pages: readonly PageDefinition[], routes: readon
   };
 }
 
-/** rou3 returns parameters as they are in the path. Malformed paths were rejected before. */
+/** Decodes the parameters of a path, which rou3 returns percent-encoded. Malformed paths were rejected before. */
 function decodeParams(params: PathParams): PathParams {
   for (const [name, value] of Object.entries(params)) {
     if (value?.includes("%")) params[name] = decodeURIComponent(value);

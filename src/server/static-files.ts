@@ -1,6 +1,6 @@
-import type { Stats } from "node:fs";
-import { stat } from "node:fs/promises";
-import { join } from "node:path";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open, realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { HandlerResponse, InboundRequest } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
@@ -30,10 +30,18 @@ const YEAR_SECONDS = 31_536_000;
 const EXTENSIONS = { br: ".br", gzip: ".gz" } as const;
 const CODINGS = ["br", "gzip"] as const;
 
-/** A file as it is sent: itself, or its compressed copy. */
-interface Representation {
+/** With `O_NONBLOCK`, which Windows lacks, opening a named pipe does not wait for a writer. */
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/** An open file. The code that receives it closes the handle. */
+interface OpenFile {
   readonly path: string;
+  readonly handle: FileHandle;
   readonly stats: Stats;
+}
+
+/** A file as it is sent: itself, or its compressed copy. */
+interface Representation extends OpenFile {
   readonly coding: (typeof CODINGS)[number] | null;
 }
 
@@ -47,37 +55,45 @@ export function createStaticFiles(files: readonly string[], options: StaticFiles
   const publicFiles = new Set(files.filter(isPublic));
   const dir = options.dir ?? fileURLToPath(new URL("./client/", import.meta.url));
   const onFailed = (err: Error) => options.log.error({ err }, "A file could not be sent");
+  let root: Promise<string> | undefined;
   return {
     handle(inbound, path) {
       if (inbound.method !== "GET" && inbound.method !== "HEAD") return null;
       const file = path.includes("%") ? decodeURIComponent(path) : path; // malformed paths were rejected before
-      return publicFiles.has(file) ? respondWithFile(inbound, { dir, file, onFailed }) : null;
+      if (!publicFiles.has(file)) return null;
+      root ??= realpath(dir).catch(() => {
+        root = undefined; // the folder is missing; it may exist for the next request
+        return dir;
+      });
+      return respondWithFile(inbound, { dir, root, file, onFailed });
     },
   };
 }
 
 /** Hidden files such as `.env` are never served, also when they were copied from `public/`. @see RFC 8615 */
 function isPublic(file: string): boolean {
-  return file.split("/").every((name) => !name.startsWith(".") || name === ".well-known");
+  return file.split(/[/\\]/).every((name) => !name.startsWith(".") || name === ".well-known");
 }
 
 interface RequestedFile {
   readonly dir: string;
+  /** The path of the folder without symbolic links. */
+  readonly root: Promise<string>;
   readonly file: string;
   readonly onFailed: (error: Error) => void;
 }
 
 async function respondWithFile(
   inbound: InboundRequest,
-  { dir, file, onFailed }: RequestedFile,
+  { dir, root, file, onFailed }: RequestedFile,
 ): Promise<HandlerResponse | null> {
   const mediaType = mediaTypeOf(file);
   const range = inbound.method === "GET" ? inbound.header("range") : null;
   const isRanged = range?.startsWith("bytes=") ?? false;
   const codings = isCompressible(mediaType) && !isRanged ? inbound.header("accept-encoding") : null;
-  const chosen = await findRepresentation(join(dir, file), codings);
+  const chosen = await openRepresentation(join(dir, file), codings, await root);
   if (!chosen) return null; // it was deleted after the build
-  const { path, stats, coding } = chosen;
+  const { path, handle, stats, coding } = chosen;
   const { size } = stats;
   const validators = validatorsOf(chosen);
   const shared = {
@@ -90,10 +106,14 @@ async function respondWithFile(
     ifNoneMatch: inbound.header("if-none-match"),
     ifModifiedSince: inbound.header("if-modified-since"),
   };
-  if (isNotModified(conditions, validators)) return { status: 304, headers: shared, body: null };
+  if (isNotModified(conditions, validators)) {
+    await handle.close();
+    return { status: 304, headers: shared, body: null };
+  }
 
   const part = requestedRange({ range, ifRange: inbound.header("if-range") }, { size, ...validators });
   if (part === "unsatisfiable") {
+    await handle.close();
     return { status: 416, headers: { "content-range": `bytes */${size}`, "cache-control": "no-cache" }, body: null };
   }
   const { start, end } = part ?? { start: 0, end: size - 1 };
@@ -104,22 +124,47 @@ async function respondWithFile(
     ...(part ? { "content-range": `bytes ${start}-${end}/${size}` } : {}),
     ...shared,
   };
-  return { status: part ? 206 : 200, headers, body: fileBody(path, { start, end }, onFailed) };
-}
-
-async function findRepresentation(path: string, acceptEncoding: string | null): Promise<Representation | null> {
-  for (const coding of acceptedCodings(acceptEncoding, CODINGS)) {
-    const copy = path + EXTENSIONS[coding];
-    const stats = await statsOf(copy);
-    if (stats) return { path: copy, stats, coding };
+  if (inbound.method === "HEAD") {
+    await handle.close();
+    return { status: 200, headers, body: null };
   }
-  const stats = await statsOf(path);
-  return stats && { path, stats, coding: null };
+  return { status: part ? 206 : 200, headers, body: fileBody({ path, handle }, { start, end }, onFailed) };
 }
 
-async function statsOf(path: string): Promise<Stats | null> {
-  const stats = await stat(path).catch(() => null);
-  return stats?.isFile() ? stats : null;
+async function openRepresentation(
+  path: string,
+  acceptEncoding: string | null,
+  root: string,
+): Promise<Representation | null> {
+  for (const coding of acceptedCodings(acceptEncoding, CODINGS)) {
+    const copy = await openFile(path + EXTENSIONS[coding], root);
+    if (copy) return { ...copy, coding };
+  }
+  const file = await openFile(path, root);
+  return file && { ...file, coding: null };
+}
+
+/**
+ * Opens a file before its headers are made: headers and body are then of one version, even if a deployment replaces
+ * the file meanwhile.
+ *
+ * @returns `null` for a missing file, for anything but a regular file, and for a symbolic link that leads out of the
+ *   folder or to a hidden file
+ */
+async function openFile(path: string, root: string): Promise<OpenFile | null> {
+  const handle = await open(path, OPEN_FLAGS).catch(() => null);
+  if (!handle) return null;
+  try {
+    const stats = await handle.stat();
+    const target = await realpath(path);
+    if (stats.isFile() && target.startsWith(root + sep) && isPublic(target.slice(root.length))) {
+      return { path, handle, stats };
+    }
+  } catch {
+    // It was deleted after it was opened.
+  }
+  await handle.close();
+  return null;
 }
 
 /** Weak entity tags of size, time and coding: the bytes are not read. */

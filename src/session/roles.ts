@@ -1,7 +1,7 @@
 /**
  * Returns whether a user has all required roles.
  *
- * When unsure, the answer is no: a claim that is not an array of strings has no roles. In particular, a string is not
+ * When unsure, it returns `false`: a claim that is not an array of strings has no roles. In particular, a string is not
  * searched, since `"superadmin".includes("admin")` is true.
  *
  * @param claim the claim `roles` of the session, of any type

@@ -118,7 +118,7 @@ describe("the bus in NATS", () => {
     const plain = await NatsServer.start({ jetStream: false });
     try {
       const { bus } = open({ url: plain.url });
-      await expect(bus.position(["a"])).rejects.toThrow(/did not answer within 2 s\..*jetstream/i);
+      await expect(bus.position(["a"])).rejects.toThrow(/did not respond within 2 s\..*jetstream/i);
     } finally {
       await plain.stop();
     }

@@ -147,7 +147,7 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       const pending = [1, 2, 3].map((at) => bus.publish("a", String(at)));
       // Long enough that requests in flight time out and are sent again.
       for (let wait = 0; wait < 3; wait++) {
-        await expect(other.position(["a"])).rejects.toThrow("did not answer within 2 s");
+        await expect(other.position(["a"])).rejects.toThrow("did not respond within 2 s");
       }
       server.resume();
       await Promise.all(pending);
@@ -168,9 +168,9 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       await server.pause();
       const startedAt = performance.now();
       const rejections = [
-        expect(bus.position(["a"])).rejects.toThrow("did not answer within 2 s"),
-        expect(bus.read("a", from, 10)).rejects.toThrow("did not answer within 2 s"),
-        expect(open(server.url).bus.watch("a", () => undefined)).rejects.toThrow("did not answer within 2 s"),
+        expect(bus.position(["a"])).rejects.toThrow("did not respond within 2 s"),
+        expect(bus.read("a", from, 10)).rejects.toThrow("did not respond within 2 s"),
+        expect(open(server.url).bus.watch("a", () => undefined)).rejects.toThrow("did not respond within 2 s"),
       ];
       const lost = expect(bus.publish("a", '"during"')).rejects.toThrow(
         "did not store the message within 10 s; it may or may not be delivered",
@@ -194,8 +194,8 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       const server = await start();
       await server.kill();
       const { bus, lines } = open(server.url);
-      await expect(bus.position(["a"])).rejects.toThrow("did not answer within 2 s");
-      await expect(bus.watch("a", () => undefined)).rejects.toThrow("did not answer within 2 s");
+      await expect(bus.position(["a"])).rejects.toThrow("did not respond within 2 s");
+      await expect(bus.watch("a", () => undefined)).rejects.toThrow("did not respond within 2 s");
       expect(lines.map(({ message }) => message)).toEqual([unreachable]);
       const early = bus.publish("a", "1");
       await server.restart();

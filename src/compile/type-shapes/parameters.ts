@@ -13,7 +13,7 @@ import {
   type TypeNode,
 } from "./shape-context.ts";
 
-/** Where the types of a function's parameters are written. */
+/** The module and the scope in which the types of a function's parameters are written. */
 type ParameterScope = Omit<TypeNode, "node">;
 
 /** Returns a signature with the shape of each parameter that a strict application checks. */

@@ -84,7 +84,7 @@ export interface Bus {
   /**
    * Returns the current end of each channel's history, in the order of `channels`.
    *
-   * @throws Error if the bus did not answer in time
+   * @throws Error if the bus did not respond in time
    */
   position(channels: readonly string[]): Promise<Position[]>;
   /**
@@ -92,7 +92,7 @@ export interface Bus {
    *
    * @param after any string in the format of a position; one that is not from this bus results in a gap
    * @param limit the maximum number of messages, from 1. A bus may return fewer and set `more`.
-   * @throws Error if the bus did not answer in time
+   * @throws Error if the bus did not respond in time
    */
   read(channel: string, after: Position, limit: number): Promise<ReadResult>;
   /**
@@ -103,7 +103,7 @@ export interface Bus {
    * Every message whose `publish` starts after `watch` has resolved is covered.
    *
    * @returns a function that stops the calls; calling it again has no effect
-   * @throws Error if the bus did not answer in time
+   * @throws Error if the bus did not respond in time
    */
   watch(channel: string, listener: ChannelListener): Promise<() => void>;
   /** Closes connections and timers. Pending operations reject. Calling it again has no effect. */

@@ -94,7 +94,7 @@ export class NatsConnector {
     return { ...connected, epoch, untilDisconnect: (response) => this.#untilDisconnect(response) };
   }
 
-  /** Makes the next {@link context} look for the stream again: it may have been deleted. */
+  /** Makes the next {@link context} request the stream again: it may have been deleted. */
   invalidateStream(): void {
     this.#epoch = undefined;
   }

@@ -119,7 +119,7 @@ it.each([
   fixture.consumer.close();
 });
 
-it("keeps a consumer that sends heartbeats, and answers flow control requests", async () => {
+it("keeps a consumer that sends heartbeats, and responds to flow control requests", async () => {
   const { consumer, events, deliver, control, responses, subscriptions } = open();
   await consumer.start();
   deliver(7, 1);

@@ -158,7 +158,7 @@ export class NatsConsumer {
     this.#handlers.onMessage({ subject: message.subject, seq, id, data: message.string(), epoch: consumer.epoch });
   }
 
-  /** Answers a flow control request, and compares the sequence in a heartbeat with that of the last delivery. */
+  /** Responds to a flow control request, and compares the sequence in a heartbeat with that of the last delivery. */
   #receiveControlMessage(consumer: ActiveConsumer, message: Msg): void {
     const stalled = message.headers?.get("Nats-Consumer-Stalled");
     if (message.reply) message.respond();

@@ -32,7 +32,7 @@ it.each([
 ])("opens the bus of %s, which logs the address without the password", async (url, message, fields) => {
   const { bus, lines } = open(url);
   const error = await bus.position([]).catch(String);
-  expect(error).toContain("did not answer within 2 s");
+  expect(error).toContain("did not respond within 2 s");
   expect(lines).toEqual([{ level: "warn", message, fields: expect.objectContaining(fields) }]);
   expect(JSON.stringify([lines, error])).not.toContain("mellon");
 });

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Opens a queue whose bus answers one batch after another with `answers`, and then with positions. */
+/** Opens a queue whose bus handles one batch after another by `answers`, and all others by returning positions. */
 function open(options: Partial<PublishQueueOptions> = {}) {
   const sent: PublishBatch[] = [];
   const answers: ((batch: PublishBatch) => Promise<string[]>)[] = [];
@@ -55,7 +55,7 @@ describe("PublishQueue", () => {
     expect(await Promise.all([first, second])).toEqual(["first", "at 2"]);
   });
 
-  it("retries 500 channels as often as one while the bus is unreachable, and all at once when it answers", async () => {
+  it("retries 500 channels as often as one while the bus is unreachable, and all at once when it responds", async () => {
     let isUnreachable = true;
     let sends = 0;
     const { queue } = open({

@@ -32,13 +32,13 @@ describe("RetryPolicy", () => {
       })
       .catch((error: Error) => error.message);
     await vi.advanceTimersByTimeAsync(2000);
-    expect(await outcome).toBe("The bus did not answer within 2 s. unreachable");
+    expect(await outcome).toBe("The bus did not respond within 2 s. unreachable");
     const before = attempts;
     await vi.advanceTimersByTimeAsync(1000);
     expect(attempts).toBe(before);
   });
 
-  it("retries 1,000 operations as often as one while the bus is unreachable, and all at once when it answers", async () => {
+  it("retries 1,000 operations as often as one while the bus is unreachable, and all at once when it responds", async () => {
     const policy = createPolicy();
     let attempts = 0;
     let isUnreachable = true;
@@ -66,7 +66,7 @@ describe("RetryPolicy", () => {
     };
     const results = [1, 2, 3].map(() => policy.run(attempt).catch((error: Error) => error.message));
     await vi.advanceTimersByTimeAsync(2_000);
-    expect(await Promise.all(results)).toEqual(["The bus did not answer within 2 s. unreachable", "result", "result"]);
+    expect(await Promise.all(results)).toEqual(["The bus did not respond within 2 s. unreachable", "result", "result"]);
   });
 
   it("rejects after two seconds when the first attempt never settles", async () => {
@@ -76,7 +76,7 @@ describe("RetryPolicy", () => {
     await vi.advanceTimersByTimeAsync(1999);
     expect(vi.getTimerCount()).toBe(1);
     await vi.advanceTimersByTimeAsync(1);
-    expect(await outcome).toBe("The bus did not answer within 2 s.");
+    expect(await outcome).toBe("The bus did not respond within 2 s.");
   });
 
   it("rejects at once with an error that is not transient", async () => {

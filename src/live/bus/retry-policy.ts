@@ -76,5 +76,5 @@ function closedError(): Error {
 
 function timeoutError(lastError: unknown): Error {
   const reason = lastError === undefined ? "" : ` ${errorMessage(lastError)}`;
-  return new Error(`The bus did not answer within ${TIMEOUT_MS / 1000} s.${reason}`, { cause: lastError });
+  return new Error(`The bus did not respond within ${TIMEOUT_MS / 1000} s.${reason}`, { cause: lastError });
 }

@@ -12,7 +12,7 @@ export interface Retry {
 /**
  * Retries operations that failed because the bus was unreachable. Every 50 ms it runs the one that has
  * waited longest, so that a server that is unreachable does not get more requests when more operations wait.
- * As soon as the bus has answered an operation, the next round runs all of them.
+ * As soon as the bus has responded to an operation, the next round runs all of them.
  */
 export class RetryQueue {
   /** In the order of waiting, longest first. */
@@ -20,7 +20,7 @@ export class RetryQueue {
   #timer: NodeJS.Timeout | undefined;
   #isReachable = true;
 
-  /** Records whether the bus has answered the last operation: a first attempt or a retry. */
+  /** Records whether the bus has responded to the last operation: a first attempt or a retry. */
   record(isReachable: boolean): void {
     this.#isReachable = isReachable;
   }
