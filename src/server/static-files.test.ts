@@ -1,4 +1,14 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -24,6 +34,11 @@ const LISTED = [
   "/.env",
   "/.well-known/security.txt",
   "/deleted.txt",
+  "/replaced.txt",
+  "/link-inside.txt",
+  "/link-outside.txt",
+  "/link-hidden.txt",
+  "/folder.txt",
 ];
 
 let dir: string;
@@ -70,6 +85,42 @@ describe("createStaticFiles", () => {
 
   it("returns null for a file that was deleted after the build", async () => {
     expect(await handle("/deleted.txt")).toBeNull();
+  });
+
+  it("follows a symbolic link to a public file of the folder only", async () => {
+    const outside = mkdtempSync(join(tmpdir(), "tsweb-outside-"));
+    writeFileSync(join(outside, "secret.txt"), "secret");
+    symlinkSync(join(dir, "photo.jpg"), join(dir, "link-inside.txt"));
+    symlinkSync(join(outside, "secret.txt"), join(dir, "link-outside.txt"));
+    symlinkSync(join(dir, ".env"), join(dir, "link-hidden.txt"));
+    mkdirSync(join(dir, "folder.txt"));
+    expect(await textOf(await respond("/link-inside.txt"))).toBe("jpeg");
+    for (const path of ["/link-outside.txt", "/link-hidden.txt", "/folder.txt"]) expect(await handle(path)).toBeNull();
+    rmSync(outside, { recursive: true });
+  });
+
+  it("sends the version of a file whose headers it has sent, also when the file is replaced meanwhile", async () => {
+    writeFileSync(join(dir, "replaced.txt"), "old");
+    const response = await respond("/replaced.txt");
+    writeFileSync(join(dir, "new.txt"), "a longer text");
+    renameSync(join(dir, "new.txt"), join(dir, "replaced.txt"));
+    expect(response.headers?.["content-length"]).toBe("3");
+    expect(await textOf(response)).toBe("old");
+  });
+
+  it.runIf(process.platform === "linux")("leaves no file open", async () => {
+    writeFileSync(join(dir, "replaced.txt"), "");
+    const openFiles = () => readdirSync("/proc/self/fd").length;
+    const before = openFiles();
+    for (let i = 0; i < 20; i++) {
+      expect((await handle(APP, {}, "HEAD"))?.body).toBeNull();
+      await respond(APP, { "if-none-match": "*" });
+      await respond(APP, { range: "bytes=10-" });
+      await textOf(await respond("/replaced.txt"));
+      const { body } = await respond("/photo.jpg");
+      await (isPushedBody(body) ? body.toStream().cancel() : undefined);
+    }
+    await expect.poll(openFiles).toBeLessThan(before + 5);
   });
 
   it("decodes the path, and serves no hidden folder except .well-known", async () => {
