@@ -37,13 +37,15 @@ function discardBody(request: IncomingMessage): Promise<void> {
       bytes += chunk.length;
       if (bytes > MAX_BYTES) end();
     };
+    // A route that has not read the whole body pauses it.
+    const resume = () => process.nextTick(() => request.resume());
     const end = () => {
       clearTimeout(deadline);
-      request.off("data", count).off("end", end).off("close", end).off("error", end);
+      request.off("data", count).off("pause", resume).off("end", end).off("close", end).off("error", end);
       resolve();
     };
     const deadline = setTimeout(end, MAX_MS);
-    request.on("data", count).on("end", end).on("close", end).on("error", end);
+    request.on("data", count).on("pause", resume).on("end", end).on("close", end).on("error", end);
     if (request.complete || request.destroyed) end();
     else request.resume();
   });

@@ -3,9 +3,36 @@ import { type InboundRequest, originOf, readRequestText } from "../http/index.ts
 import { isRepeated, toHeaders } from "./raw-headers.ts";
 import { bodyOf, hasUnreadBody, readIncomingText } from "./request-body.ts";
 import { hostOf, targetOf } from "./request-target.ts";
+import { isClosed } from "./response-state.ts";
 
 /** Matches paths that `URL` returns unchanged, so that most requests need no `URL`. */
 const PLAIN_PATH = /^\/$|^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
+
+/**
+ * The headers of which Node keeps the first value only, whereas the Fetch standard joins all values. Content-Length is
+ * not among them: Node's parser rejects a request that repeats it.
+ *
+ * @see https://nodejs.org/api/http.html#messageheaders
+ */
+const FIRST_VALUE_ONLY: ReadonlySet<string> = new Set([
+  "age",
+  "authorization",
+  "content-type",
+  "etag",
+  "expires",
+  "from",
+  "host",
+  "if-modified-since",
+  "if-unmodified-since",
+  "last-modified",
+  "location",
+  "max-forwards",
+  "proxy-authorization",
+  "referer",
+  "retry-after",
+  "server",
+  "user-agent",
+]);
 
 /** A request of Node's server. Each Fetch object is made on first use: most calls need none of them. */
 export class NodeInboundRequest implements InboundRequest {
@@ -70,9 +97,7 @@ export class NodeInboundRequest implements InboundRequest {
     const { headers, rawHeaders } = this.#incoming;
     const value = headers[name];
     if (value === undefined) return null;
-    // Of a repeated Content-Type, Node keeps the first; the Fetch standard joins both. Node's parser rejects a
-    // repeated Content-Length.
-    const isComplete = typeof value === "string" && !(name === "content-type" && isRepeated(name, rawHeaders));
+    const isComplete = typeof value === "string" && !(FIRST_VALUE_ONLY.has(name) && isRepeated(name, rawHeaders));
     return isComplete ? value : this.headers.get(name);
   }
 
@@ -117,7 +142,7 @@ export class NodeInboundRequest implements InboundRequest {
     const abortUnlessSent = () => {
       if (!this.#response.writableEnded) controller.abort();
     };
-    if (this.#response.destroyed) abortUnlessSent();
+    if (isClosed(this.#response)) abortUnlessSent();
     else this.#response.once("close", abortUnlessSent);
     return controller.signal;
   }

@@ -63,6 +63,37 @@ describe("the response of a route", () => {
     expect(String(log.mock.calls)).toContain("A response could not be sent.");
   });
 
+  it("that closes the connection does so as soon as the rest of the request has arrived, which the route did not read", async () => {
+    const respond = () => new Response("closing", { headers: { connection: "close" } });
+    const server = await listen(node(createTestApp({ odd: compiledRoute("POST /odd", respond) })));
+    opened.push(server);
+    const startedAt = performance.now();
+    const head = "POST /odd HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const { text, isReset } = await sendBytes(server.address, `${head}3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n`);
+    expect(text).toMatch(/\r\n\r\nclosing$/);
+    expect(isReset).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(2500); // the limit for the rest is 5 seconds
+  });
+
+  it.each([
+    ["of the route alone", {}, /^HTTP\/1\.1 500 Internal Server Error\r\n/],
+    ["of the route beside those of the host", { "x-host": "1" }, /^$/],
+  ])("whose headers Node rejects ends its connection: headers %s", async (_, hostHeaders, expected) => {
+    vi.spyOn(console, "error").mockReturnValue();
+    const cancel = vi.fn();
+    // A trailer needs a chunked body, which HTTP/1.0 does not have.
+    const respond = () => new Response(new ReadableStream({ cancel }), { headers: { trailer: "x-checksum" } });
+    const handle = node(createTestApp({ odd: compiledRoute("GET /odd", respond) }));
+    const server = await listen((request, response) => {
+      for (const [name, value] of Object.entries(hostHeaders)) response.setHeader(name, value);
+      handle(request, response);
+    });
+    opened.push(server);
+    const { text } = await sendBytes(server.address, "GET /odd HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    expect(text).toMatch(expected);
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
   it("that was fetched compressed from another server arrives whole", async () => {
     const long = "whole ".repeat(1000);
     const upstream = await listen((_, response) => {

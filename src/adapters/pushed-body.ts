@@ -1,11 +1,12 @@
 import type { ServerResponse } from "node:http";
 import type { BodySink, PushedBody } from "../http/index.ts";
+import { abortResponse, isClosed } from "./response-state.ts";
 
 /** Writes a pushed body to a response whose headers have been written. No web stream is needed in between. */
 export function writePushedBody(body: PushedBody, response: ServerResponse): void {
   const producer = body.open(new ResponseSink(response));
   response.on("drain", () => producer.onDrain()).once("close", () => producer.onClose());
-  if (response.destroyed) producer.onClose();
+  if (isClosed(response)) producer.onClose();
 }
 
 class ResponseSink implements BodySink {
@@ -24,6 +25,6 @@ class ResponseSink implements BodySink {
   }
 
   destroy(): void {
-    this.#response.destroy();
+    abortResponse(this.#response);
   }
 }

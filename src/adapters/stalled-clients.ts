@@ -19,6 +19,8 @@ const PROBE_MS = 15_000;
  */
 export function destroyIfDisconnected(response: ServerResponse, stallMs = STALL_MS): void {
   destroyIfStalled(response, stallMs);
+  // An HTTP/2 stream ends with its request. The protocol has its own means: RST_STREAM and PING.
+  if (response.req.httpVersionMajor > 1) return;
   const { socket } = response;
   if (!socket) return; // it has disconnected already
   const destroy = () => void response.destroy();

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { isPushedBody, type OutboundResponse } from "../http/index.ts";
 import { closesConnection, endAfterBody } from "./lingering-close.ts";
 import { writePushedBody } from "./pushed-body.ts";
+import { abortResponse, isClosed } from "./response-state.ts";
 import { destroyIfDisconnected, destroyIfStalled } from "./stalled-clients.ts";
 
 /**
@@ -12,14 +13,14 @@ import { destroyIfDisconnected, destroyIfStalled } from "./stalled-clients.ts";
 export function writeResponse(result: OutboundResponse | Response, response: ServerResponse): void | Promise<void> {
   if (result instanceof Response) return writeFetchResponse(result, response);
   const outbound = withEarlierCookies(result, response);
-  const { status, headers, body } = outbound;
+  const { headers, body } = outbound;
   if (typeof body === "string" || body === null) {
     if (response.req.complete || !closesConnection(headers)) return writeBuffered(outbound, body, response);
     return writeLingering(outbound, Buffer.from(body ?? ""), response);
   }
-  response.writeHead(status, [...headers]);
+  writeHead(outbound, response);
   if (isPushedBody(body)) {
-    // A response of declared length, such as a file, has no heartbeat that would notice a stalled client.
+    // A response of declared length, such as a file, has no heartbeat that would detect a stalled client.
     if (headers.includes("content-length")) destroyIfDisconnected(response);
     return writePushedBody(body, response);
   }
@@ -30,8 +31,22 @@ export function writeResponse(result: OutboundResponse | Response, response: Ser
 /** Logs why a response could not be sent, and ends it so that its client does not take it for complete. */
 export function reportUnsent(error: unknown, response: ServerResponse): void {
   console.error("A response could not be sent.", error); // the request's context has ended, and its log with it
-  if (response.headersSent) response.destroy();
-  else response.writeHead(500, { connection: "close" }).end();
+  try {
+    if (response.headersSent) abortResponse(response);
+    else writeServerError(response);
+  } catch {
+    abortResponse(response); // a header that the host has set, such as `Trailer`, prevents this response too
+  }
+}
+
+function writeServerError(response: ServerResponse): void {
+  if (response.req.httpVersionMajor === 1) {
+    // Without the reason phrase, Node would use that of the response that failed: `500 OK`.
+    response.writeHead(500, "Internal Server Error", { connection: "close" }).end();
+    return;
+  }
+  for (const name of response.getHeaderNames()) response.removeHeader(name); // HTTP/2 keeps those that failed
+  response.writeHead(500).end();
 }
 
 function writeBuffered({ status, headers }: OutboundResponse, body: string | null, response: ServerResponse): void {
@@ -51,11 +66,21 @@ async function writeFetchResponse(result: Response, response: ServerResponse): P
   }
   // Bytes beyond the length that a route declares would be read as the next response on the connection.
   response.strictContentLength = true;
-  const reason = reasonPhrase(statusText, response);
-  if (reason) response.writeHead(status, reason, [...outbound.headers]);
-  else response.writeHead(status, [...outbound.headers]);
+  writeHead(outbound, response, reasonPhrase(statusText, response));
   if (body) await writeStream(body, response);
   else response.end();
+}
+
+/** Writes the status and the headers. If that throws, the body is released: a file or a connection may be behind it. */
+function writeHead({ status, headers, body }: OutboundResponse, response: ServerResponse, reason = ""): void {
+  try {
+    if (reason) response.writeHead(status, reason, [...headers]);
+    else response.writeHead(status, [...headers]);
+  } catch (error) {
+    if (isPushedBody(body)) body.open({ write: () => false, end() {}, destroy() {} }).onClose();
+    else if (body instanceof ReadableStream) body.cancel().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Returns a status text as a status line can hold it; HTTP/2 has none. @see RFC 9112, section 4 */
@@ -81,7 +106,7 @@ async function writeLingering(
 async function writeStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
   const reader = body.getReader();
   const cancel = () => void reader.cancel().catch(() => undefined); // the client has disconnected
-  if (response.destroyed) return cancel();
+  if (isClosed(response)) return cancel();
   if (response.req.method === "HEAD") {
     cancel();
     response.end();
@@ -90,12 +115,12 @@ async function writeStream(body: ReadableStream<Uint8Array>, response: ServerRes
   response.once("close", cancel);
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      if (response.destroyed) return;
+      if (isClosed(response)) return;
       if (!response.write(next.value)) await drained(response);
     }
-    if (!response.destroyed) response.end();
+    if (!isClosed(response)) response.end();
   } catch (error) {
-    if (response.destroyed) return; // the body may fail because it was cancelled
+    if (isClosed(response)) return; // the body may fail because it was cancelled
     cancel();
     throw error;
   } finally {
