@@ -47,7 +47,7 @@ const module = {
 const app = createTestApp(module, { rate: false });
 
 /** Returns the JSON that a page shows. */
-async function shownJson(response: Response): Promise<unknown> {
+async function readShownJson(response: Response): Promise<unknown> {
   const text = /<pre>(.*?)<\/pre>/s.exec(await response.text())?.[1] ?? "";
   return JSON.parse(text.replaceAll("&quot;", '"').replaceAll("&lt;", "<").replaceAll("&amp;", "&"));
 }
@@ -152,14 +152,14 @@ describe("every response", () => {
 
 describe("pages", () => {
   it("receive the decoded parameters of their path", async () => {
-    expect(await shownJson(await getPage(app, "/users/a%20b%2Fc"))).toEqual({ id: "a b/c" });
-    expect(await shownJson(await getPage(app, "/docs/a/b%20c"))).toEqual({ rest: "a/b c" });
+    expect(await readShownJson(await getPage(app, "/users/a%20b%2Fc"))).toEqual({ id: "a b/c" });
+    expect(await readShownJson(await getPage(app, "/docs/a/b%20c"))).toEqual({ rest: "a/b c" });
   });
 
   it("read path, method and query of the request, and set cookies", async () => {
     const response = await getPage(app, "/about?a=1&a=2&b=%3Cx%3E&__proto__=p");
     expect(response.headers.get("set-cookie")).toBe("seen=1; Path=/; HttpOnly; SameSite=Lax");
-    expect(await shownJson(response)).toEqual(
+    expect(await readShownJson(response)).toEqual(
       JSON.parse('{"path":"/about","method":"GET","query":{"a":"2","b":"<x>","__proto__":"p"}}'),
     );
   });
@@ -308,8 +308,8 @@ describe("200 concurrent requests", () => {
       stream: compiledServer(
         "stream",
         async function* () {
-          for (const each of await work()) {
-            yield each;
+          for (const value of await work()) {
+            yield value;
             await barrier();
           }
           yield snapshot();
@@ -323,7 +323,7 @@ describe("200 concurrent requests", () => {
   const send = {
     page: async (app: App, headers: Record<string, string>) => {
       const response = await getPage(app, "/", { headers });
-      return { response, snapshots: (await shownJson(response.clone())) as unknown[] };
+      return { response, snapshots: (await readShownJson(response.clone())) as unknown[] };
     },
     call: async (app: App, headers: Record<string, string>) => {
       const response = await callOverHttp(app, "call", {}, { headers });

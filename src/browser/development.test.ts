@@ -8,9 +8,9 @@ import { state } from "./state.ts";
 
 describe("an error of a component in development", () => {
   test("names the component that returned a promise", () => {
-    const Later = async () => "late"; // Preact's types accept a promise, since it is an object
-    expect(() => new TextRoot().renderComponent(() => h(Later, {}))).toThrow(
-      "Later returned a promise. Components are synchronous",
+    const AsyncComponent = async () => "late"; // Preact's types accept a promise, since it is an object
+    expect(() => new TextRoot().renderComponent(() => h(AsyncComponent, {}))).toThrow(
+      "AsyncComponent returned a promise. Components are synchronous",
     );
   });
 

@@ -180,7 +180,7 @@ class Model {
     this.#channels(request).forEach((channel, i) => {
       for (let n = cursor[i] ?? 0; n < this.#counts[channel]; ) {
         cursor[i] = ++n;
-        text += encodeEvent.message(cursor.map((each) => `e.${each}`).join(), channel, n);
+        text += encodeEvent.message(cursor.map((position) => `e.${position}`).join(), channel, n);
       }
     });
     return text || encodeEvent.ping;
@@ -196,7 +196,7 @@ class Model {
         events.push([channel, n]);
       }
     });
-    request.respondJson({ events, gaps: [], cursor: cursor.map((each) => `e.${each}`).join() });
+    request.respondJson({ events, gaps: [], cursor: cursor.map((position) => `e.${position}`).join() });
   }
 }
 

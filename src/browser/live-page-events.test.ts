@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 /** Opens a page with an open event stream that has received a message. */
-async function streaming(options: FakePageOptions): Promise<PageRequest> {
+async function openStreamingPage(options: FakePageOptions): Promise<PageRequest> {
   page = await FakePage.open(options);
   page.subscribe(room, (message) => received.push(message));
   await page.advance();
@@ -36,7 +36,7 @@ describe("a page on HTTP/1.x", () => {
   test.each(["http/1.1", "http/1.0"])(
     "ends its event stream after it was hidden for 2 seconds (%s)",
     async (protocol) => {
-      const request = await streaming({ protocol });
+      const request = await openStreamingPage({ protocol });
       page.hide();
       await page.advance(1_999);
       expect(request.signal.aborted).toBe(false);
@@ -51,7 +51,7 @@ describe("a page on HTTP/1.x", () => {
   );
 
   test("polls every 30 seconds while it is hidden, also if a poll fails", async () => {
-    await streaming({ protocol: "http/1.1" });
+    await openStreamingPage({ protocol: "http/1.1" });
     page.hide();
     await page.advance(2_010);
     page.lastRequest.respondJson({ events: [["room:1", 5]], gaps: [], cursor: "p.5" });
@@ -70,7 +70,7 @@ describe("a page on HTTP/1.x", () => {
   });
 
   test("polls without the long delay while responses are full, to catch up with a busy channel", async () => {
-    await streaming({ protocol: "http/1.1" });
+    await openStreamingPage({ protocol: "http/1.1" });
     page.hide();
     await page.advance(2_010);
     for (const n of [5, 6]) {
@@ -88,7 +88,7 @@ describe("a page on HTTP/1.x", () => {
   });
 
   test("opens the event stream at once when it is visible again, and misses no message", async () => {
-    await streaming({ protocol: "http/1.1" });
+    await openStreamingPage({ protocol: "http/1.1" });
     page.hide();
     await page.advance(2_010);
     page.lastRequest.respondJson(emptyResponse);
@@ -104,7 +104,7 @@ describe("a page on HTTP/1.x", () => {
   });
 
   test("aborts a pending poll and opens the event stream when it is visible again", async () => {
-    await streaming({ protocol: "http/1.1" });
+    await openStreamingPage({ protocol: "http/1.1" });
     page.hide();
     await page.advance(2_010);
     const poll = page.lastRequest;
@@ -115,7 +115,7 @@ describe("a page on HTTP/1.x", () => {
   });
 
   test("keeps its event stream if it was hidden for less than 2 seconds", async () => {
-    const request = await streaming({ protocol: "http/1.1" });
+    const request = await openStreamingPage({ protocol: "http/1.1" });
     for (let n = 0; n < 5; n++) {
       page.hide();
       await page.advance(1_900);
@@ -140,7 +140,7 @@ describe("a page on HTTP/1.x", () => {
   });
 
   test("keeps polling when the network returns while it is hidden", async () => {
-    await streaming({ protocol: "http/1.1" });
+    await openStreamingPage({ protocol: "http/1.1" });
     page.hide();
     await page.advance(2_010);
     page.lastRequest.fail();
@@ -152,7 +152,7 @@ describe("a page on HTTP/1.x", () => {
 });
 
 test.each(["h2", "h3", ""])("a hidden page keeps its event stream on the protocol %j", async (protocol) => {
-  const request = await streaming({ protocol });
+  const request = await openStreamingPage({ protocol });
   page.hide();
   for (let n = 0; n < 10; n++) {
     await page.advance(20_000);
@@ -165,7 +165,7 @@ test.each(["h2", "h3", ""])("a hidden page keeps its event stream on the protoco
 
 describe("a page that becomes active again", () => {
   test("opens its event stream again after the device slept, before any timer fires", async () => {
-    const request = await streaming({ protocol: "h2" });
+    const request = await openStreamingPage({ protocol: "h2" });
     vi.setSystemTime(Date.now() + 3_600_000);
     page.hide();
     page.show();
@@ -175,7 +175,7 @@ describe("a page that becomes active again", () => {
   });
 
   test("opens an event stream at once when the network returns, regardless of the retry delay", async () => {
-    await streaming({ protocol: "h2" });
+    await openStreamingPage({ protocol: "h2" });
     page.lastRequest.breakConnection();
     for (let n = 0; n < 8; n++) {
       await page.waitForRequest();
@@ -190,7 +190,7 @@ describe("a page that becomes active again", () => {
   });
 
   test("has closed its connection in the back/forward cache, and opens it again when it is restored", async () => {
-    const request = await streaming({ protocol: "h2" });
+    const request = await openStreamingPage({ protocol: "h2" });
     page.emit("pagehide", { persisted: true });
     await page.advance(300_000);
     expect(request.signal.aborted).toBe(true);

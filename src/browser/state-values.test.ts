@@ -105,7 +105,7 @@ describe("a value that is not a plain object or array is stored as it is", () =>
     expect(page.state[key as keyof typeof kept]).toBe(value);
   });
 
-  test("can be used", () => {
+  test("and its methods work", () => {
     const page = mountState(
       () => ({ ...kept }),
       () => "",

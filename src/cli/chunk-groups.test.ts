@@ -52,10 +52,10 @@ describe("chunkGroupOf", () => {
       ([, folder, files = ""]) => files.split("|").map((file) => `${folder}/${file}`),
     );
     expect(alternatives.length).toBeGreaterThan(3);
-    for (const each of alternatives)
+    for (const alternative of alternatives)
       expect(
-        names.some((name) => name.startsWith(each)),
-        each,
+        names.some((name) => name.startsWith(alternative)),
+        alternative,
       ).toBe(true);
   });
 });

@@ -38,7 +38,7 @@ const nameOf = (source: string) => nativePackageName(source, join(root, "src/app
 const addon = (name: string, fields = {}) => ({ name, version: "1.0.0", main: "index.js", ...fields });
 
 /** Copies packages, and returns the result of an import of the name in the folder that they were copied to. */
-async function copied(name: string, file: string): Promise<unknown> {
+async function importCopied(name: string, file: string): Promise<unknown> {
   await copyNativePackages(new Map([[realpathSync(join(root, file)), name]]), outDir);
   const script = join(outDir, "run.mjs");
   writeFileSync(script, `import value from ${JSON.stringify(name)};\nconsole.log(JSON.stringify(value));\n`);
@@ -132,7 +132,7 @@ describe("copyNativePackages", () => {
       "node_modules/x/index.js": 'module.exports = require("./" + process.env.NOT_SET?.name + ".json");',
       "node_modules/x/undefined.json": '"loaded"',
     });
-    expect(await copied("x", "node_modules/x/index.js")).toBe("loaded");
+    expect(await importCopied("x", "node_modules/x/index.js")).toBe("loaded");
   });
 
   it("copies the optional package for this platform", async () => {
@@ -142,7 +142,7 @@ describe("copyNativePackages", () => {
       "node_modules/x-here/package.json": addon("x-here", { os: [process.platform] }),
       "node_modules/x-here/x.json": '"here"',
     });
-    expect(await copied("x", "node_modules/x/index.js")).toBe("here");
+    expect(await importCopied("x", "node_modules/x/index.js")).toBe("here");
   });
 
   it("copies dependencies from where pnpm puts them", async () => {
@@ -155,7 +155,7 @@ describe("copyNativePackages", () => {
     });
     link("node_modules/x", `${store}/x`);
     link(`${store}/y`, "node_modules/.pnpm/y@1.0.0/node_modules/y");
-    expect(await copied("x", "node_modules/x/index.js")).toBe("y");
+    expect(await importCopied("x", "node_modules/x/index.js")).toBe("y");
   });
 
   it("keeps two versions of one dependency apart", async () => {
@@ -169,6 +169,6 @@ describe("copyNativePackages", () => {
       "node_modules/y/package.json": addon("y"),
       "node_modules/y/index.js": 'module.exports = "y 1";',
     });
-    expect(await copied("x", "node_modules/x/index.js")).toEqual(["y 2", "y 1"]);
+    expect(await importCopied("x", "node_modules/x/index.js")).toEqual(["y 2", "y 1"]);
   });
 });

@@ -28,13 +28,13 @@ const count = compiledServer(
   { stream: true },
 );
 
-function lines(module: Readonly<Record<string, unknown>>, base = ""): string[] {
+function routeLines(module: Readonly<Record<string, unknown>>, base = ""): string[] {
   return routesText(inspect(createTestApp(module, { base }))).split("\n");
 }
 
 describe("routesText", () => {
   it("lists pages, routes and functions with their locations", () => {
-    expect(lines({ home, user, hook, add, secret, count })).toEqual([
+    expect(routeLines({ home, user, hook, add, secret, count })).toEqual([
       "Pages",
       "  GET     /           src/pages.server.tsx:1",
       "  GET     /users/:id  src/pages.server.tsx:1",
@@ -51,7 +51,7 @@ describe("routesText", () => {
   });
 
   it("marks unchecked parameters, and describes how to check them", () => {
-    const text = lines({ order, add }).join("\n");
+    const text = routeLines({ order, add }).join("\n");
     expect(text).toContain("order({ item: any*, n?: any* })");
     expect(text).toContain("add(a: int, b?: float) ");
     expect(text).toContain("* Not checked");
@@ -61,13 +61,13 @@ describe("routesText", () => {
     const schema = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
     const options = { validate: { email: schema } } as object;
     const join = compiledServer("join", () => 0, { params: { email: "any", name: "any" }, options });
-    expect(lines({ join }).join("\n")).toContain("join(email: any, name: any*)");
+    expect(routeLines({ join }).join("\n")).toContain("join(email: any, name: any*)");
     const sole = compiledServer("sole", () => 0, { params: { email: "any" }, options });
-    expect(lines({ sole }).join("\n")).not.toContain("*");
+    expect(routeLines({ sole }).join("\n")).not.toContain("*");
   });
 
   it("omits empty sections, and lists paths below the base", () => {
-    expect(lines({ home }, "/shop")).toEqual(["Pages", "  GET     /shop/  src/pages.server.tsx:1", ""]);
+    expect(routeLines({ home }, "/shop")).toEqual(["Pages", "  GET     /shop/  src/pages.server.tsx:1", ""]);
   });
 
   describe("for a strict application", () => {

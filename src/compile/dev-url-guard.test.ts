@@ -57,7 +57,7 @@ test("a URL names a server module however its characters are percent-encoded", (
       .map((letter, index) => {
         let text = letter;
         for (let round = 0; round < (rounds[index] ?? 0); round++) {
-          text = [...text].map((each) => `%${each.charCodeAt(0).toString(16).padStart(2, "0")}`).join("");
+          text = [...text].map((character) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`).join("");
         }
         return text;
       })

@@ -11,17 +11,19 @@ function signatureOf(code: string): Signature {
 }
 
 /** Returns a short notation of a parameter's check: `int?`, `float|null`, `int "all"`. */
-function short(parameter: Parameter | undefined): string {
+function shortNotation(parameter: Parameter | undefined): string {
   if (!parameter) return "nothing";
   const { type, optional, nullable, literals = [] } = parameter;
   return [
     `${type}${nullable ? "|null" : ""}${optional ? "?" : ""}`,
-    ...literals.map((each) => JSON.stringify(each)),
+    ...literals.map((literal) => JSON.stringify(literal)),
   ].join(" ");
 }
 
 function check(parameter: string, declarations = ""): string {
-  return short(signatureOf(`${IMPORT}${declarations}\nexport const f = server((${parameter}) => 1);`).params[0]);
+  return shortNotation(
+    signatureOf(`${IMPORT}${declarations}\nexport const f = server((${parameter}) => 1);`).params[0],
+  );
 }
 
 /** Adds a title to a row of a table: the parameter, the expected result and the declarations that it refers to. */
@@ -32,7 +34,7 @@ function withTitle([parameter, expected, declarations = ""]: readonly [string, s
 
 describe("a name that both the module and the function's body declare", () => {
   const typeOf = (fn: string) =>
-    short(signatureOf(`${IMPORT}type T = int;\nconst size = 3;\nexport const f = server(${fn});`).params[0]);
+    shortNotation(signatureOf(`${IMPORT}type T = int;\nconst size = 3;\nexport const f = server(${fn});`).params[0]);
 
   test.each([
     ["a type", "(a: T) => { type T = string; return a as unknown as T; }", "int"],
@@ -151,18 +153,18 @@ describe("the type of a parameter", () => {
   test("a type named int that this module declares is not tsweb's int", () => {
     const code =
       'import { server } from "tsweb";\ntype int = string;\nexport const f = server((a: int, b: float) => 1);\ninterface float {}';
-    expect(signatureOf(code).params.map(short)).toEqual(["any", "any"]);
+    expect(signatureOf(code).params.map(shortNotation)).toEqual(["any", "any"]);
   });
 
   test("a type parameter named int is not tsweb's int, and a type parameter is checked as its constraint", () => {
     const code = `${IMPORT}export const f = server(<int, N extends number>(a: int, b: N, c: N | null) => 1);`;
-    expect(signatureOf(code).params.map(short)).toEqual(["any", "float", "float|null"]);
+    expect(signatureOf(code).params.map(shortNotation)).toEqual(["any", "float", "float|null"]);
   });
 
   test("a type named int from another module is unchecked", () => {
     const code =
       'import { server } from "tsweb";\nimport type { int } from "./numbers.ts";\nexport const f = server((a: int) => 1);';
-    expect(signatureOf(code).params.map(short)).toEqual(["any"]);
+    expect(signatureOf(code).params.map(shortNotation)).toEqual(["any"]);
   });
 });
 
@@ -226,13 +228,13 @@ describe("a signature", () => {
 
   test("is read from a const that is a function", () => {
     expect(
-      signatureOf(`${IMPORT}const g = function (a: int) {};\nexport const f = server(g);`).params.map(short),
+      signatureOf(`${IMPORT}const g = function (a: int) {};\nexport const f = server(g);`).params.map(shortNotation),
     ).toEqual(["int"]);
   });
 
   test("of an overloaded function is that of its implementation", () => {
     const code = `${IMPORT}function g(a: string): void;\nfunction g(a: string, b: int): void;\nfunction g(a: string, b?: int) {}\nexport const f = server(g);`;
-    expect(signatureOf(code).params.map(short)).toEqual(["any", "int?"]);
+    expect(signatureOf(code).params.map(shortNotation)).toEqual(["any", "int?"]);
   });
 
   test.each([
@@ -247,7 +249,7 @@ describe("a signature", () => {
   test("in JavaScript contains names, and types of default values", () => {
     const code = 'import { server } from "tsweb";\nexport const f = server((a, b = 3) => 1);';
     const [signature] = readTestModule("src/a.server.js", code).functions;
-    expect(signature?.params.map(short)).toEqual(["any", "float?"]);
+    expect(signature?.params.map(shortNotation)).toEqual(["any", "float?"]);
   });
 
   test("has annotations without line breaks", () => {
@@ -296,7 +298,7 @@ describe("a destructured object as the only parameter", () => {
   test.each(table)("has a parameter for each key: %s", (pattern, expected, declarations) => {
     const { params, keyed: isKeyed } = keyed(pattern, declarations);
     expect(isKeyed).toBe(true);
-    expect(Object.fromEntries(params.map((param) => [param.name, short(param)]))).toEqual(expected);
+    expect(Object.fromEntries(params.map((param) => [param.name, shortNotation(param)]))).toEqual(expected);
   });
 
   test("a single named object is not keyed", () => {
@@ -365,9 +367,8 @@ describe("a parameter list is rejected", () => {
   });
 
   test("an outer type is accepted when every parameter has its own type", () => {
-    expect(signatureOf(`${IMPORT}export const f: Typed = server((a: int, b = 3) => 1);`).params.map(short)).toEqual([
-      "int",
-      "float?",
-    ]);
+    expect(
+      signatureOf(`${IMPORT}export const f: Typed = server((a: int, b = 3) => 1);`).params.map(shortNotation),
+    ).toEqual(["int", "float?"]);
   });
 });

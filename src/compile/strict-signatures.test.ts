@@ -25,13 +25,13 @@ function format(shape: TypeShape): string {
 }
 
 function formatTuple({ items, rest }: { items: readonly TypeShape[]; rest?: TypeShape }): string {
-  const each = items.map((item) => `${format(item)}${item.optional ? "?" : ""}`);
-  return `(${[...each, ...(rest ? [`...${format(rest)}`] : [])].join(", ")})`;
+  const parts = items.map((item) => `${format(item)}${item.optional ? "?" : ""}`);
+  return `(${[...parts, ...(rest ? [`...${format(rest)}`] : [])].join(", ")})`;
 }
 
 function formatFields({ fields: members, rest }: ObjectFields): string {
-  const each = members.map(([name, shape]) => `${name}${shape.optional ? "?" : ""}: ${format(shape)}`);
-  return `{ ${[...each, ...(rest ? [`...: ${format(rest)}`] : [])].join(", ")} }`;
+  const parts = members.map(([name, shape]) => `${name}${shape.optional ? "?" : ""}: ${format(shape)}`);
+  return `{ ${[...parts, ...(rest ? [`...: ${format(rest)}`] : [])].join(", ")} }`;
 }
 
 function strictSignatureOf(code: string): Signature {
@@ -45,9 +45,10 @@ function shapeOf(parameter: string, declarations = ""): string {
   const { params, shapes = [] } = strictSignatureOf(`${declarations}\nexport const f = server((${parameter}) => 1);`);
   const shape = params[0]?.shape;
   if (!shape) return params[0]?.type === "any" ? "unchecked" : `coerced to ${params[0]?.type}`;
-  return [`${format(shape)}${shape.optional ? "?" : ""}`, ...shapes.map((each, i) => `#${i} = ${format(each)}`)].join(
-    "; ",
-  );
+  return [
+    `${format(shape)}${shape.optional ? "?" : ""}`,
+    ...shapes.map((recursiveShape, i) => `#${i} = ${format(recursiveShape)}`),
+  ].join("; ");
 }
 
 /** Adds a title to a row of a table: the parameter, the expected result and the declarations that it refers to. */
@@ -301,7 +302,7 @@ describe("a type of another module", () => {
       },
       "{ b: { a: #0 | null } | null }",
     ],
-    ["{ u: User }", 'import type { User } from "./gone.ts";', {}, "{ u: *User* }"],
+    ["{ u: User }", 'import type { User } from "./missing.ts";', {}, "{ u: *User* }"],
     ["{ u: User }", 'import type { User } from "./t.ts";', { "src/t.ts": "export const other = 1;" }, "{ u: *User* }"],
     ["{ u: User }", 'import type { User } from "./t.ts";', { "src/t.ts": "export type User = {" }, "{ u: *User* }"],
     ["{ u: User }", 'import { User } from "./t.ts";', { "src/t.ts": "export class User { n = 1 }" }, "{ u: *User* }"],
@@ -312,7 +313,7 @@ describe("a type of another module", () => {
 
   test("is read for the keys of a destructured object", async () => {
     const resolver = inMemoryResolver({
-      "src/a.server.ts": `${IMPORT}import type { Input } from "./t.ts";\nexport const f = server(({ n, name, gone }: Input) => 1);`,
+      "src/a.server.ts": `${IMPORT}import type { Input } from "./t.ts";\nexport const f = server(({ n, name, missing }: Input) => 1);`,
       "src/t.ts": 'import type { int } from "tsweb";\nexport interface Input { n: int; name?: string }',
     });
     const facts = await resolver.read("/app/src/a.server.ts");
@@ -320,7 +321,7 @@ describe("a type of another module", () => {
     expect(functions[0]?.params.map(({ name, type, shape }) => [name, type, shape && format(shape)])).toEqual([
       ["n", "int", undefined],
       ["name", "any", "string"],
-      ["gone", "any", undefined],
+      ["missing", "any", undefined],
     ]);
   });
 

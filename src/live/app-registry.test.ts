@@ -11,11 +11,11 @@ const realtime = createRealtime({ isBuilt: false });
 const apps: App[] = [];
 
 /** Returns an application with functions that publish. */
-function open(more: Readonly<Record<string, unknown>> = {}): App {
+function openApp(functions: Readonly<Record<string, unknown>> = {}): App {
   const publish_text = compiledServer("publish_text", (text: string) => publish("room", text), {
     params: { text: "any" },
   });
-  const app = createTestApp({ ...liveFunctions, publish_text, ...more }, { rate: false });
+  const app = createTestApp({ ...liveFunctions, publish_text, ...functions }, { rate: false });
   apps.push(app);
   return app;
 }
@@ -31,7 +31,7 @@ afterEach(async () => {
 
 describe("publish in a request", () => {
   it("publishes to the application that handles the request only", async () => {
-    const [first, second] = [open(), open()];
+    const [first, second] = [openApp(), openApp()];
     const feeds = [await issueFeed(first, "room"), await issueFeed(second, "room")] as const;
     await callOverHttp(first, "publish_text", { text: "to the first" });
     await callOverHttp(second, "publish_text", { text: "to the second" });
@@ -40,8 +40,8 @@ describe("publish in a request", () => {
   });
 
   it("publishes to the inner application in a request that is sent while another one handles a request", async () => {
-    const inner = open();
-    const outer = open({
+    const inner = openApp();
+    const outer = openApp({
       relay: compiledServer("relay", async () => {
         await callOverHttp(inner, "publish_text", { text: "from the inner" });
         await publish("room", "from the outer");
@@ -55,7 +55,7 @@ describe("publish in a request", () => {
 
   it("publishes to the application of the request in a timer that the request started", async () => {
     const later = compiledServer("later", () => void setTimeout(() => publish("room", "later"), 1));
-    const [first] = [open({ later }), open()];
+    const [first] = [openApp({ later }), openApp()];
     const feed = await issueFeed(first, "room");
     await callOverHttp(first, "later");
     await expect.poll(() => messagesOf(first, feed)).toEqual(["later"]);
@@ -64,16 +64,16 @@ describe("publish in a request", () => {
 
 describe("publish outside a request", () => {
   it("publishes to the only application of the process", async () => {
-    const app = open();
+    const app = openApp();
     const feed = await issueFeed(app, "room");
     await publish("room", 1);
     expect(await messagesOf(app, feed)).toEqual([1]);
   });
 
   it("throws when there are several applications, with their number and app.publish", async () => {
-    open();
-    open();
-    open();
+    openApp();
+    openApp();
+    openApp();
     await expect(publish("room", 1)).rejects.toThrow(
       "publish was called outside a request, and this process has 3 applications. " +
         "Call app.publish(name, data) of the application that the message is for, or close the other applications.",
@@ -81,7 +81,7 @@ describe("publish outside a request", () => {
   });
 
   it("publishes to the application that is left when the others are closed", async () => {
-    const [first, second] = [open(), open()];
+    const [first, second] = [openApp(), openApp()];
     const feed = await issueFeed(second, "room");
     await first.close();
     await first.close(); // the second time has no effect
@@ -90,7 +90,7 @@ describe("publish outside a request", () => {
   });
 
   it("does not count an application whose constructor threw", async () => {
-    const app = open();
+    const app = openApp();
     const feed = await issueFeed(app, "room");
     expect(() => createTestApp(liveFunctions, { base: "no slash" })).toThrow(/base/);
     await publish("room", 1);
@@ -99,14 +99,14 @@ describe("publish outside a request", () => {
 
   it("resolves without an application, before the first and after the last", async () => {
     await publish("room", 1);
-    await open().close();
+    await openApp().close();
     await publish("room", 2);
   });
 });
 
 describe("app.publish", () => {
   it("publishes to its application only", async () => {
-    const [first, second] = [open(), open()];
+    const [first, second] = [openApp(), openApp()];
     const feeds = [await issueFeed(first, "room"), await issueFeed(second, "room")] as const;
     await second.publish("room", "to the second");
     expect(await messagesOf(first, feeds[0])).toEqual([]);
@@ -117,14 +117,14 @@ describe("app.publish", () => {
 describe("realtime.use_bus", () => {
   it("installs one bus for all applications: messages of one are delivered by the other", async () => {
     realtime.use_bus(memory());
-    const [first, second] = [open(), open()];
+    const [first, second] = [openApp(), openApp()];
     const feed = await issueFeed(second, "room");
     await callOverHttp(first, "publish_text", { text: "from the first" });
     expect(await messagesOf(second, feed)).toEqual(["from the first"]);
   });
 
   it("installs the bus also for applications that were made before and have not used theirs", async () => {
-    const app = open();
+    const app = openApp();
     const bus = createFaultyBus();
     realtime.use_bus(bus);
     const position = vi.spyOn(bus, "position");
@@ -140,7 +140,7 @@ describe("realtime.use_bus", () => {
       const bus = memory();
       const close = vi.spyOn(bus, "close");
       realtime.use_bus(bus);
-      const pair = [open(), open()] as const;
+      const pair = [openApp(), openApp()] as const;
       await issueFeed(pair[0], "room");
       await pair[order[0]].close();
       expect(close).not.toHaveBeenCalled();
@@ -154,13 +154,13 @@ describe("realtime.use_bus", () => {
     const bus = memory();
     const published = vi.spyOn(bus, "publish");
     realtime.use_bus(bus);
-    await open().close();
-    await open().publish("room", 1);
+    await openApp().close();
+    await openApp().publish("room", 1);
     expect(published).not.toHaveBeenCalled();
   });
 
   it("replaces and closes the previous bus, unless the application is built", async () => {
-    const app = open();
+    const app = openApp();
     const [first, second] = [memory(), memory()];
     realtime.use_bus(first);
     await app.publish("room", 1);
@@ -176,14 +176,14 @@ describe("realtime.use_bus", () => {
     const bus = memory();
     realtime.use_bus(bus);
     realtime.use_bus(bus);
-    await open().publish("room", 1);
+    await openApp().publish("room", 1);
   });
 
   describe("of a built application", () => {
     const built = createRealtime({ isBuilt: true });
 
     it("throws when a bus is in use, and leaves that one as it is", async () => {
-      const app = open();
+      const app = openApp();
       const feed = await issueFeed(app, "room");
       const other = memory();
       const published = vi.spyOn(other, "publish");
@@ -194,7 +194,7 @@ describe("realtime.use_bus", () => {
     });
 
     it("throws when a bus was installed already", async () => {
-      const app = open();
+      const app = openApp();
       built.use_bus(memory());
       expect(() => built.use_bus(memory())).toThrow(/already in use/);
       await app.publish("room", 1);

@@ -6,7 +6,7 @@ import type { App } from "../app.ts";
 import { createRealtime, publish } from "./index.ts";
 
 const apps: App[] = [];
-function open(env: Record<string, string> = {}): App {
+function openApp(env: Record<string, string> = {}): App {
   const app = createTestApp(liveFunctions, { rate: false, env: { WEB_AUTH_SECRET: "5a".repeat(32), ...env } });
   apps.push(app);
   return app;
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 describe("an event stream", () => {
   it("delivers what was published after the feed was issued, before and after it was opened, in order", async () => {
-    const app = open();
+    const app = openApp();
     await publish("room:1", "before the feed");
     const feed = await issueFeed(app, "room:1");
     await publish("room:1", { n: 1 });
@@ -31,7 +31,7 @@ describe("an event stream", () => {
   });
 
   it("resumes after any event, by the parameter `after` or by Last-Event-ID", async () => {
-    const app = open();
+    const app = openApp();
     const feed = await issueFeed(app, "room:1");
     for (let n = 1; n <= 5; n++) await publish("room:1", n);
     const stream = await openEventStream(app, [feed]);
@@ -48,7 +48,7 @@ describe("an event stream", () => {
   });
 
   it("sends the positions of all feeds as the id of each event, in the order of the request", async () => {
-    const app = open();
+    const app = openApp();
     const feeds = [await issueFeed(app, "a"), await issueFeed(app, "b"), await issueFeed(app, "c")];
     const stream = await openEventStream(app, feeds);
     const seen = [];
@@ -77,7 +77,7 @@ describe("an event stream", () => {
   });
 
   it("has headers against buffering by proxies, and starts with the time after which to reconnect", async () => {
-    const app = open();
+    const app = openApp();
     const response = await requestLive(app, "live", [await issueFeed(app, "room:1")]);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -95,7 +95,7 @@ describe("an event stream", () => {
 
 describe("a poll", () => {
   it("returns the messages after the cursor, and the next cursor", async () => {
-    const app = open();
+    const app = openApp();
     const feed = await issueFeed(app, "room:1");
     const first = await poll(app, [feed]);
     expect(first).toMatchObject({ events: [], gaps: [] });
@@ -106,7 +106,7 @@ describe("a poll", () => {
   });
 
   it("waits for a message with the parameter `wait`", async () => {
-    const app = open();
+    const app = openApp();
     const feed = await issueFeed(app, "room:1");
     const waiting = poll(app, [feed], { wait: 25 });
     await publish("room:1", "a message");
@@ -114,7 +114,7 @@ describe("a poll", () => {
   });
 
   it("delivers many messages in several responses, each from the cursor of the previous one", async () => {
-    const app = open();
+    const app = openApp();
     const feed = await issueFeed(app, "room:1");
     const messages = Array.from({ length: 60 }, (_, n) => `${n}${"x".repeat(10_000)}`);
     for (const message of messages) await publish("room:1", message);
@@ -133,7 +133,7 @@ describe("a poll", () => {
   it("gets 503 with Retry-After while the bus is unreachable", async () => {
     const bus = createFaultyBus();
     createRealtime({ isBuilt: false }).use_bus(bus);
-    const app = open();
+    const app = openApp();
     const feed = await issueFeed(app, "a");
     const log = vi.spyOn(console, "error").mockImplementation(() => undefined);
     bus.isUnreachable = true;
@@ -147,7 +147,7 @@ describe("a poll", () => {
 
 describe("the limits of a client", () => {
   it("are 600 polls in a minute: one more gets 429 with Retry-After", async () => {
-    const app = open();
+    const app = openApp();
     const feed = await issueFeed(app, "room:1");
     const statuses = new Map<number, number>();
     for (let n = 0; n < 601; n++) {
@@ -164,7 +164,7 @@ describe("the limits of a client", () => {
   });
 
   it("are WEB_MAX_STREAMS_PER_CLIENT event streams and polls at the same time", async () => {
-    const app = open({ WEB_MAX_STREAMS_PER_CLIENT: "2" });
+    const app = openApp({ WEB_MAX_STREAMS_PER_CLIENT: "2" });
     const feed = await issueFeed(app, "room:1");
     const first = await openEventStream(app, [feed]);
     const second = await openEventStream(app, [feed]);

@@ -31,7 +31,7 @@ describe.each(["live", "poll"] as const)("a request to /__web/%s", (endpoint) =>
     const response = await requestLive(
       app,
       endpoint,
-      feeds.map((each) => (each === "valid" ? feed : each)),
+      feeds.map((name) => (name === "valid" ? feed : name)),
     );
     expect(response.status).toBe(status);
     expect(await response.text()).toMatch(message);

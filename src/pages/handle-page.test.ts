@@ -195,11 +195,11 @@ describe("the application's error page", () => {
     ["the layout throws", { layout: fail }],
     ["it throws itself", { error: fail }],
     ["it is async", { error: (async () => "x") as unknown as PageSettings["error"] }],
-  ])("is replaced by the default error page if %s", async (_, more) => {
+  ])("is replaced by the default error page if %s", async (_, overrides) => {
     const throwNotFound = () => {
       throw new NotFound();
     };
-    const response = await renderPage(throwNotFound, { layout: false }, more);
+    const response = await renderPage(throwNotFound, { layout: false }, overrides);
     expect(response.status).toBe(404);
     expect(response.body).toBe("<main><h1>Not found</h1><p>There is nothing here.</p></main>");
     expect(response.logged).toEqual([expect.stringContaining("The error page failed")]);

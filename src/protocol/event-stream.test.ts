@@ -44,7 +44,7 @@ function referenceOf(text: string): ServerSentEvent[] {
 }
 
 /** Returns an event with only the fields of the standard. */
-function known({ event, id, retry, data }: ServerSentEvent): ServerSentEvent {
+function standardFields({ event, id, retry, data }: ServerSentEvent): ServerSentEvent {
   return {
     data,
     ...(event === undefined ? {} : { event }),
@@ -104,7 +104,7 @@ describe("the parser of event streams", () => {
         }
         pieces.push(whole.subarray(from));
         const expected = referenceOf(new TextDecoder().decode(whole));
-        expect((await eventsOf(pieces)).map(known)).toEqual(expected);
+        expect((await eventsOf(pieces)).map(standardFields)).toEqual(expected);
       }),
     );
   });

@@ -5,13 +5,13 @@ import { Money, PlainDate } from "#test/serializable-classes";
 import { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";
 
 /** Returns a value after it was serialised and parsed. */
-function sent(value: unknown, options?: SerializeOptions): unknown {
+function roundTrip(value: unknown, options?: SerializeOptions): unknown {
   return JSON.parse(toJson(value, options));
 }
 
 /** Does the same with conversion, which toJson skips for values that JSON.stringify serialises correctly. */
-function converted(value: unknown): unknown {
-  const [result] = sent([value, 1n]) as [unknown, string]; // the bigint requires conversion
+function roundTripWithConversion(value: unknown): unknown {
+  const [result] = roundTrip([value, 1n]) as [unknown, string]; // the bigint requires conversion
   return result;
 }
 
@@ -139,13 +139,13 @@ describe("toJson follows each row of docs/protocol.md 5.1", () => {
     ["a Map's key named __proto__", new Map([["__proto__", { a: 1n }]]), JSON.parse('{"__proto__":{"a":"1"}}')],
     ["one object twice", [cyclic.length, new Array(2).fill({ a: 1n })], [1, [{ a: "1" }, { a: "1" }]]],
   ])("%s", (_, value, expected) => {
-    expect(sent(value)).toEqual(expected);
+    expect(roundTrip(value)).toEqual(expected);
     // With and without conversion the result must be the same.
-    expect(converted(value)).toEqual(expected);
+    expect(roundTripWithConversion(value)).toEqual(expected);
   });
 
   it("toJson sets no prototype for a key named __proto__", () => {
-    const value = sent(new Map([["__proto__", { polluted: true, big: 1n }]])) as object;
+    const value = roundTrip(new Map([["__proto__", { polluted: true, big: 1n }]])) as object;
     expect(Object.keys(value)).toEqual(["__proto__"]);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
@@ -193,8 +193,8 @@ describe("toJson throws a SerializeError", () => {
       expect(errorOf(value).message).toContain("it is an iterator");
       expect(errorOf({ a: [value] }).path).toBe("a[0]");
     }
-    expect(sent({ next: () => 1, a: 1 })).toEqual({ a: 1 });
-    expect(sent({ next: "page", [Symbol.iterator]: 1 })).toEqual({ next: "page" });
+    expect(roundTrip({ next: () => 1, a: 1 })).toEqual({ a: 1 });
+    expect(roundTrip({ next: "page", [Symbol.iterator]: 1 })).toEqual({ next: "page" });
   });
 
   it("for a Map key that is an object or a symbol, because such keys would collide", () => {
@@ -213,7 +213,7 @@ describe("toJson throws a SerializeError", () => {
   });
 
   it("for endless nesting, but not for deep nesting", () => {
-    expect(JSON.stringify(sent(nested(400)))).toBe(`${"[".repeat(400)}"1"${"]".repeat(400)}`);
+    expect(JSON.stringify(roundTrip(nested(400)))).toBe(`${"[".repeat(400)}"1"${"]".repeat(400)}`);
     expect(errorOf(nested(600)).message).toContain("nests deeper than 500");
     expect(errorOf(nested(50_000)).message).toContain("nests deeper than 500");
     const endless = { to_dict: (): unknown => ({ to_dict: endless.to_dict }) };
@@ -236,7 +236,7 @@ describe("toJson throws a SerializeError", () => {
     expect(errorOf({ list: [createElement("b", null)] }, strict).message).toBe(
       "list[0] cannot be sent: markup cannot be sent as JSON.",
     );
-    expect(sent({ a: undefined, b: [1, null], c: Object.create(null) }, strict)).toEqual({ b: [1, null], c: {} });
+    expect(roundTrip({ a: undefined, b: [1, null], c: Object.create(null) }, strict)).toEqual({ b: [1, null], c: {} });
   });
 
   it("unless the value's own code throws another error", () => {
@@ -262,8 +262,8 @@ describe("toJson with any value", () => {
   it("returns JSON that parses to the same value, for values of JSON", () => {
     fc.assert(
       fc.property(json, (value) => {
-        expect(sent(value)).toEqual(value);
-        expect(converted(value)).toEqual(value);
+        expect(roundTrip(value)).toEqual(value);
+        expect(roundTripWithConversion(value)).toEqual(value);
         expect(toJson(value)).toBe(JSON.stringify(value));
       }),
     );
@@ -279,7 +279,7 @@ describe("toJson with any value", () => {
     fc.assert(
       fc.property(plain, (value) => {
         expect(toJson(value)).toBe(JSON.stringify(value));
-        expect(converted(value)).toEqual(JSON.parse(JSON.stringify(value)));
+        expect(roundTripWithConversion(value)).toEqual(JSON.parse(JSON.stringify(value)));
       }),
     );
   });

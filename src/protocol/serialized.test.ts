@@ -10,29 +10,29 @@ import { isObject } from "#test/type-guards";
 import { toJson } from "./serialize.ts";
 import type { Serialized } from "./serialized.ts";
 
-function sent(value: unknown): unknown {
+function roundTrip(value: unknown): unknown {
   return JSON.parse(toJson(value));
 }
 
 describe("the type Serialized", () => {
-  it.each([...ROWS, ...RESULTS.map((each) => ({ ...each, name: `${each.name}, as a result` }))])(
+  it.each([...ROWS, ...RESULTS.map((row) => ({ ...row, name: `${row.name}, as a result` }))])(
     "of $name matches its serialised values",
     ({ values, isSerialized: isSent }) => {
-      fc.assert(fc.property(values, (value) => isSent(sent(value))));
+      fc.assert(fc.property(values, (value) => isSent(roundTrip(value))));
     },
   );
 
   it("matches the serialised value in nested arrays, objects, maps and sets", { timeout: 60_000 }, () => {
-    type Made = readonly [value: unknown, isSent: (value: unknown) => boolean];
-    const leaf = fc.oneof(...ROWS.map((each) => each.values.map((value): Made => [value, each.isSerialized])));
-    const nested = fc.letrec<{ any: Made }>((tie) => ({
+    type GeneratedValue = readonly [value: unknown, isSent: (value: unknown) => boolean];
+    const leaf = fc.oneof(...ROWS.map((row) => row.values.map((value): GeneratedValue => [value, row.isSerialized])));
+    const nested = fc.letrec<{ any: GeneratedValue }>((tie) => ({
       any: fc.oneof(
         { depthSize: "xsmall", withCrossShrink: true },
         leaf,
         fc
           .array(tie("any"), { maxLength: 4 })
           .map(
-            (items): Made => [
+            (items): GeneratedValue => [
               items.map(([value]) => value),
               (value) => Array.isArray(value) && items.every(([, isSent], index) => isSent(value[index])),
             ],
@@ -40,7 +40,7 @@ describe("the type Serialized", () => {
         fc
           .uniqueArray(tie("any"), { maxLength: 4, selector: ([value]) => value })
           .map(
-            (items): Made => [
+            (items): GeneratedValue => [
               new Set(items.map(([value]) => value)),
               (value) => Array.isArray(value) && items.every(([, isSent], index) => isSent(value[index])),
             ],
@@ -48,7 +48,7 @@ describe("the type Serialized", () => {
         fc
           .dictionary(fc.constantFrom("a", "b", "constructor", "then"), tie("any"))
           .map(
-            (members): Made => [
+            (members): GeneratedValue => [
               new Map(Object.entries(members).map(([name, [value]]) => [name, value])),
               (value) =>
                 isObject(value) &&
@@ -58,7 +58,7 @@ describe("the type Serialized", () => {
         fc
           .dictionary(fc.constantFrom("a", "b", "x"), tie("any"))
           .map(
-            (members): Made => [
+            (members): GeneratedValue => [
               Object.fromEntries(Object.entries(members).map(([name, [value]]) => [name, value])),
               (value) =>
                 isObject(value) &&
@@ -68,7 +68,7 @@ describe("the type Serialized", () => {
       ),
     }));
     fc.assert(
-      fc.property(nested.any, ([value, isSent]) => isSent(sent(value))),
+      fc.property(nested.any, ([value, isSent]) => isSent(roundTrip(value))),
       { numRuns: 200 },
     );
   });

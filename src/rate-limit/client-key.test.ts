@@ -31,7 +31,7 @@ describe("clientKey", () => {
         fc.array(group, { minLength: 4, maxLength: 4 }),
         (all, rest) => {
           const prefix = all.slice(0, 4);
-          const format = (groups: number[]) => groups.map((each) => each.toString(16)).join(":");
+          const format = (groups: number[]) => groups.map((group) => group.toString(16)).join(":");
           expect(clientKey(format([...prefix, ...rest]))).toBe(clientKey(format(all)));
           const next = [...prefix.slice(0, 3), ((prefix[3] ?? 0) + 1) % 0x10000, ...rest];
           expect(clientKey(format(next))).not.toBe(clientKey(format(all)));

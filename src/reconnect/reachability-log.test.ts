@@ -2,14 +2,14 @@ import { expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { ReachabilityLog } from "./reachability-log.ts";
 
-function open() {
+function openLog() {
   const { log, lines } = recordedLog();
   const reachability = new ReachabilityLog({ service: "Redis", fields: { redis: "host:1" }, log });
   return { reachability, lines };
 }
 
 it("logs one line when a service becomes unreachable and one when it is reachable again", () => {
-  const { reachability, lines } = open();
+  const { reachability, lines } = openLog();
   reachability.reachable();
   for (const reason of ["refused", "refused again"]) reachability.unreachable(reason);
   for (let times = 0; times < 2; times++) reachability.reachable();
@@ -22,7 +22,7 @@ it("logs one line when a service becomes unreachable and one when it is reachabl
 });
 
 it("logs no failure after it was closed", () => {
-  const { reachability, lines } = open();
+  const { reachability, lines } = openLog();
   reachability.close();
   reachability.unreachable("The connection was closed.");
   expect(lines).toEqual([]);

@@ -4,13 +4,13 @@ import { RPCError } from "../errors.ts";
 import type { Parameter, Signature } from "../protocol/index.ts";
 import { bindArguments } from "./arguments.ts";
 
-function signature(params: readonly Omit<Parameter, "annotation">[], more: Partial<Signature> = {}): Signature {
+function signature(params: readonly Omit<Parameter, "annotation">[], overrides: Partial<Signature> = {}): Signature {
   return {
     name: "buy",
     file: "shop.server.ts",
     line: 1,
     params: params.map((param) => ({ ...param, annotation: param.type })),
-    ...more,
+    ...overrides,
   };
 }
 

@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => log.mockRestore());
 
-function logged(): string {
+function logText(): string {
   return log.mock.calls.map(([line]) => String(line?.stack ?? line)).join("\n");
 }
 
@@ -48,7 +48,7 @@ describe("an error of a function", () => {
     async (error) => {
       const { json } = await expectCallError(callOverHttp(throwing(error), "fail"), 422, "validation_error");
       expect(json.error).toEqual({ code: "validation_error", message: error.message, details: {} });
-      expect(logged()).toContain(error.stack);
+      expect(logText()).toContain(error.stack);
     },
   );
 
@@ -67,8 +67,8 @@ describe("an error of a function", () => {
     const { json } = await expectCallError(response, 500, "internal");
     expect(JSON.stringify(json)).not.toContain("hunter2");
     expect(json.error.message).toContain("id-of-this-one");
-    expect(logged()).toContain("id=id-of-this-one");
-    if (error instanceof Error) expect(logged()).toContain(error.stack);
+    expect(logText()).toContain("id=id-of-this-one");
+    if (error instanceof Error) expect(logText()).toContain(error.stack);
   });
 
   it("is handled in the same way if a promise rejects with it", async () => {
@@ -90,7 +90,7 @@ describe("an error of a function", () => {
     const error = new RPCError("conflict", "Taken.", sent as Record<string, unknown>);
     const { json } = await expectCallError(callOverHttp(throwing(error), "fail"), 409, "conflict");
     expect(json.error).toEqual({ code: "conflict", message: "Taken.", details: {} });
-    expect(logged()).toContain("details");
+    expect(logText()).toContain("details");
   });
 
   it("is internal if the result cannot be serialised", async () => {
@@ -98,7 +98,7 @@ describe("an error of a function", () => {
     cycle.self = cycle;
     const odd = createTestApp({ fail: compiledServer("fail", () => cycle) });
     await expectCallError(callOverHttp(odd, "fail"), 500, "internal");
-    expect(logged()).toContain("self cannot be sent: it contains itself.");
+    expect(logText()).toContain("self cannot be sent: it contains itself.");
   });
 
   it("does not let a sign-in before it leak into another call", async () => {

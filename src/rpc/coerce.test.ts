@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import type { Coercion, Parameter } from "../protocol/index.ts";
 import { coerce, describeExpected, MISMATCH } from "./coerce.ts";
 
-function parameter(type: Coercion, more: Partial<Parameter> = {}): Parameter {
-  return { name: "x", type, annotation: type, ...more };
+function parameter(type: Coercion, overrides: Partial<Parameter> = {}): Parameter {
+  return { name: "x", type, annotation: type, ...overrides };
 }
 
 const NEVER_NUMBERS = [

@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => log.mockRestore());
 
-function logged(): string {
+function logText(): string {
   return log.mock.calls.map(([line]) => String(line?.stack ?? line)).join("\n");
 }
 
@@ -150,14 +150,14 @@ describe("an invalid call", () => {
   ])("is rejected with 403 if it comes from another site (%j)", async (headers) => {
     const response = await expectRejected(callOverHttp(app, "add", { a: 1 }, { headers }), 403, "forbidden");
     expect(response.headers.get("connection")).toBe("close");
-    expect(logged()).toContain("WEB_ORIGIN");
+    expect(logText()).toContain("WEB_ORIGIN");
   });
 
   it("is logged with truncated headers if it comes from another site", async () => {
     const headers = { origin: `https://${"x".repeat(8_000)}.example`, "sec-fetch-site": "y".repeat(4_000) };
     await expectRejected(callOverHttp(app, "add", { a: 1 }, { headers }), 403, "forbidden");
-    expect(logged()).toContain("https://xxx");
-    expect(logged().length).toBeLessThan(1_200);
+    expect(logText()).toContain("https://xxx");
+    expect(logText().length).toBeLessThan(1_200);
   });
 
   it.each<Record<string, string>>([

@@ -14,11 +14,11 @@ beforeEach(() => {
 afterEach(() => log.mockRestore());
 
 /** Returns an application with one streaming function, `stream`. */
-function streaming(fn: () => Generator<unknown> | AsyncGenerator<unknown>, options = {}): App {
+function streamingApp(fn: () => Generator<unknown> | AsyncGenerator<unknown>, options = {}): App {
   return createTestApp({ stream: compiledServer("stream", fn, { stream: true, options }) });
 }
 
-async function lines(response: Response | Promise<Response>): Promise<unknown[]> {
+async function linesOf(response: Response | Promise<Response>): Promise<unknown[]> {
   const text = await (await response).text();
   expect(text).toMatch(/\n$/);
   return text
@@ -28,13 +28,13 @@ async function lines(response: Response | Promise<Response>): Promise<unknown[]>
 }
 
 /** Returns a reader of the response's body, whose chunks are lines. */
-function reader(response: Response): ReadableStreamDefaultReader<Uint8Array> {
+function readerOf(response: Response): ReadableStreamDefaultReader<Uint8Array> {
   if (!response.body) throw new Error("The response has no body.");
   return response.body.getReader();
 }
 
 /** Returns a promise and the function that resolves it. */
-function promise(): [Promise<void>, () => void] {
+function deferred(): [Promise<void>, () => void] {
   let resolvePromise = () => {};
   const created = new Promise<void>((resolve) => {
     resolvePromise = resolve;
@@ -46,7 +46,7 @@ const text = (chunk: { readonly value?: Uint8Array | undefined }) => new TextDec
 
 describe("a stream over HTTP", () => {
   it("has one line for each value, and then done", async () => {
-    const app = streaming(function* () {
+    const app = streamingApp(function* () {
       yield 1;
       yield { at: new Date(0), not: undefined };
       yield undefined;
@@ -58,7 +58,7 @@ describe("a stream over HTTP", () => {
     expect(response.headers.get("content-type")).toBe("application/x-ndjson");
     expect(response.headers.get("x-accel-buffering")).toBe("no");
     expect(response.headers.get("cache-control")).toBe("private, no-store");
-    expect(await lines(response)).toEqual([
+    expect(await linesOf(response)).toEqual([
       { chunk: 1 },
       { chunk: { at: "1970-01-01T00:00:00.000Z" } },
       { chunk: null },
@@ -68,24 +68,24 @@ describe("a stream over HTTP", () => {
   });
 
   it("is the same for async generators and for yielded promises", async () => {
-    const asynchronous = streaming(async function* () {
+    const asynchronous = streamingApp(async function* () {
       yield await Promise.resolve(1);
       yield Promise.resolve(2);
     });
-    const plain = streaming(function* () {
+    const plain = streamingApp(function* () {
       yield Promise.resolve(1);
       yield 2;
     });
     for (const app of [asynchronous, plain]) {
-      expect(await lines(callOverHttp(app, "stream"))).toEqual([{ chunk: 1 }, { chunk: 2 }, { done: true }]);
+      expect(await linesOf(callOverHttp(app, "stream"))).toEqual([{ chunk: 1 }, { chunk: 2 }, { done: true }]);
     }
   });
 
   it("can be empty", async () => {
     expect(
-      await lines(
+      await linesOf(
         callOverHttp(
-          streaming(function* () {}),
+          streamingApp(function* () {}),
           "stream",
         ),
       ),
@@ -100,7 +100,7 @@ describe("a stream over HTTP", () => {
       },
       { stream: true, params: { to: "int" } },
     );
-    expect(await lines(callOverHttp(createTestApp({ count }), "count", { to: "2" }))).toEqual([
+    expect(await linesOf(callOverHttp(createTestApp({ count }), "count", { to: "2" }))).toEqual([
       { chunk: 1 },
       { chunk: 2 },
       { done: true },
@@ -114,10 +114,10 @@ describe("a call of a streaming function", () => {
       steps.push("ran");
       yield 1;
     };
-    const open = await callOverHttp(streaming(fn), "stream", { extra: 1 });
+    const open = await callOverHttp(streamingApp(fn), "stream", { extra: 1 });
     expect(open.status).toBe(422);
     expect(open.headers.get("content-type")).toBe("application/json");
-    const closed = await callOverHttp(streaming(fn, { auth_required: true }), "stream");
+    const closed = await callOverHttp(streamingApp(fn, { auth_required: true }), "stream");
     expect(closed.status).toBe(401);
     expect(steps).toEqual([]);
   });
@@ -133,24 +133,24 @@ describe("an error of a stream", () => {
     [new TypeError("No."), { code: "validation_error", message: "No.", details: {} }],
   ])("becomes an error line, before the first value and after it: %s", async (error, body) => {
     // biome-ignore lint/correctness/useYield: it throws before its first yield
-    const early = streaming(function* () {
+    const early = streamingApp(function* () {
       throw error;
     });
-    expect(await lines(callOverHttp(early, "stream"))).toEqual([{ error: body }]);
-    const late = streaming(async function* () {
+    expect(await linesOf(callOverHttp(early, "stream"))).toEqual([{ error: body }]);
+    const late = streamingApp(async function* () {
       yield 1;
       throw error;
     });
-    expect(await lines(callOverHttp(late, "stream"))).toEqual([{ chunk: 1 }, { error: body }]);
+    expect(await linesOf(callOverHttp(late, "stream"))).toEqual([{ chunk: 1 }, { error: body }]);
   });
 
   it("becomes internal for all other errors, with the stack only in the log", async () => {
     const error = new Error("the password is hunter2");
-    const app = streaming(function* () {
+    const app = streamingApp(function* () {
       yield 1;
       throw error;
     });
-    const [, last] = await lines(callOverHttp(app, "stream", {}, { headers: { "x-request-id": "this-one" } }));
+    const [, last] = await linesOf(callOverHttp(app, "stream", {}, { headers: { "x-request-id": "this-one" } }));
     expect(last).toMatchObject({ error: { code: "internal", details: {} } });
     expect(JSON.stringify(last)).toContain("this-one");
     expect(JSON.stringify(last)).not.toContain("hunter2");
@@ -159,10 +159,10 @@ describe("an error of a stream", () => {
 
   it("is sent with empty details if they cannot be serialised", async () => {
     // biome-ignore lint/correctness/useYield: it throws before its first yield
-    const app = streaming(function* () {
+    const app = streamingApp(function* () {
       throw new RPCError("conflict", "Taken.", { later: Promise.resolve() });
     });
-    expect(await lines(callOverHttp(app, "stream"))).toEqual([
+    expect(await linesOf(callOverHttp(app, "stream"))).toEqual([
       { error: { code: "conflict", message: "Taken.", details: {} } },
     ]);
   });
@@ -170,7 +170,7 @@ describe("an error of a stream", () => {
   it("closes the generator if a value cannot be serialised", async () => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;
-    const app = streaming(function* () {
+    const app = streamingApp(function* () {
       try {
         yield 1;
         yield cycle;
@@ -179,20 +179,20 @@ describe("an error of a stream", () => {
         steps.push("finally");
       }
     });
-    expect(await lines(callOverHttp(app, "stream"))).toMatchObject([{ chunk: 1 }, { error: { code: "internal" } }]);
+    expect(await linesOf(callOverHttp(app, "stream"))).toMatchObject([{ chunk: 1 }, { error: { code: "internal" } }]);
     expect(steps).toEqual(["finally"]);
   });
 });
 
 describe("the back-pressure of a stream", () => {
   it("lets the function run one step ahead of the reader", async () => {
-    const app = streaming(function* () {
+    const app = streamingApp(function* () {
       for (let n = 1; n <= 5; n++) {
         steps.push(`step ${n}`);
         yield n;
       }
     });
-    const lines = reader(await callOverHttp(app, "stream"));
+    const lines = readerOf(await callOverHttp(app, "stream"));
     expect(steps).toEqual(["step 1"]);
     expect(text(await lines.read())).toBe('{"chunk":1}\n');
     expect(steps).toEqual(["step 1"]);
@@ -235,21 +235,21 @@ describe("a client that disconnects from a stream", () => {
   ] as const;
 
   it.each(kinds)("ends %s at its current yield, before the first read and after it", async (_, fn) => {
-    const app = streaming(fn);
+    const app = streamingApp(fn);
     await (await callOverHttp(app, "stream")).body?.cancel();
     expect(steps).toEqual(["finally"]);
 
     steps = [];
-    const lines = reader(await callOverHttp(app, "stream"));
+    const lines = readerOf(await callOverHttp(app, "stream"));
     await lines.read();
     await lines.cancel();
     expect(steps).toEqual(["finally"]);
   });
 
   it("lets a running step reach its yield and no further", async () => {
-    const [gate, open] = promise();
-    const [started, start] = promise();
-    const app = streaming(async function* () {
+    const [gate, open] = deferred();
+    const [started, start] = deferred();
+    const app = streamingApp(async function* () {
       try {
         yield 1;
         start();
@@ -261,7 +261,7 @@ describe("a client that disconnects from a stream", () => {
         steps.push("finally");
       }
     });
-    const lines = reader(await callOverHttp(app, "stream"));
+    const lines = readerOf(await callOverHttp(app, "stream"));
     await lines.read();
     const pending = lines.read();
     await started;
@@ -275,8 +275,8 @@ describe("a client that disconnects from a stream", () => {
 
   it("is not logged as a failure if request.signal ended the function", async () => {
     const client = new AbortController();
-    const [started, start] = promise();
-    const app = streaming(async function* () {
+    const [started, start] = deferred();
+    const app = streamingApp(async function* () {
       try {
         yield 1;
         start();
@@ -287,7 +287,7 @@ describe("a client that disconnects from a stream", () => {
         steps.push("finally");
       }
     });
-    const lines = reader(await callOverHttp(app, "stream", {}, { signal: client.signal }));
+    const lines = readerOf(await callOverHttp(app, "stream", {}, { signal: client.signal }));
     await lines.read();
     const pending = lines.read();
     await started;
@@ -304,7 +304,7 @@ describe("a client that disconnects from a stream", () => {
       await new Promise(() => undefined);
       yield 1;
     };
-    const app = streaming(endless);
+    const app = streamingApp(endless);
     const signal = AbortSignal.abort();
     for (let n = 0; n <= app.config.maxStreamsPerClient; n++) {
       expect((await callOverHttp(app, "stream", {}, { signal })).status).toBe(200);
@@ -313,14 +313,14 @@ describe("a client that disconnects from a stream", () => {
   });
 
   it("causes an error of the function's finally to be logged", async () => {
-    const app = streaming(async function* () {
+    const app = streamingApp(async function* () {
       try {
         yield 1;
       } finally {
         await Promise.reject(new Error("the disk is full"));
       }
     });
-    const lines = reader(await callOverHttp(app, "stream"));
+    const lines = readerOf(await callOverHttp(app, "stream"));
     await lines.read();
     await lines.cancel();
     expect(String(log.mock.calls)).toContain("the disk is full");
@@ -329,7 +329,7 @@ describe("a client that disconnects from a stream", () => {
 
 describe("request and session in a stream", () => {
   it("are available in every step and while the stream is closed", async () => {
-    const app = streaming(async function* () {
+    const app = streamingApp(async function* () {
       try {
         yield request.id;
         await null;
@@ -341,7 +341,7 @@ describe("request and session in a stream", () => {
     });
     const [one, two] = await Promise.all(
       ["one", "two"].map(async (id) =>
-        reader(await callOverHttp(app, "stream", {}, { headers: { "x-request-id": id } })),
+        readerOf(await callOverHttp(app, "stream", {}, { headers: { "x-request-id": id } })),
       ),
     );
     if (!one || !two) throw new Error("The test opened two streams.");
@@ -356,7 +356,7 @@ describe("request and session in a stream", () => {
 
   it("accept a sign-in before the first value and throw after it", async () => {
     const early = await callOverHttp(
-      streaming(async function* () {
+      streamingApp(async function* () {
         await null;
         session.login("ada");
         yield session.user()?.sub;
@@ -364,10 +364,10 @@ describe("request and session in a stream", () => {
       "stream",
     );
     expect(early.headers.get("set-cookie")).toMatch(/^web_session=/);
-    expect(await lines(early)).toEqual([{ chunk: "ada" }, { done: true }]);
+    expect(await linesOf(early)).toEqual([{ chunk: "ada" }, { done: true }]);
 
     const late = await callOverHttp(
-      streaming(function* () {
+      streamingApp(function* () {
         yield 1;
         try {
           session.login("ada");
@@ -380,7 +380,7 @@ describe("request and session in a stream", () => {
       "stream",
     );
     expect(late.headers.has("set-cookie")).toBe(false);
-    expect(await lines(late)).toMatchObject([{ chunk: 1 }, { chunk: null }, { error: { code: "internal" } }]);
+    expect(await linesOf(late)).toMatchObject([{ chunk: 1 }, { chunk: null }, { error: { code: "internal" } }]);
     expect(steps).toEqual([expect.stringContaining("the headers of the response have already been sent")]);
     expect(String(log.mock.calls)).toContain("before the first yield");
   });

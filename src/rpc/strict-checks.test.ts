@@ -20,13 +20,13 @@ function bind(compiled: Signature, json: string): unknown[] {
 }
 
 /** Returns the value that a parameter `a` of a type receives. */
-function accepted(type: string, json: string, declarations = ""): unknown {
+function acceptedValue(type: string, json: string, declarations = ""): unknown {
   return bind(signature(`a: ${type}`, declarations), `{"a":${json}}`)[0];
 }
 
-function rejected(type: string, json: string, declarations = ""): RPCError {
+function rejectionOf(type: string, json: string, declarations = ""): RPCError {
   try {
-    accepted(type, json, declarations);
+    acceptedValue(type, json, declarations);
   } catch (error) {
     if (error instanceof RPCError) return error;
     throw error;
@@ -54,7 +54,7 @@ describe("strict checks of scalar values", () => {
     ["int", '"7"', 7],
     ["Date", '"whatever"', "whatever"],
   ])("accept for the type %s the value %s", (type, json, value) => {
-    expect(accepted(type, json)).toStrictEqual(value);
+    expect(acceptedValue(type, json)).toStrictEqual(value);
   });
 
   it.each<[type: string, json: string, message: string]>([
@@ -72,14 +72,14 @@ describe("strict checks of scalar values", () => {
     ["true | 1", '"1"', 'a: expected true or 1, got "1"'],
     ["int", "1.5", "a: expected int, got 1.5"],
   ])("reject for the type %s the value %s", (type, json, message) => {
-    const error = rejected(type, json);
+    const error = rejectionOf(type, json);
     expect(error).toMatchObject({ code: "validation_error", message });
     expect(error.details).toEqual({ parameter: "a", expected: message.slice(12, message.indexOf(", got")) });
   });
 
   it("truncate long values and keys in errors", () => {
-    expect(rejected("int[]", `["${"9".repeat(10_000)}x"]`).message.length).toBeLessThan(100);
-    expect(rejected("Record<string, int>", `{"${"k".repeat(10_000)}":"x"}`).message.length).toBeLessThan(120);
+    expect(rejectionOf("int[]", `["${"9".repeat(10_000)}x"]`).message.length).toBeLessThan(100);
+    expect(rejectionOf("Record<string, int>", `{"${"k".repeat(10_000)}":"x"}`).message.length).toBeLessThan(120);
   });
 });
 
@@ -89,14 +89,14 @@ describe("strict checks inside of values", () => {
   it("coerce members and items like whole parameters", () => {
     const json =
       '[{"name":"a","price":" 1.5 "},{"name":"b","price":2,"tags":["x"]},{"name":"c","price":0,"tags":null}]';
-    expect(accepted("Item[]", json, ITEM)).toStrictEqual([
+    expect(acceptedValue("Item[]", json, ITEM)).toStrictEqual([
       { name: "a", price: 1.5 },
       { name: "b", price: 2, tags: ["x"] },
       { name: "c", price: 0, tags: null },
     ]);
-    expect(accepted("{ on: boolean; n: int | null }", '{"on":"yes","n":"4"}')).toStrictEqual({ on: true, n: 4 });
-    expect(accepted("Record<string, int>", '{"a":"1","b":2}')).toStrictEqual({ a: 1, b: 2 });
-    expect(accepted("[int, string]", '["1","1"]')).toStrictEqual([1, "1"]);
+    expect(acceptedValue("{ on: boolean; n: int | null }", '{"on":"yes","n":"4"}')).toStrictEqual({ on: true, n: 4 });
+    expect(acceptedValue("Record<string, int>", '{"a":"1","b":2}')).toStrictEqual({ a: 1, b: 2 });
+    expect(acceptedValue("[int, string]", '["1","1"]')).toStrictEqual([1, "1"]);
   });
 
   it.each<[type: string, json: string, path: string | undefined, expected: string, message: string]>([
@@ -122,7 +122,7 @@ describe("strict checks inside of values", () => {
     ["int[] | null", '"x"', undefined, "array or null", 'got "x"'],
     ["int | { n: int }", "[]", undefined, "int or object", "got []"],
   ])("reject for the type %s the value %s at the path %s", (type, json, path, expected, message) => {
-    const error = rejected(type, json, ITEM);
+    const error = rejectionOf(type, json, ITEM);
     expect(error.details).toEqual({ parameter: "a", expected, ...(path === undefined ? {} : { path }) });
     expect(error.message).toMatch(new RegExp(`^${(path ?? "a").replace(/[[\]]/g, "\\$&")}: `));
     expect(error.message).toContain(message);
@@ -130,65 +130,68 @@ describe("strict checks inside of values", () => {
 
   it("select the case of a discriminated union by its literal member", () => {
     const pay = '{ kind: "card"; number: string } | { kind: "iban" | "bic"; code: string; fee?: int }';
-    expect(accepted(pay, '{"kind":"card","number":"4"}')).toStrictEqual({ kind: "card", number: "4" });
-    expect(accepted(pay, '{"kind":"bic","code":"x","fee":"3"}')).toStrictEqual({ kind: "bic", code: "x", fee: 3 });
-    expect(rejected(pay, '{"kind":"bic","number":"4"}').message).toBe("a.code: string is required");
-    expect(rejected(pay, '{"kind":"cash"}').message).toBe('a.kind: expected "card" or "iban" or "bic", got "cash"');
-    expect(rejected(pay, "{}").message).toBe('a.kind: "card" or "iban" or "bic" is required');
-    expect(accepted("{ v: 1; a: int } | { v: 2; b: int }", '{"v":"2","b":"3"}')).toStrictEqual({ v: 2, b: 3 });
+    expect(acceptedValue(pay, '{"kind":"card","number":"4"}')).toStrictEqual({ kind: "card", number: "4" });
+    expect(acceptedValue(pay, '{"kind":"bic","code":"x","fee":"3"}')).toStrictEqual({ kind: "bic", code: "x", fee: 3 });
+    expect(rejectionOf(pay, '{"kind":"bic","number":"4"}').message).toBe("a.code: string is required");
+    expect(rejectionOf(pay, '{"kind":"cash"}').message).toBe('a.kind: expected "card" or "iban" or "bic", got "cash"');
+    expect(rejectionOf(pay, "{}").message).toBe('a.kind: "card" or "iban" or "bic" is required');
+    expect(acceptedValue("{ v: 1; a: int } | { v: 2; b: int }", '{"v":"2","b":"3"}')).toStrictEqual({ v: 2, b: 3 });
   });
 
   it("follow recursive types", () => {
     const tree = "interface Tree { v: int; kids: Tree[]; up?: Tree | null }";
-    expect(accepted("Tree", '{"v":1,"kids":[{"v":"2","kids":[],"up":null}]}', tree)).toStrictEqual({
+    expect(acceptedValue("Tree", '{"v":1,"kids":[{"v":"2","kids":[],"up":null}]}', tree)).toStrictEqual({
       v: 1,
       kids: [{ v: 2, kids: [], up: null }],
     });
-    expect(rejected("Tree", '{"v":1,"kids":[{"v":2,"kids":[{"v":"x","kids":[]}]}]}', tree).details).toEqual({
+    expect(rejectionOf("Tree", '{"v":1,"kids":[{"v":2,"kids":[{"v":"x","kids":[]}]}]}', tree).details).toEqual({
       parameter: "a",
       expected: "int",
       path: "a.kids[0].kids[0].v",
     });
     const markup = "interface Markup { tag: string; inner: (Markup | string | null)[] }";
     const some = '{"tag":"p","inner":["x",{"tag":"b","inner":[null]}]}';
-    expect(accepted("Markup", some, markup)).toStrictEqual(JSON.parse(some));
-    expect(rejected("Markup", '{"tag":"p","inner":[1]}', markup).message).toBe(
+    expect(acceptedValue("Markup", some, markup)).toStrictEqual(JSON.parse(some));
+    expect(rejectionOf("Markup", '{"tag":"p","inner":[1]}', markup).message).toBe(
       "a.inner[0]: expected string or object or null, got 1",
     );
     const json = "type Json = string | float | boolean | null | Json[] | { [key: string]: Json };";
-    expect(accepted("Json", '{"a":[1,"x",{"b":null}]}', json)).toStrictEqual({ a: [1, "x", { b: null }] });
+    expect(acceptedValue("Json", '{"a":[1,"x",{"b":null}]}', json)).toStrictEqual({ a: [1, "x", { b: null }] });
   });
 
   it("accept null in an array for undefined, because JSON has no undefined", () => {
-    expect(accepted("(int | undefined)[]", '[1,null,"2"]')).toStrictEqual([1, undefined, 2]);
-    expect(accepted("(int | null | undefined)[]", "[null]")).toStrictEqual([null]);
-    expect(accepted("[int?, int?]", "[null,2]")).toStrictEqual([undefined, 2]);
+    expect(acceptedValue("(int | undefined)[]", '[1,null,"2"]')).toStrictEqual([1, undefined, 2]);
+    expect(acceptedValue("(int | null | undefined)[]", "[null]")).toStrictEqual([null]);
+    expect(acceptedValue("[int?, int?]", "[null,2]")).toStrictEqual([undefined, 2]);
   });
 });
 
 describe("members that are not part of a type", () => {
   it("are removed from the value", () => {
-    expect(accepted("{ n: int; o: { m: int } }", '{"n":1,"admin":true,"o":{"m":2,"x":3}}')).toStrictEqual({
+    expect(acceptedValue("{ n: int; o: { m: int } }", '{"n":1,"admin":true,"o":{"m":2,"x":3}}')).toStrictEqual({
       n: 1,
       o: { m: 2 },
     });
-    expect(accepted('{ k: "a" } | { k: "b"; n: int }', '{"k":"a","n":1}')).toStrictEqual({ k: "a" });
+    expect(acceptedValue('{ k: "a" } | { k: "b"; n: int }', '{"k":"a","n":1}')).toStrictEqual({ k: "a" });
   });
 
   it("are kept if the type has an index signature", () => {
-    expect(accepted("{ n: int; [key: string]: string | int }", '{"n":"1","m":"1"}')).toStrictEqual({ n: 1, m: "1" });
+    expect(acceptedValue("{ n: int; [key: string]: string | int }", '{"n":"1","m":"1"}')).toStrictEqual({
+      n: 1,
+      m: "1",
+    });
   });
 
   it("are neither read from a prototype nor set on one", () => {
     for (const name of ["constructor", "toString", "hasOwnProperty", "valueOf"]) {
-      expect(rejected(`{ ${name}: string }`, "{}").message).toBe(`a.${name}: string is required`);
-      expect(accepted(`{ ${name}?: string }`, "{}")).toStrictEqual({});
-      expect(accepted(`{ ${name}?: string }`, `{"${name}":"x"}`)).toEqual({ [name]: "x" });
-      expect(Object.entries(accepted("Record<string, int>", `{"${name}":"1"}`) as object)).toEqual([[name, 1]]);
+      expect(rejectionOf(`{ ${name}: string }`, "{}").message).toBe(`a.${name}: string is required`);
+      expect(acceptedValue(`{ ${name}?: string }`, "{}")).toStrictEqual({});
+      expect(acceptedValue(`{ ${name}?: string }`, `{"${name}":"x"}`)).toEqual({ [name]: "x" });
+      expect(Object.entries(acceptedValue("Record<string, int>", `{"${name}":"1"}`) as object)).toEqual([[name, 1]]);
     }
-    const value = accepted("{ n: int }", '{"n":1,"__proto__":{"admin":true}}') as { admin?: unknown };
+    const value = acceptedValue("{ n: int }", '{"n":1,"__proto__":{"admin":true}}') as { admin?: unknown };
     expect(value.admin).toBeUndefined();
-    expect(rejected("Record<string, { admin: boolean }>", '{"__proto__":{"admin":true}}').details.path).toBe(
+    expect(rejectionOf("Record<string, { admin: boolean }>", '{"__proto__":{"admin":true}}').details.path).toBe(
       "a.__proto__",
     );
   });
@@ -303,8 +306,8 @@ describe("strict checks of any JSON", () => {
       Number.isSafeInteger(n) &&
       (s === undefined || typeof s === "string") &&
       Array.isArray(list) &&
-      list.every((each) => typeof each === "number" || isNode(each)) &&
-      Object.values(more as object).every((each) => typeof each === "boolean") &&
+      list.every((item) => typeof item === "number" || isNode(item)) &&
+      Object.values(more as object).every((value) => typeof value === "boolean") &&
       Object.keys(others).length === 0 &&
       Object.getPrototypeOf(value) === Object.prototype
     );

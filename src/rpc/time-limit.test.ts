@@ -16,7 +16,7 @@ describe("rpc_timeout", () => {
   });
 
   /** Returns a function that never returns, its request.signal, and a function that makes it reject. */
-  function stuck(options = {}) {
+  function hangingFunction(options = {}) {
     const seen: { signal?: AbortSignal; fail?: (error: Error) => void } = {};
     const wait = compiledServer(
       "wait",
@@ -32,7 +32,7 @@ describe("rpc_timeout", () => {
   }
 
   it("responds with 504 when it is exceeded and not before, and aborts request.signal", async () => {
-    const { wait, seen } = stuck({ rpc_timeout: 2 });
+    const { wait, seen } = hangingFunction({ rpc_timeout: 2 });
     let hasResponse = false;
     const pending = callOverHttp(createTestApp({ wait }), "wait").finally(() => {
       hasResponse = true;
@@ -50,7 +50,7 @@ describe("rpc_timeout", () => {
   it("ignores an error that a function throws after its time limit", async () => {
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
-    const { wait, seen } = stuck({ rpc_timeout: 1 });
+    const { wait, seen } = hangingFunction({ rpc_timeout: 1 });
     const pending = callOverHttp(createTestApp({ wait }), "wait");
     await vi.advanceTimersByTimeAsync(1000);
     await pending;
@@ -63,8 +63,8 @@ describe("rpc_timeout", () => {
   });
 
   it("is that of the function, or else that of the application", async () => {
-    const withOwnLimit = stuck({ rpc_timeout: 5 }).wait;
-    const { wait } = stuck();
+    const withOwnLimit = hangingFunction({ rpc_timeout: 5 }).wait;
+    const { wait } = hangingFunction();
     const app = createTestApp({ wait }, { rpc_timeout: 1 });
     const first = callOverHttp(app, "wait");
     const second = callOverHttp(createTestApp({ wait: withOwnLimit }, { rpc_timeout: 1 }), "wait");
@@ -121,8 +121,8 @@ describe("rpc_timeout", () => {
     "is rejected if invalid: %j",
     (rpc_timeout) => {
       const options = { rpc_timeout: rpc_timeout as number };
-      expect(() => stuck(options)).toThrow(RangeError);
-      expect(() => createTestApp({ wait: stuck().wait }, options)).toThrow(RangeError);
+      expect(() => hangingFunction(options)).toThrow(RangeError);
+      expect(() => createTestApp({ wait: hangingFunction().wait }, options)).toThrow(RangeError);
     },
   );
 });

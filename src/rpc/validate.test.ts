@@ -23,7 +23,7 @@ interface Setting {
 }
 
 /** Calls a function with these parameters and returns the arguments that it received, or the error. */
-async function sent(params: string, args: object, setting: Setting): Promise<unknown> {
+async function receivedArguments(params: string, args: object, setting: Setting): Promise<unknown> {
   const { strict = false, declarations = "", ...options } = setting;
   const f = typedServer(["f", params], (...values: unknown[]) => values, { options, declarations });
   const response = await callOverHttp(createTestApp({ f }, { strict }), "f", args);
@@ -79,8 +79,10 @@ function asynchronous(schema: StandardSchema): StandardSchema {
 
 describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size }) => {
   it("accepts valid values and rejects invalid values with the name of the parameter", async () => {
-    expect(await sent("to: string", { to: "a@b.example" }, { validate: { to: email } })).toEqual(["a@b.example"]);
-    const error = await sent("n: int, to: string", { n: "1", to: "nobody" }, { validate: { to: email } });
+    expect(await receivedArguments("to: string", { to: "a@b.example" }, { validate: { to: email } })).toEqual([
+      "a@b.example",
+    ]);
+    const error = await receivedArguments("n: int, to: string", { n: "1", to: "nobody" }, { validate: { to: email } });
     expect(error).toMatchObject({ code: "validation_error", details: { parameter: "to" } });
     const { message, details } = error as { message: string; details: { expected: string } };
     expect(message).toBe(`to: ${details.expected}`);
@@ -89,7 +91,7 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
 
   it("names the path inside the value in the error", async () => {
     const lines = [{ "unit price": 1 }, { "unit price": -1 }];
-    const error = await sent("order: object", { order: { lines } }, { validate: { order } });
+    const error = await receivedArguments("order: object", { order: { lines } }, { validate: { order } });
     expect(error).toMatchObject({
       code: "validation_error",
       message: expect.stringMatching(/^order\.lines\[1\]\["unit price"\]: /),
@@ -119,8 +121,8 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
   });
 
   it("awaits asynchronous schemas", async () => {
-    expect(await sent("name: string", { name: "free" }, { validate: { name: free } })).toEqual(["free"]);
-    expect(await sent("name: string", { name: "taken" }, { validate: { name: free } })).toMatchObject({
+    expect(await receivedArguments("name: string", { name: "free" }, { validate: { name: free } })).toEqual(["free"]);
+    expect(await receivedArguments("name: string", { name: "taken" }, { validate: { name: free } })).toMatchObject({
       code: "validation_error",
       message: "name: is taken",
     });
@@ -143,7 +145,7 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
     const own = typedServer(["own", "to: string = 'me'"], (to = "me") => to, { options: { validate: { to: email } } });
     expect(await (await callOverHttp(createTestApp({ own }), "own")).json()).toEqual({ result: "me" });
     expect(await (await callOverHttp(createTestApp({ own }), "own", { to: "nobody" })).json()).toHaveProperty("error");
-    expect(await sent("size?: string", { size: "s" }, { validate: { size } })).toEqual(["s"]);
+    expect(await receivedArguments("size?: string", { size: "s" }, { validate: { size } })).toEqual(["s"]);
     const keyed = typedServer(["keyed", "{ to = 'me' }: { to?: string }"], ({ to = "me" }: { to?: string }) => to, {
       options: { validate: { to: email } },
     });
@@ -155,14 +157,14 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
       ["password", email],
       ["apiKey", size],
     ] as const) {
-      const error = await sent(`${name}: string`, { [name]: "hunter2" }, { validate: { [name]: schema } });
+      const error = await receivedArguments(`${name}: string`, { [name]: "hunter2" }, { validate: { [name]: schema } });
       expect(error).toMatchObject({ code: "validation_error", details: { parameter: name } });
       expect(JSON.stringify(error)).not.toContain("hunter2");
     }
   });
 
   it("truncates long values in errors", async () => {
-    const error = await sent("to: string", { to: "x".repeat(100_000) }, { validate: { to: email } });
+    const error = await receivedArguments("to: string", { to: "x".repeat(100_000) }, { validate: { to: email } });
     expect(JSON.stringify(error).length).toBeLessThan(700);
   });
 });
@@ -170,35 +172,44 @@ describe.each(LIBRARIES)("validate with $name", ({ email, order, day, free, size
 describe("the default value of a schema", () => {
   it("applies to an omitted optional parameter", async () => {
     const zod = { size: z.enum(["s", "m"]).default("m") };
-    expect(await sent("size?: string", {}, { validate: zod })).toEqual(["m"]);
-    expect(await sent("n?: int, size?: string", {}, { validate: zod })).toEqual([null, "m"]);
-    expect(await sent("{ size }: { size?: string }", {}, { validate: zod })).toEqual([{ size: "m" }]);
-    expect(await sent("size?: string", {}, { validate: { size: v.optional(v.string(), "m") } })).toEqual(["m"]);
+    expect(await receivedArguments("size?: string", {}, { validate: zod })).toEqual(["m"]);
+    expect(await receivedArguments("n?: int, size?: string", {}, { validate: zod })).toEqual([null, "m"]);
+    expect(await receivedArguments("{ size }: { size?: string }", {}, { validate: zod })).toEqual([{ size: "m" }]);
+    expect(await receivedArguments("size?: string", {}, { validate: { size: v.optional(v.string(), "m") } })).toEqual([
+      "m",
+    ]);
   });
 
   it("does not apply to a required parameter", async () => {
     const validate = { size: z.string().default("m") };
-    expect(await sent("size: string", {}, { validate })).toMatchObject({ message: "size: a value is required" });
+    expect(await receivedArguments("size: string", {}, { validate })).toMatchObject({
+      message: "size: a value is required",
+    });
   });
 });
 
 describe("the order of validation", () => {
   it("starts with coercion, so that a schema receives a number for a numeric string", async () => {
-    expect(await sent("n: int", { n: " 7 " }, { validate: { n: z.number().max(9) } })).toEqual([7]);
-    expect(await sent("n: int", { n: "x" }, { validate: { n: z.number() } })).toMatchObject({
+    expect(await receivedArguments("n: int", { n: " 7 " }, { validate: { n: z.number().max(9) } })).toEqual([7]);
+    expect(await receivedArguments("n: int", { n: "x" }, { validate: { n: z.number() } })).toMatchObject({
       message: 'n: expected int, got "x"',
     });
-    expect(await sent("on: boolean", { on: "yes" }, { validate: { on: z.literal(true) } })).toEqual([true]);
+    expect(await receivedArguments("on: boolean", { on: "yes" }, { validate: { on: z.literal(true) } })).toEqual([
+      true,
+    ]);
   });
 
   it("is the same in a strict application, where a schema replaces the strict check", async () => {
     const validate = { tags: z.string().transform((text) => text.split(",")) };
     const setting = { validate, strict: true };
-    expect(await sent("tags: string[], name: string", { tags: "a,b", name: "x" }, setting)).toEqual([["a", "b"], "x"]);
-    expect(await sent("tags: string[], name: string", { tags: "a", name: 1 }, setting)).toMatchObject({
+    expect(await receivedArguments("tags: string[], name: string", { tags: "a,b", name: "x" }, setting)).toEqual([
+      ["a", "b"],
+      "x",
+    ]);
+    expect(await receivedArguments("tags: string[], name: string", { tags: "a", name: 1 }, setting)).toMatchObject({
       message: "name: expected string, got 1",
     });
-    expect(await sent("n: int", { n: "7" }, { validate: { n: z.number() }, strict: true })).toEqual([7]);
+    expect(await receivedArguments("n: int", { n: "7" }, { validate: { n: z.number() }, strict: true })).toEqual([7]);
   });
 
   it("follows the parameters and stops at the first invalid one", async () => {
@@ -213,7 +224,7 @@ describe("the order of validation", () => {
       },
     });
     const validate = { c: recording("c", false), b: recording("b", false), a: recording("a", true) };
-    expect(await sent("a: int, b: int, c: int", { a: 1, b: 2, c: 3 }, { validate })).toMatchObject({
+    expect(await receivedArguments("a: int, b: int, c: int", { a: 1, b: 2, c: 3 }, { validate })).toMatchObject({
       message: "b: b is wrong",
     });
     expect(validated).toEqual(["a", "b"]);
@@ -232,21 +243,25 @@ describe("an unusual schema", () => {
 
   it("causes an internal error and is logged, if it throws", async () => {
     for (const error of [new Error("the database is away"), new TypeError("x is undefined")]) {
-      expect(await sent("a: int", { a: 1 }, { validate: { a: throwing(error) } })).toMatchObject({ code: "internal" });
+      expect(await receivedArguments("a: int", { a: 1 }, { validate: { a: throwing(error) } })).toMatchObject({
+        code: "internal",
+      });
       expect(log.mock.calls.flat().map(String).join()).toContain(error.message);
     }
     const rejecting = asynchronous(throwing(new Error("later")));
-    expect(await sent("a: int", { a: 1 }, { validate: { a: rejecting } })).toMatchObject({ code: "internal" });
+    expect(await receivedArguments("a: int", { a: 1 }, { validate: { a: rejecting } })).toMatchObject({
+      code: "internal",
+    });
   });
 
   it("rejects the value if it throws a ValueError, and the call if it throws an RPCError", async () => {
-    expect(await sent("a: int", { a: 1 }, { validate: { a: throwing(new ValueError("No.")) } })).toEqual({
+    expect(await receivedArguments("a: int", { a: 1 }, { validate: { a: throwing(new ValueError("No.")) } })).toEqual({
       code: "validation_error",
       message: "a: No.",
       details: { parameter: "a", expected: "No." },
     });
     const error = new RPCError("conflict", "Taken.", { by: 1 });
-    expect(await sent("a: int", { a: 1 }, { validate: { a: throwing(error) } })).toEqual({
+    expect(await receivedArguments("a: int", { a: 1 }, { validate: { a: throwing(error) } })).toEqual({
       code: "conflict",
       message: "Taken.",
       details: { by: 1 },
@@ -255,14 +270,18 @@ describe("an unusual schema", () => {
 
   it("rejects the value if it returns an empty list of issues", async () => {
     const mute: StandardSchema = { "~standard": { version: 1, validate: () => ({ issues: [] }) } };
-    expect(await sent("a: int", { a: 1 }, { validate: { a: mute } })).toMatchObject({ message: "a: is not valid" });
+    expect(await receivedArguments("a: int", { a: 1 }, { validate: { a: mute } })).toMatchObject({
+      message: "a: is not valid",
+    });
   });
 
   it("runs inside the request and its time limit", async () => {
     const byPath: StandardSchema = { "~standard": { version: 1, validate: () => ({ value: request.path }) } };
-    expect(await sent("a: string", { a: "x" }, { validate: { a: asynchronous(byPath) } })).toEqual(["/__web/rpc/f"]);
+    expect(await receivedArguments("a: string", { a: "x" }, { validate: { a: asynchronous(byPath) } })).toEqual([
+      "/__web/rpc/f",
+    ]);
     const endless: StandardSchema = { "~standard": { version: 1, validate: () => new Promise(() => undefined) } };
-    expect(await sent("a: int", { a: 1 }, { validate: { a: endless }, rpc_timeout: 0.05 })).toMatchObject({
+    expect(await receivedArguments("a: int", { a: 1 }, { validate: { a: endless }, rpc_timeout: 0.05 })).toMatchObject({
       code: "timeout",
     });
   });
@@ -276,7 +295,7 @@ describe("an unusual schema", () => {
     const keep: StandardSchema = { "~standard": { version: 1, validate: validateIt } };
     const params = "{ constructor: c, n }: { constructor?: string; n: int }";
     const validate = { ["constructor" as string]: keep, n: keep };
-    expect(await sent(params, { n: 1 }, { validate })).toEqual([{ n: 1 }]);
+    expect(await receivedArguments(params, { n: 1 }, { validate })).toEqual([{ n: 1 }]);
     expect(seen).toEqual([undefined, 1]);
   });
 });

@@ -7,7 +7,7 @@ import { MemoryHistory } from "./memory-history.ts";
 const HOUR = 3_600_000;
 const channel = "a";
 
-function open(options: MemoryOptions = {}) {
+function openMemoryBus(options: MemoryOptions = {}) {
   const clock = { ms: 0 };
   return { clock, bus: memory({ now: () => clock.ms, ...options }) };
 }
@@ -29,7 +29,7 @@ async function publishAll(bus: Bus, texts: readonly string[], name = channel): P
 
 describe("the bus in memory", () => {
   it("stores a message for 24.5 hours and not longer", async () => {
-    const { bus, clock } = open();
+    const { bus, clock } = openMemoryBus();
     const from = await endOf(bus);
     await bus.publish(channel, "1");
     clock.ms += 1;
@@ -53,7 +53,7 @@ describe("the bus in memory", () => {
   ])(
     "stores 1,000 messages per channel: after %i messages a read from the start returns %s",
     async (count, expected) => {
-      const { bus } = open();
+      const { bus } = openMemoryBus();
       const from = await endOf(bus);
       const first = await bus.publish(channel, "first");
       await publishAll(
@@ -73,7 +73,7 @@ describe("the bus in memory", () => {
   ])(
     "stores 4 MiB per channel: after %i messages of 256 KiB a read from the start returns %s",
     async (count, expected) => {
-      const { bus } = open();
+      const { bus } = openMemoryBus();
       const from = await endOf(bus);
       await publishAll(bus, Array(count).fill("x".repeat(256 * 1024)));
       const read = await readRest(bus, from);
@@ -82,7 +82,7 @@ describe("the bus in memory", () => {
   );
 
   it("counts two bytes for each character of a text that is not ASCII", async () => {
-    const { bus } = open({ bytes: 100 });
+    const { bus } = openMemoryBus({ bytes: 100 });
     const from = await endOf(bus);
     await publishAll(bus, ["x".repeat(100)]);
     expect(await readRest(bus, from)).toHaveLength(1);
@@ -94,7 +94,7 @@ describe("the bus in memory", () => {
   });
 
   it("removes the oldest messages of all channels when it is full, and reports a gap in each channel", async () => {
-    const { bus } = open({ total: 100_000 });
+    const { bus } = openMemoryBus({ total: 100_000 });
     const start = await endOf(bus);
     await bus.publish("old", "1");
     const afterOld = await endOf(bus);
@@ -109,7 +109,7 @@ describe("the bus in memory", () => {
   });
 
   it("reports no gap in a watched channel when messages of other channels are removed", async () => {
-    const { bus } = open({ total: 100_000 });
+    const { bus } = openMemoryBus({ total: 100_000 });
     const stop = await bus.watch("quiet", () => undefined);
     const from = await endOf(bus);
     for (let at = 0; at < 200; at++) await bus.publish(`channel ${at}`, "x".repeat(1000));
@@ -121,7 +121,7 @@ describe("the bus in memory", () => {
   });
 
   it("reports a gap for a position of another memory bus with the same sequence number", async () => {
-    const [one, two] = [open().bus, open().bus];
+    const [one, two] = [openMemoryBus().bus, openMemoryBus().bus];
     const position = await one.publish(channel, "1");
     await two.publish(channel, "1");
     expect(await readRest(two, position)).toBe("gap");
@@ -130,7 +130,7 @@ describe("the bus in memory", () => {
   });
 
   it("passes on the messages of one turn in one notification", async () => {
-    const { bus } = open();
+    const { bus } = openMemoryBus();
     const notifications: (readonly string[])[] = [];
     await bus.watch(channel, (notification) => {
       notifications.push(notification?.messages.map(({ data }) => data) ?? []);
@@ -191,12 +191,12 @@ describe("MemoryHistory", () => {
           append(history, name, data, nowMs);
           all.push({ seq: history.lastSeq, name, data });
           expect(history.bytes).toBeLessThanOrEqual(maxTotalBytes);
-          for (const each of ["a", "b", "c", "d"]) {
+          for (const channelName of ["a", "b", "c", "d"]) {
             let wasComplete = false;
             for (let seq = 0; seq <= history.lastSeq; seq++) {
-              const result = history.readAfter(each, seq, 1000);
+              const result = history.readAfter(channelName, seq, 1000);
               if (result) {
-                const expected = all.filter((message) => message.name === each && message.seq > seq);
+                const expected = all.filter((message) => message.name === channelName && message.seq > seq);
                 expect(result.messages.map((message) => message.data)).toEqual(expected.map((message) => message.data));
               }
               // If one number is complete, all later ones are.

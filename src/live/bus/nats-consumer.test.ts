@@ -19,7 +19,7 @@ afterEach(() => {
 });
 
 /** Opens a consumer, and a fake server whose deliveries the test controls. */
-function open() {
+function openConsumer() {
   const events: string[] = [];
   const responses: string[] = [];
   const subscriptions: { deliver(message: FakeMessage): void; isEnded: boolean }[] = [];
@@ -70,7 +70,7 @@ function open() {
 }
 
 it("passes on deliveries in order, after it was started once, and none after it was closed", async () => {
-  const { consumer, events, deliver, subscriptions } = open();
+  const { consumer, events, deliver, subscriptions } = openConsumer();
   await Promise.all([consumer.start(), consumer.start()]);
   await consumer.start();
   deliver(7, 1);
@@ -83,7 +83,7 @@ it("passes on deliveries in order, after it was started once, and none after it 
 });
 
 it("reports an interruption before it passes on the first message of a new consumer", async () => {
-  const { consumer, events, deliver, onConsumerAdd } = open();
+  const { consumer, events, deliver, onConsumerAdd } = openConsumer();
   await consumer.start();
   deliver(7, 1);
   // The first delivery may arrive before the response to the request that created the consumer.
@@ -95,19 +95,22 @@ it("reports an interruption before it passes on the first message of a new consu
 });
 
 it.each([
-  ["a delivery whose consumer sequence is not the next", ({ deliver }: ReturnType<typeof open>) => deliver(9, 3)],
-  ["a delivery whose stream sequence is not the next", ({ deliver }: ReturnType<typeof open>) => deliver(9, 2)],
+  [
+    "a delivery whose consumer sequence is not the next",
+    ({ deliver }: ReturnType<typeof openConsumer>) => deliver(9, 3),
+  ],
+  ["a delivery whose stream sequence is not the next", ({ deliver }: ReturnType<typeof openConsumer>) => deliver(9, 2)],
   [
     "a heartbeat with a higher consumer sequence",
-    ({ control }: ReturnType<typeof open>) => control({ "Nats-Last-Consumer": "2" }),
+    ({ control }: ReturnType<typeof openConsumer>) => control({ "Nats-Last-Consumer": "2" }),
   ],
   [
     "a message that is not a delivery",
-    ({ subscriptions }: ReturnType<typeof open>) => subscriptions[0]?.deliver({ reply: "elsewhere" }),
+    ({ subscriptions }: ReturnType<typeof openConsumer>) => subscriptions[0]?.deliver({ reply: "elsewhere" }),
   ],
   ["four seconds without a heartbeat", () => vi.advanceTimersByTimeAsync(4_100)],
 ])("creates a new consumer after %s, and ignores the old one", async (_, act) => {
-  const fixture = open();
+  const fixture = openConsumer();
   await fixture.consumer.start();
   fixture.deliver(7, 1);
   await act(fixture);
@@ -120,7 +123,7 @@ it.each([
 });
 
 it("keeps a consumer that sends heartbeats, and responds to flow control requests", async () => {
-  const { consumer, events, deliver, control, responses, subscriptions } = open();
+  const { consumer, events, deliver, control, responses, subscriptions } = openConsumer();
   await consumer.start();
   deliver(7, 1);
   for (let second = 0; second < 20; second++) {
@@ -136,7 +139,7 @@ it("keeps a consumer that sends heartbeats, and responds to flow control request
 });
 
 it("retries until the server accepts a new consumer, and stops retrying when it is closed", async () => {
-  const { consumer, events, onConsumerAdd, subscriptions } = open();
+  const { consumer, events, onConsumerAdd, subscriptions } = openConsumer();
   await consumer.start();
   let isUnreachable = true;
   onConsumerAdd(async () => {
@@ -145,7 +148,7 @@ it("retries until the server accepts a new consumer, and stops retrying when it 
   consumer.restart();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(subscriptions.length).toBeGreaterThan(3);
-  expect(events.filter((each) => each === "resumed")).toHaveLength(1);
+  expect(events.filter((event) => event === "resumed")).toHaveLength(1);
   expect(subscriptions.every(({ isEnded }) => isEnded)).toBe(true);
   await expect(consumer.start()).rejects.toThrow("unreachable");
   isUnreachable = false;

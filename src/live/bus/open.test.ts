@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const bus of opened.splice(0)) await bus.close();
 });
 
-function open(url: string | undefined) {
+function openWithLog(url: string | undefined) {
   const { log, lines } = recordedLog();
   const bus = openBus(url, log);
   opened.push(bus);
@@ -19,7 +19,7 @@ function open(url: string | undefined) {
 }
 
 it("opens a bus in memory without a URL", async () => {
-  const { bus } = open(undefined);
+  const { bus } = openWithLog(undefined);
   const position = await bus.publish("a", "1");
   expect((await bus.read("a", position, 1)).gap).toBe(false);
 });
@@ -30,7 +30,7 @@ it.each([
   ["nats://u:mellon@127.0.0.1:1", "NATS is unreachable; retrying", { nats: "127.0.0.1:1" }],
   ["tls://mellon@127.0.0.1:1", "NATS is unreachable; retrying", { nats: "127.0.0.1:1" }],
 ])("opens the bus of %s, which logs the address without the password", async (url, message, fields) => {
-  const { bus, lines } = open(url);
+  const { bus, lines } = openWithLog(url);
   const error = await bus.position([]).catch(String);
   expect(error).toContain("did not respond within 2 s");
   expect(lines).toEqual([{ level: "warn", message, fields: expect.objectContaining(fields) }]);
@@ -44,7 +44,7 @@ it.each([
   vi.doMock(missing, () => {
     throw new Error(`Cannot find package '${missing}'`);
   });
-  const { bus } = open(url);
+  const { bus } = openWithLog(url);
   for (const operation of [bus.position([]), bus.publish("a", "1"), bus.watch("a", () => undefined)]) {
     const error = await operation.catch((caught: unknown) => caught);
     expect(error).toMatchObject({ name: "ConfigError" });

@@ -9,15 +9,15 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Opens a queue whose bus handles one batch after another by `answers`, and all others by returning positions. */
-function open(options: Partial<PublishQueueOptions> = {}) {
+/** Opens a queue whose bus passes each batch to the next of `handlers`; without one, it returns positions. */
+function openQueue(options: Partial<PublishQueueOptions> = {}) {
   const sent: PublishBatch[] = [];
-  const answers: ((batch: PublishBatch) => Promise<string[]>)[] = [];
+  const handlers: ((batch: PublishBatch) => Promise<string[]>)[] = [];
   const queue = new PublishQueue({
     send(batch) {
       sent.push(batch);
-      const answer = answers.shift();
-      return answer ? answer(batch) : Promise.resolve(batch.data.map((text) => `at ${text}`));
+      const handleBatch = handlers.shift();
+      return handleBatch ? handleBatch(batch) : Promise.resolve(batch.data.map((text) => `at ${text}`));
     },
     isTransient: (error) => error instanceof Error && error.message === "unreachable",
     maxBatchMessages: 3,
@@ -28,12 +28,12 @@ function open(options: Partial<PublishQueueOptions> = {}) {
     throw new Error(message);
   };
   const hang = () => new Promise<string[]>(() => undefined);
-  return { queue, sent, answers, fail, hang };
+  return { queue, sent, handlers, fail, hang };
 }
 
 describe("PublishQueue", () => {
   it("sends the messages of one turn together, in order, in batches with increasing numbers", async () => {
-    const { queue, sent } = open();
+    const { queue, sent } = openQueue();
     const positions = await Promise.all(["1", "2", "3", "4"].map((text) => queue.publish("a", text)));
     expect(positions).toEqual(["at 1", "at 2", "at 3", "at 4"]);
     expect(sent).toEqual([
@@ -43,22 +43,22 @@ describe("PublishQueue", () => {
   });
 
   it("sends one batch of a channel at a time, without delaying other channels", async () => {
-    const { queue, sent, answers } = open();
-    let answer: (positions: string[]) => void = () => undefined;
-    answers.push(() => new Promise((resolve) => (answer = resolve)));
+    const { queue, sent, handlers } = openQueue();
+    let resolveBatch: (positions: string[]) => void = () => undefined;
+    handlers.push(() => new Promise((resolve) => (resolveBatch = resolve)));
     const first = queue.publish("a", "1");
     await vi.advanceTimersByTimeAsync(10);
     const second = queue.publish("a", "2");
     expect(await queue.publish("b", "x")).toBe("at x");
     expect(sent.map(({ data }) => data)).toEqual([["1"], ["x"]]);
-    answer(["first"]);
+    resolveBatch(["first"]);
     expect(await Promise.all([first, second])).toEqual(["first", "at 2"]);
   });
 
   it("retries 500 channels as often as one while the bus is unreachable, and all at once when it responds", async () => {
     let isUnreachable = true;
     let sends = 0;
-    const { queue } = open({
+    const { queue } = openQueue({
       async send({ channel, data }) {
         sends++;
         if (isUnreachable) throw new Error("unreachable");
@@ -80,8 +80,8 @@ describe("PublishQueue", () => {
   });
 
   it("sends the same batch again until the bus has stored it, also when messages were published meanwhile", async () => {
-    const { queue, sent, answers, fail } = open();
-    answers.push(fail("unreachable"), fail("unreachable"));
+    const { queue, sent, handlers, fail } = openQueue();
+    handlers.push(fail("unreachable"), fail("unreachable"));
     const first = queue.publish("a", "1");
     await vi.advanceTimersByTimeAsync(10);
     const second = queue.publish("a", "2");
@@ -96,16 +96,16 @@ describe("PublishQueue", () => {
   });
 
   it("rejects with the error of a bus that refuses the message, and continues with the next message", async () => {
-    const { queue, answers, fail, sent } = open();
-    answers.push(fail("OOM"));
+    const { queue, handlers, fail, sent } = openQueue();
+    handlers.push(fail("OOM"));
     await expect(queue.publish("a", "1")).rejects.toThrow("OOM");
     expect(await queue.publish("a", "2")).toBe("at 2");
     expect(sent).toHaveLength(2);
   });
 
   it("rejects after the timeout with the last reason, and drops messages that were never sent", async () => {
-    const { queue, answers, fail, sent } = open({ maxBatchMessages: 1 });
-    for (let at = 0; at < 100; at++) answers.push(fail("unreachable"));
+    const { queue, handlers, fail, sent } = openQueue({ maxBatchMessages: 1 });
+    for (let at = 0; at < 100; at++) handlers.push(fail("unreachable"));
     const outcomes = ["1", "2"].map((text) => queue.publish("a", text).catch((error: Error) => error.message));
     let isSettled = false;
     void outcomes[1]?.then(() => {
@@ -116,15 +116,15 @@ describe("PublishQueue", () => {
     await vi.advanceTimersByTimeAsync(1);
     const timeout = "The bus did not store the message within 1 s; it may or may not be delivered. unreachable";
     expect(await Promise.all(outcomes)).toEqual([timeout, timeout]);
-    answers.length = 0;
+    handlers.length = 0;
     await vi.advanceTimersByTimeAsync(100);
     expect(await queue.publish("a", "3")).toBe("at 3");
     expect(new Set(sent.map(({ data }) => data.join()))).toEqual(new Set(["1", "3"]));
   });
 
   it("accepts 32 MiB of pending messages, and rejects further ones at once", async () => {
-    const { queue, answers, hang } = open();
-    answers.push(hang);
+    const { queue, handlers, hang } = openQueue();
+    handlers.push(hang);
     const size = 1024 * 1024 - 256;
     const waiting = Array.from({ length: 32 }, () => queue.publish("a", "x".repeat(size)).catch(String));
     await expect(queue.publish("a", "")).rejects.toThrow("32 MiB of messages are pending");
@@ -135,7 +135,7 @@ describe("PublishQueue", () => {
   });
 
   it("limits a batch to 256 KiB, unless one message alone exceeds that", async () => {
-    const { queue, sent } = open({ maxBatchMessages: 100 });
+    const { queue, sent } = openQueue({ maxBatchMessages: 100 });
     const sizes = [100_000, 100_000, 100_000, 300_000, 1, 1];
     await Promise.all(sizes.map((size) => queue.publish("a", "x".repeat(size))));
     expect(sent.map(({ data }) => data.map(({ length }) => length))).toEqual([
@@ -147,10 +147,12 @@ describe("PublishQueue", () => {
   });
 
   it("rejects pending and further messages when it is closed", async () => {
-    const { queue, answers, hang } = open();
-    answers.push(hang);
+    const { queue, handlers, hang } = openQueue();
+    handlers.push(hang);
     const outcomes = ["1", "2"].map((text) => queue.publish("a", text));
-    const refused = Promise.all(outcomes.map((each) => expect(each).rejects.toThrow("closed before it had stored")));
+    const refused = Promise.all(
+      outcomes.map((outcome) => expect(outcome).rejects.toThrow("closed before it had stored")),
+    );
     queue.close();
     await refused;
     await expect(queue.publish("a", "3")).rejects.toThrow("The bus is closed.");
@@ -158,8 +160,8 @@ describe("PublishQueue", () => {
   });
 
   it("rejects a message for which the bus returns no position", async () => {
-    const { queue, answers } = open();
-    answers.push(async () => ["one"]);
+    const { queue, handlers } = openQueue();
+    handlers.push(async () => ["one"]);
     const outcomes = await Promise.allSettled(["1", "2"].map((text) => queue.publish("a", text)));
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
   });

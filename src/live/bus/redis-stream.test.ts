@@ -26,9 +26,9 @@ const entry = (ms: number, seq: number, previousId: string): StreamEntry => ({
 const three = [entry(NOW, 1, "0"), entry(NOW, 2, `${NOW}-1`), entry(NOW + 5, 3, `${NOW}-2`)];
 
 /** Returns the range that Redis returns after an id. */
-function rangeAfter(id: EntryId, entries: readonly StreamEntry[], more: Partial<StreamRange> = {}): StreamRange {
-  const isAfter = (each: StreamEntry) => formatPosition(EPOCH, each.id) > formatPosition(EPOCH, id);
-  return { epoch: EPOCH, nowMs: NOW + 10, lastId: entries.at(-1)?.id, entries: entries.filter(isAfter), ...more };
+function rangeAfter(id: EntryId, entries: readonly StreamEntry[], overrides: Partial<StreamRange> = {}): StreamRange {
+  const isAfter = (entry: StreamEntry) => formatPosition(EPOCH, entry.id) > formatPosition(EPOCH, id);
+  return { epoch: EPOCH, nowMs: NOW + 10, lastId: entries.at(-1)?.id, entries: entries.filter(isAfter), ...overrides };
 }
 
 function read(id: EntryId, entries: readonly StreamEntry[], more: Partial<StreamRange> = {}, limit = 10) {
