@@ -158,13 +158,13 @@ describe("a gap is reported for", () => {
 });
 
 describe("a cursor that is earlier than its feed", () => {
-  it("counts as the feed's position: nobody receives messages of before the feed was issued", async () => {
-    const early = await issueFeed(app, "room:3");
-    const { cursor } = await poll(app, [early]);
+  it("counts as the position of the feed: messages from before the feed was issued are not delivered", async () => {
+    const earlyFeed = await issueFeed(app, "room:3");
+    const { cursor } = await poll(app, [earlyFeed]);
     await publish("room:3", "before");
-    const late = await issueFeed(app, "room:3");
+    const lateFeed = await issueFeed(app, "room:3");
     await publish("room:3", "after");
-    expect((await poll(app, [late], { after: cursor })).events).toEqual([["room:3", "after"]]);
-    expect((await poll(app, [early], { after: cursor })).events).toHaveLength(2);
+    expect((await poll(app, [lateFeed], { after: cursor })).events).toEqual([["room:3", "after"]]);
+    expect((await poll(app, [earlyFeed], { after: cursor })).events).toHaveLength(2);
   });
 });
