@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { InvalidVariable, quoteValue } from "./config-error.ts";
+import { InvalidVariableError, quoteValue } from "./config-error.ts";
 
 /** Returns the origins of `WEB_ORIGIN`, without duplicates. @see docs/protocol.md 8.2 */
 export function parseOrigins(text: string): readonly string[] {
@@ -17,7 +17,7 @@ function parseOrigin(text: string): string {
   const problem = text.includes("@")
     ? "contains a user name or password."
     : `contains ${quoteValue(text)}, which is not an origin.`;
-  throw new InvalidVariable(
+  throw new InvalidVariableError(
     problem,
     "List origins without a path, separated by commas: https://shop.example,https://www.shop.example",
   );
@@ -27,7 +27,7 @@ function parseOrigin(text: string): string {
 export function parseBusUrl(text: string): string {
   const url = /^(redis|rediss|nats|tls):\/\/[^\s]+$/.test(text) && URL.canParse(text) ? new URL(text) : null;
   if (url && url.hostname !== "") return text;
-  throw new InvalidVariable(
+  throw new InvalidVariableError(
     "is not the URL of a bus. Its value is not shown, since it may contain a password.",
     "Set it to redis://host:6379, rediss://…, nats://host:4222 or tls://….",
   );
@@ -38,7 +38,7 @@ export function parseMetricsPath(text: string): string {
   const isPlain = text.length <= 200 && /^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text);
   const isReserved = /^\/(__web|healthz|readyz)(\/|$)/.test(text);
   if (isPlain && !isReserved) return text;
-  throw new InvalidVariable(
+  throw new InvalidVariableError(
     `is ${quoteValue(text)}, ${isReserved ? "which is reserved" : "which is not a plain path"}.`,
     "Set it to another path, for example /metrics.",
   );
@@ -51,7 +51,7 @@ export function parseHost(text: string): string {
   // A name of digits and dots only is a mistyped IPv4 address.
   const isName = new RegExp(`^(?=.{1,253}$)${label}(\\.${label})*$`).test(text) && !/^[0-9.]+$/.test(text);
   if (isName) return text;
-  throw new InvalidVariable(
+  throw new InvalidVariableError(
     `is ${quoteValue(text)}, which is neither an IP address nor a host name.`,
     "Set it without scheme, port and brackets, for example 0.0.0.0, 127.0.0.1, ::1 or localhost.",
   );

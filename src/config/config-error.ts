@@ -22,7 +22,7 @@ export class ConfigError extends Error {
 }
 
 /** Thrown by the parser of one variable. `loadConfig` collects them into a {@link ConfigError}. */
-export class InvalidVariable extends Error {
+export class InvalidVariableError extends Error {
   readonly problem: string;
   readonly fix: string;
 

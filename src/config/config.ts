@@ -1,5 +1,5 @@
 import { parseBusUrl, parseHost, parseMetricsPath, parseOrigins } from "./addresses.ts";
-import { ConfigError, type ConfigProblem, InvalidVariable } from "./config-error.ts";
+import { ConfigError, type ConfigProblem, InvalidVariableError } from "./config-error.ts";
 import { developmentSecret } from "./development-secret.ts";
 import { parseBoolean, parseInteger, parseMode } from "./scalars.ts";
 import { CREATE_SECRET, parsePreviousSecrets, parseSecret } from "./secrets.ts";
@@ -79,7 +79,7 @@ class EnvironmentReader {
     try {
       return parse(text);
     } catch (error) {
-      if (!(error instanceof InvalidVariable)) throw error;
+      if (!(error instanceof InvalidVariableError)) throw error;
       this.problems.push({ variable, problem: error.problem, fix: error.fix });
       return fallback;
     }

@@ -1,10 +1,10 @@
-import { InvalidVariable, quoteValue } from "./config-error.ts";
+import { InvalidVariableError, quoteValue } from "./config-error.ts";
 
 /** Returns whether `WEB_ENV` is production. */
 export function parseMode(text: string): boolean {
   if (text === "production") return true;
   if (text === "development") return false;
-  throw new InvalidVariable(
+  throw new InvalidVariableError(
     `is ${quoteValue(text)}, which is not a mode.`,
     'Set it to "production" or "development", or remove it.',
   );
@@ -14,7 +14,7 @@ export function parseMode(text: string): boolean {
 export function parseBoolean(text: string): boolean {
   if (text === "1") return true;
   if (text === "0") return false;
-  throw new InvalidVariable(
+  throw new InvalidVariableError(
     `is ${quoteValue(text)}, which is neither 1 nor 0.`,
     "Set it to 1 to turn it on. Set it to 0 or remove it to turn it off.",
   );
@@ -24,7 +24,7 @@ export function parseBoolean(text: string): boolean {
 export function parseInteger(text: string, min: number, max: number): number {
   const value = /^(0|[1-9][0-9]{0,6})$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw new InvalidVariable(
+  throw new InvalidVariableError(
     `is ${quoteValue(text)}, which is not a whole number from ${min} to ${max}.`,
     `Set it to a whole number from ${min} to ${max}.`,
   );

@@ -1,4 +1,4 @@
-import { InvalidVariable } from "./config-error.ts";
+import { InvalidVariableError } from "./config-error.ts";
 
 /** The length of a secret, in bytes. */
 export const SECRET_BYTES = 32;
@@ -16,15 +16,15 @@ const MAX_PREVIOUS_SECRETS = 8;
  */
 export function parseSecret(text: string, production: boolean): Uint8Array {
   if (!/^[0-9a-fA-F]*$/.test(text)) {
-    throw new InvalidVariable("contains a character that is not a hexadecimal digit.", CREATE_SECRET);
+    throw new InvalidVariableError("contains a character that is not a hexadecimal digit.", CREATE_SECRET);
   }
   const digits = SECRET_BYTES * 2;
   if (text.length !== digits) {
-    throw new InvalidVariable(`has ${text.length} hexadecimal digits instead of ${digits}.`, CREATE_SECRET);
+    throw new InvalidVariableError(`has ${text.length} hexadecimal digits instead of ${digits}.`, CREATE_SECRET);
   }
   const secret = new Uint8Array(Buffer.from(text, "hex"));
   if (production && isGuessable(secret)) {
-    throw new InvalidVariable("is not random: its bytes repeat or follow a pattern.", CREATE_SECRET);
+    throw new InvalidVariableError("is not random: its bytes repeat or follow a pattern.", CREATE_SECRET);
   }
   return secret;
 }
@@ -47,7 +47,7 @@ function isGuessable(secret: Uint8Array): boolean {
 export function parsePreviousSecrets(text: string, production: boolean): readonly Uint8Array[] {
   const items = text.split(",").map((item) => item.trim());
   if (items.length > MAX_PREVIOUS_SECRETS) {
-    throw new InvalidVariable(
+    throw new InvalidVariableError(
       `lists ${items.length} secrets, more than ${MAX_PREVIOUS_SECRETS}. Each is tried on every invalid cookie.`,
       `Keep at most ${MAX_PREVIOUS_SECRETS}: those that were replaced less than 7 days ago, the lifetime of a session.`,
     );
@@ -59,8 +59,8 @@ function parsePreviousSecret(text: string, location: string, production: boolean
   try {
     return parseSecret(text, production);
   } catch (error) {
-    if (!(error instanceof InvalidVariable)) throw error;
-    throw new InvalidVariable(
+    if (!(error instanceof InvalidVariableError)) throw error;
+    throw new InvalidVariableError(
       `${location} ${error.problem}`,
       "List earlier values of WEB_AUTH_SECRET, 64 hexadecimal digits each, separated by commas.",
     );
