@@ -1,9 +1,9 @@
 import { h } from "preact";
 import { describe, expect, it } from "vitest";
 import { callOverHttp, compiledPage, compiledServer, createTestApp, getPage } from "#test/compiled-app";
-import type { App } from "./app.ts";
-import { request } from "./http/index.ts";
-import { session } from "./session/index.ts";
+import type { App } from "../app.ts";
+import { request } from "../http/index.ts";
+import { session } from "../session/index.ts";
 
 const shown = (value: unknown) => h("pre", null, JSON.stringify(value));
 
