@@ -42,7 +42,7 @@ describe.each([
     const before = await bus.position(["a"]);
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
-    await expect(publishMessage("a", cycle)).rejects.toThrow(/self cannot be .*: it contains itself/);
+    await expect(publishMessage("a", cycle)).rejects.toThrow("self cannot be sent: it contains itself.");
     await expect(publishMessage("a", { p: Promise.resolve() })).rejects.toThrow(/promise/);
     await expect(publishMessage("a\nb", 1)).rejects.toThrow(TypeError);
     expect(await bus.position(["a"])).toEqual(before);
