@@ -91,14 +91,23 @@ describe("HTTP/2 through Node's compatibility layer", () => {
 
   it("aborts request.signal when the client resets its stream, also when the signal is read later", async () => {
     const aborted: boolean[] = [];
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
     const wait = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await released;
       aborted.push(request.signal.aborted);
       return new Response("late");
     };
     const session = await openSession({ wait: compiledRoute("GET /wait", wait) });
     const stream = session.request({ ":path": "/wait" }).on("error", () => undefined);
-    setTimeout(() => stream.close(), 30);
+    // The server handles frames in order: when it has responded to another request, it has handled those before it.
+    const handleFrames = () => send(session, { ":path": "/another" });
+    await handleFrames();
+    stream.close();
+    await handleFrames();
+    release();
     await expect.poll(() => aborted).toEqual([true]);
     expect((await send(session, { ":path": "/wait" })).text).toBe("late");
     expect(aborted).toEqual([true, false]);
