@@ -95,7 +95,7 @@ describe("a streamed response", () => {
     expect(response.destroyed).toBe(true);
   });
 
-  // Only Linux shows, in /proc, which timers a connection has.
+  // Only Linux shows the timers of a connection, in /proc. CI runs on Linux, so the test always runs there.
   it.runIf(process.platform === "linux")("has its connection probed by TCP keep-alive while it is silent", async () => {
     const { client, response } = await openResponse();
     response.write("first");

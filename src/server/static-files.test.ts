@@ -108,6 +108,7 @@ describe("createStaticFiles", () => {
     expect(await textOf(response)).toBe("old");
   });
 
+  // Only Linux lists the open files of a process, in /proc. CI runs on Linux, so the test always runs there.
   it.runIf(process.platform === "linux")("leaves no file open", async () => {
     writeFileSync(join(dir, "replaced.txt"), "");
     const openFiles = () => readdirSync("/proc/self/fd").length;

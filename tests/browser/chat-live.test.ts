@@ -99,7 +99,7 @@ describe.each(MODES)("live updates of the chat example, %s", { timeout: 60_000 }
     expect(await messageTexts(late)).toEqual(["count to 60", upTo(60)]);
   });
 
-  it("stops an answer for all users when the user who asked stops it", async () => {
+  it("stops an answer for all users when the author of the question stops it", async () => {
     const [ada, grace] = await enterBoth();
     await sendMessage(ada, "/ask count to 500");
     await answer(grace, "writing").filter({ hasText: "1 2 3" }).waitFor();
@@ -121,7 +121,7 @@ describe.each(MODES)("live updates of the chat example, %s", { timeout: 60_000 }
     expect((await messageTexts(grace)).slice(-2)).toEqual(["count to 3", upTo(3)]);
   });
 
-  it("stops an answer when the page of the user who asked is closed", async () => {
+  it("stops an answer when the page of the author of the question is closed", async () => {
     const [ada, grace] = await enterBoth();
     await sendMessage(ada, "/ask count to 500");
     await answer(grace, "writing").filter({ hasText: "1 2 3" }).waitFor();
