@@ -47,12 +47,12 @@ async function measureIn(page, dir, rounds) {
   try {
     const ready = performance.now() - start;
     const opened = performance.now();
-    await page.goto(server.address);
+    await page.goto(`${server.address}/passkey`);
     const first = performance.now() - opened;
     await page.waitForLoadState("networkidle"); // the views are hydrated, and the page receives updates
     const edits = [];
     for (let round = 1; round <= rounds; round++) {
-      edits.push(await measureEdit(page, dir, `Sign in, edit ${round}`));
+      edits.push(await measureEdit(page, dir, `Use a passkey, edit ${round}`));
       await setTimeout(PAUSE_MS);
     }
     return { ready, first, edits };
@@ -61,12 +61,12 @@ async function measureIn(page, dir, rounds) {
   }
 }
 
-/** Saves a new label of the sign-in button. Returns the time until the page shows it, in milliseconds. */
+/** Saves a new label of the button of a view. Returns the time until the page shows it, in milliseconds. */
 async function measureEdit(page, dir, label) {
-  const file = join(dir, "src", "sign-in.tsx");
+  const file = join(dir, "src", "passkeys", "use-passkey.tsx");
   const before = readFileSync(file, "utf8");
-  const after = before.replace(/label="Sign in[^"]*"/, `label="${label}"`);
-  if (after === before) throw new Error("examples/accounts/src/sign-in.tsx has no label to edit.");
+  const after = before.replace(/label="Use a passkey[^"]*"/, `label="${label}"`);
+  if (after === before) throw new Error("examples/accounts/src/passkeys/use-passkey.tsx has no label to edit.");
   const shownAt = page.evaluate(timeOfAppearance, [label, TIMEOUT_MS]);
   await page.evaluate(() => 0); // the observer is installed by now
   const savedAt = Date.now();

@@ -1,5 +1,5 @@
 // Fuzzes the application of the wire suite: sends 100,000 generated requests to it in this process, and 2,000 sequences
-// of bytes to its built server. Every response must follow docs/protocol.md, and the server must keep running.
+// of bytes to its built server, and 1,000 hostile multipart bodies. Every response must follow docs/protocol.md, and the server must keep running.
 //
 //   npm run fuzz                                    uses a random seed, and prints it
 //   npm run fuzz -- --seed 7 --runs 1000            sends the first 1,000 requests of seed 7
@@ -24,7 +24,7 @@ installPackages();
 buildPackage();
 process.chdir(root);
 const load = async (file) => (await runnerImport(join(root, "tests", file), { logLevel: "error" })).module;
-const { fuzzInProcess, fuzzOverSockets } = await load("fuzz/index.ts");
+const { fuzzInProcess, fuzzMultipart, fuzzOverSockets } = await load("fuzz/index.ts");
 const { buildWireProject, createWireApp } = await load("support/wire-app.ts");
 const { startBuilt } = await load("support/run-tsweb.ts");
 
@@ -47,6 +47,8 @@ try {
   );
   console.error = consoleError;
   report("in process", inProcess);
+
+  report("multipart bodies", await fuzzMultipart({ seed, from, runs: Math.min(runs, 1_000) }));
 
   const server = await startBuilt(project.dir, { WEB_ENV: "development" });
   const overSockets = await fuzzOverSockets(server.address, { seed, from, runs: Math.ceil(runs / 50) });

@@ -1,5 +1,7 @@
-// Runs the torture test of live updates at full size: `npm run torture -- --runs 10 --bus redis --seed 1`.
-// Without --bus, it uses Redis and then NATS. Each run adds 1 to the seed.
+// Runs the torture test of live updates, and the tests with clients that never read and with abandoned streams, at full
+// size:
+// `npm run torture -- --runs 10 --bus redis --seed 1`. Without --bus, it uses Redis and then NATS. Each run adds 1 to the
+// seed.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackage, fail, installPackages, installPrograms, programs, requireNode, root, run } from "./setup.mjs";
@@ -20,6 +22,7 @@ requireNode();
 installPackages();
 installPrograms([programs.redis, programs.nats, programs.nginx]);
 buildPackage();
-run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", "tests/fault/live-torture.test.ts"], {
+const tests = ["tests/fault/live-torture.test.ts", "tests/fault/live-memory.test.ts", "tests/fault/streams.test.ts"];
+run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...tests], {
   env: { TORTURE_SIZE: "full", TORTURE_RUNS: runs, TORTURE_SEED: seed, ...(bus ? { TORTURE_BUS: bus } : {}) },
 });

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { h } from "preact";
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
 import { callOverHttp, compiledPage, compiledRoute, compiledServer, createTestApp, getPage } from "#test/compiled-app";
-import { request } from "./http/index.ts";
-import { NotFound, redirect } from "./pages/index.ts";
+import { redirect, request } from "./http/index.ts";
+import { NotFound } from "./pages/index.ts";
 
 let log: MockInstance<typeof console.error>;
 beforeEach(() => {

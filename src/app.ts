@@ -1,6 +1,6 @@
 import { type Config, loadConfig } from "./config/index.ts";
-import { FetchInboundRequest, toFetchResponse } from "./http/index.ts";
 import { createConsoleLogger, createJsonLogger } from "./logging/index.ts";
+import type { PublishedMessage } from "./protocol/index.ts";
 import { type ManagedRateStore, openRateStore, type Rate } from "./rate-limit/index.ts";
 import {
   type AppOptions,
@@ -9,7 +9,9 @@ import {
   checkAppOptions,
   checkCalledFunctions,
   createSite,
+  handleFetch,
   handleRequest,
+  hasSharedBus,
   listModules,
   type RequestInfo,
   type Site,
@@ -45,13 +47,14 @@ export class App {
     checkAppOptions(options);
     const listing = listModules(options.modules);
     checkCalledFunctions(buildManifest?.stubs ?? [], listing);
-    this.config = loadConfig(options.env ?? process.env, { built: buildManifest !== null, projectDir: process.cwd() });
+    const configOptions = { built: buildManifest !== null, projectDir: process.cwd(), hasSharedBus: hasSharedBus() };
+    this.config = loadConfig(options.env ?? process.env, configOptions);
     this.functions = [...listing.functions.keys()];
     this.pages = listing.pages.map((page) => page.path);
     this.base = options.base ?? "";
     const log = this.config.production ? createJsonLogger() : createConsoleLogger();
     const rate = options.rate ?? DEFAULT_RATE;
-    this.#rate = rate === false ? null : openRateStore(rate, { busUrl: this.config.busUrl, log });
+    this.#rate = rate === false ? null : openRateStore(rate, { redis: () => this.#site.live.bus.redis, log });
     this.#site = createSite(options, { config: this.config, listing, rate: this.#rate, log });
     attachInternals(this, {
       log,
@@ -68,21 +71,23 @@ export class App {
 
   /**
    * Handles a Fetch `Request` and resolves with its response. Never rejects: an unexpected error is logged and becomes a
-   * response with status 500. It is bound to the application: `serve({ fetch: app.fetch })`.
+   * response with status 500. It is bound to the application.
    *
    * @param info the client's address, which rate limits count by. Without it, all clients share one limit.
+   * @see docs/hosts.md for the call in each host
    */
-  readonly fetch = async (request: Request, info: RequestInfo = {}): Promise<Response> =>
-    toFetchResponse(await handleRequest(new FetchInboundRequest(request, info.address), this.#site));
+  readonly fetch = (request: Request, info?: RequestInfo): Promise<Response> => handleFetch(request, info, this.#site);
 
   /**
-   * Connects the rate limit to the Redis of `WEB_BUS_URL`, for up to one second. Call it before the first request;
-   * otherwise the first call connects. While Redis is unreachable, this process counts for itself, logs that and retries.
+   * Connects the bus and the rate limit to their server, for up to one second, and removes the uploads that killed
+   * processes have left. Call it before the first request; otherwise the first use connects. While the server is
+   * unreachable, this process counts for itself, logs that and retries.
    *
-   * @throws ConfigError if ioredis is not installed, or Redis refuses the database
+   * @throws ConfigError if the client of the bus is not installed, if Redis refuses the database, or if another
+   *   application uses the namespace
    */
   async start(): Promise<void> {
-    await this.#rate?.start();
+    await Promise.all([this.#rate?.start(), this.#site.live.start(), this.#site.uploads.start()]);
   }
 
   /**
@@ -90,14 +95,15 @@ export class App {
    * a request if the process has several applications.
    *
    * @param name the channel: 1 to 128 bytes, no control characters
-   * @param data anything that a server function may return, at most 64 KiB of JSON
+   * @param data anything that a server function may return, at most 64 KiB of JSON; of the type that `Channels` declares
+   *   for the name
    * @throws TypeError for an invalid name
    * @throws SerializeError for data that cannot be serialised as JSON
    * @throws RangeError for a message that is too large
    * @throws Error while the bus is unreachable: then the message may or may not be delivered, at most once
    * @see docs/protocol.md 10.1
    */
-  async publish(name: string, data: unknown): Promise<void> {
+  async publish<Name extends string>(name: Name, data: PublishedMessage<Name>): Promise<void> {
     await this.#site.live.publish(name, data);
   }
 

@@ -51,7 +51,7 @@ export class RPCError extends Error {
 
   constructor(code: ErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}) {
     if (!isErrorCode(code)) {
-      throw new TypeError(`Unknown code ${String(code)}; use ${CODES}`);
+      throw new TypeError(`Unknown code ${code}; use ${CODES}`);
     }
     super(message);
     this.code = code;

@@ -5,28 +5,44 @@
  * server only; browser code imports `tsweb/browser`.
  */
 export { App, type AppOptions } from "./app.ts";
-export { ConfigError } from "./config/index.ts";
+export { type Config, ConfigError, type ConfigProblem, project_path } from "./config/index.ts";
 export { type ErrorCode, RPCError, ValueError } from "./errors.ts";
-export { request } from "./http/index.ts";
-export { type Bus, channel, publish } from "./live/index.ts";
+export { type SendFileOptions, send_file } from "./files/index.ts";
+export { once, type Redirect, type RedirectOptions, redirect, request } from "./http/index.ts";
+export { type Bus, type ChannelOptions, channel, publish, type Realtime } from "./live/index.ts";
 export {
+  type ErrorPage,
   type ErrorPageProps,
+  form,
   Head,
   type Layout,
+  type LayoutResult,
   NotFound,
   type Page,
   type PageFunction,
   type PageOptions,
   type PageResult,
   page,
-  type Redirect,
   type Route,
   type RouteFunction,
+  type RouteOptions,
   type RoutePattern,
-  redirect,
+  type RouteResult,
   route,
 } from "./pages/index.ts";
-export { type Feed, type Markup, type Serialized, SerializeError, type Stream } from "./protocol/index.ts";
+export {
+  type Call,
+  type ChannelMessage,
+  type Channels,
+  type Feed,
+  type FormHandle,
+  type FormOptions,
+  type Markup,
+  type PublishedMessage,
+  type Serialized,
+  SerializeError,
+  type Stream,
+} from "./protocol/index.ts";
 export {
   type float,
   type int,
@@ -35,5 +51,5 @@ export {
   type StandardSchema,
   server,
 } from "./rpc/index.ts";
-export { type RequestInfo, realtime } from "./server/index.ts";
+export { type Before, type BeforeInput, type BeforeResult, type RequestInfo, realtime } from "./server/index.ts";
 export { type Claims, type Json, type Role, type Session, session, type User } from "./session/index.ts";

@@ -4,6 +4,7 @@
 import { jsxDEV as createNode } from "preact/jsx-dev-runtime";
 
 export * from "preact/jsx-dev-runtime";
+export type { JSX } from "./protocol/index.ts";
 
 /**
  * Returns a node of an element or a component. An undefined component throws here, so that the stack has the location of

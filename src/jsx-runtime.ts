@@ -5,8 +5,8 @@
  */
 import { h, type VNode } from "preact";
 
-export type { JSX } from "preact";
 export { Fragment } from "preact";
+export type { JSX } from "./protocol/index.ts";
 
 /** Returns a node of an element or a component. Its children are in `props`. */
 export function jsx(type: Parameters<typeof h>[0], props: object | null, key?: string | number): VNode {

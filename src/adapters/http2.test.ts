@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
 import { request } from "../http/index.ts";
-import { node } from "./node.ts";
+import { type NodeHandler, node } from "./node.ts";
 
 const opened: { close(): unknown }[] = [];
 afterEach(() => {
@@ -13,9 +13,13 @@ afterEach(() => {
 });
 
 /** Serves a module with HTTP/2, and connects to it. */
-async function openSession(module: Readonly<Record<string, unknown>>): Promise<ClientHttp2Session> {
+function openSession(module: Readonly<Record<string, unknown>>): Promise<ClientHttp2Session> {
+  return openSessionOf(node(createTestApp(module)));
+}
+
+async function openSessionOf(handler: NodeHandler): Promise<ClientHttp2Session> {
   // Node's compatibility layer passes its own classes, which have the methods that the adapter uses.
-  const server = createServer(node(createTestApp(module)) as never).listen(0, "127.0.0.1");
+  const server = createServer(handler as never).listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo; // it listens on a port
   const session = connect(`http://127.0.0.1:${port}`).on("error", () => undefined);
@@ -52,6 +56,20 @@ function send(session: ClientHttp2Session, headers: Record<string, string>, body
 const encoder = new TextEncoder();
 
 describe("HTTP/2 through Node's compatibility layer", () => {
+  it.each([
+    ["TRACE", "405"],
+    ["TRACK", "405"],
+    ["track", "405"],
+    ["PATCH", "200"],
+    ["M-SEARCH", "200"],
+    ["FOO", "200"],
+  ])("%s of another Fetch handler gets %s, because no Fetch Request can have some methods", async (method, status) => {
+    const session = await openSessionOf(node({ fetch: (received) => new Response(received.method) }));
+    const { headers, text } = await send(session, { ":method": method, ":path": "/" });
+    expect(String(headers[":status"])).toBe(status);
+    if (status === "200") expect(text).toBe(method);
+  });
+
   it("serves pages, calls and routes", async () => {
     const session = await openSession({
       home: compiledPage("/", () => "Home"),

@@ -1,5 +1,5 @@
 import type { Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, isIPv6, type Socket } from "node:net";
 
 /** How long requests in flight may take once the server is stopping. */
 const SHUTDOWN_MS = 30_000;
@@ -55,8 +55,8 @@ function explainListenError(error: NodeJS.ErrnoException, { host, port }: Listen
 
 function addressOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
-  const name = ["0.0.0.0", "::", "127.0.0.1", "::1"].includes(host) ? "localhost" : host;
-  return `http://${name}:${port}`;
+  if (["0.0.0.0", "::", "127.0.0.1"].includes(host)) return `http://localhost:${port}`;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`; // localhost may be 127.0.0.1 only, where ::1 is not
 }
 
 /** Returns the set of a server's open connections. It stays current. */

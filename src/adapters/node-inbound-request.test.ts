@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { type LocalServer, listen } from "#test/listen";
-import { openSocket } from "#test/raw-http";
+import { openSocket, readUntil } from "#test/raw-http";
 import { NodeInboundRequest } from "./node-inbound-request.ts";
 
 /** Returns a request whose body has arrived so far. */
@@ -166,46 +166,55 @@ async function receive(bytes: string) {
 
 const HEAD = "POST /echo?a=1 HTTP/1.1\r\nHost: shop.example\r\nX-Two: 1\r\nX-Two: 2\r\n";
 
+/** Returns a counter that throws over a number of bytes. */
+function countTo(maxBytes: number) {
+  let size = 0;
+  return (bytes: number) => {
+    size += bytes;
+    if (size > maxBytes) throw new Error(`over ${maxBytes}`);
+  };
+}
+
 describe("readText()", () => {
   it("returns a body that arrives in parts, without creating a Fetch Request", async () => {
     const { inbound, client } = await receive(`${HEAD}Content-Length: 6\r\n\r\nhell`);
     expect(inbound.bodyUsed).toBe(false);
-    const text = inbound.readText(100);
+    const text = inbound.readText(countTo(100));
     client.write(Buffer.from("é"));
     expect(await text).toBe("hellé");
     client.destroy();
   });
 
-  it("returns a chunked body, and null for one over the limit", async () => {
+  it("returns a chunked body, and rejects with the error of the counter", async () => {
     const chunked = `${HEAD}Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`;
     const first = await receive(chunked);
-    expect(await first.inbound.readText(5)).toBe("hello");
+    expect(await first.inbound.readText(countTo(5))).toBe("hello");
     first.client.destroy();
     await server?.close();
     const second = await receive(chunked);
-    expect(await second.inbound.readText(4)).toBeNull();
+    await expect(second.inbound.readText(countTo(4))).rejects.toThrow("over 4");
     second.client.destroy();
   });
 
   it("removes a byte order mark, as Request.text() does", async () => {
     const { inbound, client } = await receive(`${HEAD}Content-Length: 5\r\n\r\n`);
     client.write(Buffer.from("\ufeffhi"));
-    expect(await inbound.readText(100)).toBe("hi");
+    expect(await inbound.readText(countTo(100))).toBe("hi");
     client.destroy();
   });
 
   it("reads the Fetch Request once that was created, and rejects when its body was read", async () => {
     const { inbound, client } = await receive(`${HEAD}Content-Length: 5\r\n\r\nhello`);
     expect(await inbound.request.clone().text()).toBe("hello");
-    expect(await inbound.readText(100)).toBe("hello");
+    expect(await inbound.readText(countTo(100))).toBe("hello");
     expect(inbound.bodyUsed).toBe(true);
-    await expect(inbound.readText(100)).rejects.toThrow(TypeError);
+    await expect(inbound.readText(countTo(100))).rejects.toThrow(TypeError);
     client.destroy();
   });
 
   it("rejects when the connection closes before the end of the body", async () => {
     const { inbound, client } = await receive(`${HEAD}Content-Length: 5\r\n\r\nhe`);
-    const text = inbound.readText(100);
+    const text = inbound.readText(countTo(100));
     client.resetAndDestroy();
     await expect(text).rejects.toThrow();
   });
@@ -263,6 +272,34 @@ describe("request", () => {
     expect(String(data)).toMatch(/sent/);
     client.destroy();
   });
+
+  it("ignores events of its body that a runtime emits after the body was cancelled", async () => {
+    const { message, inbound } = requestWithBody({ "transfer-encoding": "chunked" }, "first");
+    vi.spyOn(message, "off").mockReturnThis(); // the listeners are called once more, as in one burst of events
+    const reader = inbound.request.body?.getReader();
+    expect(String(Buffer.from((await reader?.read())?.value ?? []))).toBe("first");
+    await reader?.cancel();
+    expect(() => message.emit("data", Buffer.from("late"))).not.toThrow();
+    expect(() => message.emit("end")).not.toThrow();
+  });
+
+  it.each(["Content-Length: 900000", "Transfer-Encoding: chunked"])(
+    "does not delay the next request on its connection if only a part of its body (%s) was read",
+    async (header) => {
+      server = await listen(async (message, response) => {
+        if (message.method === "GET") return void response.end("next");
+        const { body } = new NodeInboundRequest(message, response).request;
+        await body?.getReader().read();
+        response.end("first");
+      });
+      const client = await openSocket(server.address);
+      const body = "x".repeat(900_000);
+      const chunk = header.startsWith("T") ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
+      client.write(`${HEAD}${header}\r\n\r\n${chunk}GET / HTTP/1.1\r\nHost: shop.example\r\n\r\n`);
+      expect(await readUntil(client, /next/)).toMatch(/first/);
+      client.destroy();
+    },
+  );
 });
 
 describe("signal", () => {

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type InboundRequest, originOf, readRequestText } from "../http/index.ts";
+import { type ByteCounter, type InboundRequest, originOf, readRequestText } from "../http/index.ts";
+import { exemptFromRequestTimeout } from "./own-time-limit.ts";
 import { isRepeated, toHeaders } from "./raw-headers.ts";
-import { bodyOf, hasUnreadBody, readIncomingText } from "./request-body.ts";
+import { bodyOf, hasUndeclaredBody, hasUnreadBody, readIncomingText } from "./request-body.ts";
 import { hostOf, targetOf } from "./request-target.ts";
 import { isClosed } from "./response-state.ts";
 
@@ -112,9 +113,21 @@ export class NodeInboundRequest implements InboundRequest {
     return this.#request?.bodyUsed ?? false;
   }
 
-  readText(maxBytes: number): Promise<string | null> {
+  get hasUndeclaredBody(): boolean {
+    return hasUndeclaredBody(this.#incoming);
+  }
+
+  get hasHiddenBody(): boolean {
+    return false;
+  }
+
+  ownTimeLimit(): void {
+    exemptFromRequestTimeout(this.#incoming);
+  }
+
+  readText(count: ByteCounter): Promise<string> {
     const isDirect = this.#request === undefined && hasUnreadBody(this.#incoming);
-    return isDirect ? readIncomingText(this.#incoming, maxBytes) : readRequestText(this.request, maxBytes);
+    return isDirect ? readIncomingText(this.#incoming, count) : readRequestText(this.request, count);
   }
 
   #scheme(): "http" | "https" {
@@ -130,7 +143,7 @@ export class NodeInboundRequest implements InboundRequest {
       method,
       headers,
       signal,
-      body: bodyOf(this.#incoming),
+      body: bodyOf(this.#incoming, this.#response),
       duplex: "half",
     };
     return new Request(url, init);

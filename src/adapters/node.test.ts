@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
 import { listen } from "#test/listen";
 import { sendBytes } from "#test/raw-http";
+import { requireInternals } from "../server/index.ts";
 import { node } from "./index.ts";
 
 describe("node(app)", () => {
@@ -60,7 +61,7 @@ describe("the response of a route", () => {
     });
     expect(text).not.toContain("injected");
     expect(text).not.toContain("404");
-    expect(String(log.mock.calls)).toContain("A response could not be sent.");
+    expect(String(log.mock.calls)).toContain("A response could not be sent");
   });
 
   it("that closes the connection does so as soon as the rest of the request has arrived, which the route did not read", async () => {
@@ -70,7 +71,7 @@ describe("the response of a route", () => {
     const startedAt = performance.now();
     const head = "POST /odd HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
     const { text, isReset } = await sendBytes(server.address, `${head}3\r\nabc\r\n3\r\ndef\r\n0\r\n\r\n`);
-    expect(text).toMatch(/\r\n\r\nclosing$/);
+    expect(text).toMatch(/\r\n7\r\nclosing\r\n0\r\n\r\n$/);
     expect(isReset).toBe(false);
     expect(performance.now() - startedAt).toBeLessThan(2500); // the limit for the rest is 5 seconds
   });
@@ -105,5 +106,34 @@ describe("the response of a route", () => {
     opened.push(server);
     expect(await (await fetch(`${server.address}/odd`)).text()).toBe(long);
     expect(await requestTwice(() => fetch(upstream.address))).toMatch(/whole .*HTTP\/1\.1 404/s);
+  });
+});
+
+describe("a response that could not be sent", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it("is written to the log of the application, with the id of its request", async () => {
+    const stderr = vi.spyOn(console, "error").mockReturnValue();
+    const app = createTestApp({ echo: compiledRoute("POST /echo", (request) => new Response(request.body)) });
+    const log = vi.spyOn(requireInternals(app, "the test").log, "error").mockReturnValue();
+    const server = await listen(node(app));
+    const chunk = `100000\r\n${"x".repeat(1024 * 1024)}\r\n`;
+    const head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nX-Request-Id: echo-1\r\n\r\n";
+    await sendBytes(server.address, `${head}${chunk.repeat(3)}0\r\n\r\n`);
+    const err = expect.objectContaining({ message: expect.stringContaining("larger than 1048576 bytes") });
+    await vi.waitFor(() => expect(log.mock.calls).toEqual([[{ id: "echo-1", err }, "A response could not be sent"]]));
+    expect(stderr).not.toHaveBeenCalled();
+    await server.close();
+  });
+
+  it("is one short line on standard error for a Fetch handler, which has no log", async () => {
+    const stderr = vi.spyOn(console, "error").mockReturnValue();
+    const fail = () => Promise.reject(new Error(`first\nsecond ${"x".repeat(1000)}`));
+    const server = await listen(node({ fetch: fail }));
+    expect((await fetch(server.address)).status).toBe(500);
+    expect(stderr.mock.calls).toEqual([[expect.stringMatching(/^A response could not be sent: first second x{187}$/)]]);
+    await server.close();
   });
 });

@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type InboundRequest, isPromise, type OutboundResponse } from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
 import { internalsOf, type RequestInfo } from "../server/index.ts";
 import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { whenPreviousSent } from "./pipelining.ts";
 import { isUsableTarget, rejectTarget } from "./request-target.ts";
-import { reportUnsent, writeResponse } from "./write-response.ts";
+import { reportUnsent } from "./unsent-response.ts";
+import { writeResponse } from "./write-response.ts";
 
 /** A request handler of Node's `http`, Express and Connect. */
 export type NodeHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -33,14 +35,16 @@ export function node(app: Fetchable): NodeHandler {
   const internals = internalsOf(app);
   internals?.onMount();
   const handle: Handle = internals?.handle ?? fetchHandler(app);
+  const log = internals?.log;
   const respond = (request: IncomingMessage, response: ServerResponse) => {
+    let result: AppResponse | Promise<AppResponse>;
     try {
-      const result = handle(new NodeInboundRequest(request, response));
-      if (isPromise(result)) void writeWhenReady(result, response);
-      else writeResponse(result, response)?.catch((error) => reportUnsent(error, response));
+      result = handle(new NodeInboundRequest(request, response));
     } catch (error) {
-      reportUnsent(error, response);
+      return reportUnsent({ error, log }, response);
     }
+    if (isPromise(result)) void writeWhenReady(result, response, log);
+    else write(result, response, log);
   };
   return (request, response) => {
     if (!isUsableTarget(request)) return rejectTarget(request, response);
@@ -48,18 +52,36 @@ export function node(app: Fetchable): NodeHandler {
   };
 }
 
-async function writeWhenReady(result: PromiseLike<AppResponse>, response: ServerResponse): Promise<void> {
+async function writeWhenReady(
+  pending: PromiseLike<AppResponse>,
+  response: ServerResponse,
+  log: Logger | undefined,
+): Promise<void> {
+  let result: AppResponse;
   try {
-    await writeResponse(await result, response);
+    result = await pending;
   } catch (error) {
-    reportUnsent(error, response);
+    return reportUnsent({ error, log }, response);
+  }
+  write(result, response, log);
+}
+
+/** Writes a response. It never throws: a response that cannot be sent is logged. */
+function write(result: AppResponse, response: ServerResponse, log: Logger | undefined): void {
+  const onError = (error: unknown) => reportUnsent({ error, result, log }, response);
+  try {
+    writeResponse(result, response)?.catch(onError);
+  } catch (error) {
+    onError(error);
   }
 }
 
+/** Matches the methods that no Fetch `Request` can have. @see https://fetch.spec.whatwg.org/#forbidden-method */
+const FORBIDDEN_METHOD = /^(CONNECT|TRACE|TRACK)$/i;
+
 function fetchHandler(app: Fetchable): Handle {
   return (inbound) => {
-    // No Fetch `Request` can have this method. @see https://fetch.spec.whatwg.org/#forbidden-method
-    if (inbound.method === "TRACE") return new Response("TRACE is not supported.\n", { status: 405 });
+    if (FORBIDDEN_METHOD.test(inbound.method)) return new Response("This method is not supported.\n", { status: 405 });
     const { request, address } = inbound;
     // Code that wraps `app.fetch` and drops `info` would lose the address, which rate limits count by.
     Object.defineProperty(request, "ip", { value: address });

@@ -43,5 +43,5 @@ function isQueued(response: ServerResponse, socket: Socket & { readonly _httpMes
   // Node has no public name for the response that uses a connection. Servers of other packages that lack the field
   // order pipelined requests themselves.
   const { _httpMessage: current } = socket;
-  return response.socket === null && current instanceof Object && current !== response;
+  return response.socket === null && typeof current === "object" && current !== null && current !== response;
 }

@@ -1,5 +1,5 @@
-import type { IncomingMessage } from "node:http";
-import { BodyUsedError } from "../http/index.ts";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { BodyUsedError, type ByteCounter } from "../http/index.ts";
 
 /** The fields that Express, body parsers and function platforms add to a request of Node's server. */
 interface ParsedRequest extends IncomingMessage {
@@ -14,12 +14,17 @@ interface ParsedRequest extends IncomingMessage {
  *
  * Reading starts with the first read of the returned stream. A body that a parser has consumed is restored: JSON is serialised
  * again, text and bytes are unchanged. A body that cannot be restored, such as a parsed form, fails when it is read.
+ *
+ * @param response the response to the request: a body that was not read to its end by then is discarded
  */
-export function bodyOf(request: ParsedRequest): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {
+export function bodyOf(
+  request: ParsedRequest,
+  response: ServerResponse,
+): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {
   if (request.method === "GET" || request.method === "HEAD") return null;
   if (Buffer.isBuffer(request.rawBody)) return new Uint8Array(request.rawBody);
   if (!hasBody(request)) return null;
-  if (!request.readableEnded) return streamOf(request);
+  if (!request.readableEnded) return streamOf(request, response);
   const bytes = parsedBytes(request);
   return bytes ? new Uint8Array(bytes) : failingStream(consumedBody());
 }
@@ -29,24 +34,38 @@ export function hasUnreadBody(request: ParsedRequest): boolean {
   return hasBody(request) && !request.readableEnded && !request.destroyed && !Buffer.isBuffer(request.rawBody);
 }
 
+/** Returns whether a request may have an unread body of unknown length. */
+export function hasUndeclaredBody(
+  request: ParsedRequest & { readonly stream?: { readonly endAfterHeaders?: boolean } },
+) {
+  const { headers, httpVersionMajor, stream } = request;
+  // The parser enforces a declared length.
+  if (headers["content-length"] !== undefined) return false;
+  const isPossible =
+    httpVersionMajor > 1 ? stream?.endAfterHeaders !== true : headers["transfer-encoding"] !== undefined;
+  return isPossible && hasUnreadBody(request);
+}
+
 /**
- * Reads the body of a request as UTF-8 text, without web streams: several times as fast for small bodies. Resolves
- * with `null` as soon as the body is over the limit; the rest of it is discarded.
+ * Reads the body of a request as UTF-8 text, without web streams: several times as fast for small bodies.
  *
+ * @param count receives the size of each part. If it throws, reading stops with that error.
  * @throws Error if the connection closes before the whole body was received
  */
-export function readIncomingText(request: IncomingMessage, maxBytes: number): Promise<string | null> {
+export function readIncomingText(request: IncomingMessage, count: ByteCounter): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
-    let size = 0;
     const finish = (settle: () => void) => {
       request.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
       settle();
     };
     const onData = (chunk: Buffer) => {
       chunks.push(chunk);
-      size += chunk.length;
-      if (size > maxBytes) finish(() => resolve(null));
+      try {
+        count(chunk.length);
+      } catch (error) {
+        finish(() => reject(error));
+      }
     };
     const onEnd = () => finish(() => resolve(decoder.decode(Buffer.concat(chunks))));
     const onBroken = (error?: Error) => finish(() => reject(error ?? brokenBody()));
@@ -77,25 +96,36 @@ function parsedBytes({ body, headers }: ParsedRequest): Buffer | null {
 
 /**
  * Streams a body with backpressure. Cancelling the stream discards the rest of the body and leaves the connection
- * open, so that the response can still be sent.
+ * open, so that the response can still be sent. So does a response that is sent before the body was read to its end:
+ * otherwise the next request on the connection would wait behind the rest of the body.
  */
-function streamOf(request: IncomingMessage): ReadableStream<Uint8Array> {
+function streamOf(request: IncomingMessage, response: ServerResponse): ReadableStream<Uint8Array> {
   let stop = () => {};
   const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    let isOpen = true; // A runtime may call a listener once more after `off`, in the same burst of events.
     const onData = (chunk: Buffer) => {
+      if (!isOpen) return;
       controller.enqueue(new Uint8Array(chunk)); // a copy: Node may reuse the memory
       if ((controller.desiredSize ?? 0) <= 0) request.pause();
     };
-    const onEnd = () => {
+    const end = (endStream: () => void) => {
+      if (!isOpen) return;
       stop();
-      controller.close();
+      endStream();
     };
-    const onBroken = (error?: Error) => {
-      stop();
-      controller.error(error ?? brokenBody());
+    const onEnd = () => end(() => controller.close());
+    const onBroken = (error?: Error) => end(() => controller.error(error ?? brokenBody()));
+    const onSent = () => {
+      onBroken(new Error("The response was sent before the request's body was read."));
+      request.resume();
     };
-    stop = () => void request.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
+    stop = () => {
+      isOpen = false;
+      request.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken);
+      response.off("finish", onSent);
+    };
     request.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
+    response.on("finish", onSent);
     if (request.destroyed) onBroken();
   };
   let isStarted = false;

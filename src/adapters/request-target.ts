@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isUnambiguousTarget, requestId, traceParent } from "../http/index.ts";
-import { REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
+import { isUnambiguousTarget, isValidHost, unreadableRequestResponse } from "../http/index.ts";
 import { isRepeated } from "./raw-headers.ts";
 
 /** Express keeps the whole request target here: below a mount path, `url` lacks the prefix. */
@@ -46,7 +45,7 @@ let lastUsableHost = "localhost";
 /** Returns whether a host forms a URL. The last such host is cached, because most servers have one name. */
 function isUsableHost(host: string): boolean {
   if (host === lastUsableHost) return true;
-  if (!/^[A-Za-z0-9.:[\]_-]{1,260}$/.test(host) || !URL.canParse(`http://${host}`)) return false;
+  if (!isValidHost(host)) return false;
   lastUsableHost = host;
   return true;
 }
@@ -54,12 +53,7 @@ function isUsableHost(host: string): boolean {
 /** Sends 400 for a request whose target cannot be read, with the ids of the request. */
 export function rejectTarget({ headers }: IncomingMessage, response: ServerResponse): void {
   const single = (value: string | string[] | undefined) => (typeof value === "string" ? value : null);
-  response.writeHead(400, {
-    "content-type": "text/plain; charset=utf-8",
-    "x-content-type-options": "nosniff",
-    [REQUEST_ID_HEADER]: requestId(single(headers[REQUEST_ID_HEADER])),
-    [TRACEPARENT_HEADER]: traceParent(single(headers[TRACEPARENT_HEADER])),
-    connection: "close",
-  });
-  response.end("Bad request: the URL cannot be read.\n");
+  const rejection = unreadableRequestResponse((name) => single(headers[name]));
+  response.writeHead(rejection.status, [...rejection.headers]);
+  response.end(rejection.body);
 }

@@ -2,10 +2,12 @@ import cluster from "node:cluster";
 import { createServer } from "node:http";
 import type { App } from "../app.ts";
 import { BODY_TIMEOUT_SECONDS } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import { type Logger, logEvent } from "../logging/index.ts";
 import { requireInternals } from "../server/index.ts";
-import { listenOn } from "./listen.ts";
+import { guardFileDescriptors, readDescriptorUse, warnIfLimitIsLow } from "./file-descriptors.ts";
+import { type Listening, listenOn } from "./listen.ts";
 import { node } from "./node.ts";
+import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
 import { isSupervisor, STOP_MESSAGE, supervise } from "./workers.ts";
 
 /** How long a request's headers may take to arrive: limits clients that send them byte by byte (Slowloris). */
@@ -16,7 +18,7 @@ const CHECK_INTERVAL_MS = 2_000;
 
 /**
  * How long a request may take to arrive, body included. It limits bodies that no handler reads. A body that is read
- * has a shorter limit, because Node's response to a timeout has no request id.
+ * has a shorter limit.
  */
 const REQUEST_TIMEOUT_MS = HEADERS_TIMEOUT_MS + BODY_TIMEOUT_SECONDS * 1000 + 2 * CHECK_INTERVAL_MS;
 
@@ -25,6 +27,7 @@ export const SERVER_OPTIONS = {
   requestTimeout: REQUEST_TIMEOUT_MS,
   headersTimeout: HEADERS_TIMEOUT_MS,
   connectionsCheckingInterval: CHECK_INTERVAL_MS,
+  requireHostHeader: false, // requireHost() rejects such requests, with ids
   keepAliveTimeout: 65_000, // longer than the usual proxy's: a request must not meet a connection that we close
 } as const;
 
@@ -46,19 +49,25 @@ export const SERVER_OPTIONS = {
 export async function serve(app: App): Promise<void> {
   const { config } = app;
   const { log } = requireInternals(app, "serve()");
-  if (isSupervisor(config.workers)) return supervise(config.workers);
+  if (isSupervisor(config.workers)) return supervise(config.workers, logEvent);
   logUnhandledRejections(log);
-  const server = createServer(SERVER_OPTIONS, node(app));
-  await app.start();
-  const listening = await listenOn(server, config);
-  log.info({ address: listening.address }, `Listening at ${listening.address}`);
+  ignoreOutputErrors();
+  const server = createServer(SERVER_OPTIONS, requireHost(node(app), app.base));
+  answerRejectedRequests(server, app.base);
+  let listening: Listening | undefined;
   onStop(async (reason) => {
     log.info({ signal: reason }, "Stopping: waiting for requests in flight");
     app.drain();
-    await listening.stop();
+    await listening?.stop();
     await app.close();
     process.exit(0);
   });
+  await app.start();
+  listening = await listenOn(server, config);
+  const use = readDescriptorUse();
+  if (cluster.isPrimary || cluster.worker?.id === 1) warnIfLimitIsLow(use, log); // once for all processes
+  guardFileDescriptors(server, use, log);
+  log.info({ address: listening.address }, `Listening at ${listening.address}`);
 }
 
 /** Without a listener, Node would exit on the rejected promise of a single call, and cut every other connection. */
@@ -66,6 +75,14 @@ function logUnhandledRejections(log: Logger): void {
   process.on("unhandledRejection", (err) => {
     log.error({ err }, "Unhandled promise rejection. Await the promise, or catch its error");
   });
+}
+
+/**
+ * Ignores errors of the streams that `console.log` of the application writes to: without a listener, Node would exit
+ * when the reader of a pipe has ended.
+ */
+function ignoreOutputErrors(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 }
 
 /** Calls `stop` once: on `SIGTERM`, on `SIGINT`, or in a worker when the supervisor stops it or ends. */

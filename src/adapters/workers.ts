@@ -14,6 +14,9 @@ const MAX_PAUSE_MS = 30_000;
 /** The message that makes a worker stop. */
 export const STOP_MESSAGE = "tsweb:stop";
 
+/** Writes an event to the log of the supervisor. */
+export type LogEvent = (level: "info" | "error", fields: object, message: string) => void;
+
 /** Returns whether this process is the supervisor of several workers. */
 export function isSupervisor(workers: number): boolean {
   return workers > 1 && cluster.isPrimary;
@@ -26,11 +29,11 @@ export function isSupervisor(workers: number): boolean {
  *
  * `SIGTERM` and `SIGINT` stop all processes, each after its requests in flight. A second signal kills them.
  */
-export async function supervise(workers: number): Promise<void> {
+export async function supervise(workers: number, log: LogEvent): Promise<void> {
   // Each process accepts connections by itself. With round-robin, the default, a connection that was on its way to a
   // process that has just been killed would be lost, and its client would wait for ever.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  const pool = new WorkerPool();
+  const pool = new WorkerPool(log);
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => pool.stop(signal));
   if (!(await pool.startFirst())) process.exit(1);
   for (let n = 1; n < workers; n++) pool.start();
@@ -38,9 +41,15 @@ export async function supervise(workers: number): Promise<void> {
 
 class WorkerPool {
   readonly #workers = new Set<Worker>();
+  readonly #listening = new WeakSet<Worker>();
+  readonly #log: LogEvent;
   #isStopping = false;
   /** How many processes in a row have ended before {@link STABLE_MS}. */
   #failures = 0;
+
+  constructor(log: LogEvent) {
+    this.#log = log;
+  }
 
   /** Starts the first process. Resolves with whether it listens; if so, it is restarted whenever it ends. */
   async startFirst(): Promise<boolean> {
@@ -54,6 +63,7 @@ class WorkerPool {
 
   /** Starts a process, and restarts it whenever it ends. */
   start(): void {
+    if (this.#isStopping) return;
     const worker = this.#fork();
     const startedAt = performance.now();
     worker.once("exit", () => this.#restart(worker, startedAt));
@@ -66,15 +76,20 @@ class WorkerPool {
       process.exit(1);
     }
     this.#isStopping = true;
-    log("info", { signal, processes: this.#workers.size }, "Stopping all processes");
-    // A message instead of a signal, because a signal to the process group has reached the workers already.
-    for (const worker of this.#workers) worker.send(STOP_MESSAGE, () => undefined); // it may have ended by itself
+    this.#log("info", { signal, processes: this.#workers.size }, "Stopping all processes");
+    for (const worker of this.#workers) {
+      // A message instead of a signal, because a signal to the process group has reached the workers already.
+      if (this.#listening.has(worker))
+        worker.send(STOP_MESSAGE, () => undefined); // it may have ended by itself
+      else worker.process.kill("SIGTERM"); // it may not have a listener for messages yet
+    }
     this.#exitAfterLast();
   }
 
   #fork(): Worker {
     const worker = cluster.fork();
     this.#workers.add(worker);
+    worker.once("listening", () => this.#listening.add(worker));
     worker.once("exit", () => {
       this.#workers.delete(worker);
       this.#exitAfterLast();
@@ -90,13 +105,9 @@ class WorkerPool {
     if (this.#isStopping) return;
     this.#failures = performance.now() - startedAt < STABLE_MS ? this.#failures + 1 : 0;
     const pauseMs = this.#failures === 0 ? 0 : Math.min(MAX_PAUSE_MS, 2 ** this.#failures * 125);
-    log("error", { pid, exitCode, signalCode }, `A process has ended; restarting in ${pauseMs} ms`);
+    this.#log("error", { pid, exitCode, signalCode }, `A process has ended; restarting in ${pauseMs} ms`);
     setTimeout(() => {
       if (!this.#isStopping) this.start();
     }, pauseMs);
   }
-}
-
-function log(level: "info" | "error", fields: object, message: string): void {
-  console.log(JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg: message }));
 }

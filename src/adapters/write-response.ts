@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
-import { isPushedBody, type OutboundResponse } from "../http/index.ts";
+import { isPushedBody, isReadableStream, isResponse, type OutboundResponse } from "../http/index.ts";
 import { closesConnection, endAfterBody } from "./lingering-close.ts";
 import { writePushedBody } from "./pushed-body.ts";
-import { abortResponse, isClosed } from "./response-state.ts";
+import { isClosed } from "./response-state.ts";
 import { destroyIfDisconnected, destroyIfStalled } from "./stalled-clients.ts";
 
 /**
@@ -11,7 +11,7 @@ import { destroyIfDisconnected, destroyIfStalled } from "./stalled-clients.ts";
  * @returns nothing when all was written at once; otherwise a promise that rejects when the response could not be sent
  */
 export function writeResponse(result: OutboundResponse | Response, response: ServerResponse): void | Promise<void> {
-  if (result instanceof Response) return writeFetchResponse(result, response);
+  if (isResponse(result)) return writeFetchResponse(result, response);
   const outbound = withEarlierCookies(result, response);
   const { headers, body } = outbound;
   if (typeof body === "string" || body === null) {
@@ -28,27 +28,6 @@ export function writeResponse(result: OutboundResponse | Response, response: Ser
   return writeStream(body, response);
 }
 
-/** Logs why a response could not be sent, and ends it so that its client does not take it for complete. */
-export function reportUnsent(error: unknown, response: ServerResponse): void {
-  console.error("A response could not be sent.", error); // the request's context has ended, and its log with it
-  try {
-    if (response.headersSent) abortResponse(response);
-    else writeServerError(response);
-  } catch {
-    abortResponse(response); // a header that the host has set, such as `Trailer`, prevents this response too
-  }
-}
-
-function writeServerError(response: ServerResponse): void {
-  if (response.req.httpVersionMajor === 1) {
-    // Without the reason phrase, Node would use that of the response that failed: `500 OK`.
-    response.writeHead(500, "Internal Server Error", { connection: "close" }).end();
-    return;
-  }
-  for (const name of response.getHeaderNames()) response.removeHeader(name); // HTTP/2 keeps those that failed
-  response.writeHead(500).end();
-}
-
 function writeBuffered({ status, headers }: OutboundResponse, body: string | null, response: ServerResponse): void {
   const isBodiless = response.req.method === "HEAD" || status === 304 || status === 204; // RFC 9110, section 8.6
   const length = body === null ? 0 : Buffer.byteLength(body);
@@ -61,13 +40,12 @@ async function writeFetchResponse(result: Response, response: ServerResponse): P
   const { status, statusText, body } = result;
   const outbound = withEarlierCookies({ status, headers: [...result.headers].flat(), body }, response);
   destroyIfDisconnected(response);
-  if (!response.req.complete && closesConnection(outbound.headers)) {
-    return writeLingering(outbound, new Uint8Array(await result.arrayBuffer()), response);
-  }
+  const isLingering = !response.req.complete && closesConnection(outbound.headers);
   // Bytes beyond the length that a route declares would be read as the next response on the connection.
   response.strictContentLength = true;
   writeHead(outbound, response, reasonPhrase(statusText, response));
-  if (body) await writeStream(body, response);
+  if (body) await writeStream(body, response, isLingering);
+  else if (isLingering) await endAfterBody(response);
   else response.end();
 }
 
@@ -78,7 +56,7 @@ function writeHead({ status, headers, body }: OutboundResponse, response: Server
     else response.writeHead(status, [...headers]);
   } catch (error) {
     if (isPushedBody(body)) body.open({ write: () => false, end() {}, destroy() {} }).onClose();
-    else if (body instanceof ReadableStream) body.cancel().catch(() => undefined);
+    else if (isReadableStream(body)) body.cancel().catch(() => undefined);
     throw error;
   }
 }
@@ -102,8 +80,16 @@ async function writeLingering(
   await endAfterBody(response);
 }
 
-/** Writes a stream with backpressure, and cancels it when the client disconnects. */
-async function writeStream(body: ReadableStream<Uint8Array>, response: ServerResponse): Promise<void> {
+/**
+ * Writes a stream with backpressure, and cancels it when the client disconnects.
+ *
+ * @param isLingering whether the response ends after the rest of the request's body
+ */
+async function writeStream(
+  body: ReadableStream<Uint8Array>,
+  response: ServerResponse,
+  isLingering = false,
+): Promise<void> {
   const reader = body.getReader();
   const cancel = () => void reader.cancel().catch(() => undefined); // the client has disconnected
   if (isClosed(response)) return cancel();
@@ -118,7 +104,9 @@ async function writeStream(body: ReadableStream<Uint8Array>, response: ServerRes
       if (isClosed(response)) return;
       if (!response.write(next.value)) await drained(response);
     }
-    if (!isClosed(response)) response.end();
+    if (isClosed(response)) return;
+    if (isLingering) await endAfterBody(response);
+    else response.end();
   } catch (error) {
     if (isClosed(response)) return; // the body may fail because it was cancelled
     cancel();

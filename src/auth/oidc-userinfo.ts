@@ -96,8 +96,8 @@ function parseProfile(text: string): Userinfo {
 }
 
 function parseEndpoint(endpoint: unknown): URL {
-  const url = typeof endpoint === "string" ? URL.parse(endpoint) : endpoint;
-  if (!(url instanceof URL)) {
+  const url = URL.parse(hrefOf(endpoint));
+  if (!url) {
     throw new TypeError(
       `oidc_userinfo: the endpoint must be an absolute URL. Received: ${describeType(endpoint)}. Pass the ` +
         "provider's userinfo_endpoint.",
@@ -109,7 +109,13 @@ function parseEndpoint(endpoint: unknown): URL {
   if (url.username !== "" || url.password !== "") {
     throw new TypeError("oidc_userinfo: the endpoint must not contain a user name or password.");
   }
-  return new URL(url);
+  return url;
+}
+
+/** Returns the text of a URL; of a `URL` of any implementation, because hosts and packages replace the global class. */
+function hrefOf(endpoint: unknown): string {
+  if (typeof endpoint === "string") return endpoint;
+  return Object.prototype.toString.call(endpoint) === "[object URL]" ? String(endpoint) : "";
 }
 
 /** Returns whether a host is this machine. `URL` has normalized every spelling of an IPv4 address. */

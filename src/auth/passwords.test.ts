@@ -1,7 +1,9 @@
 import { pbkdf2Sync } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { requestContext } from "#test/request-context";
 import { RPCError } from "../errors.ts";
+import { RequestContext, runInContext } from "../http/index.ts";
 import {
   createPasswordFunctions,
   type DeriveKey,
@@ -72,9 +74,9 @@ describe("hash_password", () => {
 
   it("uses a new salt each time, and so returns another hash", async () => {
     const { hash_password } = countingFunctions();
-    const stored = await Promise.all(Array.from({ length: 30 }, () => hash_password(PASSWORD)));
-    expect(new Set(stored.map((text) => text.split("$")[2])).size).toBe(30);
-    expect(new Set(stored.map((text) => text.split("$")[3])).size).toBe(30);
+    const stored = await Promise.all(Array.from({ length: 10 }, () => hash_password(PASSWORD)));
+    expect(new Set(stored.map((text) => text.split("$")[2])).size).toBe(10);
+    expect(new Set(stored.map((text) => text.split("$")[3])).size).toBe(10);
   });
 
   it("does not block the event loop", async () => {
@@ -303,26 +305,79 @@ describe("password functions under load", () => {
   }
   const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-  it("run two at once, let 32 wait, and reject further calls of either function", async () => {
+  /** Runs work in a request of a client with this address. */
+  function fromAddress<T>(address: string, work: () => T): T {
+    const { inbound, id, traceparent, config } = requestContext();
+    return runInContext(new RequestContext({ inbound, id, traceparent, config, address }), work);
+  }
+
+  it("run two at once, let 8 of a client wait, and reject its further calls of either function", async () => {
     const { hash_password, verify_password, finish, started } = pausedFunctions();
-    const accepted = Array.from({ length: 34 }, (_, i) =>
+    const accepted = Array.from({ length: 10 }, (_, i) =>
       i % 2 === 0 ? hash_password(PASSWORD) : verify_password(PASSWORD, undefined),
     );
     await nextTurn();
     expect(started()).toBe(2);
     for (const work of [hash_password(PASSWORD), verify_password(PASSWORD, DJANGO), verify_password(PASSWORD, null)]) {
-      expect(await errorOf(work)).toMatchObject({ code: "rate_limited" });
+      expect(await errorOf(work)).toMatchObject({ code: "rate_limited", details: { retry_after: 1 } });
     }
-    for (let done = 0; done < 34; done += 2) {
+    for (let done = 0; done < 10; done += 2) {
       expect(started()).toBe(done + 2);
       finish();
       await nextTurn();
     }
-    expect(await Promise.all(accepted)).toHaveLength(34);
+    expect(await Promise.all(accepted)).toHaveLength(10);
     const after = hash_password(PASSWORD);
     await nextTurn();
     finish();
     expect(await after).toContain("pbkdf2_sha256$");
+  });
+
+  it("check a password of another client next, while one client has sent 36 at once", async () => {
+    const { verify_password, finish } = pausedFunctions();
+    const burst = Array.from({ length: 36 }, () => fromAddress("192.0.2.1", () => verify_password(PASSWORD, null)));
+    const refused = Promise.allSettled(burst).then((all) => all.filter(({ status }) => status === "rejected"));
+    const victim = fromAddress("192.0.2.2", () => verify_password(PASSWORD, null));
+    await nextTurn();
+    finish(); // the two that run
+    await nextTurn();
+    finish(); // one of each client
+    expect(await victim).toBe(false);
+    for (let i = 0; i < 4; i++) {
+      await nextTurn();
+      finish();
+    }
+    expect(await refused).toHaveLength(36 - 2 - 8);
+  });
+
+  it("count one client by the first 64 bits of its IPv6 address, and all work outside of requests as one client", async () => {
+    const { verify_password, finish } = pausedFunctions();
+    const outcomes: string[] = [];
+    const attempt = (client: string, work: () => Promise<boolean>) =>
+      work().catch((error: unknown) => outcomes.push(`${client}: ${error instanceof RPCError ? error.code : error}`));
+    for (let i = 0; i < 11; i++) {
+      void attempt("IPv6", () => fromAddress(`2001:db8:1:2::${i}`, () => verify_password(PASSWORD, null)));
+      void attempt("outside", () => verify_password(PASSWORD, null));
+    }
+    await nextTurn();
+    expect(outcomes).toEqual([
+      "IPv6: rate_limited",
+      "outside: rate_limited",
+      "IPv6: rate_limited",
+      "outside: rate_limited",
+    ]);
+    finish();
+  });
+
+  it("let 32 of all clients wait", async () => {
+    const { verify_password, started } = pausedFunctions();
+    const refused: unknown[] = [];
+    for (let i = 0; i < 40; i++) {
+      fromAddress(`192.0.2.${i}`, () => verify_password(PASSWORD, null)).catch((error: unknown) => refused.push(error));
+    }
+    await nextTurn();
+    expect(started()).toBe(2);
+    expect(refused).toHaveLength(40 - 2 - 32);
   });
 
   it("continue after a derivation that failed, and report the failure", async () => {

@@ -1,6 +1,8 @@
 import { pbkdf2, randomBytes, timingSafeEqual } from "node:crypto";
 import { RPCError } from "../errors.ts";
-import { createConcurrencyQueue } from "./concurrency-queue.ts";
+import { currentContext } from "../http/index.ts";
+import { clientKey } from "../rate-limit/index.ts";
+import { createConcurrencyQueue, type QueueClient } from "./concurrency-queue.ts";
 import { describeType } from "./describe-type.ts";
 import { formatStoredHash, parseStoredHash, type StoredHash } from "./stored-hash.ts";
 
@@ -14,7 +16,7 @@ const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 
 /** The limits of concurrent work. Node's thread pool has four threads, which files and DNS lookups need as well. */
-const QUEUE_LIMITS = { maxRunning: 2, maxQueued: 32 };
+const QUEUE_LIMITS = { maxRunning: 2, maxQueued: 32, maxQueuedPerClient: 8 };
 
 /** Returns the 32 bytes of PBKDF2-HMAC-SHA256. */
 export type DeriveKey = (password: string, salt: string, iterations: number) => Promise<Buffer>;
@@ -47,7 +49,7 @@ export function createPasswordFunctions(derive: DeriveKey): PasswordFunctions {
       const problem = passwordProblem(password);
       if (problem) throw new RPCError("validation_error", problem);
       const salt = randomBytes(SALT_BYTES).toString("hex");
-      const hash = await enqueue(() => derive(password, salt, ITERATIONS));
+      const hash = await enqueue(currentClient(), () => derive(password, salt, ITERATIONS));
       return formatStoredHash({ iterations: ITERATIONS, salt, hash });
     },
 
@@ -55,9 +57,15 @@ export function createPasswordFunctions(derive: DeriveKey): PasswordFunctions {
       requireString(password, "verify_password");
       // hash_password refuses such a password, so no hash of it is stored. The work stays the same.
       const storedHash = passwordProblem(password) === null ? parseStoredHash(stored) : null;
-      return enqueue(() => isMatch(derive, storedHash ? password : "", storedHash));
+      return enqueue(currentClient(), () => isMatch(derive, storedHash ? password : "", storedHash));
     },
   };
+}
+
+/** Returns the client of the current request, as rate limits identify it; `null` outside of requests. */
+function currentClient(): QueueClient {
+  const context = currentContext();
+  return context ? clientKey(context.address) : null;
 }
 
 /**
@@ -97,14 +105,16 @@ const passwords = createPasswordFunctions(derivePbkdf2);
  * Returns a hash of a password for storage: PBKDF2-HMAC-SHA256 with 600,000 iterations and a random salt of 16 bytes. It
  * does not block the event loop. The format is compatible with Django.
  *
- * The UTF-8 of the password is hashed without Unicode normalization. Two operations run at once in the process, and up
- * to 32 wait.
+ * The UTF-8 of the password is hashed without Unicode normalization. Two operations run at once in the process. The
+ * clients of the others take turns: up to 8 wait for one client and 32 for all. Work outside of requests, such as a
+ * script, counts as one client.
  *
  * @param password 1 to 4,096 bytes of UTF-8. Require a longer minimum in the application.
  * @returns `pbkdf2_sha256$600000$<salt>$<hash>`, 98 characters
  * @throws TypeError if the password is not a string
  * @throws RPCError `validation_error` if it is empty, too long, not valid Unicode, or contains NUL
- * @throws RPCError `rate_limited` if two operations run and 32 wait
+ * @throws RPCError `rate_limited` if 8 operations of this client wait, or 32 of all clients. Its `details.retry_after` is
+ *   the estimated wait in seconds.
  * @see docs/protocol.md 14.1
  */
 export function hash_password(password: string): Promise<string> {
@@ -122,7 +132,8 @@ export function hash_password(password: string): Promise<string> {
  *
  * @param stored a hash of {@link hash_password} or of Django
  * @throws TypeError if the password is not a string
- * @throws RPCError `rate_limited` if two operations run and 32 wait
+ * @throws RPCError `rate_limited` if 8 operations of this client wait, or 32 of all clients. Its `details.retry_after` is
+ *   the estimated wait in seconds.
  * @see docs/protocol.md 14.1
  * @example
  * const user = await users.find(email);

@@ -1,4 +1,4 @@
-import { type Component, type ComponentType, createContext, h } from "preact";
+import { type Component, type ComponentChild, type ComponentType, createContext, Fragment, h } from "preact";
 import { useContext } from "preact/hooks";
 import { beforeEach, describe, expect, test } from "vitest";
 import { nextRender, TextRoot } from "#test/text-root";
@@ -12,6 +12,41 @@ describe("an error of a component in development", () => {
     expect(() => new TextRoot().renderComponent(() => h(AsyncComponent, {}))).toThrow(
       "AsyncComponent returned a promise. Components are synchronous",
     );
+  });
+
+  test("names the element of a promise, also in a list", () => {
+    const late = Promise.resolve("late") as unknown as string; // Preact's types reject a promise
+    expect(() => new TextRoot().renderComponent(() => h(Fragment, null, "a", [late]))).toThrow(
+      "A promise cannot be rendered in <>. Call the server function in an event handler or in on_mount",
+    );
+  });
+
+  test.each(["action", "formAction"])("names an %s that is a function where forms are not sent", (name) => {
+    const save = Object.assign(async () => null, { id: "save" });
+    expect(() => new TextRoot().renderComponent(() => h("form", { [name]: save }))).toThrow(
+      `The ${name} of <form> is a function, but no module of the page`,
+    );
+    expect(() => new TextRoot().renderComponent(() => h(Fragment, null, "text"))).not.toThrow();
+  });
+
+  const reactElement = { $$typeof: Symbol.for("react.transitional.element"), type: "b", props: {} };
+  const asMarkup = reactElement as unknown as string; // Preact's types do not accept it
+
+  test.each<[string, () => ComponentChild]>([
+    ["an element of React that a component returned", () => asMarkup],
+    ["an element of React in a list", () => ["a", [asMarkup]]],
+    ["an element of React in an element", () => h(Fragment, null, "a", [asMarkup])],
+  ])("names %s", (_what, render) => {
+    const Chart = () => render();
+    expect(() => new TextRoot().renderComponent(() => h(Chart, {}))).toThrow("<b> was made with React");
+  });
+
+  test("names a component of React, and one whose hooks are React's", () => {
+    const memo = { $$typeof: Symbol.for("react.memo"), type: function Chart() {} };
+    expect(() => new TextRoot().renderComponent(() => h(memo as unknown as "p", {}))).toThrow("<Chart> was made with");
+    const dispatcher = null as unknown as { useState(): void }; // as in React without its renderer
+    const Hooked = () => dispatcher.useState() as undefined;
+    expect(() => new TextRoot().renderComponent(() => h(Hooked, {}))).toThrow("<Hooked> was made with React");
   });
 
   test("leaves other errors unchanged", () => {

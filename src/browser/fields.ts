@@ -1,4 +1,12 @@
-type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+/** An element with a value that the user edits. */
+export type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+
+/** The members of fields that the user changes. Each kind of field has some of them. */
+interface FieldState {
+  readonly options?: HTMLOptionsCollection;
+  readonly value: string;
+  readonly checked?: boolean;
+}
 
 /**
  * Captures the user's input in the fields of an island before it is hydrated: text, checked and selected state, and
@@ -20,12 +28,17 @@ export function captureFields(nodes: readonly Node[]): () => void {
   return () => {
     for (const [field, value] of modified) {
       if (field.value !== value) field.value = value;
-      // In a group of radio buttons, only the chosen one receives events.
-      if (field.type === "radio" && !(field as HTMLInputElement).checked) continue; // only inputs are radio buttons
-      for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
+      dispatchInput(field);
     }
     if (caret) active?.setSelectionRange(...caret);
   };
+}
+
+/** Dispatches the events of an input by the user, so that the state of the view follows the field. */
+export function dispatchInput(field: Field): void {
+  // In a group of radio buttons, only the chosen one receives events.
+  if (field.type === "radio" && !(field as HTMLInputElement).checked) return; // only inputs are radio buttons
+  for (const type of ["input", "change"]) field.dispatchEvent(new Event(type, { bubbles: true }));
 }
 
 /** Returns all fields of the page. */
@@ -35,24 +48,14 @@ export function getFields(): Field[] {
 
 /** Returns whether a field differs from what the server sent. */
 export function isModified(field: Field): boolean {
-  return `${fieldState(field)}` !== `${fieldState(initialCopy(field))}`;
-}
-
-/** Returns the user-editable state of a field, for comparison. */
-function fieldState(field: Field): unknown[] {
-  return "options" in field
-    ? Array.from(field.options, (option) => option.selected)
-    : [field.value, "checked" in field && field.checked];
-}
-
-/**
- * Returns a copy of a field as the server sent it. The copy is reset in a form, because browsers have defaults of
- * their own: the first option, the middle of a range.
- */
-function initialCopy(field: Field): Field {
   const form = document.createElement("form");
   const copy = field.cloneNode(true) as Field; // a copy of a field is a field
   form.append(copy);
-  form.reset();
-  return copy;
+  form.reset(); // browsers have defaults of their own: the first option, the middle of a range
+  return fieldState(field) !== fieldState(copy);
+}
+
+/** Returns the user-editable state of a field as text, for comparison. */
+function fieldState({ options, value, checked }: FieldState): string {
+  return `${options ? Array.from(options, (option) => option.selected) : [value, checked]}`;
 }

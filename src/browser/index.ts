@@ -8,10 +8,24 @@
  * imported here may use the document when it is loaded.
  */
 
-export type { ComponentChildren, FunctionComponent, JSX, RefObject, TargetedEvent } from "preact";
+export type { ComponentChildren, FunctionComponent, RefObject, TargetedEvent } from "preact";
 export type { ErrorCode } from "../errors.ts";
 export { RPCError } from "../errors.ts";
-export type { Feed, GapReason, Markup, Stream } from "../protocol/index.ts";
+export type {
+  Call,
+  ChannelMessage,
+  Channels,
+  Feed,
+  FormHandle,
+  FormOptions,
+  GapReason,
+  JSX,
+  Markup,
+  Serialized,
+  Stream,
+  ViewFormHandle,
+} from "../protocol/index.ts";
+export { form } from "./form.ts";
 export { on_mount, on_unmount } from "./lifecycle.ts";
 export { state } from "./state.ts";
 export { type SubscribeOptions, subscribe } from "./subscribe.ts";

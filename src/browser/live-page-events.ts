@@ -1,4 +1,5 @@
 import { disconnect, releaseStream, resumeStream, retry } from "./live.ts";
+import { getNavigation } from "./navigation.ts";
 
 /** How long a page is hidden before it releases its event stream. Switching between tabs takes less time. */
 const HIDDEN_MS = 2_000;
@@ -30,7 +31,5 @@ function handleVisibility(ms: number): void {
  * six event streams would block every other request.
  */
 function hasFewConnections(): boolean | undefined {
-  // There is one entry of this kind, and it has this type.
-  const [navigation] = performance.getEntriesByType("navigation") as PerformanceNavigationTiming[];
-  return navigation?.nextHopProtocol.startsWith("http/1");
+  return getNavigation()?.nextHopProtocol.startsWith("http/1");
 }

@@ -2,8 +2,6 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { encodeEvent, FakePage, type FakePageOptions } from "#test/fake-page";
 import { unsignedFeed } from "#test/unsigned-feed";
 
-const MESSAGE = "Missed live updates (trimmed). Reload the page.";
-
 let random: { mockReturnValue(value: number): unknown };
 
 beforeEach(() => {
@@ -74,47 +72,33 @@ describe("a page with a gap and without a gap handler", () => {
     expect(page.reloadCount).toBe(1);
   });
 
-  test.each([
-    [0, 0],
-    [29_999, 0],
-    [30_000, 0],
-    [30_001, 1],
-  ])("that was reloaded %i ms ago is reloaded %i times, and logs an error otherwise", async (ago, reloads) => {
-    const storage = new Map<string, string>();
-    const first = await openWithGap({ storage });
-    await first.advance();
-    expect(first.reloadCount).toBe(1);
-    const at = Date.now();
-    const second = await openWithGap({ storage });
-    vi.setSystemTime(at + ago);
-    await second.advance();
-    expect(second.reloadCount).toBe(reloads);
-    expect(second.consoleErrors).toEqual(reloads ? [] : [MESSAGE]);
-  });
-
-  test("is reloaded if the clock was set back by more than 30 seconds since the last reload", async () => {
-    const page = await openWithGap({ storage: new Map([["tsweb-reload", `${Date.now() + 3_600_000}`]]) });
-    await page.advance();
+  test("is reloaded when 30 seconds have passed since it was reloaded", async () => {
+    const page = await openWithGap({ navigation: "reload" });
+    await page.advance(30_000);
+    expect([page.reloadCount, page.consoleErrors]).toEqual([0, []]);
+    await page.advance(1_000);
     expect([page.reloadCount, page.consoleErrors]).toEqual([1, []]);
+    await page.advance(100_000);
+    expect(page.reloadCount).toBe(1);
   });
 
-  test("is not reloaded and logs an error if the storage is blocked", async () => {
-    const page = await openWithGap({ storage: null });
-    await page.advance(600_000);
-    expect(page.reloadCount).toBe(0);
-    expect(page.consoleErrors).toEqual([MESSAGE]);
-  });
-
-  test("is reloaded for another gap after 30 seconds", async () => {
-    const storage = new Map([["tsweb-reload", `${Date.now()}`]]);
-    const page = await openWithGap({ storage });
-    await page.advance(20_000);
-    page.lastRequest.push(encodeEvent.ping);
-    await page.advance(10_001);
-    expect([page.reloadCount, page.consoleErrors]).toEqual([0, [MESSAGE]]);
-    page.lastRequest.push(encodeEvent.gap("-,-", "room:2", "trimmed"));
+  test("is reloaded at once if it was reloaded more than 30 seconds before the gap", async () => {
+    const page = await FakePage.open({ navigation: "reload" });
+    await page.advance(30_001);
+    page.subscribe(unsignedFeed("room:1"), () => {});
     await page.advance();
-    expect([page.reloadCount, page.consoleErrors]).toEqual([1, [MESSAGE]]);
+    page.lastRequest.respondStream().push(encodeEvent.gap("-", "room:1", "expired"));
+    await page.advance();
+    expect(page.reloadCount).toBe(1);
+  });
+
+  test("is reloaded for another gap if the user has cancelled the first reload", async () => {
+    const page = await openWithGap();
+    await page.advance();
+    expect(page.reloadCount).toBe(1);
+    page.lastRequest.push(encodeEvent.gap("-,-", "room:2", "trimmed"));
+    await page.advance(100_000);
+    expect(page.reloadCount).toBe(2);
   });
 });
 

@@ -1,46 +1,40 @@
 import { getFields, isModified } from "./fields.ts";
+import { getNavigation } from "./navigation.ts";
 
 /** The longest random delay before a reload, so that not all pages reload at once. */
 const MAX_DELAY_MS = 3_000;
-/** The interval of checks whether the fields still have unsaved input. */
+/** The interval of checks whether the page can be reloaded. */
 const CHECK_INTERVAL_MS = 1_000;
-/** The shortest time between two reloads, so that a lasting gap does not cause a reload loop. */
+/** How long a page is shown after a reload before it is reloaded again, so that a lasting gap does not cause a loop. */
 const MIN_INTERVAL_MS = 30_000;
-/** The key in `sessionStorage` of the time of the last reload, in milliseconds. */
-const STORAGE_KEY = "tsweb-reload";
 
 let isPending = false;
 
 /**
- * Reloads the page because it has missed live updates: after a random delay, and not while a field has unsaved input.
- * If it was reloaded within the last 30 seconds, or if that is unknown, it logs an error instead.
+ * Reloads the page because it has missed live updates: after a random delay, not while a field has unsaved input, and not
+ * before 30 seconds have passed since a reload.
  *
  * @see docs/protocol.md 10.10
  */
-export function reload(reason: string): void {
+export function reload(): void {
   if (isPending) return;
   isPending = true;
-  setTimeout(() => reloadWhenIdle(reason), Math.random() * MAX_DELAY_MS);
+  setTimeout(reloadWhenIdle, Math.random() * MAX_DELAY_MS);
 }
 
-function reloadWhenIdle(reason: string): void {
-  if (hasInput()) {
-    setTimeout(() => reloadWhenIdle(reason), CHECK_INTERVAL_MS);
+function reloadWhenIdle(): void {
+  if (hasInput() || wasJustReloaded()) {
+    setTimeout(reloadWhenIdle, CHECK_INTERVAL_MS);
     return;
   }
-  isPending = false;
-  try {
-    const now = Date.now();
-    // Absolute, because the clock may have been set back since.
-    if (Math.abs(now - Number(sessionStorage.getItem(STORAGE_KEY))) > MIN_INTERVAL_MS) {
-      sessionStorage.setItem(STORAGE_KEY, `${now}`);
-      location.reload();
-      return;
-    }
-  } catch {
-    // The user has blocked the storage: the time of the last reload is unknown.
-  }
-  console.error(`Missed live updates (${reason}). Reload the page.`);
+  isPending = false; // the user may cancel the reload
+  history.replaceState(history.state, ""); // the page of a form is then reloaded with GET, and the form not sent again
+  location.reload();
+}
+
+/** Returns whether the page was opened by a reload, also by the user, at most 30 seconds ago. */
+function wasJustReloaded(): boolean {
+  return performance.now() <= MIN_INTERVAL_MS && getNavigation()?.type === "reload";
 }
 
 function hasInput(): boolean {

@@ -1,4 +1,4 @@
-import { PAGE_DATA_ID, type PageData } from "../protocol/index.ts";
+import { PAGE_DATA_SELECTOR, type PageData } from "../protocol/index.ts";
 
 let pageData: PageData | undefined;
 
@@ -12,7 +12,5 @@ let pageData: PageData | undefined;
 export function getPageData(): PageData {
   // Every page with scripts of tsweb has this element.
   // biome-ignore lint/suspicious/noAssignInExpressions: shorter in the browser
-  return (pageData ??= JSON.parse(
-    (document.querySelector(`script#${PAGE_DATA_ID}`) as Element).textContent,
-  ) as PageData);
+  return (pageData ??= JSON.parse((document.querySelector(PAGE_DATA_SELECTOR) as Element).textContent) as PageData);
 }

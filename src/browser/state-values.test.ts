@@ -1,5 +1,5 @@
 import { h, isValidElement } from "preact";
-import { describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { mountState } from "#test/mounted-state";
 import { nextRender } from "#test/text-root";
 
@@ -122,5 +122,70 @@ describe("a value that is not a plain object or array is stored as it is", () =>
     page.state.car.constructor = "Lola";
     await nextRender();
     expect(page.text()).toBe('{"bare":{"a":1},"car":{"constructor":"Lola"}}');
+  });
+});
+
+describe("an instance of a class in development, in a browser", () => {
+  class Account {
+    balance = 1;
+  }
+  class CallError extends Error {}
+  const message = "state() cannot observe changes in an instance of Account. Store a plain object or an array instead.";
+
+  beforeEach(() => vi.stubGlobal("document", {}));
+  afterEach(() => {
+    vi.unstubAllGlobals();
+    vi.unstubAllEnvs();
+  });
+
+  test("is refused when it is assigned, also below other objects", () => {
+    const page = mountState(() => ({ account: null as unknown, deep: { list: [] as unknown[] } }));
+    expect(() => (page.state.account = new Account())).toThrow(message);
+    expect(() => page.state.deep.list.push(new Account())).toThrow(message);
+    expect(page.state).toEqual({ account: null, deep: { list: [] } });
+  });
+
+  test("is refused when it is read, if it was in the initial values or in an assigned object", () => {
+    const page = mountState(
+      () => ({ account: new Account(), other: null as { account: Account } | null }),
+      () => "",
+    );
+    expect(() => page.state.account).toThrow(message);
+    page.state.other = { account: new Account() };
+    expect(() => page.state.other?.account).toThrow(message);
+    expect(() =>
+      mountState(
+        () => new Account(),
+        () => "",
+      ),
+    ).toThrow(message);
+  });
+
+  test.each([
+    ["a built-in class", new Date(0)],
+    ["a collection", new Map()],
+    ["an error", new CallError("late")],
+    ["a frozen instance", Object.freeze(new Account())],
+    ["an object without a prototype", Object.create(null)],
+    ["an object with a property named constructor", { constructor: Account }],
+    ["markup", h("p", null)],
+    ["a function", () => 1],
+  ])("is none: %s", (_kind, value) => {
+    const page = mountState(
+      () => ({ value: null as unknown }),
+      () => "",
+    );
+    page.state.value = value;
+    expect(page.state.value).toEqual(value);
+  });
+
+  test("is stored as it is in production", () => {
+    vi.stubEnv("NODE_ENV", "production");
+    const account = new Account();
+    const page = mountState(
+      () => ({ account }),
+      () => "",
+    );
+    expect(page.state.account).toBe(account);
   });
 });

@@ -276,3 +276,13 @@ describe("state() on the server", () => {
     expect(renderToString(h(Outer, {}))).toBe("3");
   });
 });
+
+test("an object that a package froze after it was read can be read further", () => {
+  const page = mountState(() => ({ points: [{ day: "Mon", done: 1 }] }));
+  // As Immer does: it freezes the outer object, then reads and freezes the inner ones.
+  const { points } = page.state;
+  Object.freeze(points);
+  for (const point of points) Object.freeze(point);
+  expect(points.map(({ day }) => day)).toEqual(["Mon"]);
+  expect(page.state.points[0]).toBe(page.state.points[0]);
+});

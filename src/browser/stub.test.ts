@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { collect } from "#test/collect";
-import { rejectionFieldsOf, respondWithJson, respondWithLines, StubServer } from "#test/stub-server";
+import { type ReceivedCall, rejectionFieldsOf, respondWithJson, respondWithLines, StubServer } from "#test/stub-server";
 
 let server: StubServer;
 
@@ -64,9 +64,9 @@ describe("a call", () => {
   });
 
   test.each([
-    [["a"], [1, 2], "f: too many arguments: 2, at most 1"],
-    [[], ["event"], "f: too many arguments: 1, at most 0"],
-    [undefined, [{}, {}], "f: too many arguments: 2, at most 1"],
+    [["a"], [1, 2], "f: 2 arguments, at most 1"],
+    [[], ["event"], "f: 1 arguments, at most 0"],
+    [undefined, [{}, {}], "f: 2 arguments, at most 1"],
   ])("with too many arguments rejects and sends nothing", async (params, values, message) => {
     const { stub } = await server.load();
     expect(await rejectionFieldsOf(stub("f", params)(...values))).toMatchObject({ code: "validation_error", message });
@@ -77,6 +77,83 @@ describe("a call", () => {
     const { stub } = await server.load();
     server.respond = respondWithJson(200, { result });
     expect(await stub("f", [])()).toEqual(result);
+  });
+});
+
+describe("a cancelled call", () => {
+  /** Loads a stub whose call the server has received and not answered. */
+  const openCall = async () => {
+    const { stub } = await server.load();
+    const received = new Promise<ReceivedCall>((resolve) => {
+      server.respond = resolve;
+    });
+    return { call: stub("search", ["text"])("te"), received: await received };
+  };
+
+  test("rejects with an AbortError and closes the request", async () => {
+    const { call, received } = await openCall();
+    call.cancel();
+    await expect(call).rejects.toMatchObject({ name: "AbortError", code: DOMException.ABORT_ERR });
+    await received.aborted;
+  });
+
+  test("with a file rejects and closes the request too", async () => {
+    const { stub, upload } = await server.load();
+    const received = new Promise<ReceivedCall>((resolve) => {
+      server.respond = resolve;
+    });
+    const call = stub("keep", ["file"], upload)(new File(["content"], "note.txt"));
+    const { url, body, aborted } = await received;
+    expect([url, body]).toEqual(["/app/__web/form/keep", expect.stringContaining("content")]);
+    call.cancel();
+    await expect(call).rejects.toMatchObject({ name: "AbortError" });
+    await aborted;
+  });
+
+  test("rejects while the body of its response arrives", async () => {
+    const { call, received } = await openCall();
+    received.response.writeHead(200, { "content-type": "application/json" }).write('{"result":');
+    await new Promise((resolve) => received.response.write(" ", resolve));
+    call.cancel();
+    await expect(call).rejects.toMatchObject({ name: "AbortError" });
+    await received.aborted;
+  });
+
+  test("by named() rejects too", async () => {
+    const { stub } = await server.load();
+    const call = stub("search", ["text"]).named({ text: "te" });
+    call.cancel();
+    await expect(call).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  test("sends nothing if it is cancelled at once", async () => {
+    const { stub } = await server.load();
+    server.respond = respondWithJson(200, { result: 1 });
+    stub("search", ["text"])("te").cancel();
+    await stub("other", [])();
+    expect(server.calls.map((call) => call.url)).toEqual(["/app/__web/rpc/other"]);
+  });
+
+  test("rejects if its result arrives at the moment of the cancellation", async () => {
+    const { stub } = await server.load();
+    const response = Response.json({ result: 1 });
+    vi.stubGlobal("fetch", async () => response);
+    const call = stub("search", ["text"])("te");
+    vi.unstubAllGlobals();
+    vi.spyOn(response, "json").mockImplementation(async () => {
+      call.cancel();
+      return { result: 1 };
+    });
+    await expect(call).rejects.toMatchObject({ name: "AbortError" });
+  });
+
+  test("does not change a result that has arrived", async () => {
+    const { stub } = await server.load();
+    server.respond = respondWithJson(200, { result: 1 });
+    const call = stub("search", ["text"])("te");
+    await call;
+    call.cancel();
+    expect(await call).toBe(1);
   });
 });
 
@@ -207,5 +284,76 @@ describe("the CSRF token", () => {
         : respondWithJson(403, forbiddenBody, { "x-csrf-token": "new" })(call);
     expect(await collect(stream("f", [])())).toEqual([1]);
     expect(sentTokens()).toEqual(["old", "new"]);
+  });
+});
+
+/** Replaces the location of the page, and returns the navigations that are started. */
+function recordNavigation(href: string): string[] {
+  const navigations: string[] = [];
+  const location = {
+    href,
+    origin: new URL(href).origin,
+    assign(target: string) {
+      const url = new URL(target, href);
+      navigations.push(`assign ${url}`);
+      // A URL that differs in its fragment only is reached at once; the request of any other takes time.
+      if (url.hash && url.href.split("#")[0] === location.href.split("#")[0]) location.href = url.href;
+    },
+    reload: () => void navigations.push("reload"),
+  };
+  vi.stubGlobal("location", location);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  return navigations;
+}
+
+describe("a call that redirects", () => {
+  test.each([
+    ["/app/account?a=b", ["assign http://shop.example/app/account?a=b"]],
+    ["https://id.example/x", ["assign https://id.example/x"]],
+    ["http://id.example/x", ["assign http://id.example/x"]],
+    ["/app/board", ["assign http://shop.example/app/board", "reload"]],
+    ["/app/board#card", ["assign http://shop.example/app/board#card", "reload"]],
+    ["/app/other#card", ["assign http://shop.example/app/other#card"]],
+  ])("opens %s and resolves with null", async (target, navigations) => {
+    const { stub } = await server.load();
+    const started = recordNavigation("http://shop.example/app/board");
+    server.respond = respondWithJson(200, { result: null }, { "x-redirect": target });
+    expect(await stub("save", [])()).toBeNull();
+    expect(started).toEqual(navigations);
+  });
+
+  test.each([
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "blob:http://shop.example/1",
+    "mailto:a@b.c",
+    "file:///etc",
+    " javascript:alert(1)",
+  ])("does not open a URL that is not http or https: %s", async (target) => {
+    const { stub } = await server.load();
+    const started = recordNavigation("http://shop.example/app/board");
+    server.respond = respondWithJson(200, { result: null }, { "x-redirect": target });
+    expect(await stub("save", [])()).toBeNull();
+    expect(started).toEqual([]);
+  });
+
+  test("stores the fresh CSRF token first", async () => {
+    const { stub } = await server.load({ token: "old" });
+    recordNavigation("http://shop.example/app/board");
+    server.respond = respondWithJson(200, { result: null }, { "x-redirect": "/app/account", "x-csrf-token": "new" });
+    await stub("sign_in", [])();
+    await stub("next", [])();
+    expect(server.calls.at(-1)?.headers["x-csrf-token"]).toBe("new");
+  });
+
+  test("as a stream opens the URL, and the loop ends without a value", async () => {
+    const { stream } = await server.load();
+    const started = recordNavigation("http://shop.example/app/board");
+    server.respond = ({ response }) => {
+      response.writeHead(200, { "content-type": "application/x-ndjson", "x-redirect": "/app/account" });
+      response.end('{"done":true}\n');
+    };
+    expect(await collect(stream("watch", [])())).toEqual([]);
+    expect(started).toEqual(["assign http://shop.example/app/account"]);
   });
 });

@@ -2,9 +2,11 @@
  * The entry point `tsweb/stub`: the functions with which the compiler replaces the exports of a server module in the
  * browser.
  */
-import type { Stream } from "../protocol/index.ts";
+import type { Call, Stream } from "../protocol/index.ts";
 import { type Arguments, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
 import { post } from "./call.ts";
+
+export { upload } from "./upload.ts";
 
 /** A stub. Its parameters and result are typed by `server()`; these types are for the compiled code. */
 export interface RemoteFunction<R> {
@@ -14,13 +16,37 @@ export interface RemoteFunction<R> {
 }
 
 /**
- * Returns the stub of a server function.
+ * Returns the stub of a server function. Its `id` is the name, for forms.
  *
  * @param params the names of the positional parameters; absent if the function takes one object of named parameters
+ * @param postCall `upload` for a function that takes files. Pages without such a function do not load it
  */
-export function stub(name: string, params?: readonly string[]): RemoteFunction<Promise<unknown>> {
-  const call = async (args: Arguments) => readResult(name, await post(name, args));
-  return Object.assign(async (...values: unknown[]) => call(toNamedArguments(name, params, values)), { named: call });
+export function stub(
+  name: string,
+  params?: readonly string[],
+  postCall = post,
+): RemoteFunction<Call<unknown>> & { id: string } {
+  const send = (getArguments: () => Arguments): Call<unknown> => {
+    const abort = new AbortController();
+    const result = (async () => {
+      try {
+        return await readResult(name, await postCall(name, getArguments(), abort.signal));
+      } finally {
+        // Replaces the errors that the abortion causes, and a result that arrives at the same time.
+        abort.signal.throwIfAborted();
+      }
+    })();
+    return Object.assign(result, {
+      cancel() {
+        abort.abort();
+        result.catch(() => {}); // the caller does not want the result, so the rejection need not be handled
+      },
+    });
+  };
+  return Object.assign((...values: unknown[]) => send(() => toNamedArguments(name, params, values)), {
+    named: (args: Arguments) => send(() => args),
+    id: name,
+  });
 }
 
 /**

@@ -13,8 +13,8 @@ const MAX_CHANNELS = 32;
 export interface SubscribeOptions {
   /**
    * Called once, with the reason, if messages were lost; the subscription has then ended. By default, the page is
-   * reloaded: after a random delay of up to 3 seconds, not while a field has unsaved input, and at most once in 30
-   * seconds.
+   * reloaded: after a random delay of up to 3 seconds, not while a field has unsaved input, and not before 30 seconds
+   * have passed since a reload.
    */
   readonly gap?: (reason: GapReason) => unknown;
 }

@@ -1,23 +1,7 @@
-import type { Markup } from "../protocol/index.ts";
-
-type IsAny<T> = 0 extends 1 & T ? true : false;
-
-/** The type itself if its values are the same after JSON; otherwise a type whose text is the error message. */
-type Serializable<T> =
-  IsAny<T> extends true
-    ? T
-    : unknown extends T
-      ? T
-      : T extends string | number | boolean | null | undefined
-        ? T
-        : T extends (...args: never[]) => unknown
-          ? "A function cannot be a prop of a view. Define it inside the view."
-          : T extends bigint | Date | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | Uint8Array
-            ? "Props are sent as JSON. Pass a string, an array or a plain object instead."
-            : { [K in keyof T]: Serializable<T[K]> };
+import type { Markup, Sendable } from "../protocol/index.ts";
 
 /** The props of a view. They are sent as JSON, except `children`, which only a view inside another view can have. */
-export type ViewProps<P> = { [K in keyof P]: K extends "children" ? P[K] : Serializable<P[K]> };
+export type ViewProps<P> = { [K in keyof P]: K extends "children" ? P[K] : Sendable<P[K]> };
 
 /** A view: a component that is rendered on the server and hydrated in the browser. */
 export type View<P> = (props: P) => Markup;

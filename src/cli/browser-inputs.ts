@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { type BuildRegistry, isServerModule } from "../compile/index.ts";
 import type { ServerGraph } from "./build-server.ts";
-import { appStyleSheets, sharedModules, styleSheetsOf } from "./module-graph.ts";
+import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
+import { appStyleSheets, type ModuleGraph, sharedModules, styleSheetsOf } from "./module-graph.ts";
 import { relativeFile } from "./project.ts";
 
 /** The inputs of the browser's build: the modules and style sheets that pages load, read from the server's build. */
@@ -29,12 +30,18 @@ export interface FinishedServerBuild {
  * @param entry the application module
  */
 export function browserInputs(root: string, entry: string, { graph, registry }: FinishedServerBuild): BrowserInputs {
-  const pageModules = graph.modules.filter(isServerModule);
+  const pageModules = graph.modules.filter((id) => isServerModule(id, root));
   const views = [...new Set(registry.views().map(({ file }) => join(root, file)))];
   return {
     views,
-    shared: sharedModules(views, graph),
+    shared: sharedModules(views, withoutOwnImports(root, graph)),
     styles: Object.fromEntries(pageModules.map((id) => [relativeFile(root, id), styleSheetsOf(id, graph)])),
-    appStyles: appStyleSheets(entry, graph),
+    appStyles: appStyleSheets(entry, { root, graph }),
   };
+}
+
+/** Returns the graph without the imports of tsweb's own modules: the server's version of `view` imports Preact's hooks. */
+function withoutOwnImports(root: string, graph: ModuleGraph): ModuleGraph {
+  const distFolders = ownDistFolders(root);
+  return { imports: (id) => (chunkGroupOf(id, distFolders) ? [] : graph.imports(id)) };
 }

@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { cp, readdir, readFile, rm } from "node:fs/promises";
-import { join, posix } from "node:path";
+import { dirname, join, posix } from "node:path";
 import type { InlineConfig, ManifestChunk, Plugin, Manifest as ViteManifest } from "vite";
 import type { StubUse } from "../compile/index.ts";
 import type { ViewAsset } from "../pages/index.ts";
 import type { Manifest } from "../server/index.ts";
 import type { BrowserInputs } from "./browser-inputs.ts";
 import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
+import { hashedNames } from "./hashed-names.ts";
 import { relativeFile } from "./project.ts";
 
 /** The browser's build: its configuration, and its result once it has run. */
@@ -16,8 +17,11 @@ export interface ClientBuild {
   readonly config: InlineConfig;
   readonly plugin: Plugin;
   /** Returns the manifest of the browser's files for the built application. Call it after the build. */
-  manifest(stubs: readonly StubUse[]): Promise<Omit<Manifest, "assetBase">>;
+  manifest(stubs: readonly StubUse[]): Promise<ClientManifest>;
 }
+
+/** The manifest without what only the server's build knows. Its hashed files are those of the browser's build. */
+export type ClientManifest = Omit<Manifest, "assetBase">;
 
 /** The folders and inputs of the browser's build. */
 export interface ClientBuildOptions {
@@ -26,13 +30,23 @@ export interface ClientBuildOptions {
   readonly inputs: BrowserInputs;
 }
 
+/**
+ * The specifier of the code that sends forms, in a dynamic import. It is replaced by the URL of a chunk, because Vite adds
+ * a helper of 0.9 KB to pages with a dynamic import that it knows.
+ */
+const FORM_SENDING = '"./form-sending.js"';
+
 const ISLANDS = "virtual:tsweb/islands";
+
+/** As Vite copies public files: the targets of links, and never over a file of the build. */
+const COPY_OPTIONS = { recursive: true, dereference: true, force: false } as const;
 
 /** Prepares the browser's build: a script for each module with views, and the style sheets. */
 export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): ClientBuild {
   const sheets = [...new Set([...inputs.appStyles, ...Object.values(inputs.styles).flat()])];
   const scripts = inputs.views.length > 0 ? [ISLANDS, ...inputs.views] : [];
   const files = [...scripts, ...sheets];
+  const hashedFiles: string[] = [];
   return {
     hasInputs: files.length > 0,
     config: clientConfig({ root, outDir, inputs }, files),
@@ -40,12 +54,21 @@ export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): Clien
       name: "tsweb:client-build",
       resolveId: (source) => (source === ISLANDS ? ISLANDS : undefined),
       load: (id) => (id === ISLANDS ? 'import "tsweb/islands";' : undefined),
+      transform(code, id) {
+        if (!code.includes(FORM_SENDING) || chunkGroupOf(id, ownDistFolders(root)) !== "forms") return null;
+        const chunk = this.emitFile({ type: "chunk", id: join(dirname(id), "form-sending.js") });
+        return { code: code.replace(FORM_SENDING, `import.meta.ROLLUP_FILE_URL_${chunk}`), map: null };
+      },
+      generateBundle: {
+        order: "post",
+        handler: (options, bundle) => void hashedFiles.push(...hashedNames(bundle, options).map((name) => `/${name}`)),
+      },
     },
     manifest: async (stubs) => {
       if (files.length === 0 && existsSync(join(root, "public"))) {
-        await cp(join(root, "public"), outDir, { recursive: true }); // otherwise Vite copies it
+        await cp(join(root, "public"), outDir, COPY_OPTIONS); // otherwise Vite copies it
       }
-      return readManifest({ root, outDir, inputs }, stubs);
+      return { ...(await readManifest({ root, outDir, inputs }, stubs)), hashedFiles };
     },
   };
 }
@@ -59,6 +82,8 @@ function clientConfig({ root, outDir, inputs }: ClientBuildOptions, files: strin
     // Files refer to each other by relative URLs, so that the application's base is not built in.
     base: "./",
     logLevel: "warn",
+    envDir: false, // variables of .env files are for development only
+    envPrefix: [],
     build: {
       outDir,
       emptyOutDir: false,
@@ -67,6 +92,7 @@ function clientConfig({ root, outDir, inputs }: ClientBuildOptions, files: strin
       target: "es2022",
       assetsInlineLimit: 0, // the Content-Security-Policy allows data: URLs for images only
       rolldownOptions: {
+        optimization: { inlineConst: true }, // constants of other modules, too
         input: files,
         preserveEntrySignatures: "exports-only",
         output: {
@@ -83,7 +109,7 @@ function clientConfig({ root, outDir, inputs }: ClientBuildOptions, files: strin
 async function readManifest(
   { root, outDir, inputs }: ClientBuildOptions,
   stubs: readonly StubUse[],
-): Promise<Omit<Manifest, "assetBase">> {
+): Promise<Omit<ClientManifest, "hashedFiles">> {
   const viteDir = join(outDir, ".vite");
   const text = await readFile(join(viteDir, "manifest.json"), "utf8").catch(() => "{}"); // nothing was built
   const chunks: ViteManifest = JSON.parse(text);

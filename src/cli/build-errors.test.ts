@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ProjectError } from "../compile/index.ts";
 import { explainBuildError } from "./build-errors.ts";
 import { BuildError } from "./project.ts";
 
@@ -22,6 +23,13 @@ describe("explainBuildError", () => {
       "src/a.server.ts:2:26\nNo rest parameter.\n\n2  |  server((...x) => x)\n\n" +
         "[UNRESOLVED_IMPORT] Could not resolve './b.ts'",
     );
+  });
+
+  it("names a mistake of the compile step that has no location by its message, without a stack", () => {
+    const link = Object.assign(new ProjectError("public/a.txt is a link."), { plugin: "tsweb" });
+    const explained = explainBuildError(buildFailed(link), "/app");
+    expect(explained).toBeInstanceOf(BuildError);
+    expect((explained as BuildError).message).toBe("public/a.txt is a link.");
   });
 
   it("returns a plugin's defect unchanged, with its stack, also beside a mistake", () => {

@@ -1,3 +1,4 @@
+import { ProjectError } from "../compile/index.ts";
 import { BuildError, relativeFile } from "./project.ts";
 
 /** An error in Vite's list of build errors: its own, or one that a plugin threw. */
@@ -20,9 +21,12 @@ export function explainBuildError(error: unknown, root: string): unknown {
   return new BuildError(errors.map((mistake) => format(mistake, root)).join("\n\n"), { cause: error });
 }
 
-/** Vite's own errors concern the application's files. An error of a plugin does so only if it has a location. */
+/**
+ * Vite's own errors concern the application's files. An error of a plugin does so if it has a location or is a
+ * `ProjectError`.
+ */
 function isMistake(error: unknown): error is BundlerError {
-  return error instanceof Error && (!("plugin" in error) || "loc" in error);
+  return error instanceof Error && (!("plugin" in error) || "loc" in error || error instanceof ProjectError);
 }
 
 function format({ plugin, id, loc, frame, message }: BundlerError, root: string): string {

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { InlineConfig, Plugin, Rolldown } from "vite";
+import { projectName } from "../config/index.ts";
+import { hashedNames } from "./hashed-names.ts";
 import type { ModuleGraph } from "./module-graph.ts";
 import { nativePackageName } from "./native-packages.ts";
 
@@ -20,6 +22,8 @@ export interface ServerBuild {
   nativePackages(): ReadonlyMap<string, string>;
   /** Returns the images and other assets of pages, by their path below the browser's files. */
   assets(): ReadonlyMap<string, string | Uint8Array>;
+  /** Returns the paths of the assets whose names contain a hash. */
+  hashedAssets(): readonly string[];
   /** The prefix of the assets' URLs. The running application replaces it with its base. */
   readonly assetBase: string;
 }
@@ -30,12 +34,16 @@ const MANIFEST = "tsweb:manifest";
 /** The module that the build replaces by the manifest. */
 const MANIFEST_MODULE = fileURLToPath(new URL("../server/build-manifest.js", import.meta.url));
 
+/** The module that the build replaces by the name in package.json, and the folder of the build. */
+const BUILD_INFO_MODULE = fileURLToPath(new URL("../config/build-info.js", import.meta.url));
+
 /** Prepares the server's build: one file, with everything but compiled code in it. */
 export function serverBuild({ root, entry, outDir }: { root: string; entry: string; outDir: string }): ServerBuild {
   const imports = new Map<string, readonly string[]>();
   let lacksDefaultExport = false;
   const nativePackages = new Map<string, string>();
   const assets = new Map<string, string | Uint8Array>();
+  let hashed: readonly string[] = [];
   // Random, so that no text from a user can contain it and be replaced on a page.
   const assetBase = `/${randomBytes(12).toString("hex")}/`;
   const plugin: Plugin = {
@@ -54,6 +62,10 @@ export function serverBuild({ root, entry, outDir }: { root: string; entry: stri
       if (id === ENTRY) {
         return `export { default } from ${JSON.stringify(entry)};\nexport { serve } from "tsweb/node";`;
       }
+      if (id === BUILD_INFO_MODULE) {
+        const name = JSON.stringify(projectName(root) ?? "");
+        return `export const builtName = ${name};\nexport const builtFolder = import.meta.dirname;`;
+      }
       return id === MANIFEST_MODULE ? `export { buildManifest } from ${JSON.stringify(MANIFEST)};` : undefined;
     },
     moduleParsed({ id, exports }) {
@@ -61,7 +73,8 @@ export function serverBuild({ root, entry, outDir }: { root: string; entry: stri
     },
     generateBundle: {
       order: "post",
-      handler(_options, bundle) {
+      handler(options, bundle) {
+        hashed = hashedNames(bundle, options);
         for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? []);
         moveAssets(bundle, assets);
       },
@@ -77,6 +90,7 @@ export function serverBuild({ root, entry, outDir }: { root: string; entry: stri
     lacksDefaultExport: () => lacksDefaultExport,
     nativePackages: () => nativePackages,
     assets: () => assets,
+    hashedAssets: () => hashed.filter((name) => assets.has(name)).map((name) => `/${name}`),
     assetBase,
   };
 }
@@ -94,6 +108,8 @@ function serverConfig(root: string, outDir: string): InlineConfig {
   return {
     root,
     logLevel: "warn",
+    envDir: false, // variables of .env files are for development only
+    envPrefix: [],
     build: {
       ssr: true,
       ssrEmitAssets: true,

@@ -8,6 +8,8 @@ import { clientBuild } from "./build-client.ts";
 import { explainBuildError } from "./build-errors.ts";
 import { serverBuild } from "./build-server.ts";
 import { compressFiles } from "./compress.ts";
+import { type FileReference, FileReferences, referenceWarnings } from "./file-references.ts";
+import { copyIncluded, findIncluded, type IncludedFiles, readIncludePatterns } from "./include.ts";
 import { copyNativePackages } from "./native-packages.ts";
 import { BuildError, findEntry, noApplicationMessage, relativeFile } from "./project.ts";
 import { emptyStyleSheets } from "./style-sheets.ts";
@@ -26,21 +28,43 @@ export async function build(root: string): Promise<void> {
   const entry = findEntry(root);
   process.chdir(root);
   const outDir = join(root, "dist");
+  const included = findIncluded(root, readIncludePatterns(root));
   // Built beside `dist/` and renamed, so that a failed build leaves the last one unchanged.
   const temporaryDir = join(root, `.dist-${process.pid}`);
   try {
-    await buildInto(temporaryDir, { root, entry });
+    const references = await buildInto(temporaryDir, { root, entry });
+    await copyIncluded(root, included.files, temporaryDir);
     await rm(outDir, { recursive: true, force: true });
     await rename(temporaryDir, outDir);
+    printIncluded(included, references);
   } finally {
     await rm(temporaryDir, { recursive: true, force: true });
   }
   console.log("\n  Built into dist. Serve it with: tsweb serve, or node dist/server.mjs\n");
 }
 
-async function buildInto(outDir: string, { root, entry }: { root: string; entry: string }): Promise<void> {
+/** Prints which files were copied besides the modules, and which were not although the application may need them. */
+function printIncluded({ files, refused }: IncludedFiles, references: readonly FileReference[]): void {
+  const shown =
+    files.length > MAX_PRINTED ? [...files.slice(0, MAX_PRINTED), `and ${files.length - MAX_PRINTED} more`] : files;
+  if (files.length > 0) console.log(`\n  Copied into dist: ${shown.join(", ")}`);
+  if (refused.length > 0)
+    console.warn(`\n  Not copied, because they contain environment variables: ${refused.join(", ")}`);
+  for (const warning of referenceWarnings(references, files)) console.warn(`\n  ${warning}`);
+}
+
+/** The number of copied files that are printed by name. */
+const MAX_PRINTED = 20;
+
+/** @returns the files to which server modules refer by their paths */
+async function buildInto(
+  outDir: string,
+  { root, entry }: { root: string; entry: string },
+): Promise<readonly FileReference[]> {
   const server = serverBuild({ root, entry, outDir });
-  const registry = await runBuild({ ...server.config, plugins: [server.plugin] }, entry).catch((error: unknown) => {
+  const references = new FileReferences(root);
+  const plugins = [server.plugin, references.plugin()];
+  const registry = await runBuild({ ...server.config, plugins }, entry).catch((error: unknown) => {
     const isNoApplication = server.lacksDefaultExport();
     throw isNoApplication ? new BuildError(noApplicationMessage(relativeFile(root, entry)), { cause: error }) : error;
   });
@@ -53,11 +77,14 @@ async function buildInto(outDir: string, { root, entry }: { root: string; entry:
     : null;
   await writeAssets(clientDir, server.assets());
   const stubs = clientRegistry?.stubs() ?? [];
-  const manifest: Manifest = { ...(await client.manifest(stubs)), assetBase: server.assetBase };
+  const clientManifest = await client.manifest(stubs);
+  const hashedFiles = [...new Set([...clientManifest.hashedFiles, ...server.hashedAssets()])].sort();
+  const manifest: Manifest = { ...clientManifest, hashedFiles, assetBase: server.assetBase };
 
   await compressFiles(clientDir, manifest.files);
   await copyNativePackages(server.nativePackages(), outDir);
   await writeServer(outDir, manifest);
+  return references.existing();
 }
 
 /** Runs one of the two builds, and returns the registry of what was compiled. */

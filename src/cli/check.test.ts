@@ -1,8 +1,16 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { productionProblems } from "./check.ts";
+import { envFileNotes, productionProblems } from "./check.ts";
 
 const SECRET = "8f1d0c3b5a79264e8f1d0c3b5a79264f17e2d4c6b8a09f3e5d7c1b2a4f6e8d0c";
-const READY = { WEB_AUTH_SECRET: SECRET, WEB_COOKIE_SECURE: "1", WEB_TRUST_PROXY: "1" };
+const READY = {
+  WEB_AUTH_SECRET: SECRET,
+  WEB_COOKIE_SECURE: "1",
+  WEB_TRUST_PROXY: "1",
+  WEB_ORIGIN: "https://shop.example",
+};
 const problemVariables = (env: Record<string, string | undefined>) =>
   productionProblems({ ...READY, ...env }).map(({ variable }) => variable);
 
@@ -11,6 +19,7 @@ describe("productionProblems", () => {
     ["with everything required", {}],
     ["with WEB_ENV=production", { WEB_ENV: "production" }],
     ["behind two proxies", { WEB_TRUST_PROXY: "2" }],
+    ["with several processes, for an application that installs a bus", { WEB_WORKERS: "4" }],
     ["with several processes and a bus", { WEB_WORKERS: "4", WEB_BUS_URL: "redis://localhost" }],
     [
       "with every variable",
@@ -30,14 +39,20 @@ describe("productionProblems", () => {
     ["cookies over plain HTTP, explicitly", { WEB_COOKIE_SECURE: "0" }, ["WEB_COOKIE_SECURE"]],
     ["an invalid value for cookies", { WEB_COOKIE_SECURE: "yes" }, ["WEB_COOKIE_SECURE"]],
     ["an undeclared proxy", { WEB_TRUST_PROXY: undefined }, ["WEB_TRUST_PROXY"]],
-    ["several processes and no bus", { WEB_WORKERS: "2" }, ["WEB_WORKERS"]],
+    ["no origin", { WEB_ORIGIN: undefined }, ["WEB_ORIGIN"]],
+    ["an empty origin", { WEB_ORIGIN: "" }, ["WEB_ORIGIN"]],
+    ["an invalid origin", { WEB_ORIGIN: "shop.example" }, ["WEB_ORIGIN"]],
     ["development", { WEB_ENV: "development" }, ["WEB_ENV"]],
     [
       "development with a weak secret",
       { WEB_ENV: "development", WEB_AUTH_SECRET: "ab".repeat(32) },
       ["WEB_ENV", "WEB_AUTH_SECRET"],
     ],
-    ["no variables", { ...withoutValues(READY) }, ["WEB_COOKIE_SECURE", "WEB_TRUST_PROXY", "WEB_AUTH_SECRET"]],
+    [
+      "no variables",
+      { ...withoutValues(READY) },
+      ["WEB_COOKIE_SECURE", "WEB_TRUST_PROXY", "WEB_ORIGIN", "WEB_AUTH_SECRET"],
+    ],
   ])("rejects an environment with %s", (_what, env, variables) => {
     expect(problemVariables(env)).toEqual(variables);
   });
@@ -48,6 +63,23 @@ describe("productionProblems", () => {
       expect(fix).toMatch(/^(Set|Create|Leave|Serve)/);
       expect(problem + fix).not.toContain("abab");
     }
+  });
+});
+
+describe("envFileNotes", () => {
+  it("names each file of variables in the folder, and how to start a built application with it", () => {
+    const folder = mkdtempSync(join(tmpdir(), "tsweb-check-"));
+    expect(envFileNotes(folder)).toEqual([]);
+    writeFileSync(join(folder, ".env"), "SECRET=do-not-print\n");
+    writeFileSync(join(folder, ".env.local"), "");
+    writeFileSync(join(folder, ".env.production"), "");
+    const notes = envFileNotes(folder);
+    rmSync(folder, { recursive: true });
+    expect(notes).toEqual([
+      expect.stringMatching(/^\.env was not read: .* node --env-file=\.env dist\/server\.mjs$/),
+      expect.stringMatching(/^\.env\.local was not read: .* node --env-file=\.env\.local dist\/server\.mjs$/),
+    ]);
+    expect(notes.join()).not.toContain("do-not-print");
   });
 });
 

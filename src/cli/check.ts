@@ -1,8 +1,18 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { ConfigError, type ConfigProblem, type Environment, loadConfig } from "../config/index.ts";
+import { CHECKED_AS, checkBus } from "./check-bus.ts";
+import { ENV_FILES } from "./env-files.ts";
 
-/** Prints whether an environment is ready for production. Otherwise the process exits with status 1. */
-export function printProductionCheck(env: Environment): void {
-  const problems = productionProblems(env);
+/**
+ * Prints whether an environment is ready for production. Otherwise the process exits with status 1.
+ *
+ * @param folder the current folder. Its `.env` files are not read, as a built application does not read them.
+ */
+export async function printProductionCheck(env: Environment, folder: string): Promise<void> {
+  const { problems: busProblems, notes } = await checkBus(env);
+  const problems = [...productionProblems(env), ...busProblems];
+  for (const note of [...envFileNotes(folder), ...notes]) process.stderr.write(`${note}\n`);
   if (problems.length === 0) {
     process.stdout.write(`This environment is ready for production:\n${READY.map((line) => `  ${line}\n`).join("")}`);
     return;
@@ -11,9 +21,18 @@ export function printProductionCheck(env: Environment): void {
   process.exitCode = 1;
 }
 
+/** Returns a note about each file of variables: `tsweb dev` reads it, and a built application does not. */
+export function envFileNotes(folder: string): readonly string[] {
+  return ENV_FILES.filter((name) => existsSync(join(folder, name))).map(
+    (name) =>
+      `${name} was not read: a built application reads the environment only. To use the file there, start it with ` +
+      `node --env-file=${name} dist/server.mjs`,
+  );
+}
+
 const READY = [
   "Every variable is valid, and the secret is set and random.",
-  "The mode is production, cookies are sent over HTTPS only, and the number of proxies is set.",
+  "The mode is production, cookies are sent over HTTPS only, and the origin and the number of proxies are set.",
 ];
 
 /**
@@ -25,10 +44,11 @@ export function productionProblems(env: Environment): readonly ConfigProblem[] {
     ...(env.WEB_ENV === "development" ? [DEVELOPMENT] : []),
     ...(isOff(env.WEB_COOKIE_SECURE) ? [INSECURE_COOKIE] : []),
     ...(isOff(env.WEB_TRUST_PROXY) ? [NO_PROXY] : []),
+    ...(env.WEB_ORIGIN ? [] : [NO_ORIGIN]),
   ];
   try {
     // As a built application reads it; development would accept a weak secret.
-    loadConfig({ ...env, WEB_ENV: "production" }, { built: true, projectDir: process.cwd() });
+    loadConfig({ ...env, WEB_ENV: "production" }, CHECKED_AS);
     return unsafe;
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -59,4 +79,12 @@ const NO_PROXY: ConfigProblem = {
     "is 0, but HTTPS needs a proxy in front. All of its users would count as one client, and calls from the " +
     "application's own pages could be rejected as cross-origin.",
   fix: "Set it to the number of proxies in front that set X-Forwarded-For, usually 1.",
+};
+
+const NO_ORIGIN: ConfigProblem = {
+  variable: "WEB_ORIGIN",
+  problem:
+    "is not set: calls are accepted from pages of any host name that leads to this server, also from those of a site " +
+    "that points its own name at it (DNS rebinding).",
+  fix: "Set it to the origins that users open, for example https://shop.example.",
 };

@@ -3,14 +3,19 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /**
- * `runtime`: the chunk that every page with a view loads. `live`: the modules that only pages with live updates load.
+ * `runtime`: the chunk that every page with a view loads. `live` and `forms`: the modules that only pages with live
+ * updates, or with forms of server functions, load.
  */
-export type ChunkGroup = "runtime" | "live";
+export type ChunkGroup = "runtime" | "live" | "forms";
 
 /** The modules of `dist/` that belong to live updates, without their extension. */
 export const LIVE_MODULES = /^(browser\/(live|subscribe)|protocol\/(event-stream|read-feed|position|live-paths|gap))/;
 
-const PREACT = /\/node_modules\/preact\//;
+/** The modules of `dist/` that belong to forms, without their extension. */
+const FORM_MODULES = /^(browser|protocol)\/form/;
+
+/** Preact without its hooks and `compat`: only pages whose views import those load them. */
+const PREACT = /\/node_modules\/preact\/(?!hooks\/|compat\/)/;
 const OWN_PACKAGE = /\/node_modules\/tsweb\/dist\//;
 const VIRTUAL_MODULE = /^\0?virtual:tsweb\//;
 
@@ -24,7 +29,10 @@ const VIRTUAL_MODULE = /^\0?virtual:tsweb\//;
 export function chunkGroupOf(id: string, distFolders: readonly string[]): ChunkGroup | undefined {
   const file = normalize(id);
   const ownFile = fileInDist(file, distFolders);
-  if (ownFile !== undefined) return LIVE_MODULES.test(ownFile) ? "live" : "runtime";
+  if (ownFile !== undefined) {
+    if (FORM_MODULES.test(ownFile)) return "forms";
+    return LIVE_MODULES.test(ownFile) ? "live" : "runtime";
+  }
   return PREACT.test(file) || VIRTUAL_MODULE.test(file) ? "runtime" : undefined;
 }
 

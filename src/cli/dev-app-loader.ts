@@ -22,12 +22,18 @@ export class DevAppLoader {
   readonly #entry: string;
   /** How often all modules were invalidated. */
   #invalidations = 0;
+  #base: string | null = null;
   /** How many requests are loading the application. */
   #loading = 0;
 
   constructor(vite: ViteDevServer, entry: string) {
     this.#vite = vite;
     this.#entry = entry;
+  }
+
+  /** The base path of the application when it was last loaded; `null` if it never was. */
+  get base(): string | null {
+    return this.#base;
   }
 
   /** Vite's server environment: another object after Vite has restarted itself. */
@@ -64,8 +70,10 @@ export class DevAppLoader {
     this.#loading++;
     try {
       const module: { default?: unknown } = await ssr.runner.import(this.#entry);
-      if (isApp(module.default)) return module.default;
-      throw new BuildError(noApplicationMessage(relativeFile(ssr.config.root, this.#entry)));
+      if (!isApp(module.default))
+        throw new BuildError(noApplicationMessage(relativeFile(ssr.config.root, this.#entry)));
+      this.#base = module.default.base;
+      return module.default;
     } catch (error) {
       // The runner caches failures too. What was unavailable, such as a database, may be available the next time.
       if (this.#loading === 1) ssr.runner.clearCache();

@@ -1,17 +1,18 @@
 import type { EventEmitter } from "node:events";
 import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { type FSWatcher, normalizePath, type Plugin, type ViteDevServer } from "vite";
+import { type EnvironmentModuleNode, type FSWatcher, normalizePath, type Plugin, type ViteDevServer } from "vite";
+import { restartFiles } from "./dev-restart.ts";
+import type { EnvFiles } from "./env-files.ts";
 
-/** How often module files are checked for changes that the watcher missed. */
+/** How often files are checked for changes that the watcher missed. */
 const CHECK_MS = 500;
 
 /**
  * Notifies Vite of every edit, once the file is completely written. Vite ignores a second change within 50 ms, so it
  * would keep a half-written file.
  */
-export function completeEdits(): Plugin {
-  let checking: NodeJS.Timeout | undefined;
+export function completeEdits(envFiles: EnvFiles): Plugin {
   return {
     name: "tsweb:complete-edits",
     config: ({ server }) => {
@@ -19,22 +20,28 @@ export function completeEdits(): Plugin {
       return { server: { watch: { awaitWriteFinish: { stabilityThreshold: 20, pollInterval: 5 } } } };
     },
     configureServer(server) {
-      clearInterval(checking);
-      checking = setInterval(missedEditsCheck(server), CHECK_MS).unref();
+      const { watcher } = server;
+      const check = missedEditsCheck(server, envFiles);
+      // A restart closes the watcher of the previous server.
+      const checking = setInterval(() => (isClosed(watcher) ? clearInterval(checking) : check()), CHECK_MS).unref();
     },
   };
 }
 
 /**
- * Returns a function that compares the files of modules with what Vite was notified of last, and notifies it of each
- * difference. The watcher can lose a file permanently: one that was deleted while it waited for the end of a write, all
- * files of a folder that was deleted and created again at once, and a file whose time was set back.
+ * Returns a function that compares the files of modules, and those for which Vite restarts, with what Vite was notified of
+ * last, and notifies it of each difference. The watcher can lose a file permanently: one that was deleted while it waited
+ * for the end of a write, all files of a folder that was deleted and created again at once, and a file whose time was set
+ * back.
  */
-function missedEditsCheck({ watcher, environments }: ViteDevServer): () => void {
+function missedEditsCheck(server: ViteDevServer, envFiles: EnvFiles): () => void {
+  const { watcher, environments, config } = server;
+  const restarting = config.server.watch === null ? [] : restartFiles(config, envFiles);
   /** The versions that Vite was notified of. */
   const notified = new Map<string, string>();
   /** The versions at the last check. */
   const checked = new Map<string, string>();
+  for (const file of restarting) notified.set(file, fileVersion(file));
   const graphs = () => Object.values(environments).map(({ moduleGraph }) => moduleGraph);
   const notify = (event: "add" | "change" | "unlink", file: string) => {
     watcher.emit(event, file);
@@ -46,17 +53,23 @@ function missedEditsCheck({ watcher, environments }: ViteDevServer): () => void 
     if (graphs().some(({ fileToModulesMap }) => fileToModulesMap.has(normalizePath(file)))) notify("unlink", file);
   });
   return () => {
-    for (const file of new Set(graphs().flatMap(({ fileToModulesMap }) => [...fileToModulesMap.keys()]))) {
+    const moduleFiles = graphs().flatMap(({ fileToModulesMap }) => [...fileToModulesMap.keys()]);
+    for (const file of new Set([...moduleFiles, ...restarting])) {
       if (file.includes("\0") || file.includes("/node_modules/")) continue;
       const version = fileVersion(file);
       const isStable = checked.get(file) === version;
       checked.set(file, version);
       const before = notified.get(file) ?? version;
       notified.set(file, before);
-      if (!isStable || version === before || !isWatched(file, watcher)) continue;
+      if (!isStable || version === before || !(restarting.includes(file) || isWatched(file, watcher))) continue;
       notify(version === DELETED ? "unlink" : before === DELETED ? "add" : "change", file);
     }
   };
+}
+
+/** Returns whether a watcher was closed. Chokidar's types omit the property. */
+function isClosed(watcher: FSWatcher): boolean {
+  return "closed" in watcher && watcher.closed === true;
 }
 
 /** Returns false for files that the project's Vite config ignores. */
@@ -76,18 +89,50 @@ function fileVersion(file: string): string {
   }
 }
 
+/** Scripts and style sheets. A new one may be what an import resolves to, and a style sheet may import another by itself. */
+const SOURCE_FILE = /\.(?:[cm]?[jt]sx?|css|less|s[ac]ss|styl|stylus|p(?:ost)?css|sss)$/;
+
+/** Files of the project that affect how Vite resolves and compiles modules. */
+const PROJECT_FILE = /\/(?:package|tsconfig(?:\.[^/]+)?)\.json$/;
+
 /**
- * Emits `all` for each edit. An edit of the project's Vite config or its `.env` counts too: Vite then restarts, with
- * another watcher.
+ * Emits `all` for each edit that may change what the application responds: of a source file, of another file that is
+ * imported or whose import has failed, of the Vite config and of `.env`. Vite restarts after an edit of the last two,
+ * with another watcher. Files that the application writes, such as a log, are no edits.
  *
  * @param edits receives the events
  */
-export function reportEdits(edits: EventEmitter): Plugin {
+export function reportEdits(edits: EventEmitter, envFiles: EnvFiles): Plugin {
+  /** The names of files whose import has failed. */
+  const missing = new Set<string>();
   return {
     name: "tsweb:report-edits",
-    configureServer({ watcher }) {
-      watcher.on("all", () => edits.emit("all"));
+    enforce: "post",
+    resolveId(source) {
+      // Called when no other plugin has resolved it.
+      missing.add(basename(source.replace(/[?#].*/s, "")));
+      return undefined;
+    },
+    configureServer({ watcher, environments, config }) {
+      const restarting = restartFiles(config, envFiles);
+      watcher.on("all", (event, path) => {
+        if (event === "addDir" || event === "unlinkDir") return;
+        const file = normalizePath(path);
+        const isEdit =
+          SOURCE_FILE.test(file) ||
+          PROJECT_FILE.test(file) ||
+          restarting.includes(file) ||
+          missing.has(basename(file)) ||
+          missing.has(basename(file, ".json")) || // an import may omit the extension
+          Object.values(environments).some(({ moduleGraph }) => isModule(moduleGraph.getModulesByFile(file)));
+        if (isEdit) edits.emit("all");
+      });
       edits.emit("all");
     },
   };
+}
+
+/** Without an id, it is no module: the style sheet of Tailwind depends on all files. */
+function isModule(nodes: Iterable<EnvironmentModuleNode> = []): boolean {
+  return [...nodes].some(({ id }) => id !== null);
 }

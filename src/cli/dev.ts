@@ -1,19 +1,41 @@
 import { EventEmitter } from "node:events";
+import { existsSync } from "node:fs";
 import { createServer as createHttpServer, type Server } from "node:http";
 import { createServer, type ViteDevServer } from "vite";
 import { listenOn, type NodeHandler, node } from "../adapters/index.ts";
-import { type BuildRegistry, compileStep } from "../compile/index.ts";
-import { loadConfig } from "../config/index.ts";
-import { type RequestInfo, requireInternals } from "../server/index.ts";
+import type { App } from "../app.ts";
+import { type BuildRegistry, compileStep, namesServerOnlyUrl } from "../compile/index.ts";
+import { type Config, loadConfig } from "../config/index.ts";
+import {
+  type BuildToolAccess,
+  currentContext,
+  FetchInboundRequest,
+  randomHex,
+  toFetchResponse,
+} from "../http/index.ts";
+import { requireInternals, respondToLoadFailure } from "../server/index.ts";
 import { DevAppLoader, requireRunnable } from "./dev-app-loader.ts";
-import { developmentAssets, developmentScripts } from "./dev-assets.ts";
+import { adaptViteClient, DEV_BASE, developmentAssets, developmentScripts, POLICY_REPORTS_PATH } from "./dev-assets.ts";
+import { BrowserFiles } from "./dev-browser-files.ts";
 import { calledFunctions } from "./dev-called-functions.ts";
+import { redactServerErrors } from "./dev-error-messages.ts";
 import { completeEdits, reportEdits } from "./dev-file-watching.ts";
-import { allowOnlyLoopback, countEdits } from "./dev-requests.ts";
+import {
+  allowOnlyThisMachine,
+  type Client,
+  countEdits,
+  guardUpgrades,
+  isThisMachine,
+  setHeaders,
+} from "./dev-requests.ts";
+import { restartWithConfig } from "./dev-restart.ts";
 import { retryFailedResolves } from "./dev-retry-resolve.ts";
-import { errorPage, errorText } from "./error-page.ts";
+import { viewModules } from "./dev-view-modules.ts";
+import { EnvFiles } from "./env-files.ts";
+import { type ErrorPageOptions, errorPage, errorText, remoteErrorPage } from "./error-page.ts";
 import { explainError } from "./explain-error.ts";
-import { findEntry, projectVersion } from "./project.ts";
+import { PolicyViolations } from "./policy-violations.ts";
+import { findEntry, projectInfo } from "./project.ts";
 import { emptyStyleSheets } from "./style-sheets.ts";
 
 /**
@@ -26,30 +48,47 @@ import { emptyStyleSheets } from "./style-sheets.ts";
 export async function dev(root: string): Promise<void> {
   const entry = findEntry(root);
   process.chdir(root);
+  const envFiles = new EnvFiles(root, process.env);
+  envFiles.load();
   process.env.WEB_ENV ??= "development";
-  const config = loadConfig(process.env, { built: false, projectDir: root });
+  const config = loadConfig(process.env, { built: false, projectDir: root, hasSharedBus: true });
   const http = createHttpServer();
+  const upgrades = createHttpServer(); // receives the WebSocket connections of pages; it does not listen
   const edits = new EventEmitter();
   const { plugins, registry } = compileStep({ entry });
+  const buildTool = { nonce: randomHex(16), reportPath: POLICY_REPORTS_PATH };
+  const violations = new PolicyViolations(buildTool, (message) => console.error(`\n${message}\n`));
   const vite = await createServer({
     root,
+    base: DEV_BASE,
     appType: "custom",
     clearScreen: false,
+    envDir: false, // EnvFiles reads the files
+    envPrefix: [],
     build: { assetsInlineLimit: 0 }, // as in the build
-    server: { middlewareMode: true, hmr: { server: http } },
+    optimizeDeps: { entries: viewModules(root, entry) },
+    server: { middlewareMode: true, hmr: { server: upgrades }, cors: false },
     plugins: [
       plugins,
       emptyStyleSheets(),
       developmentScripts(),
-      completeEdits(),
-      reportEdits(edits),
+      adaptViteClient(),
+      violations.plugin(),
+      completeEdits(envFiles),
+      restartWithConfig({ envFiles, log: (message) => console.error(message) }),
       retryFailedResolves(),
+      reportEdits(edits, envFiles),
+      redactServerErrors(),
     ],
   });
   requireRunnable(vite.environments.ssr);
-  const app: DevApp = { vite, entry, registry, loader: new DevAppLoader(vite, entry), base: "" };
-  const handle = countEdits(edits, viteFirst(app, node({ fetch: (request, info) => respond(request, info, app) })));
-  http.on("request", (...exchange) => allowOnlyLoopback(vite.config.server.allowedHosts, handle)(...exchange));
+  const app: DevApp = { vite, entry, registry, config, buildTool, loader: new DevAppLoader(vite, entry) };
+  const handle = countEdits(edits, violations.handle(serveBrowserFiles(app, serveApplication(app))));
+  const allowedHosts = () => vite.config.server.allowedHosts;
+  http.on("request", (...exchange) => {
+    allowOnlyThisMachine({ allowedHosts: allowedHosts(), base: app.loader.base }, handle)(...exchange);
+  });
+  guardUpgrades(http, upgrades, allowedHosts);
 
   const { address } = await listenOn(http, config).catch(async (error: unknown) => {
     await vite.close(); // it would keep the process alive
@@ -78,46 +117,86 @@ interface DevApp {
   readonly vite: ViteDevServer;
   readonly entry: string;
   readonly registry: BuildRegistry;
+  readonly config: Config;
+  readonly buildTool: BuildToolAccess;
   readonly loader: DevAppLoader;
-  /** The path below which the application is served, once it was loaded. */
-  base: string;
 }
 
-/** Lets Vite handle a request first, with its path below the application's base: its files have the same URLs as in a build. */
-function viteFirst(app: DevApp, next: NodeHandler): NodeHandler {
+/** Passes requests for the browser's files to Vite, and all others to the application. */
+function serveBrowserFiles({ vite, entry, registry }: DevApp, next: NodeHandler): NodeHandler {
+  const files = new BrowserFiles();
   return (request, response) => {
-    const { url = "/" } = request;
-    const { base } = app;
-    Object.assign(request, { originalUrl: url }); // otherwise Vite stores the shortened one, and we would use that
-    if (base !== "" && url.startsWith(`${base}/`)) request.url = url.slice(base.length);
-    app.vite.middlewares(request, response, () => {
-      request.url = url;
-      next(request, response);
+    const { method, url = "/" } = request;
+    const { client, ssr } = vite.environments;
+    const application = { client, ssr, entry, registry };
+    const isRead = method === "GET" || method === "HEAD";
+    const found = isRead ? files.find(url, application) : undefined;
+    if (found === undefined) return next(request, response);
+    request.url = found;
+    response.once("finish", () => files.record(application));
+    setHeaders(request, response);
+    vite.middlewares(request, response, () => {
+      response.writeHead(404, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
+      response.end("This file could not be loaded. The terminal of the development server shows why.\n");
     });
   };
 }
 
-/** Handles a request with the application as its files are now. An error while it loads is shown. */
-async function respond(request: Request, info: RequestInfo, dev: DevApp): Promise<Response> {
-  const { vite, entry, registry } = dev;
+/** Handles requests with the application as its files are now. An error while it loads is shown. */
+function serveApplication(dev: DevApp): NodeHandler {
+  const handlers = new WeakMap<App, NodeHandler>();
+  const handlerOf = (app: App): NodeHandler => {
+    const handler = handlers.get(app) ?? node(app);
+    handlers.set(app, handler);
+    return handler;
+  };
+  return async (request, response) => {
+    const handler = await loadCurrent(dev).then(handlerOf, (error: unknown) => failureHandler(error, dev));
+    handler(request, response);
+  };
+}
+
+/** Returns the application as its files are now, with the data of the development server. */
+async function loadCurrent({ vite, entry, registry, buildTool, loader }: DevApp): Promise<App> {
+  const app = await loader.load();
+  const { root, publicDir } = vite.config;
+  const showError = async (error: unknown, id: string) => {
+    const inbound = currentContext()?.inbound;
+    const client = { address: inbound?.address, host: inbound?.header("host") ?? undefined };
+    return errorPageFor(client, { error, root, id, nonce: buildTool.nonce });
+  };
+  requireInternals(app, "tsweb dev").setDevelopment({
+    assets: developmentAssets(vite.environments.ssr, { entry, nonce: buildTool.nonce }),
+    buildTool,
+    called: calledFunctions(vite, { entry, registry }),
+    showError,
+    publicFiles:
+      publicDir && existsSync(publicDir)
+        ? { dir: publicDir, includes: (path) => !namesServerOnlyUrl(path, publicDir) }
+        : null,
+    project: projectInfo(root),
+  });
+  return app;
+}
+
+/** Returns a handler that shows why the application could not be loaded, and logs it. */
+function failureHandler(error: unknown, { vite, config, buildTool, loader }: DevApp): NodeHandler {
   const { root } = vite.config;
-  const showError = async (error: unknown, id: string) => errorPage(await explainError(error, root), id);
-  try {
-    const app = await dev.loader.load();
-    dev.base = app.base;
-    requireInternals(app, "tsweb dev").setDevelopment({
-      assets: developmentAssets(vite.environments.ssr, entry),
-      called: calledFunctions(vite, { entry, registry }),
-      showError,
-      version: projectVersion(root),
-    });
-    return await app.fetch(request, info);
-  } catch (error) {
-    const explained = await explainError(error, root);
-    console.error(errorText(explained));
-    return new Response(errorPage(explained, ""), {
-      status: 500,
-      headers: { "content-type": "text/html; charset=utf-8" },
-    });
-  }
+  return node({
+    async fetch(request, { address }) {
+      console.error(errorText(await explainError(error, root)));
+      const client = { address, host: request.headers.get("host") ?? undefined };
+      const showError = (id: string) => errorPageFor(client, { error, root, id, nonce: buildTool.nonce });
+      const inbound = new FetchInboundRequest(request, address);
+      return toFetchResponse(await respondToLoadFailure(inbound, { config, buildTool, base: loader.base, showError }));
+    },
+  });
+}
+
+/** Returns the page that shows an error. Only clients on this machine see the error: it has source text of the server. */
+async function errorPageFor(
+  client: Client,
+  { error, root, ...options }: { error: unknown; root: string } & ErrorPageOptions,
+): Promise<string> {
+  return isThisMachine(client) ? errorPage(await explainError(error, root), options) : remoteErrorPage(options);
 }

@@ -20,7 +20,13 @@ Environment variables configure the server: PORT, HOST, WEB_AUTH_SECRET and the 
 class UsageError extends Error {}
 
 /** The names of errors whose message is complete: they are printed without a stack. */
-const EXPECTED: ReadonlySet<string> = new Set(["ConfigError", "CompileError", "BuildError", "ListenError"]);
+const EXPECTED: ReadonlySet<string> = new Set([
+  "ConfigError",
+  "CompileError",
+  "ProjectError",
+  "BuildError",
+  "ListenError",
+]);
 
 async function main(args: string[]): Promise<void> {
   const { positionals, values } = parse(args);
@@ -47,7 +53,7 @@ async function main(args: string[]): Promise<void> {
       return (await import("./serve.ts")).serveBuilt(resolve(folder ?? "dist"));
     case "check":
       if (!values.production) throw new UsageError("tsweb check requires an option: tsweb check --production");
-      return (await import("./check.ts")).printProductionCheck(process.env);
+      return (await import("./check.ts")).printProductionCheck(process.env, process.cwd());
     case "routes":
       return (await import("./routes.ts")).printRoutes(resolve(folder ?? "."));
     case "openapi":

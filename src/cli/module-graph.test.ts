@@ -24,7 +24,7 @@ describe("appStyleSheets", () => {
       "/src/pages.server.tsx": ["/src/pages.css"],
       "/src/ADMIN.SERVER.TSX": ["/src/admin.css"],
     });
-    expect(appStyleSheets("/src/app.ts", graph)).toEqual(["/src/app.css", "/src/theme.css"]);
+    expect(appStyleSheets("/src/app.ts", { root: "/", graph })).toEqual(["/src/app.css", "/src/theme.css"]);
   });
 });
 
@@ -33,6 +33,12 @@ describe("sharedModules", () => {
     const graph = graphOf({ "/a": ["/x", "/y", "/b"], "/b": ["/y", "/z"], "/z": ["/x"] });
     expect(sharedModules(["/a", "/b"], graph).sort()).toEqual(["/x", "/y", "/z"]);
     expect(sharedModules([], graph)).toEqual([]);
+  });
+
+  it("leaves out CSS modules, so that each has its style sheet in the manifest", () => {
+    const graph = graphOf({ "/a": ["/x", "/x.module.css"], "/b": ["/x", "/x.module.css"] });
+    expect(sharedModules(["/a", "/b"], graph)).toEqual(["/x"]);
+    expect(sharedModules(["/a"], graph)).toEqual(["/x"]);
   });
 });
 

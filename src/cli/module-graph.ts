@@ -28,14 +28,18 @@ export function styleSheetsOf(id: string, graph: ModuleGraph, follow: (id: strin
 }
 
 /** Returns the style sheets of every page: those that the application module imports, other than through its pages. */
-export function appStyleSheets(entry: string, graph: ModuleGraph): string[] {
-  return styleSheetsOf(entry, graph, (id) => !isServerModule(id));
+export function appStyleSheets(entry: string, { root, graph }: { root: string; graph: ModuleGraph }): string[] {
+  return styleSheetsOf(entry, graph, (id) => !isServerModule(id, root));
 }
 
-/** Returns the modules that each module of `ids` imports, directly or through others, without those of `ids`. */
+/**
+ * Returns the scripts that each module of `ids` imports, directly or through others, without those of `ids`. A CSS module
+ * is not one of them: Vite's manifest has its style sheet only if it is in a chunk of its own.
+ */
 export function sharedModules(ids: readonly string[], graph: ModuleGraph): string[] {
   const [first = new Set<string>(), ...rest] = ids.map((id) => importedModules(id, graph));
-  return [...first].filter((id) => rest.every((imported) => imported.has(id)) && !ids.includes(id));
+  const isShared = (id: string) => rest.every((imported) => imported.has(id)) && !ids.includes(id);
+  return [...first].filter((id) => isShared(id) && !STYLE_SHEET.test(id));
 }
 
 /** Returns the modules that a module imports, directly or through others. */

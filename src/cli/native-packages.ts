@@ -1,14 +1,7 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
-import { createRequire } from "node:module";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { FullTracePackages, NodeNativePackages } from "nf3/db";
-
-/** The fields of a package.json that we read. */
-interface PackageJson {
-  readonly os?: readonly string[];
-  readonly cpu?: readonly string[];
-  readonly optionalDependencies?: Readonly<Record<string, string>>;
-}
+import { packageFolder, readPackageJson } from "../compile/index.ts";
 
 /** Files and folders that show that a package is compiled at installation or contains compiled code. */
 const COMPILED = /^(?:binding\.gyp|CMakeLists\.txt|prebuilds)$|\.node$/;
@@ -29,29 +22,15 @@ export function nativePackageName(source: string, importer: string): string | un
   return isNative ? name : undefined;
 }
 
-/**
- * Returns the folder of a package as Node finds it, in the node_modules of each parent folder. The path is the real one,
- * because pnpm links packages, and puts their dependencies next to the target of the link.
- */
-function packageFolder(name: string, importer: string): string | undefined {
-  const paths = createRequire(importer.startsWith("/") ? importer : join(process.cwd(), "x")).resolve.paths(name) ?? [];
-  const folder = paths.map((path) => join(path, name)).find((folder) => existsSync(join(folder, "package.json")));
-  return folder && realpathSync(folder);
-}
-
 function holdsCompiledCode(folder: string): boolean {
   if (readdirSync(folder).some((file) => COMPILED.test(file))) return true;
   // sharp and napi-rs packages have one optional package per platform. npm installs the one for this platform.
-  return Object.keys(readJson(folder).optionalDependencies ?? {}).some((name) => {
+  return Object.keys(readPackageJson(folder).optionalDependencies ?? {}).some((name) => {
     const optional = packageFolder(name, join(folder, "package.json"));
     if (!optional) return false;
-    const { os, cpu } = readJson(optional);
+    const { os, cpu } = readPackageJson(optional);
     return os !== undefined || cpu !== undefined;
   });
-}
-
-function readJson(folder: string): PackageJson {
-  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 }
 
 /**

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkFolderName, packageName } from "./new-name.ts";
-import { BuildError, projectVersion } from "./project.ts";
+import { BuildError, projectInfo } from "./project.ts";
 
 /** The texts of files, by their names with forward slashes. */
 export type Files = Readonly<Record<string, string>>;
@@ -117,7 +117,7 @@ function readTemplate(): Files {
 }
 
 function ownVersion(): string {
-  const version = projectVersion(fileURLToPath(new URL("../..", import.meta.url)));
+  const { version } = projectInfo(fileURLToPath(new URL("../..", import.meta.url)));
   if (version === undefined) throw new Error("The package.json of tsweb has no version.");
   return version;
 }

@@ -1,6 +1,6 @@
 import { openapi } from "../openapi/index.ts";
 import { loadApp, printAndExit } from "./load-app.ts";
-import { projectVersion } from "./project.ts";
+import { projectInfo } from "./project.ts";
 
 /**
  * Prints the OpenAPI document of an application's functions.
@@ -8,6 +8,6 @@ import { projectVersion } from "./project.ts";
  * @param root the application's folder
  */
 export async function printOpenApi(root: string): Promise<void> {
-  const document = openapi(await loadApp(root), projectVersion(root));
+  const document = openapi(await loadApp(root), projectInfo(root));
   printAndExit(`${JSON.stringify(document, null, 2)}\n`);
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
+import type { ProjectInfo } from "../openapi/index.ts";
 
 /** Thrown for a mistake in a project or in how a command is used. Its message is complete without a stack. */
 export class BuildError extends Error {
@@ -36,10 +37,31 @@ export function relativeFile(root: string, file: string): string {
   return relative(root, file).split(sep).join("/");
 }
 
-/** Returns the version in a project's package.json; `undefined` without one. */
-export function projectVersion(root: string): string | undefined {
+/** Returns the data in a project's package.json that its OpenAPI document contains. */
+export function projectInfo(root: string): ProjectInfo {
   const file = join(root, "package.json");
-  if (!existsSync(file)) return undefined;
-  const { version }: { version?: unknown } = JSON.parse(readFileSync(file, "utf8"));
-  return typeof version === "string" ? version : undefined;
+  if (!existsSync(file)) return {};
+  const { version, description, license, author }: Readonly<Record<string, unknown>> = JSON.parse(
+    readFileSync(file, "utf8"),
+  );
+  return { version: text(version), description: text(description), license: text(license), author: person(author) };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Reads the author: an object, or `Ada <ada@shop.example> (https://shop.example)`. */
+function person(author: unknown): ProjectInfo["author"] {
+  const parts: Readonly<Record<string, unknown>> | undefined =
+    typeof author === "string"
+      ? /^(?<name>[^<(]*)(?:<(?<email>[^>]*)>)?\s*(?:\((?<url>[^)]*)\))?/.exec(author.trim())?.groups
+      : typeof author === "object" && author !== null
+        ? { ...author }
+        : undefined;
+  const members = ["name", "email", "url"].flatMap((key) => {
+    const value = text(parts?.[key])?.trim();
+    return value ? [[key, value] as const] : [];
+  });
+  return members.length > 0 ? Object.fromEntries(members) : undefined;
 }

@@ -1,5 +1,13 @@
-import type { Stream } from "../protocol/index.ts";
-import { type Arguments, abortable, callError, NDJSON_TYPE, openStream, readResult } from "../protocol/index.ts";
+import type { Call, Stream } from "../protocol/index.ts";
+import {
+  type Arguments,
+  abortable,
+  callError,
+  cancelledError,
+  NDJSON_TYPE,
+  openStream,
+  readResult,
+} from "../protocol/index.ts";
 import type { Connection } from "./connection.ts";
 
 /** Resolves with the arguments of a call by name. Positional arguments need a request for the names first. */
@@ -14,7 +22,8 @@ export type ResolveArguments = () => Promise<Arguments>;
  * is neither awaited nor read is not. A stream that is awaited, as when an async function returns it, is sent, and the
  * promise resolves with it.
  */
-export class Call implements PromiseLike<unknown>, Stream<unknown> {
+export class CallOrStream implements Call<unknown>, Stream<unknown> {
+  readonly [Symbol.toStringTag] = "Promise";
   readonly #connection: Connection;
   readonly #name: string;
   readonly #resolveArguments: ResolveArguments;
@@ -49,10 +58,12 @@ export class Call implements PromiseLike<unknown>, Stream<unknown> {
     return this.#settle().finally(onEnd);
   }
 
-  cancel(): void {
+  /** Cancels the call: awaiting it rejects, and the loop over its stream ends. It can be passed on as a function. */
+  readonly cancel = (): void => {
     this.#isUsed = true;
-    this.#stream.cancel();
-  }
+    this.#abort.abort(cancelledError(this.#name));
+    this.#result?.catch(() => undefined); // the caller does not want the result, so the rejection need not be handled
+  };
 
   [Symbol.asyncIterator](): AsyncIterator<unknown> {
     this.#isUsed = true;
@@ -80,14 +91,16 @@ export class Call implements PromiseLike<unknown>, Stream<unknown> {
   async #finish(): Promise<unknown> {
     const name = this.#name;
     const { timeout } = this.#connection;
+    const { signal } = this.#abort;
     const timer = timeout === undefined ? undefined : setTimeout(() => this.#abort.abort(TIMEOUT), timeout * 1000);
     try {
-      const response = await this.#send();
-      return isStream(response) ? this.#stream : await readResult(name, response);
+      const response = await abortable(this.#send(), signal);
+      const result = isStream(response) ? this.#stream : await abortable(readResult(name, response), signal);
+      signal.throwIfAborted();
+      return result;
     } catch (error) {
-      if (this.#abort.signal.reason === TIMEOUT) {
-        throw callError(`${name}: no response within ${timeout} s`, error, "timeout");
-      }
+      if (signal.reason === TIMEOUT) throw callError(`${name}: no response within ${timeout} s`, error, "timeout");
+      if (signal.aborted) throw signal.reason; // cancelled
       throw this.#connection.isStopped ? callError(`${name}: aborted by the client's signal`, error) : error;
     } finally {
       clearTimeout(timer);
@@ -102,6 +115,7 @@ export class Call implements PromiseLike<unknown>, Stream<unknown> {
 
   async #post(): Promise<Response> {
     const { signal } = this.#abort;
+    signal.throwIfAborted();
     const args = await abortable(this.#resolveArguments(), signal);
     return this.#connection.post(this.#name, args, signal);
   }

@@ -45,7 +45,7 @@ describe("a call of a client", () => {
 
   it("is rejected without being sent if it has too many arguments", async () => {
     const error = await rejectionOf(Reflect.apply(client<Functions>(shop.address).add, undefined, [1, 2, 3]));
-    expect(error).toMatchObject({ code: "validation_error", message: "add: too many arguments: 3, at most 2" });
+    expect(error).toMatchObject({ code: "validation_error", message: "add: 3 arguments, at most 2" });
     expect(shop.requests).toEqual(["GET add"]);
   });
 
@@ -63,6 +63,25 @@ describe("a call of a client", () => {
     expect(await api.add(1).finally(done)).toBe(11);
     expect(done).toHaveBeenCalledOnce();
     expect(await api.add(1).then((sum) => sum * 2)).toBe(22);
+  });
+
+  it("sends no request if it is cancelled at once, and rejects with an AbortError", async () => {
+    const api = client<Functions>(shop.address);
+    const calls = [api.add(1, 2), api.add.named({ a: 1 })];
+    for (const call of calls) call.cancel();
+    for (const call of calls) {
+      expect(await rejectionOf(call)).toMatchObject({ name: "AbortError", message: "add: the call was cancelled" });
+    }
+    expect(await api.whoami()).toBeNull();
+    expect(shop.requests).toEqual(["POST whoami"]);
+  });
+
+  it("rejects at once when it is cancelled, also if its fetch ignores the signal", async () => {
+    const never = new Promise<Response>(() => undefined);
+    const call = client<Functions>(shop.address, { fetch: () => never }).add(1);
+    const error = rejectionOf(call);
+    call.cancel();
+    expect(await error).toMatchObject({ name: "AbortError" });
   });
 
   it("is sent once, even if it is awaited several times", async () => {

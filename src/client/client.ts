@@ -1,5 +1,5 @@
 import { type Arguments, toNamedArguments } from "../protocol/index.ts";
-import { Call } from "./call.ts";
+import { CallOrStream } from "./call.ts";
 import { type ClientOptions, Connection } from "./connection.ts";
 
 /** A server function as a type: it can be called, also with named arguments. */
@@ -12,6 +12,9 @@ export type Client<M> = { readonly [K in keyof M as M[K] extends Callable ? K : 
  * Returns an object with the server functions of a module that another process serves, for scripts, tests and other
  * services. Only the types of the module are used, so it is not loaded. Nothing is sent before the first call.
  *
+ * A call whose function redirects resolves with `null`: a client opens no pages. The URL is in the header `X-Redirect` of
+ * the response, which `options.fetch` can read.
+ *
  * A client keeps the cookies of responses, so that calls after a sign-in are signed in. Calls reject with an `RPCError`
  * that has the code, message and details of the server's error. A response of a proxy becomes an error with the code of
  * its status. If the server is unreachable, the code is `internal`, and `cause` is the error of `fetch`. A call that
@@ -23,7 +26,7 @@ export type Client<M> = { readonly [K in keyof M as M[K] extends Callable ? K : 
  * @param base_url the address of the application, its base path included: `https://shop.example/base`
  * @param options headers, an initial cookie, a signal, a timeout in seconds
  * @throws TypeError for an invalid address, header or timeout
- * @see docs/protocol.md 3.4
+ * @see docs/protocol.md 3.4 and 3.5
  * @example
  * const accounts = client<typeof import("./accounts.server.ts")>("http://localhost:3000");
  * await accounts.login("ada@example.com", "correct horse");
@@ -46,8 +49,8 @@ export function client<M>(base_url: string | URL, options: ClientOptions = {}): 
 const RESERVED_NAMES: ReadonlySet<string> = new Set(["then", "toJSON"]);
 
 interface RemoteFunction {
-  (...values: unknown[]): Call;
-  named(args?: Arguments): Call;
+  (...values: unknown[]): CallOrStream;
+  named(args?: Arguments): CallOrStream;
 }
 
 function createRemoteFunction(connection: Connection, name: string): RemoteFunction {
@@ -56,7 +59,7 @@ function createRemoteFunction(connection: Connection, name: string): RemoteFunct
     const { params } = await connection.signatureOf(name);
     return toNamedArguments(name, params, values);
   };
-  return Object.assign((...values: unknown[]) => new Call(connection, name, () => nameArguments(values)), {
-    named: (args: Arguments = {}) => new Call(connection, name, async () => args),
+  return Object.assign((...values: unknown[]) => new CallOrStream(connection, name, () => nameArguments(values)), {
+    named: (args: Arguments = {}) => new CallOrStream(connection, name, async () => args),
   });
 }

@@ -1,6 +1,15 @@
 import { CookieJar } from "../cookies/index.ts";
 import { RPCError } from "../errors.ts";
-import { type Arguments, CSRF_HEADER, callError, JSON_TYPE, RPC_PREFIX, readResult } from "../protocol/index.ts";
+import {
+  type Arguments,
+  CSRF_HEADER,
+  callError,
+  FORM_PREFIX,
+  JSON_TYPE,
+  RPC_PREFIX,
+  readResult,
+  toFormData,
+} from "../protocol/index.ts";
 import { type RemoteSignature, readRemoteSignature } from "./remote-signature.ts";
 
 /** Sends a request: the platform's `fetch`, or a replacement. */
@@ -45,15 +54,19 @@ export class Connection {
   }
 
   /**
-   * Sends a call and resolves with its response, regardless of the status. If the response is 403 and carries a CSRF
-   * token, the call is sent once more with this token, because this client may not have had one.
+   * Sends a call and resolves with its response, regardless of the status. A call with files is sent as a form. If the
+   * response is 403 and carries a CSRF token, the call is sent once more with this token, because this client may not
+   * have had one.
    *
    * @throws RPCError `internal` if the server is unreachable
    * @see docs/protocol.md 8.5
    */
   readonly post = async (name: string, args: Arguments, signal: AbortSignal): Promise<Response> => {
-    const body = JSON.stringify({ args });
-    const send = () => this.#send(name, { method: "POST", body, signal });
+    const form = toFormData(args);
+    const send = form
+      ? () => this.#send(FORM_PREFIX + encodeURIComponent(name), { method: "POST", body: form, signal })
+      : () =>
+          this.#send(RPC_PREFIX + encodeURIComponent(name), { method: "POST", body: JSON.stringify({ args }), signal });
     const response = await send();
     if (response.status !== 403 || !response.headers.has(CSRF_HEADER)) return response;
     await response.body?.cancel();
@@ -81,7 +94,7 @@ export class Connection {
   }
 
   async #requestSignature(name: string): Promise<RemoteSignature> {
-    const response = await this.#send(name, { method: "GET" });
+    const response = await this.#send(RPC_PREFIX + encodeURIComponent(name), { method: "GET" });
     const error = await readResult(name, response).catch((error: unknown) => error);
     const signature = response.status === 405 && error instanceof RPCError ? readRemoteSignature(error.details) : null;
     if (signature) return signature;
@@ -91,16 +104,22 @@ export class Connection {
       : callError(`${name}: the server did not send the function's parameter names`, error);
   }
 
-  async #send(name: string, init: RequestInit): Promise<Response> {
+  async #send(path: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(this.#headers);
-    if (init.method === "POST") headers.set("content-type", JSON_TYPE);
+    if (typeof init.body === "string") headers.set("content-type", JSON_TYPE);
+    // A form must have an origin. Browsers set it themselves.
+    else if (init.body) {
+      headers.delete("content-type"); // fetch sets it, with the boundary
+      headers.set("origin", new URL(this.#base).origin);
+    }
     const cookie = this.#jar.cookieHeader();
     if (cookie !== null) headers.set("cookie", cookie);
     if (this.#token !== undefined) headers.set(CSRF_HEADER, this.#token);
-    const signals = [init.signal, this.#signal].filter((signal) => signal instanceof AbortSignal);
+    const signals = [init.signal, this.#signal].filter((signal) => signal != null);
     // Redirects are not followed: they could send the arguments to another site.
     const all: RequestInit = { ...init, headers, signal: AbortSignal.any(signals), redirect: "manual" };
-    const response = await this.#fetch(`${this.#base}${RPC_PREFIX}${encodeURIComponent(name)}`, all).catch((cause) => {
+    const response = await this.#fetch(this.#base + path, all).catch((cause) => {
+      const name = decodeURIComponent(path.slice(path.lastIndexOf("/") + 1));
       throw callError(`${name}: ${this.#base} could not be reached`, cause);
     });
     this.#jar.storeSetCookies(response.headers.getSetCookie());

@@ -2,23 +2,23 @@ import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import MagicString from "magic-string";
 import type { StubUse } from "./build-registry.ts";
+import { hasFormActions } from "./form-actions.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
 import { relativePath } from "./relative-path.ts";
 import { isServerFunction, type ServedFunctions } from "./served-functions.ts";
 import type { Compiled } from "./server-code.ts";
+import { isServerModule, serverOnlyFile, serverOnlyMessage } from "./server-only.ts";
 import {
   CompileError,
   findModuleReferences,
-  isServerModule,
   type ModuleReference,
   type ReferencedName,
   type SourceRange,
-  stripQuery,
 } from "./syntax/index.ts";
 
 /** The entry points of tsweb that browser code may import. All others are for the server only. */
-const BROWSER_ENTRY_POINTS = new Set(["browser", "stub", "islands", "jsx-runtime", "jsx-dev-runtime"]);
+const BROWSER_ENTRY_POINTS = new Set(["browser", "stub", "forms", "islands", "jsx-runtime", "jsx-dev-runtime"]);
 
 /** Returns whether a specifier is an entry point of tsweb for the server only. Errs towards yes. */
 export function isServerEntryPoint(specifier: string): boolean {
@@ -106,9 +106,12 @@ export async function checkBrowserImports(
   }
   const stubs = check.stubs;
   const serverModules = [...check.serverModules];
-  if (removed.length === 0) return { stubs, serverModules };
+  const hasForms = await hasFormActions(facts, resolver);
+  if (removed.length === 0 && !hasForms) return { stubs, serverModules };
   const text = new MagicString(facts.source.code);
   for (const { start, end } of removed) text.remove(start, end);
+  // At the end, where it moves no position of the module. Imports run first anyway.
+  if (hasForms) text.append('\nimport "tsweb/forms";');
   const map = text.generateMap({ source: facts.source.file, includeContent: true, hires: "boundary" });
   return { stubs, serverModules, compiled: { code: text.toString(), map } };
 }
@@ -131,7 +134,7 @@ class BrowserImportCheck {
   async isServerOnly(reference: ModuleReference): Promise<boolean> {
     if (isServerEntryPoint(reference.specifier)) return true;
     const id = await this.resolve(reference);
-    return id !== undefined && isServerModule(stripQuery(id));
+    return id !== undefined && this.serverOnlyFile(reference, id) !== undefined;
   }
 
   async checkReference(reference: ModuleReference): Promise<void> {
@@ -141,18 +144,21 @@ class BrowserImportCheck {
     const id = await this.resolve(reference);
     // An installed package may have the name of a Node module. It then resolves to a file.
     if (kind !== "url" && isBuiltin(specifier) && !isFile(id)) this.reject(nodeBuiltinMessage(specifier), at);
-    if (id === undefined || !isServerModule(stripQuery(id))) return;
-    const file = stripQuery(id);
+    const file = id && this.serverOnlyFile(reference, id);
+    if (!file) return;
+    if (!isServerModule(file, this.resolver.root)) {
+      this.reject(serverOnlyMessage(this.relativePath(file), `cannot be imported as "${specifier}"`), at);
+    }
     this.serverModules.add(file);
-    this.checkForm(reference, id);
+    this.checkForm(reference, { id, file });
     for (const name of reference.names) if (!name.isType) await this.checkName(name, file);
   }
 
   /** Rejects the forms of import that load more than named exports. */
-  private checkForm(reference: ModuleReference, id: string): void {
-    const file = this.relativePath(stripQuery(id));
-    if (hasUnsupportedQuery(id)) this.reject(unsupportedQueryMessage(file, id), reference.at);
-    const message = unsupportedImportMessage(reference, file);
+  private checkForm(reference: ModuleReference, { id, file }: { id: string; file: string }): void {
+    const path = this.relativePath(file);
+    if (hasUnsupportedQuery(id)) this.reject(unsupportedQueryMessage(path, id), reference.at);
+    const message = unsupportedImportMessage(reference, path);
     if (message) this.reject(message, reference.kind === "import" ? reference.node : reference.at);
   }
 
@@ -216,6 +222,10 @@ class BrowserImportCheck {
       posix.dirname(importer),
       specifier.startsWith("/") ? `${this.resolver.root}${specifier}` : specifier,
     );
+  }
+
+  private serverOnlyFile({ specifier }: ModuleReference, id: string): string | undefined {
+    return serverOnlyFile({ specifier, importer: this.facts.source.file, id }, this.resolver.root);
   }
 
   private relativePath(file: string): string {

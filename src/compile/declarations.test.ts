@@ -43,8 +43,13 @@ describe("finding declarations", () => {
     ["a call with a parenthesised callee", `${IMPORT}export const a = (server)(() => 1);`, ["server a"]],
     [
       "pages and routes",
-      'import { page, route } from "tsweb";\nexport const a = page("/", () => null);\nexport const b = route("/x", {}, () => null);',
+      'import { page, route } from "tsweb";\nexport const a = page("/", () => null);\nexport const b = route("GET /x", () => null);',
       ["page a", "route b"],
+    ],
+    [
+      "a route with options",
+      'import { route } from "tsweb";\nexport const a = route("POST /x", { max_body: 9 }, () => new Response());',
+      ["route a"],
     ],
     [
       "nothing in a call of another package's server()",
@@ -262,6 +267,13 @@ describe("a declaration is rejected for its arguments:", () => {
     const code = 'import { page, route } from "tsweb";\nexport const a = page("/");';
     expect((await compileErrorOf(() => readTestModule("src/a.server.ts", code))).message).toBe(
       "Invalid arguments of page(). Call it as page(path, fn) or page(path, { … }, fn).",
+    );
+  });
+
+  test("the error names the forms of route()", async () => {
+    const code = 'import { route } from "tsweb";\nexport const a = route("GET /x", { max_body: 9 });';
+    expect((await compileErrorOf(() => readTestModule("src/a.server.ts", code))).message).toBe(
+      "Invalid arguments of route(). Call it as route(pattern, fn) or route(pattern, { … }, fn).",
     );
   });
 

@@ -2,7 +2,6 @@ import type { ESTree } from "vite";
 import {
   CompileError,
   exportsOfLocal,
-  isServerModule,
   type ModuleExports,
   type Node,
   type Scope,
@@ -29,6 +28,14 @@ export interface Declaration {
   readonly nameRange: SourceRange;
   /** Whether its type is declared outside the call: by an annotation, `as` or `satisfies`. */
   readonly typedElsewhere: boolean;
+}
+
+/** What is known of a module before its declarations are read. */
+export interface DeclaringModule {
+  readonly source: SourceFile;
+  readonly scopes: Scopes;
+  readonly exports: ModuleExports;
+  readonly isServerModule: boolean;
 }
 
 const KINDS_BY_ENTRY_POINT: Readonly<Record<string, readonly DeclarationKind[]>> = {
@@ -62,36 +69,31 @@ function kindOfImport(source: string, name: string): DeclarationKind | undefined
  *
  * @throws CompileError for a declaration that does not initialize an exported const, or is in the wrong kind of module
  */
-export function findDeclarations(
-  program: ESTree.Program,
-  scopes: Scopes,
-  exports: ModuleExports,
-  source: SourceFile,
-): Declaration[] {
+export function findDeclarations(program: ESTree.Program, module: DeclaringModule): Declaration[] {
+  const { scopes, exports, source } = module;
   const positions = topLevelPositions(program);
   const declarations: Declaration[] = [];
   walkScoped(program, scopes.module, scopes, (node, scope) => {
     if (node.type !== "CallExpression") return true;
     const kind = declarationKind(node, scope);
     if (kind === undefined) return true;
-    checkModuleKind(kind, node, source);
+    checkModuleKind(kind, node, module);
     declarations.push(readDeclaration(kind, node, { position: positions.get(node), scope, exports, source }));
     return true;
   });
   return declarations;
 }
 
-function checkModuleKind(kind: DeclarationKind, call: Node, source: SourceFile): void {
+function checkModuleKind(kind: DeclarationKind, call: Node, { source, isServerModule }: DeclaringModule): void {
   const base = source.file.slice(source.file.lastIndexOf("/") + 1);
-  const isServer = isServerModule(source.file);
-  if (kind === "view" && isServer) {
+  if (kind === "view" && isServerModule) {
     throw new CompileError(
-      "view() cannot be used in a server module, because the browser never receives the module's code. Move the view to a file without .server in its name.",
+      "view() cannot be used in a server module, because the browser never receives the module's code. Move the view to a file without .server in its path.",
       source,
       call,
     );
   }
-  if (kind !== "view" && !isServer) {
+  if (kind !== "view" && !isServerModule) {
     const serverName = base.replace(/\.([^.]+)$/, ".server.$1");
     throw new CompileError(
       `${kind}() must be in a server module, so that its code never reaches the browser. Rename this file to "${serverName}".`,

@@ -1,19 +1,20 @@
 import { posix } from "node:path";
-import type { ViteDevServer } from "vite";
+import { normalizePath, type ViteDevServer } from "vite";
 import { hasUnsupportedQuery } from "./browser-imports.ts";
+import { isServerOnly, realPath, ServerOnlyError } from "./server-only.ts";
 import { serverModuleOfStub } from "./stubs.ts";
-import { isServerModule, stripQuery } from "./syntax/index.ts";
+import { stripQuery } from "./syntax/index.ts";
 
 /** The URL prefix of virtual modules: `/@id/`, and `__x00__` for the NUL that their ids start with. */
 const VIRTUAL_URL = /^\/@id\/__x00__/;
 
 /**
- * Responds with 404 to every URL that resolves to a server module, before Vite handles it. Otherwise the development
- * server would send the module's text, as a module, a raw file or a source map.
+ * Responds with 404 to every URL that resolves to a server-only file (`server-only.ts`), before Vite handles it.
+ * Otherwise the development server would send the file's text, as a module, a raw file or a source map.
  */
-export function guardServerModuleUrls(server: ViteDevServer, root: string): void {
+export function guardServerOnlyUrls(server: ViteDevServer, root: string): void {
   server.middlewares.use((request, response, next) => {
-    isServerModuleUrl(request.url ?? "/", server, root).then(
+    isServerOnlyUrl(request.url ?? "/", server, root).then(
       (forbidden) => {
         if (!forbidden) return next();
         response.statusCode = 404;
@@ -25,16 +26,32 @@ export function guardServerModuleUrls(server: ViteDevServer, root: string): void
   });
 }
 
-async function isServerModuleUrl(url: string, server: ViteDevServer, root: string): Promise<boolean> {
-  const path = stripBase(stripQuery(url), server.config.base);
-  const stubs = VIRTUAL_URL.test(path) ? serverModuleOfStub(path.replace(VIRTUAL_URL, "\0"), root) : undefined;
-  if (stubs !== undefined) return hasUnsupportedQuery(url);
-  if (namesServerModule(path)) return true;
-  return resolvesToServerModule(path, server, root);
+async function isServerOnlyUrl(url: string, server: ViteDevServer, root: string): Promise<boolean> {
+  const below = stripBase(url, server.config.base);
+  if (namesServerOnlyUrl(below, root)) return true;
+  const path = stripQuery(below);
+  if (stubsOfUrl(path, root) !== undefined) return false;
+  const folders = [root, normalizePath(server.config.publicDir)].filter((folder) => folder !== "");
+  return linksToServerOnly(path, { root, folders }) || resolvesToServerOnly(path, server, root);
 }
 
-/** Returns whether Vite resolves a path to a server module: without an extension, through an alias or a symbolic link. */
-async function resolvesToServerModule(path: string, server: ViteDevServer, root: string): Promise<boolean> {
+/** Returns the server module whose stubs have the URL; `undefined` for any other URL. */
+function stubsOfUrl(path: string, root: string): string | undefined {
+  return VIRTUAL_URL.test(path) ? serverModuleOfStub(path.replace(VIRTUAL_URL, "\0"), root) : undefined;
+}
+
+/** Returns whether a path is that of a link whose target is server-only. Vite sends such a file by the link's name. */
+function linksToServerOnly(path: string, { root, folders }: { root: string; folders: readonly string[] }): boolean {
+  return decodedForms(path).some((form) => {
+    if (form.includes("\0")) return false; // no file has such a name
+    const { file, isAbsolute } = fileOfUrl(form);
+    const files = isAbsolute ? [file] : folders.map((folder) => posix.join(folder, file));
+    return files.some((name) => isServerOnly(escapeQuery(realPath(name)), root));
+  });
+}
+
+/** Returns whether Vite resolves a path to a server-only file: without an extension, or through an alias. */
+async function resolvesToServerOnly(path: string, server: ViteDevServer, root: string): Promise<boolean> {
   const { client } = server.environments;
   if (!client || path === "/" || path.startsWith("/@vite/") || VIRTUAL_URL.test(path)) return false;
   const id =
@@ -42,30 +59,45 @@ async function resolvesToServerModule(path: string, server: ViteDevServer, root:
       .at(-1)
       ?.replace(/^\/@id\//, "") ?? path;
   if (await client.moduleGraph.getModuleByUrl(id)) return false;
-  const resolved = await client.pluginContainer.resolveId(id).catch(() => null); // Vite responds to this request with the error
-  return (
-    resolved !== null &&
-    (serverModuleOfStub(resolved.id, root) !== undefined || isServerModule(stripQuery(resolved.id)))
-  );
+  try {
+    const resolved = await client.pluginContainer.resolveId(id);
+    if (!resolved) return false;
+    return serverModuleOfStub(resolved.id, root) !== undefined || isServerOnly(resolved.id, root);
+  } catch (error) {
+    return error instanceof ServerOnlyError; // Vite responds to this request with any other error
+  }
 }
 
 /**
- * Returns whether a path names a server module's file in any notation: percent-encoded once or several times, with
- * `..`, backslashes or a NUL, with a suffix that Windows ignores (`.`, a space, `::$DATA`), or as its source map.
+ * Returns whether a URL of the development server names a server-only file in any notation: percent-encoded once or
+ * several times, with `..`, backslashes or a NUL, with a suffix that Windows ignores (`.`, a space, `::$DATA`), or as its
+ * source map. The URL of a server module's stubs names no such file, unless its query requests another form of the module.
+ *
+ * @param root the project's root. The names of folders above it do not count.
  */
-export function namesServerModule(path: string): boolean {
+export function namesServerOnlyUrl(url: string, root: string): boolean {
+  const path = stripQuery(url);
+  if (stubsOfUrl(path, root) !== undefined) return hasUnsupportedQuery(url);
   return decodedForms(path).some((form) => {
-    const path = posix.normalize(
-      form
-        .replaceAll("\\", "/")
-        .replaceAll("\0", "")
-        .replace(/[?#].*$/s, ""),
-    );
-    return path.split("/").some((_, end, parts) => {
-      const upTo = parts.slice(0, end + 1).join("/");
-      return isServerModule(upTo.replace(/(?:::\$data|\.map|[. ])+$/i, ""));
+    const text = form.replaceAll("\\", "/").replaceAll("\0", "");
+    // Decoded, a `?` or `#` can be part of a name, or begin a query that a second decoder removes.
+    return [text, stripQuery(text)].some((variant) => {
+      const { file, isAbsolute } = fileOfUrl(posix.normalize(variant));
+      return isServerOnly(escapeQuery(isAbsolute ? file : `.${file}`), root);
     });
   });
+}
+
+/** Returns the path in a URL of Vite: a path of the file system below `/@fs/` and `/@id/`, otherwise one below the root. */
+function fileOfUrl(path: string): { file: string; isAbsolute: boolean } {
+  const rest = path.replace(/^\/+@(?:fs|id)\/+(?:__x00__)?/, "");
+  const hasDrive = /^[a-z]:/i.test(rest);
+  return { file: hasDrive ? posix.normalize(rest) : posix.join("/", rest), isAbsolute: rest !== path };
+}
+
+/** Keeps `?` and `#` in a path from being read as the start of a query. */
+function escapeQuery(path: string): string {
+  return path.replace(/[?#]/g, "_");
 }
 
 /** Returns a path and its decoded forms, until decoding no longer changes it. */
@@ -86,7 +118,7 @@ function decodeValidEscapes(text: string): string {
     try {
       return decodeURIComponent(part);
     } catch {
-      // Not UTF-8: decode the ASCII bytes, because the suffix of a server module is ASCII.
+      // Not UTF-8: decode the ASCII bytes, because the suffix of a server-only file is ASCII.
       return part.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
     }
   });

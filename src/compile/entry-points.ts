@@ -4,8 +4,11 @@ import { CompileError, type SourceFile, specifierName } from "./syntax/index.ts"
 /** The values that only one of the two entry points exports. Types are not listed: the type checker reports those. */
 const EXPORTS: readonly (readonly [entryPoint: string, names: readonly string[]])[] = [
   ["tsweb/browser", ["view", "state", "on_mount", "on_unmount", "subscribe"]],
-  ["tsweb", ["App", "server", "page", "route", "request", "session", "redirect", "Head", "NotFound"]],
-  ["tsweb", ["channel", "publish", "realtime", "ConfigError", "SerializeError", "ValueError"]],
+  ["tsweb", ["App", "server", "page", "route", "request", "session", "redirect", "once", "Head", "NotFound"]],
+  [
+    "tsweb",
+    ["channel", "publish", "realtime", "project_path", "send_file", "ConfigError", "SerializeError", "ValueError"],
+  ],
 ];
 
 const ENTRY_POINT_OF = new Map(

@@ -1,6 +1,6 @@
 import type { DevEnvironment, EnvironmentModuleNode, HotUpdateOptions } from "vite";
+import { isServerModule } from "./server-only.ts";
 import { isStubId } from "./stubs.ts";
-import { isServerModule } from "./syntax/index.ts";
 
 /**
  * Decides what happens after a file was edited. A module of the browser is updated in place. A server module, or
@@ -11,13 +11,15 @@ import { isServerModule } from "./syntax/index.ts";
 export function hotUpdate(environment: DevEnvironment, update: HotUpdateOptions): EnvironmentModuleNode[] | undefined {
   if (update.type === "delete") invalidateWithImporters(environment, update.modules);
   if (environment.name === "client") {
-    if (!isServerModule(update.file)) return undefined;
+    if (!isServerModule(update.file, environment.config.root)) return undefined;
     invalidateStubs(environment);
     return [];
   }
   const client = update.server.environments.client;
-  const isInBrowser = (client?.moduleGraph.getModulesByFile(update.file)?.size ?? 0) > 0;
-  const isServerOnly = isServerModule(update.file) || (update.modules.length > 0 && !isInBrowser);
+  // Without an id, it is no module, but a file on which one depends: the style sheet of Tailwind depends on all files.
+  const isInBrowser = [...(client?.moduleGraph.getModulesByFile(update.file) ?? [])].some(({ id }) => id !== null);
+  const isServerOnly =
+    isServerModule(update.file, environment.config.root) || (update.modules.length > 0 && !isInBrowser);
   if (client && isServerOnly) client.hot.send({ type: "full-reload", path: "*" });
   return undefined;
 }

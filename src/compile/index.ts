@@ -1,4 +1,7 @@
 /** The compile step for the CLI. The public entry point `tsweb/vite` is `vite.ts`. */
 export type { BuildRegistry, StubUse } from "./build-registry.ts";
+export { namesServerOnlyUrl } from "./dev-url-guard.ts";
+export { packageFolder, readPackageJson } from "./package-folder.ts";
 export { compileStep } from "./plugin.ts";
-export { isServerModule } from "./syntax/index.ts";
+export { ProjectError } from "./project-error.ts";
+export { isServerModule } from "./server-only.ts";

@@ -49,6 +49,19 @@ describe("a server call in markup", () => {
     "const A = () => <p>{«(load as any)('1')}</p>;",
     "const A = () => <p>{items.map((item) => <b>{«load(item)}</b>)}</p>;",
     "const A = () => <List item={<b>{«load('1')}</b>} />;",
+    "const A = () => <p>{items.map((item) => «load(item))}</p>;",
+    "const A = () => <p>{«items.map(load)}</p>;",
+    "const A = () => <p>{items.map((item) => { const x = «load(item); return x; })}</p>;",
+    "const A = () => <p>{items.filter(ok).map(function (item) { return «load(item); })}</p>;",
+    "const A = () => <p>{items.flatMap((item) => [«data.load(item)])}</p>;",
+    "const A = () => <p>{items?.map((item) => «load(item))}</p>;",
+    "const A = () => <p>{items['map']((item) => «load(item))}</p>;",
+    "const A = () => <p>{items.map(async (item) => await «load(item))}</p>;",
+    "const A = () => <p>{Array.from(items, (item) => «load(item))}</p>;",
+    "const A = () => <p>{rows.map((row) => row.map((item) => «load(item)))}</p>;",
+    "const A = () => <p>{(() => «load('1'))()}</p>;",
+    "const A = () => <p title={items.map((item) => «load(item))} />;",
+    "const A = () => <p>{items.map((item) => «fetchIt(item).then(show))}</p>;",
   ])("is rejected: %s", async (code) => {
     const text = HEAD + code;
     const error = await compileErrorOf(() => check("src/a.tsx", text));
@@ -60,6 +73,10 @@ describe("a server call in markup", () => {
     "export const p = page('/', async () => <p>{await load('1')}</p>);",
     "export const p = page('/', async () => <p>{(await load.named({ id: '1' })).name}</p>);",
     "export const p = page('/', async () => <p title={await (data.load)('1')} />);",
+    "export const p = page('/', async () => <p>{await Promise.all(ids.map((id) => load(id)))}</p>);",
+    "export const p = page('/', async () => <p>{await Promise.all(ids.map(load))}</p>);",
+    "export const p = page('/', async () => <p>{(await Promise.allSettled([load('1'), load('2')])).length}</p>);",
+    "export const p = page('/', async () => <p>{await Promise.all(ids.map(async (id) => (await load(id)).name))}</p>);",
   ])("is accepted in a page when it is awaited: %s", async (code) => {
     await check("src/a.server.tsx", `${HEAD}import { page } from "tsweb";\n${code}`);
   });
@@ -67,6 +84,8 @@ describe("a server call in markup", () => {
   test.each([
     "export const p = page('/', async () => <p>{await plain(«load('1'))}</p>);",
     "export const p = page('/', async () => <p>{await f(() => 1, «load('1'))}</p>);",
+    "export const p = page('/', async () => <p>{ids.map(async (id) => await «load(id))}</p>);",
+    "export const p = page('/', async () => <p>{Promise.all(ids.map((id) => «load(id)))}</p>);",
   ])("is rejected in a page inside another call that is awaited: %s", async (code) => {
     const text = `${HEAD}import { page } from "tsweb";\n${code}`;
     const error = await compileErrorOf(() => check("src/a.server.tsx", text));
@@ -91,6 +110,13 @@ describe("a server call in markup", () => {
     "const A = ({ load }) => <p>{load('1')}</p>;",
     "const A = () => <p>{other.load('1')}</p>;",
     "const A = () => <p>{}</p>;",
+    "const A = () => <p>{items.map((item) => <button onClick={() => load(item)} />)}</p>;",
+    "const A = () => <p>{items.map((item) => { const save = () => load(item); return <b onClick={save} />; })}</p>;",
+    "const A = () => <p>{items.map((load) => load(1))}</p>;",
+    "const A = () => <p>{items.map((item) => { const load = (x) => x; return load(item); })}</p>;",
+    "const A = () => <p>{button('Save', () => load('1'))}</p>;",
+    "const A = () => <button onClick={debounce(() => load('1'))} />;",
+    "const A = () => <p>{items.map((item) => plain(item))}</p>;",
   ])("is not found in %s", async (code) => {
     await expect(check("src/a.tsx", HEAD + code)).resolves.toBeUndefined();
   });
@@ -108,8 +134,6 @@ describe("a function in a page's markup", () => {
     "<button «onClick={pick} />",
     '<button «onClick="go()" />',
     "<button «onClick />",
-    "<form «action={go} />",
-    "<form «action={load} />",
     "<p «ref={() => 1} />",
     "<p «title={ok ? go : null} />",
     "<p «title={ok && (() => 1)} />",

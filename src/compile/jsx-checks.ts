@@ -1,4 +1,6 @@
 import type { ESTree } from "vite";
+import { isActionName } from "./form-actions.ts";
+import { importedNameOf, isData, isFunctionValue, isIntrinsicName, possibleValues } from "./jsx-values.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, type ResolvedExport, resolveExport } from "./module-resolver.ts";
 import {
@@ -6,7 +8,6 @@ import {
   childrenOf,
   type ImportedName,
   isFunctionNode,
-  isServerModule,
   type Node,
   type Scope,
   type SourceRange,
@@ -42,21 +43,19 @@ export async function checkMarkup(facts: ModuleFacts, resolver: ModuleResolver):
 class MarkupCheck {
   private readonly facts: ModuleFacts;
   private readonly resolver: ModuleResolver;
-  private readonly isServerModule: boolean;
   /** The checks that need other modules. */
   private readonly pendingChecks: (() => Promise<void>)[] = [];
 
   constructor(facts: ModuleFacts, resolver: ModuleResolver) {
     this.facts = facts;
     this.resolver = resolver;
-    this.isServerModule = isServerModule(facts.source.file);
   }
 
   checkNode(node: Node, scope: Scope): void {
     if (node.type === "JSXExpressionContainer" || node.type === "JSXSpreadChild")
       this.rejectServerCalls(node.expression, scope);
     if (node.type === "JSXSpreadAttribute") this.rejectServerCalls(node.argument, scope);
-    if (this.isServerModule && node.type === "JSXElement") this.checkElement(node, scope);
+    if (this.facts.isServerModule && node.type === "JSXElement") this.checkElement(node, scope);
     if (node.type === "CallExpression" && scope.functionScope.isModule) this.rejectSharedState(node, scope);
   }
 
@@ -72,17 +71,47 @@ class MarkupCheck {
     for (const check of this.pendingChecks) await check();
   }
 
-  /** Rejects server calls in an expression. Nested functions run later and are skipped. A page may await a call. */
-  private rejectServerCalls(expression: Node, scope: Scope, isAwaited = false): void {
+  /**
+   * Rejects server calls in an expression. Nested functions run later and are skipped, except those that run during the
+   * rendering: `items.map((item) => load(item))`. A page may await a call.
+   */
+  private rejectServerCalls(
+    expression: Node,
+    outer: Scope,
+    options: { isAwaited?: boolean; mayAwait?: boolean } = {},
+  ): void {
+    const scope = this.facts.scopes.byNode.get(expression) ?? outer;
+    const { isAwaited = false, mayAwait = this.facts.isServerModule } = options;
     if (isFunctionNode(expression) || expression.type === "JSXElement" || expression.type === "JSXFragment") return;
-    if (expression.type === "CallExpression" && !isAwaited) {
-      const callee = unwrapExpression(expression.callee);
-      this.rejectServerFunction(calleeObject(callee), scope, expression, CALL_IN_MARKUP);
-      if (callee.type === "MemberExpression") this.rejectServerFunction(callee, scope, expression, CALL_IN_MARKUP);
+    if (expression.type === "CallExpression") {
+      if (isAwaited && isPromiseCombinator(expression)) return;
+      if (!isAwaited) this.rejectServerCall(expression, scope);
+      this.checkCallbacks(expression, scope);
     }
-    const awaits = this.isServerModule && expression.type === "AwaitExpression";
+    const awaits = mayAwait && expression.type === "AwaitExpression";
     for (const child of childrenOf(expression))
-      this.rejectServerCalls(awaits ? unwrapExpression(child) : child, scope, awaits);
+      this.rejectServerCalls(awaits ? unwrapExpression(child) : child, scope, { isAwaited: awaits, mayAwait });
+  }
+
+  private rejectServerCall(call: ESTree.CallExpression, scope: Scope): void {
+    const callee = unwrapExpression(call.callee);
+    this.rejectServerFunction(calleeObject(callee), scope, call, CALL_IN_MARKUP);
+    if (callee.type === "MemberExpression") this.rejectServerFunction(callee, scope, call, CALL_IN_MARKUP);
+    if (!callsBack(callee)) return;
+    for (const argument of call.arguments)
+      this.rejectServerFunction(unwrapExpression(argument), scope, call, CALL_IN_MARKUP);
+  }
+
+  /** Checks the functions that a call in markup runs at once: callbacks of array methods, and a function that is called. */
+  private checkCallbacks(call: ESTree.CallExpression, outer: Scope): void {
+    const callee = unwrapExpression(call.callee);
+    const callbacks = isFunctionNode(callee) ? [callee] : callsBack(callee) ? call.arguments.map(unwrapExpression) : [];
+    for (const callback of callbacks) {
+      if (!isFunctionNode(callback)) continue;
+      const scope = this.facts.scopes.byNode.get(callback) ?? outer;
+      // An await in a callback does not help: the callback itself then returns a promise.
+      for (const child of childrenOf(callback)) this.rejectServerCalls(child, scope, { mayAwait: false });
+    }
   }
 
   private checkElement({ openingElement, children }: ESTree.JSXElement, scope: Scope): void {
@@ -103,7 +132,7 @@ class MarkupCheck {
         : attribute.value;
     const isHandler = /^on[A-Z]/.test(name);
     if (isHandler && (isIntrinsic || (value && !isData(value, scope)))) this.reject(FUNCTION_IN_PAGE, attribute);
-    if (!isIntrinsic || !value) return;
+    if (!isIntrinsic || !value || isActionName(name)) return; // checkFormActions checks actions
     for (const possibleValue of possibleValues(value)) {
       if (isFunctionValue(possibleValue, scope)) this.reject(FUNCTION_IN_PAGE, attribute);
       this.rejectServerFunction(possibleValue, scope, attribute, FUNCTION_IN_PAGE);
@@ -149,28 +178,30 @@ class MarkupCheck {
   }
 }
 
+/** The methods of arrays, and `Array.from`, that call their argument before they return. */
+const CALLBACK_METHODS = new Set([
+  ...["map", "flatMap", "filter", "forEach", "find", "findIndex", "findLast", "findLastIndex", "some", "every"],
+  ...["reduce", "reduceRight", "sort", "toSorted", "from"],
+]);
+
+function callsBack(callee: Node): boolean {
+  return callee.type === "MemberExpression" && CALLBACK_METHODS.has(propertyName(callee) ?? "");
+}
+
+/** Returns whether a call is `Promise.all(…)` or the like: awaited, it waits for the calls in its arguments. */
+function isPromiseCombinator(call: ESTree.CallExpression): boolean {
+  const callee = unwrapExpression(call.callee);
+  if (callee.type !== "MemberExpression" || callee.object.type !== "Identifier") return false;
+  return callee.object.name === "Promise" && ["all", "allSettled", "any", "race"].includes(propertyName(callee) ?? "");
+}
+
+function propertyName({ property, computed }: ESTree.MemberExpression): string | undefined {
+  return property.type === "Identifier" && !computed ? property.name : stringValue(property);
+}
+
 /** Returns the object of a method call: `load.named(…)` is a call of `load`. */
 function calleeObject(callee: Node): Node {
   return callee.type === "MemberExpression" ? unwrapExpression(callee.object) : callee;
-}
-
-/** Returns the import that an identifier, or a member of a namespace import, refers to. */
-function importedNameOf(node: Node, scope: Scope): ImportedName | undefined {
-  if (node.type === "Identifier" || node.type === "JSXIdentifier") {
-    const imported = scope.findValue(node.name)?.imported;
-    return imported?.name === "*" ? undefined : imported;
-  }
-  if (node.type !== "MemberExpression" && node.type !== "JSXMemberExpression") return undefined;
-  const { object, property } = node;
-  if (object.type !== "Identifier" && object.type !== "JSXIdentifier") return undefined;
-  const namespace = scope.findValue(object.name)?.imported;
-  const name =
-    property.type === "Identifier" || property.type === "JSXIdentifier" ? property.name : stringValue(property);
-  return namespace?.name === "*" && name !== undefined ? { source: namespace.source, name } : undefined;
-}
-
-function isIntrinsicName(name: ESTree.JSXElementName): boolean {
-  return name.type === "JSXNamespacedName" || (name.type === "JSXIdentifier" && /^[a-z]|-/.test(name.name));
 }
 
 function isContent(child: ESTree.JSXChild): boolean {
@@ -183,45 +214,4 @@ function isChildrenProp(attribute: ESTree.JSXAttributeItem): boolean {
   return (
     attribute.type === "JSXAttribute" && attribute.name.type === "JSXIdentifier" && attribute.name.name === "children"
   );
-}
-
-/** Returns the expressions whose value an expression may have: the branches of `?:`, `&&`, `||` and `??`. */
-function possibleValues(node: Node): Node[] {
-  const inner = unwrapExpression(node);
-  if (inner.type === "ConditionalExpression")
-    return [...possibleValues(inner.consequent), ...possibleValues(inner.alternate)];
-  if (inner.type === "LogicalExpression") return [...possibleValues(inner.left), ...possibleValues(inner.right)];
-  return [inner];
-}
-
-function isFunctionValue(node: Node, scope: Scope): boolean {
-  if (isFunctionNode(node)) return true;
-  const binding = node.type === "Identifier" ? scope.findValue(node.name) : undefined;
-  return (binding?.declarations ?? []).some((declaration) => {
-    if (isFunctionNode(declaration)) return binding?.kind === "function";
-    const init =
-      declaration.type === "VariableDeclarator" && declaration.id.type === "Identifier" ? declaration.init : null;
-    return init ? isFunctionNode(unwrapExpression(init)) : false;
-  });
-}
-
-/** Returns whether an expression cannot be a function. Errs towards no. */
-function isData(node: Node, scope: Scope): boolean {
-  return possibleValues(node).every((possibleValue) => {
-    switch (possibleValue.type) {
-      case "Literal":
-      case "TemplateLiteral":
-      case "ObjectExpression":
-      case "ArrayExpression":
-      case "UnaryExpression":
-      case "BinaryExpression":
-      case "JSXElement":
-      case "JSXFragment":
-        return true;
-      case "Identifier":
-        return possibleValue.name === "undefined" && !scope.findValue("undefined");
-      default:
-        return false;
-    }
-  });
 }

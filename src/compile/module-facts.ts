@@ -3,6 +3,7 @@ import type { Signature, ViewSource } from "../protocol/index.ts";
 import { type Declaration, findDeclarations } from "./declarations.ts";
 import { checkEntryPoints } from "./entry-points.ts";
 import { relativePath } from "./relative-path.ts";
+import { isServerModule } from "./server-only.ts";
 import { readSignature } from "./signature.ts";
 import {
   CompileError,
@@ -19,10 +20,12 @@ import {
   sourceLocation,
   unwrapExpression,
 } from "./syntax/index.ts";
+import { checkUnusedRedirects } from "./unused-redirects.ts";
 
 /** The data that the compile step reads from the text of one module. It does not depend on other modules. */
 export interface ModuleFacts {
   readonly source: SourceFile;
+  readonly isServerModule: boolean;
   readonly program: ESTree.Program;
   readonly scopes: Scopes;
   readonly exports: ModuleExports;
@@ -47,7 +50,9 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
   const scopes = readScopes(program);
   const exports = readExports(program, scopes.module);
   checkEntryPoints(program, source);
-  const declarations = findDeclarations(program, scopes, exports, source);
+  checkUnusedRedirects(program, source, scopes);
+  const isServer = isServerModule(source.file, root);
+  const declarations = findDeclarations(program, { source, scopes, exports, isServerModule: isServer });
   const file = relativePath(source.file, root);
   const functions: Signature[] = [];
   const functionNodes: FunctionNode[] = [];
@@ -64,13 +69,13 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
       views.push({ file, name: declaration.name });
     }
   }
-  return { source, program, scopes, exports, declarations, functions, functionNodes, views };
+  return { source, isServerModule: isServer, program, scopes, exports, declarations, functions, functionNodes, views };
 }
 
 const CALL_FORMS = {
   server: { min: 1, max: 2, form: "server(fn) or server({ … }, fn)" },
   page: { min: 2, max: 3, form: "page(path, fn) or page(path, { … }, fn)" },
-  route: { min: 2, max: 3, form: "route(path, fn) or route(path, { … }, fn)" },
+  route: { min: 2, max: 3, form: "route(pattern, fn) or route(pattern, { … }, fn)" },
   view: { min: 1, max: 1, form: "view(fn)" },
 } as const;
 

@@ -10,19 +10,32 @@ import {
   unsupportedQueryMessage,
 } from "./browser-imports.ts";
 import { BuildRecorder, type BuildRegistry } from "./build-registry.ts";
-import { guardServerModuleUrls } from "./dev-url-guard.ts";
+import { guardServerOnlyUrls } from "./dev-url-guard.ts";
+import { checkFormActions } from "./form-actions.ts";
 import { hotUpdate } from "./hot-update.ts";
 import { checkMarkup } from "./jsx-checks.ts";
 import { ModuleCache } from "./module-cache.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
+import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./published-files.ts";
+import { checkPreactCopies, rejectReact } from "./react-packages.ts";
 import { refresh } from "./refresh.ts";
+import { relativePath } from "./relative-path.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
 import { readServedFunctions, reExportedFunctions, type ServedFunctions } from "./served-functions.ts";
 import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
+import {
+  isServerModule,
+  isServerOnly,
+  realPath,
+  ServerOnlyError,
+  serverOnlyFile,
+  serverOnlyMessage,
+} from "./server-only.ts";
 import { strictSignatures } from "./strict-signatures.ts";
-import { emitStubs, serverModuleOfStub, stubId } from "./stubs.ts";
-import { hasAssetQuery, isInNodeModules, isScript, isServerModule, stripQuery } from "./syntax/index.ts";
-import { isVitest, viteConfig } from "./vite-config.ts";
+import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
+import { checkStyleSheet, guardStyleSheetImports, isStyleSheet } from "./style-sheets.ts";
+import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
+import { checkSinglePlugin, isVitest, PLUGIN_NAME, viteConfig } from "./vite-config.ts";
 
 /** The options of {@link tsweb}. */
 export interface CompileOptions {
@@ -50,25 +63,29 @@ export function tsweb(options: CompileOptions = {}): Plugin[] {
 export function compileStep(options: CompileOptions): { plugins: Plugin[]; registry: BuildRegistry } {
   const recorder = new BuildRecorder();
   const workers = () => [new Compiler(options, recorder).plugin()];
-  return { plugins: [new Compiler(options, recorder).plugin(workers), refresh()], registry: recorder };
+  return {
+    plugins: [new Compiler(options, recorder).plugin(workers), refresh()],
+    registry: recorder,
+  };
 }
 
 /** Returns the registry of a project's compile step; `undefined` in a project without tsweb. */
 export function registryOf(config: Pick<ResolvedConfig, "plugins">): BuildRegistry | undefined {
-  const plugin = config.plugins.find((candidate) => candidate.name === NAME);
+  const plugin = config.plugins.find((candidate) => candidate.name === PLUGIN_NAME);
   return plugin?.api as BuildRegistry | undefined; // only this file creates a plugin of that name
 }
 
-const NAME = "tsweb";
-
 /** The context of a hook. Rolldown's type of `this` lacks `environment`, which Vite adds to every context. */
 type Context = Rolldown.PluginContext & { environment: { name: string } };
+
+type ResolveOptions = Parameters<Rolldown.PluginContext["resolve"]>[2];
 
 class Compiler {
   private readonly options: CompileOptions;
   private readonly recorder: BuildRecorder;
   private modules = new ModuleCache("/");
   private isDev = false;
+  private publicDir = "";
   /** Vitest runs all modules as server code, regardless of the environment that it simulates. */
   private isTest = false;
 
@@ -81,17 +98,19 @@ class Compiler {
   plugin(workers?: () => Plugin[]): CompilePlugin {
     const compiler = this;
     return {
-      name: NAME,
+      name: PLUGIN_NAME,
       enforce: "pre",
       api: this.recorder,
       sharedDuringBuild: true,
       config: (user, env) => viteConfig(user, env, workers),
       configResolved: (resolved) => this.configure(resolved),
-      configureServer: (server) => guardServerModuleUrls(server, this.modules.root),
+      configureServer: (server) => guardServerOnlyUrls(server, this.modules.root),
       resolveId: {
         order: "pre",
         handler(source, importer, options) {
-          return compiler.resolveId(this as Context, source, importer, options);
+          const resolved = compiler.resolveId(this as Context, source, importer, options);
+          // Vite's search for packages would end with the first error. The browser's import of the module reports it.
+          return "scan" in options && options.scan ? resolved.catch(() => ({ id: source, external: true })) : resolved;
         },
       },
       load: {
@@ -106,8 +125,13 @@ class Compiler {
           return compiler.transform(this as Context, code, id);
         },
       },
+      onLog: (_level, { code, id = "" }) => !(code === "MODULE_LEVEL_DIRECTIVE" && isInNodeModules(id)),
+      async buildStart() {
+        if (!compiler.isDev) await checkPublicFiles(compiler.publicDir, compiler.modules.root);
+      },
       generateBundle(_options, bundle) {
-        if (compiler.isBrowser(this as Context)) rejectServerModuleAssets(bundle);
+        // Also in the server's build: its assets are moved to the browser's files.
+        checkEmittedAssets(bundle, compiler.modules.root);
       },
       hotUpdate(update) {
         compiler.modules.delete(update.file);
@@ -121,6 +145,12 @@ class Compiler {
     this.modules = new ModuleCache(normalizePath(resolved.root));
     this.isDev = resolved.command === "serve";
     this.isTest = isVitest(resolved);
+    this.publicDir = resolved.publicDir;
+    checkPreactCopies(this.modules.root);
+    if (this.isTest) return;
+    checkSinglePlugin(resolved);
+    guardStyleSheetImports(resolved);
+    checkInlinedFiles(resolved);
   }
 
   private isBrowser(context: Context): boolean {
@@ -131,42 +161,75 @@ class Compiler {
     context: Context,
     source: string,
     importer: string | undefined,
-    options: Parameters<Rolldown.PluginContext["resolve"]>[2],
+    options: ResolveOptions,
   ): Promise<Rolldown.ResolveIdResult> {
-    if (!this.isBrowser(context) || source.startsWith("\0")) return null;
+    if (!this.isBrowser(context)) return this.resolveSheet(context, { source, importer, options });
+    if (source.startsWith("\0")) return null;
     const from = importer && (serverModuleOfStub(importer, this.modules.root) ?? importer);
+    if (from !== undefined) rejectReact(source, stripQuery(from), this.modules.root);
     if (from !== undefined && isInNodeModules(stripQuery(from))) return null;
     const importedBy = `Imported by ${from ?? "the build configuration"}.`;
     // transform() has checked imports in the source. This check is for imports that another plugin has added.
     if (isServerEntryPoint(source)) throw new Error(`${serverEntryPointMessage(source)} ${importedBy}`);
     if (source.startsWith("node:")) throw new Error(`${nodeBuiltinMessage(source)} ${importedBy}`);
     const resolved = await context.resolve(source, from, { ...options, skipSelf: true });
-    if (!resolved || resolved.external || !isServerModule(stripQuery(resolved.id))) return resolved;
-    const file = stripQuery(resolved.id);
+    if (!resolved || resolved.external) return resolved;
+    const { root } = this.modules;
+    const file = serverOnlyFile({ specifier: source, importer: from, id: resolved.id }, root);
+    if (!file) return resolved;
+    if (!isServerModule(file, root)) {
+      throw new ServerOnlyError(
+        `${serverOnlyMessage(relativePath(file, root), "cannot be loaded in the browser")} ${importedBy}`,
+      );
+    }
     if (hasUnsupportedQuery(resolved.id))
-      throw new Error(`${unsupportedQueryMessage(file, resolved.id)} ${importedBy}`);
-    return { ...resolved, id: this.isDev ? stubId(file, this.modules.root) : file, moduleSideEffects: false };
+      throw new ServerOnlyError(`${unsupportedQueryMessage(file, resolved.id)} ${importedBy}`);
+    return { ...resolved, id: this.isDev ? stubId(file, root) : file, moduleSideEffects: false };
+  }
+
+  /** Rejects a style sheet that is server-only where a server module imports it: pages link it for the browser. */
+  private async resolveSheet(
+    context: Context,
+    { source, importer, options }: { source: string; importer: string | undefined; options: ResolveOptions },
+  ): Promise<Rolldown.ResolveIdResult> {
+    if (this.isTest || !isStyleSheet(source)) return null;
+    const resolved = await context.resolve(source, importer, { ...options, skipSelf: true });
+    const { root } = this.modules;
+    const file = resolved && serverOnlyFile({ specifier: source, importer, id: resolved.id }, root);
+    if (!file) return resolved;
+    const use = "cannot be a style sheet, which pages link for the browser";
+    throw new ServerOnlyError(`${serverOnlyMessage(relativePath(file, root), use)} Imported by ${importer}.`);
   }
 
   /** Loads stubs in place of a server module in the browser, for each of the module's ids. */
   private async load(context: Context, id: string): Promise<Rolldown.LoadResult> {
     if (!this.isBrowser(context)) return null;
-    const file = serverModuleOfStub(id, this.modules.root) ?? stripQuery(id);
-    if (!isServerModule(file)) return null;
+    const { root } = this.modules;
+    const file = serverModuleOfStub(id, root) ?? realPath(stripQuery(id));
+    if (!isServerOnly(file, root)) return null;
+    if (!isServerModule(file, root))
+      throw new ServerOnlyError(serverOnlyMessage(relativePath(file, root), "cannot be loaded in the browser"));
     // In development the stubs have an id of their own. In a build they have the server module's id.
-    if (hasUnsupportedQuery(id) || (this.isDev && file === stripQuery(id))) {
-      throw new Error(
+    if (hasUnsupportedQuery(id) || (this.isDev && !isStubId(id))) {
+      throw new ServerOnlyError(
         `${file} is a server module and cannot be loaded in the browser. Import its server functions by name.`,
       );
     }
     context.addWatchFile(file);
     const facts = await this.modules.readFile(file);
-    const code = emitStubs(facts.functions, await reExportedFunctions(facts, this.resolver(context)));
+    const resolver = this.resolver(context);
+    const { functions, files } = await strictSignatures(facts, resolver); // their types tell which take files
+    for (const typeFile of files) context.addWatchFile(typeFile);
+    const code = emitStubs(functions, await reExportedFunctions(facts, resolver));
     return { code, map: { mappings: "" }, moduleType: "js", moduleSideEffects: false };
   }
 
   private async transform(context: Context, code: string, id: string): Promise<Rolldown.TransformResult> {
     const file = normalizePath(stripQuery(id));
+    if (isStyleSheet(file) && !isInNodeModules(file) && !this.isTest) {
+      await checkStyleSheet({ file, code }, this.resolver(context));
+      return null;
+    }
     if (!isScript(file) || id.startsWith("\0") || isInNodeModules(file) || hasAssetQuery(id)) return null;
     const compiled = this.isBrowser(context)
       ? await this.compileForBrowser(context, code, file)
@@ -177,11 +240,12 @@ class Compiler {
 
   private async compileForBrowser(context: Context, code: string, file: string): Promise<Compiled | undefined> {
     // Under the id of a server module, `load` has returned stubs.
-    if (isServerModule(file)) return undefined;
+    if (isServerModule(file, this.modules.root)) return undefined;
     const facts = this.modules.readText({ file, code });
     const resolver = this.resolver(context);
     const imports = await checkBrowserImports(facts, resolver, () => this.served(resolver));
     await checkMarkup(facts, resolver);
+    await checkFormActions(facts, resolver);
     this.recorder.recordBrowserModule(file, imports.stubs);
     if (!this.isDev) for (const serverModule of imports.serverModules) context.addWatchFile(serverModule);
     return imports.compiled;
@@ -189,14 +253,18 @@ class Compiler {
 
   private async compileForServer(context: Context, code: string, file: string): Promise<Compiled | undefined> {
     const isEntry = file === this.entry();
-    if (!isEntry && !mayContainDeclarations(code) && !/\.[jt]sx$/.test(file) && !isServerModule(file)) return undefined;
+    const mayBeIgnored = !mayContainDeclarations(code) && !/\.[jt]sx$/.test(file);
+    if (!isEntry && mayBeIgnored && !isServerModule(file, this.modules.root)) return undefined;
     const facts = this.modules.readText({ file, code });
     const resolver = this.resolver(context);
     await checkMarkup(facts, resolver);
+    await checkFormActions(facts, resolver);
     await checkReturnedStreams(facts, resolver);
     if (isEntry) await readServedFunctions(facts, resolver);
     this.recorder.recordServerModule(file, facts.views, facts.functions);
-    const { functions, files } = await strictSignatures(facts, resolver);
+    // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
+    const documented = this.isDev && !this.isTest;
+    const { functions, files } = await strictSignatures(facts, resolver, { documented });
     // Vite does not see imports of types, so it would not compile this module again when they change.
     for (const typeFile of files) context.addWatchFile(typeFile);
     return emitServerCode(facts, functions, this.modules.root);
@@ -223,18 +291,5 @@ class Compiler {
   private async served(resolver: ModuleResolver): Promise<ServedFunctions | undefined> {
     const entry = await resolver.read(this.entry());
     return entry && readServedFunctions(entry, resolver);
-  }
-}
-
-/** Fails a build that emits a server module's text as an asset, for example through `url(…)` in a style sheet. */
-function rejectServerModuleAssets(bundle: Rolldown.OutputBundle): void {
-  for (const file of Object.values(bundle)) {
-    if (file.type !== "asset") continue;
-    const serverModule = file.originalFileNames.find((name) => isServerModule(name));
-    if (serverModule) {
-      throw new Error(
-        `${serverModule} is a server module, and the browser build emits its text as the asset ${file.fileName}. Remove the reference to it, for example a url(…) in a style sheet.`,
-      );
-    }
   }
 }

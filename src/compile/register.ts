@@ -4,6 +4,9 @@
  * @example node --import tsweb/register scripts/make-admin.ts
  */
 import { register } from "node:module";
+import { checkPreactCopies } from "./react-packages.ts";
+
+checkPreactCopies(process.cwd());
 
 process.setSourceMapsEnabled(true);
 register("./register-hooks.js", import.meta.url, { data: { root: process.cwd() } });

@@ -3,7 +3,7 @@ import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, type ResolvedExport, resolveExport } from "./module-resolver.ts";
 import { relativePath } from "./relative-path.ts";
 import type { ReExport } from "./stubs.ts";
-import { CompileError, isServerModule, type SourceRange, unwrapExpression, walk } from "./syntax/index.ts";
+import { CompileError, type SourceRange, unwrapExpression, walk } from "./syntax/index.ts";
 
 /** A re-exported server function, with the export that declares it. */
 export interface ReExportedFunction extends ReExport {
@@ -23,7 +23,7 @@ export async function reExportedFunctions(facts: ModuleFacts, resolver: ModuleRe
   }
   for (const { source } of facts.exports.starExports) {
     const target = await resolver.read(await resolver.resolve(source, facts.source.file));
-    if (!target || !isServerModule(target.source.file)) continue;
+    if (!target?.isServerModule) continue;
     const exportedNames = facts.exports.named.map((exported) => exported.name);
     const names = [...target.functions, ...(await reExportedFunctions(target, resolver))].map(
       (serverFunction) => serverFunction.name,

@@ -5,6 +5,7 @@ import { type ModuleFacts, readModule } from "./module-facts.ts";
 import { relativePath } from "./relative-path.ts";
 import { strictSignaturesWithin } from "./strict-signatures.ts";
 import { isScript, type SourceFile, sourceLocation } from "./syntax/index.ts";
+import { mayContainRedirect } from "./unused-redirects.ts";
 
 /** A compiled module. */
 export interface Compiled {
@@ -12,9 +13,10 @@ export interface Compiled {
   readonly map: SourceMap;
 }
 
-/** Returns whether a module may contain a declaration or `state()`, without parsing it. Errs towards yes. */
+/** Returns whether a module may contain a declaration, `state()` or `redirect()`, without parsing it. Errs towards yes. */
 export function mayContainDeclarations(code: string): boolean {
-  return /["']tsweb(?:\/browser)?["']/.test(code) && /\b(?:server|page|route|view|state)\b/.test(code);
+  const importsDeclarations = /["']tsweb(?:\/browser)?["']/.test(code);
+  return (importsDeclarations && /\b(?:server|page|route|view|state)\b/.test(code)) || mayContainRedirect(code);
 }
 
 /**

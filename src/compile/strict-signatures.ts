@@ -1,4 +1,5 @@
 import type { Signature } from "../protocol/index.ts";
+import { type DocumentationReader, documentationOf } from "./documentation.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
 import { type ImportedName, isInNodeModules } from "./syntax/index.ts";
@@ -16,8 +17,19 @@ export function strictSignaturesWithin(facts: ModuleFacts): readonly Signature[]
   return addShapes(facts, () => undefined);
 }
 
+/** The options of {@link strictSignatures}. */
+export interface SignatureOptions {
+  /** Whether signatures have the documentation of their functions. Only the OpenAPI document uses it. */
+  readonly documented?: boolean;
+}
+
 /** Adds shapes to the signatures of a module, from its types and those of the project's other modules. */
-export async function strictSignatures(facts: ModuleFacts, resolver: ModuleResolver): Promise<StrictSignatures> {
+export async function strictSignatures(
+  facts: ModuleFacts,
+  resolver: ModuleResolver,
+  { documented = false }: SignatureOptions = {},
+): Promise<StrictSignatures> {
+  const documentation = documented && facts.functions.length > 0 ? documentationOf(facts) : undefined;
   const declarations = new Map<string, TypeDeclaration | undefined>();
   const files = new Set<string>();
   // Each module is read once: recursive types are recognized by the identity of their nodes.
@@ -26,11 +38,12 @@ export async function strictSignatures(facts: ModuleFacts, resolver: ModuleResol
   // that are still unknown. Types of imported modules may need further imports, and so another round.
   for (;;) {
     const missing = new Map<string, readonly [TypeModule, ImportedName]>();
-    const functions = addShapes(facts, (from, imported) => {
+    const lookup: TypeLookup = (from, imported) => {
       const key = `${from.source.file}\n${imported.source}\n${imported.name}`;
       if (!declarations.has(key)) missing.set(key, [from, imported]);
       return declarations.get(key);
-    });
+    };
+    const functions = addShapes(facts, lookup, documentation);
     if (missing.size === 0) return { functions, files: [...files] };
     for (const [key, [from, imported]] of missing) {
       const id = await resolver.resolve(imported.source, from.source.file);
@@ -49,10 +62,15 @@ export async function strictSignatures(facts: ModuleFacts, resolver: ModuleResol
   }
 }
 
-function addShapes({ functions, functionNodes, ...module }: ModuleFacts, lookup: TypeLookup): readonly Signature[] {
+function addShapes(
+  { functions, functionNodes, ...module }: ModuleFacts,
+  lookup: TypeLookup,
+  documentation?: DocumentationReader,
+): readonly Signature[] {
   return functions.map((signature, index) => {
     const fn = functionNodes[index];
-    return fn ? addParameterShapes(signature, fn, module, lookup) : signature;
+    const withShapes = fn ? addParameterShapes(signature, fn, module, lookup) : signature;
+    return documentation ? { ...withShapes, documentation: documentation(index, lookup) } : withShapes;
   });
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readTestModule } from "#test/in-memory-modules";
+import { strictSignaturesWithin } from "./strict-signatures.ts";
 import { emitStubs, serverModuleOfStub, stubId } from "./stubs.ts";
 
 describe("stubs", () => {
@@ -22,6 +23,46 @@ describe("stubs", () => {
         'export const countdown = /*#__PURE__*/ stream("countdown", ["from"]);',
         'export const buy = /*#__PURE__*/ stub("buy");',
         'export const logout = /*#__PURE__*/ stub("logout", []);',
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("send arguments with files as a form, which the stubs of other functions do not load", () => {
+    const facts = readTestModule(
+      "src/a.server.ts",
+      `import { server } from "tsweb";
+       export const login = server((email: string) => email);
+       export const publish = server((title: string, photo?: File) => title);
+       export const keyed = server(({ photos }: { photos: File[] }) => photos.length);`,
+    );
+    expect(emitStubs(strictSignaturesWithin(facts))).toBe(
+      [
+        'import { stub, upload } from "tsweb/stub";',
+        'export const login = /*#__PURE__*/ stub("login", ["email"]);',
+        'export const publish = /*#__PURE__*/ stub("publish", ["title","photo"], upload);',
+        'export const keyed = /*#__PURE__*/ stub("keyed", undefined, upload);',
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("of functions that are named like what stubs import are valid code", () => {
+    const facts = readTestModule(
+      "src/a.server.ts",
+      `import { server } from "tsweb";
+       export const upload = server((file: File) => file.size);
+       export const stub = server(() => 1);
+       export const stub_ = server(() => 1);
+       export const stream = server(function* () {});`,
+    );
+    expect(emitStubs(strictSignaturesWithin(facts))).toBe(
+      [
+        'import { stream as stream_, stub as stub__, upload as upload_ } from "tsweb/stub";',
+        'export const upload = /*#__PURE__*/ stub__("upload", ["file"], upload_);',
+        'export const stub = /*#__PURE__*/ stub__("stub", []);',
+        'export const stub_ = /*#__PURE__*/ stub__("stub_", []);',
+        'export const stream = /*#__PURE__*/ stream_("stream", []);',
         "",
       ].join("\n"),
     );

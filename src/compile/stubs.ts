@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { Signature } from "../protocol/index.ts";
 import { relativePath } from "./relative-path.ts";
-import { isServerModule } from "./syntax/index.ts";
+import { isServerModule } from "./server-only.ts";
 
 /** A server function that a server module re-exports under the same name. */
 export interface ReExport {
@@ -16,22 +16,39 @@ export interface ReExport {
  * from the module's text. Types and file names of signatures are left out.
  */
 export function emitStubs(functions: readonly Signature[], reExports: readonly ReExport[] = []): string {
-  const used = new Set(functions.map(stubFactory));
-  const lines = used.size > 0 ? [`import { ${[...used].sort().join(", ")} } from "tsweb/stub";`] : [];
+  const used = new Set<StubImport>(functions.map(stubFactory));
+  if (functions.some(takesFiles)) used.add("upload");
+  const names = localNames(functions);
+  const specifiers = [...used].sort().map((name) => (names[name] === name ? name : `${name} as ${names[name]}`));
+  const lines = used.size > 0 ? [`import { ${specifiers.join(", ")} } from "tsweb/stub";`] : [];
   for (const signature of functions)
-    lines.push(`export const ${signature.name} = /*#__PURE__*/ ${stubCall(signature)};`);
+    lines.push(`export const ${signature.name} = /*#__PURE__*/ ${stubCall(signature, names)};`);
   for (const { name, source } of reExports) lines.push(`export { ${name} } from ${JSON.stringify(source)};`);
   return `${lines.join("\n") || "export {};"}\n`;
+}
+
+/** What stubs import of `tsweb/stub`. */
+type StubImport = "stub" | "stream" | "upload";
+
+/** Returns the local names of the imports: other ones than those of the functions, of which one may be `upload`. */
+function localNames(functions: readonly Signature[]): Readonly<Record<StubImport, string>> {
+  const taken = new Set(functions.map(({ name }) => name));
+  const freeName = (name: string): string => (taken.has(name) ? freeName(`${name}_`) : name);
+  return { stub: freeName("stub"), stream: freeName("stream"), upload: freeName("upload") };
 }
 
 function stubFactory(signature: Signature): "stub" | "stream" {
   return signature.stream ? "stream" : "stub";
 }
 
-function stubCall(signature: Signature): string {
-  const name = JSON.stringify(signature.name);
-  if (signature.keyed) return `${stubFactory(signature)}(${name})`;
-  return `${stubFactory(signature)}(${name}, ${JSON.stringify(signature.params.map((param) => param.name))})`;
+function stubCall(signature: Signature, names: Readonly<Record<StubImport, string>>): string {
+  const params = signature.keyed ? "undefined" : JSON.stringify(signature.params.map((param) => param.name));
+  const args = takesFiles(signature) ? [params, names.upload] : signature.keyed ? [] : [params];
+  return `${names[stubFactory(signature)]}(${[JSON.stringify(signature.name), ...args].join(", ")})`;
+}
+
+function takesFiles({ params }: Signature): boolean {
+  return params.some(({ files }) => files);
 }
 
 /** The prefix of stub module ids in development. It keeps them apart from the server modules' own ids. */
@@ -55,5 +72,5 @@ export function serverModuleOfStub(id: string, root: string): string | undefined
   if (!isStubId(id) || !id.endsWith(".js")) return undefined;
   const path = id.slice(STUB_ID_PREFIX.length, -".js".length).replace(/(^|\/)_up_(?=\/)/g, "$1..");
   const file = posix.join(root, path);
-  return isServerModule(file) ? file : undefined;
+  return isServerModule(file, root) ? file : undefined;
 }

@@ -1,7 +1,26 @@
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import type { ConfigEnv, Plugin, ResolvedConfig, UserConfig } from "vite";
-import { isServerModule } from "./syntax/index.ts";
+import { type ConfigEnv, normalizePath, type Plugin, type ResolvedConfig, type UserConfig } from "vite";
+import { ProjectError } from "./project-error.ts";
+import { relativePath } from "./relative-path.ts";
+import { isServerOnly } from "./server-only.ts";
+
+/** The name of the plugin of the compile step. */
+export const PLUGIN_NAME = "tsweb";
+
+/**
+ * Checks that the compile step runs once: a module that is compiled twice has the metadata of its declarations twice.
+ *
+ * @throws ProjectError if the Vite config adds it, although the command has added it
+ */
+export function checkSinglePlugin({ plugins, configFile, root }: ResolvedConfig): void {
+  if (plugins.filter(({ name }) => name === PLUGIN_NAME).length < 2) return;
+  const file = configFile ? relativePath(normalizePath(configFile), normalizePath(root)) : "The Vite config";
+  throw new ProjectError(
+    `${file} adds the plugin tsweb(), which tsweb dev and tsweb build add by themselves. Remove it there. If tests need ` +
+      "it, add it to vitest.config.ts.",
+  );
+}
 
 /** Returns whether Vite runs inside Vitest. */
 export function isVitest(config: Pick<ResolvedConfig, "plugins">): boolean {
@@ -12,6 +31,7 @@ export function isVitest(config: Pick<ResolvedConfig, "plugins">): boolean {
 const PREBUNDLED_DEPENDENCIES = [
   "tsweb/browser",
   "tsweb/stub",
+  "tsweb/forms",
   "tsweb/islands",
   "tsweb/jsx-dev-runtime",
   "tsweb > @prefresh/core",
@@ -36,7 +56,7 @@ export function viteConfig(user: UserConfig, env: ConfigEnv, workers?: () => Plu
       // The dependency scanner has its own JSX settings, whose default is React.
       rolldownOptions: { transform: { jsx: { runtime: "automatic", importSource: "tsweb" } } },
     },
-    build: { assetsInlineLimit: neverInlineServerModules(user.build?.assetsInlineLimit) },
+    build: { assetsInlineLimit: neverInlineServerOnly(root, user.build?.assetsInlineLimit) },
     // A build bundles workers with these plugins only. Without them a worker would contain server modules.
     ...(workers ? { worker: { plugins: workers } } : {}),
   };
@@ -54,10 +74,10 @@ function canResolve(name: string, root: string): boolean {
 
 type InlineLimit = NonNullable<NonNullable<UserConfig["build"]>["assetsInlineLimit"]>;
 
-/** Excludes server modules from inlining: `generateBundle` can reject an asset only when it is a file of the build. */
-function neverInlineServerModules(limit: InlineLimit | undefined): InlineLimit {
+/** Excludes server-only files from inlining: `generateBundle` can reject an asset only when it is a file of the build. */
+function neverInlineServerOnly(root: string, limit: InlineLimit | undefined): InlineLimit {
   return (file, content) => {
-    if (isServerModule(file)) return false;
+    if (isServerOnly(file, root)) return false;
     return typeof limit === "number" ? content.length < limit : limit?.(file, content);
   };
 }

@@ -78,6 +78,28 @@ describe("WEB_BUS_URL", () => {
     expect(loadDevelopment({ WEB_BUS_URL }).busUrl).toBe(WEB_BUS_URL);
   });
 
+  it("reads the namespace, which is not a part of the URL that is used", () => {
+    const config = loadDevelopment({ WEB_BUS_URL: "redis://:password@bus:6379/2?namespace=shop_1-a" });
+    expect([config.busUrl, config.busNamespace]).toEqual(["redis://:password@bus:6379/2", "shop_1-a"]);
+    expect(loadDevelopment({ WEB_BUS_URL: "nats://bus?namespace=b" }).busNamespace).toBe("b");
+    expect(loadDevelopment({ WEB_BUS_URL: "nats://bus/" }).busNamespace).toBe("tsweb");
+  });
+
+  it.each(["", "a.b", "a b", "a".repeat(65)])("refuses the namespace %j, with the fix", (namespace) => {
+    const url = `redis://hunter2@bus?namespace=${encodeURIComponent(namespace)}`;
+    const error = configErrorOf({ WEB_BUS_URL: url });
+    expect(error.message).toContain("which is not 1 to 64 letters, digits, - and _");
+    expect(error.message).toContain("redis://host:6379?namespace=shop");
+    expect(error.message).not.toContain("hunter2");
+  });
+
+  it("refuses a path in a URL of NATS, which would not separate applications", () => {
+    const error = configErrorOf({ WEB_BUS_URL: "nats://hunter2@bus:4222/shop" });
+    expect(error.message).toContain("has a path, which NATS does not have");
+    expect(error.message).toContain("nats://host:4222?namespace=shop");
+    expect(error.message).not.toContain("hunter2");
+  });
+
   it.each([
     "hunter2",
     "localhost:6379",

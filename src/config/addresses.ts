@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import { InvalidVariableError, quoteValue } from "./config-error.ts";
+import { type BusAddress, hasUnusedPath, parseNamespace, splitBusUrl } from "./namespace.ts";
 
 /** Returns the origins of `WEB_ORIGIN`, without duplicates. @see docs/protocol.md 8.2 */
 export function parseOrigins(text: string): readonly string[] {
@@ -23,13 +24,29 @@ function parseOrigin(text: string): string {
   );
 }
 
-/** Returns the URL of a bus as it is. It may contain a password, so the message never shows it. */
-export function parseBusUrl(text: string): string {
+/**
+ * Returns the URL of a bus, and the namespace that it contains. The URL may contain a password, so the message never
+ * shows it.
+ */
+export function parseBusUrl(text: string): BusAddress {
   const url = /^(redis|rediss|nats|tls):\/\/[^\s]+$/.test(text) && URL.canParse(text) ? new URL(text) : null;
-  if (url && url.hostname !== "") return text;
+  if (!url || url.hostname === "") {
+    throw new InvalidVariableError(
+      "is not the URL of a bus. Its value is not shown, since it may contain a password.",
+      "Set it to redis://host:6379, rediss://…, nats://host:4222 or tls://….",
+    );
+  }
+  if (hasUnusedPath(text)) {
+    throw new InvalidVariableError(
+      "has a path, which NATS does not have. Its value is not shown, since it may contain a password.",
+      "To separate applications, end it with a namespace: nats://host:4222?namespace=shop",
+    );
+  }
+  const address = splitBusUrl(text);
+  if (address.namespace === undefined || parseNamespace(address.namespace) !== undefined) return address;
   throw new InvalidVariableError(
-    "is not the URL of a bus. Its value is not shown, since it may contain a password.",
-    "Set it to redis://host:6379, rediss://…, nats://host:4222 or tls://….",
+    `has the namespace ${quoteValue(address.namespace)}, which is not 1 to 64 letters, digits, - and _.`,
+    "Choose another one, as in redis://host:6379?namespace=shop, or leave it out: the name in package.json is used.",
   );
 }
 

@@ -23,6 +23,9 @@ describe("loadConfig", () => {
       origins: [],
       trustProxy: 0,
       maxStreamsPerClient: 100,
+      maxUploadBytes: 4 * 1024 ** 3,
+      maxUploadBytesPerClient: 2 * 1024 ** 3,
+      busNamespace: "tsweb",
       host: "127.0.0.1",
       port: 3000,
       workers: 1,
@@ -47,8 +50,11 @@ describe("loadConfig", () => {
       WEB_CSRF_SECRET: SECRET_3,
       WEB_ORIGIN: "https://shop.example",
       WEB_TRUST_PROXY: "2",
-      WEB_BUS_URL: "redis://:password@bus.internal:6379/1",
+      WEB_BUS_URL: "redis://:password@bus.internal:6379/1?namespace=shop",
       WEB_MAX_STREAMS_PER_CLIENT: "7",
+      WEB_UPLOAD_DIR: "/var/uploads",
+      WEB_MAX_UPLOAD_BYTES: "20000000",
+      WEB_MAX_UPLOAD_BYTES_PER_CLIENT: "3000000",
       WEB_METRICS_PATH: "/metrics",
       HOST: "::",
       PORT: "8080",
@@ -63,7 +69,11 @@ describe("loadConfig", () => {
       origins: ["https://shop.example"],
       trustProxy: 2,
       busUrl: "redis://:password@bus.internal:6379/1",
+      busNamespace: "shop",
       maxStreamsPerClient: 7,
+      uploadDir: "/var/uploads",
+      maxUploadBytes: 20_000_000,
+      maxUploadBytesPerClient: 3_000_000,
       metricsPath: "/metrics",
       host: "::",
       port: 8080,
@@ -74,7 +84,14 @@ describe("loadConfig", () => {
   it("treats an empty variable as not set", () => {
     const names = ["WEB_ENV", "WEB_AUTH_SECRET", "WEB_AUTH_SECRET_PREVIOUS", "WEB_COOKIE_SECURE", "WEB_CSRF_SECRET"];
     names.push("WEB_ORIGIN", "WEB_TRUST_PROXY", "WEB_BUS_URL", "WEB_MAX_STREAMS_PER_CLIENT", "WEB_METRICS_PATH");
-    names.push("HOST", "PORT", "WEB_WORKERS");
+    names.push(
+      "WEB_UPLOAD_DIR",
+      "WEB_MAX_UPLOAD_BYTES",
+      "WEB_MAX_UPLOAD_BYTES_PER_CLIENT",
+      "HOST",
+      "PORT",
+      "WEB_WORKERS",
+    );
     expect(loadDevelopment(Object.fromEntries(names.map((name) => [name, ""])))).toEqual(loadDevelopment());
   });
 
@@ -178,6 +195,10 @@ describe("a whole number", () => {
     ["WEB_TRUST_PROXY", "16", "trustProxy", 16],
     ["WEB_MAX_STREAMS_PER_CLIENT", "1", "maxStreamsPerClient", 1],
     ["WEB_MAX_STREAMS_PER_CLIENT", "1000000", "maxStreamsPerClient", 1_000_000],
+    ["WEB_MAX_UPLOAD_BYTES", "1048576", "maxUploadBytes", 1_048_576],
+    ["WEB_MAX_UPLOAD_BYTES", "3000000", "maxUploadBytesPerClient", 1_500_000],
+    ["WEB_MAX_UPLOAD_BYTES_PER_CLIENT", "1048576", "maxUploadBytesPerClient", 1_048_576],
+    ["WEB_MAX_UPLOAD_BYTES_PER_CLIENT", String(4 * 1024 ** 3), "maxUploadBytesPerClient", 4 * 1024 ** 3],
     ["WEB_WORKERS", "1", "workers", 1],
     ["WEB_WORKERS", "256", "workers", 256],
   ] as const)("is accepted: %s=%s", (variable, text, field, value) => {
@@ -192,13 +213,29 @@ describe("a whole number", () => {
     ["WEB_TRUST_PROXY", "loopback"],
     ["WEB_MAX_STREAMS_PER_CLIENT", "0"],
     ["WEB_MAX_STREAMS_PER_CLIENT", "1000001"],
+    ["WEB_MAX_UPLOAD_BYTES", "1048575"],
+    ["WEB_MAX_UPLOAD_BYTES_PER_CLIENT", "1048575"],
+    ["WEB_MAX_UPLOAD_BYTES_PER_CLIENT", String(4 * 1024 ** 3 + 1)],
     ["WEB_WORKERS", "0"],
     ["WEB_WORKERS", "257"],
     ["WEB_WORKERS", "auto"],
-    ...["PORT", "WEB_TRUST_PROXY", "WEB_MAX_STREAMS_PER_CLIENT", "WEB_WORKERS"].flatMap((variable) =>
-      ["1.5", "1e1", "0x10", "+1", "01", " 1", "1 ", "1,0", "NaN", "Infinity", "१", "9".repeat(40), "/tmp/socket"].map(
-        (text) => [variable, text],
-      ),
+    ...["PORT", "WEB_TRUST_PROXY", "WEB_MAX_STREAMS_PER_CLIENT", "WEB_WORKERS", "WEB_MAX_UPLOAD_BYTES"].flatMap(
+      (variable) =>
+        [
+          "1.5",
+          "1e1",
+          "0x10",
+          "+1",
+          "01",
+          " 1",
+          "1 ",
+          "1,0",
+          "NaN",
+          "Infinity",
+          "१",
+          "9".repeat(40),
+          "/tmp/socket",
+        ].map((text) => [variable, text]),
     ),
   ])("is refused: %s=%j", (variable = "", text) => {
     expect(invalidVariables({ WEB_BUS_URL: "redis://bus", [variable]: text })).toEqual([variable]);
@@ -209,6 +246,8 @@ describe("WEB_WORKERS", () => {
   it("refuses more than one process without a shared bus", () => {
     expect(invalidVariables({ WEB_WORKERS: "2" })).toEqual(["WEB_WORKERS"]);
     expect(configErrorOf({ WEB_WORKERS: "2" }).message).toContain("Set WEB_BUS_URL");
+    expect(configErrorOf({ WEB_WORKERS: "2" }).message).toContain("realtime.use_bus at the top of src/app.ts");
+    expect(loadConfig({ WEB_WORKERS: "2" }, { ...DEV, hasSharedBus: true }).workers).toBe(2);
     expect(loadDevelopment({ WEB_WORKERS: "1" }).workers).toBe(1);
     expect(loadDevelopment({ WEB_WORKERS: "2", WEB_BUS_URL: "nats://bus" }).workers).toBe(2);
   });

@@ -1,6 +1,8 @@
+import { resolve } from "node:path";
 import { parseBusUrl, parseHost, parseMetricsPath, parseOrigins } from "./addresses.ts";
 import { ConfigError, type ConfigProblem, InvalidVariableError } from "./config-error.ts";
 import { developmentSecret } from "./development-secret.ts";
+import { defaultNamespace } from "./namespace.ts";
 import { parseBoolean, parseInteger, parseMode } from "./scalars.ts";
 import { CREATE_SECRET, parsePreviousSecrets, parseSecret } from "./secrets.ts";
 
@@ -20,10 +22,18 @@ export interface Config {
   readonly origins: readonly string[];
   /** The number of trusted proxies. */
   readonly trustProxy: number;
-  /** The URL of the shared bus. It may contain a password: never log it. */
+  /** The URL of the shared bus, without the namespace. It may contain a password: never log it. */
   readonly busUrl?: string;
+  /** The namespace of the application on the server of the bus: 1 to 64 letters, digits, `-` and `_`. */
+  readonly busNamespace: string;
   /** The maximum number of live connections and streams of one client in this process. */
   readonly maxStreamsPerClient: number;
+  /** The folder for uploaded files; absent for the system's folder for temporary files. */
+  readonly uploadDir?: string;
+  /** The maximum of bytes of uploaded files that this process stores at once. */
+  readonly maxUploadBytes: number;
+  /** The maximum of bytes of uploaded files of one client. */
+  readonly maxUploadBytesPerClient: number;
   /** Reserved for the path of metrics. */
   readonly metricsPath?: string;
   readonly host: string;
@@ -37,7 +47,9 @@ export interface Config {
 export interface ConfigOptions {
   /** Whether this is a built application. It runs in production mode unless `WEB_ENV=development`. */
   readonly built: boolean;
-  /** The project directory. The development secret is derived from it. */
+  /** Whether the application has installed a bus that processes share, so that several need no `WEB_BUS_URL`. */
+  readonly hasSharedBus?: boolean;
+  /** The project directory. The development secret and the namespace are derived from it. */
   readonly projectDir: string;
 }
 
@@ -58,7 +70,7 @@ export function loadConfig(env: Environment, options: ConfigOptions): Config {
   const config = readConfig(reader, production, options.projectDir);
   const problems = [...reader.problems];
   if (production && !env.WEB_AUTH_SECRET) problems.push(missingSecret(options.built && !env.WEB_ENV));
-  if (config.workers > 1 && !env.WEB_BUS_URL) problems.push(workersWithoutBus(config.workers));
+  if (config.workers > 1 && !env.WEB_BUS_URL && !options.hasSharedBus) problems.push(workersWithoutBus(config.workers));
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
 }
@@ -90,11 +102,18 @@ class EnvironmentReader {
   }
 }
 
+const GIB = 1024 ** 3;
+/** The default maximum of a body. */
+const MIN_UPLOAD_BYTES = 1024 ** 2;
+const MAX_UPLOAD_BYTES = 1024 ** 5;
+
 function readConfig(reader: EnvironmentReader, production: boolean, projectDir: string): Config {
   const toSecret = (text: string) => parseSecret(text, production);
   const secret = reader.read("WEB_AUTH_SECRET", toSecret, undefined);
   const csrfSecret = reader.read("WEB_CSRF_SECRET", toSecret, undefined);
-  const busUrl = reader.read("WEB_BUS_URL", parseBusUrl, undefined);
+  const bus = reader.read("WEB_BUS_URL", parseBusUrl, undefined);
+  const uploadDir = reader.read("WEB_UPLOAD_DIR", (text) => resolve(text), undefined);
+  const maxUploadBytes = reader.readInteger("WEB_MAX_UPLOAD_BYTES", MIN_UPLOAD_BYTES, MAX_UPLOAD_BYTES, 4 * GIB);
   const metricsPath = reader.read("WEB_METRICS_PATH", parseMetricsPath, undefined);
   return {
     production,
@@ -105,8 +124,17 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
     ...(csrfSecret ? { csrfSecret } : {}),
     origins: reader.read("WEB_ORIGIN", parseOrigins, []),
     trustProxy: reader.readInteger("WEB_TRUST_PROXY", 0, 16, 0),
-    ...(busUrl === undefined ? {} : { busUrl }),
+    ...(bus === undefined ? {} : { busUrl: bus.url }),
+    busNamespace: bus?.namespace ?? defaultNamespace(projectDir),
     maxStreamsPerClient: reader.readInteger("WEB_MAX_STREAMS_PER_CLIENT", 1, 1_000_000, 100),
+    ...(uploadDir === undefined ? {} : { uploadDir }),
+    maxUploadBytes,
+    maxUploadBytesPerClient: reader.readInteger(
+      "WEB_MAX_UPLOAD_BYTES_PER_CLIENT",
+      MIN_UPLOAD_BYTES,
+      maxUploadBytes,
+      Math.floor(maxUploadBytes / 2),
+    ),
     ...(metricsPath === undefined ? {} : { metricsPath }),
     host: reader.read("HOST", parseHost, production ? "0.0.0.0" : "127.0.0.1"),
     port: reader.readInteger("PORT", 0, 65_535, 3000),
@@ -128,6 +156,8 @@ function workersWithoutBus(workers: number): ConfigProblem {
   return {
     variable: "WEB_WORKERS",
     problem: `is ${workers}, but the processes have no shared bus: messages of one would not reach the others.`,
-    fix: "Set WEB_BUS_URL (redis://… or nats://…), or set WEB_WORKERS to 1.",
+    fix:
+      "Set WEB_BUS_URL (redis://… or nats://…), or call realtime.use_bus at the top of src/app.ts, before new App, or " +
+      "set WEB_WORKERS to 1.",
   };
 }

@@ -22,7 +22,7 @@ export function parseBoolean(text: string): boolean {
 
 /** Returns a decimal integer from `min` to `max`. */
 export function parseInteger(text: string, min: number, max: number): number {
-  const value = /^(0|[1-9][0-9]{0,6})$/.test(text) ? Number(text) : Number.NaN;
+  const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
   throw new InvalidVariableError(
     `is ${quoteValue(text)}, which is not a whole number from ${min} to ${max}.`,

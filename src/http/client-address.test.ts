@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { clientAddress } from "./client-address.ts";
 
@@ -28,4 +30,25 @@ describe("clientAddress", () => {
       expect(clientAddress(peer, forwardedFor, trustProxy)).toBe(expected);
     },
   );
+
+  it("cuts a forwarded text that is longer than an address", () => {
+    expect(clientAddress("10.0.0.1", "x".repeat(64), 1)).toBe("x".repeat(64));
+    expect(clientAddress("10.0.0.1", "x".repeat(16_000), 1)).toBe("x".repeat(64));
+  });
+
+  it("does not keep the header in memory that it was read from", () => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage: () => void = runInNewContext("gc");
+    const padding = "6.6.6.6, ".repeat(1_000);
+    const addresses: string[] = [];
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < 1_000; i++) {
+      const header = Buffer.from(`${padding}203.0.113.${i}`).toString();
+      addresses.push(clientAddress("10.0.0.1", header, 1));
+    }
+    collectGarbage();
+    expect((process.memoryUsage().heapUsed - before) / addresses.length).toBeLessThan(1_000);
+    expect(addresses[999]).toBe("203.0.113.999");
+  });
 });

@@ -1,3 +1,6 @@
+/** The maximum length of an address from a header, in characters. An IPv6 address with a zone has at most 62. */
+const MAX_ADDRESS_LENGTH = 64;
+
 /**
  * Returns the address of the client: that of the connection or, behind trusted proxies, the address that the outermost
  * trusted proxy received the request from.
@@ -5,6 +8,9 @@
  * Each proxy appends one entry to the right of `X-Forwarded-For`. Entries further to the left than the trusted proxies
  * were sent by the client and could be forged, so they are never used. If the header has fewer entries than trusted
  * proxies, the first entry is used. If the header is missing or the entry is empty, the address of the connection is.
+ *
+ * The result is a copy. V8 keeps the whole string in memory that a substring was cut from: here a header of up to 16 KB, for
+ * as long as a rate limit counts the client. A longer text than an address is cut for the same reason.
  *
  * @param peer the address of the other end of the connection
  * @param forwardedFor the `X-Forwarded-For` header, or `null`
@@ -15,7 +21,8 @@ export function clientAddress(peer: string, forwardedFor: string | null, trustPr
   if (trustProxy === 0 || forwardedFor === null) return normalizeAddress(peer);
   const entries = forwardedFor.split(",").map((entry) => entry.trim());
   const entry = entries[Math.max(0, entries.length - trustProxy)] ?? "";
-  return normalizeAddress(entry === "" ? peer : entry);
+  if (entry === "") return normalizeAddress(peer);
+  return Buffer.from(normalizeAddress(entry).slice(0, MAX_ADDRESS_LENGTH)).toString();
 }
 
 /** Returns an address without a port, and an IPv4-mapped IPv6 address as IPv4: both forms mean the same client. */

@@ -18,3 +18,25 @@ describe("completing a response with a pushed body, such as a file", () => {
     expect(open).not.toHaveBeenCalled();
   });
 });
+
+describe("the Cache-Control of a route's response that sets a cookie", () => {
+  it.each([
+    ["public, max-age=60", "private, no-store"],
+    ["max-age=60", "private, no-store"],
+    ["no-cache", "private, no-store"],
+    ['private="x-user"', "private, no-store"],
+    ["private, max-age=60", "private, max-age=60"],
+    ["max-age=60,PRIVATE", "max-age=60,PRIVATE"],
+    ["no-store", "no-store"],
+  ])("%j becomes %j, so that no shared cache sends the cookie to another user", (own, expected) => {
+    for (const [cookies, sent] of [
+      [[], own],
+      [["a", "b"], expected],
+    ] as const) {
+      const context = requestContext();
+      for (const name of cookies) context.setCookie(name, "1");
+      const response = completeResponse(new Response(null, { headers: { "cache-control": own } }), context, []);
+      expect(new Headers(response.headers as Headers).get("cache-control")).toBe(sent);
+    }
+  });
+});

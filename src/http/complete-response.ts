@@ -1,9 +1,12 @@
+import { Buffer } from "node:buffer";
 import { REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
 import { type HandlerResponse, PRIVATE_NO_STORE } from "./handler-response.ts";
+import { keepBodyUntilEnd } from "./kept-body.ts";
 import type { OutboundResponse } from "./outbound-response.ts";
 import { proxiedHeaders } from "./proxied-headers.ts";
 import type { RequestContext } from "./request-context.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
+import { isResponse } from "./web-types.ts";
 
 /**
  * Returns a response with everything that all responses have: the request id, `traceparent`, the cookies that were set,
@@ -19,10 +22,9 @@ export function completeResponse(
   context: RequestContext,
   security: SecurityHeaders,
 ): OutboundResponse | Response {
-  const outbound =
-    response instanceof Response
-      ? completeFetchResponse(response, context, security)
-      : completeHandlerResponse(response, context, security);
+  const outbound = isResponse(response)
+    ? completeFetchResponse(response, context, security)
+    : completeHandlerResponse(response, context, security);
   context.headersSent = true;
   return outbound;
 }
@@ -35,22 +37,52 @@ function completeHandlerResponse(
   const responseHeaders = response.headers ?? {};
   const headers: string[] = [];
   for (const name in responseHeaders) headers.push(name, responseHeaders[name] ?? "");
+  if (context.closeConnection && responseHeaders.connection === undefined) headers.push("connection", "close");
+  const setHeaders = context.responseHeaders;
   for (const [name, value] of response.security ?? security) {
-    if (responseHeaders[name] === undefined) headers.push(name, value);
+    if (responseHeaders[name] === undefined && !setHeaders?.has(name)) headers.push(name, value);
+  }
+  if (setHeaders) {
+    for (const [name, value] of setHeaders) {
+      if (value !== null && responseHeaders[name] === undefined) headers.push(name, value);
+    }
   }
   headers.push(REQUEST_ID_HEADER, context.id, TRACEPARENT_HEADER, context.traceparent);
   for (const cookie of context.setCookieHeaders) headers.push("set-cookie", cookie);
-  return { status: response.status, headers, body: context.inbound.method === "HEAD" ? null : response.body };
+  if (context.inbound.method !== "HEAD") return { status: response.status, headers, body: response.body };
+  const length = lengthOf(response);
+  if (length !== null && responseHeaders["content-length"] === undefined)
+    headers.push("content-length", String(length));
+  return { status: response.status, headers, body: null };
+}
+
+/** Returns the length that the body of GET has, in bytes; `null` if it is not known. @see RFC 9110, section 8.6 */
+function lengthOf({ status, body }: HandlerResponse): number | null {
+  if (status === 204 || status === 304) return null;
+  if (body === null) return 0;
+  return typeof body === "string" ? Buffer.byteLength(body) : null;
 }
 
 function completeFetchResponse(routeResponse: Response, context: RequestContext, security: SecurityHeaders): Response {
   const response = copyResponse(routeResponse, context);
   const { headers } = response;
-  for (const [name, value] of security) if (!headers.has(name)) headers.set(name, value);
+  const setHeaders = context.responseHeaders;
+  for (const [name, value] of security) if (!headers.has(name) && !setHeaders?.has(name)) headers.set(name, value);
+  for (const [name, value] of setHeaders ?? []) if (value !== null && !headers.has(name)) headers.set(name, value);
+  if (context.closeConnection) headers.set("connection", "close");
   headers.set(REQUEST_ID_HEADER, context.id);
   headers.set(TRACEPARENT_HEADER, context.traceparent);
-  for (const cookie of context.setCookieHeaders) headers.append("set-cookie", cookie);
+  for (const cookie of context.setCookieHeaders) {
+    headers.append("set-cookie", cookie);
+    // A shared cache would store the cookie, even a session, and send it to other users. @see RFC 9111, section 7.3
+    if (!isPrivate(headers.get("cache-control"))) headers.set("cache-control", PRIVATE_NO_STORE["cache-control"]);
+  }
   return response;
+}
+
+/** Returns whether a `Cache-Control` header keeps the whole response out of shared caches. */
+function isPrivate(cacheControl: string | null): boolean {
+  return (cacheControl ?? "").split(",").some((directive) => /^\s*(private|no-store)\s*$/i.test(directive));
 }
 
 /**
@@ -64,12 +96,22 @@ function completeFetchResponse(routeResponse: Response, context: RequestContext,
  *
  * @see docs/protocol.md 11.4
  */
-function copyResponse(response: Response, { inbound }: RequestContext): Response {
+function copyResponse(response: Response, context: RequestContext): Response {
   const { body, status, statusText } = response;
-  const isHead = inbound.method === "HEAD";
+  const isHead = context.inbound.method === "HEAD";
   const headers = proxiedHeaders(response);
   for (const [name, value] of Object.entries(PRIVATE_NO_STORE)) if (!headers.has(name)) headers.set(name, value);
+  if (!isHead || body === null) {
+    const kept = body && context.isBodyInRoute ? keepBodyUntilEnd(body, context) : body;
+    return new Response(kept, { status, statusText, headers });
+  }
   // Without cancel(), the file or connection behind a body that is never read would stay open.
-  if (isHead) body?.cancel().catch(() => undefined);
-  return new Response(isHead ? null : body, { status, statusText, headers });
+  body.cancel().catch(() => undefined);
+  // For `null`, Bun and Deno send `Content-Length: 0`, which would be the length of GET.
+  return new Response(headers.has("content-length") ? null : emptyStream(), { status, statusText, headers });
+}
+
+/** Returns a stream that ends when it is read. Bun takes one that has ended before for a body of length 0. */
+function emptyStream(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ pull: (controller) => controller.close() }, { highWaterMark: 0 });
 }

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../errors.ts";
 import { JSON_TYPE } from "../protocol/index.ts";
 import type { PushedBody } from "./pushed-body.ts";
 import type { SecurityHeaders } from "./security-headers.ts";
@@ -16,6 +17,11 @@ export interface HandlerResponse {
 export const PRIVATE_NO_STORE = { "cache-control": "private, no-store" } as const;
 
 const JSON_HEADERS = { "content-type": JSON_TYPE, ...PRIVATE_NO_STORE } as const;
+
+/** Returns the error body of a request that is refused before a function or a route is known. @see docs/protocol.md 5.2 */
+export function errorBody(code: ErrorCode, message: string): string {
+  return JSON.stringify({ error: { code, message, details: {} } });
+}
 
 /** Returns a JSON response that no cache may store. */
 export function jsonResponse(

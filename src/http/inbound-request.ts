@@ -1,4 +1,6 @@
-import { readRequestText } from "./request-text.ts";
+import { isValidHost } from "./host.ts";
+import { isUnambiguousTarget } from "./request-path.ts";
+import { type ByteCounter, hasDeclaredLength, readRequestText } from "./request-text.ts";
 import { originOf } from "./url-origin.ts";
 
 /**
@@ -34,12 +36,25 @@ export interface InboundRequest {
   /** Whether the body has been read, in whole or in part. */
   readonly bodyUsed: boolean;
   /**
-   * Reads the whole body as text, without a Fetch `Request` where the host needs none. Resolves with `null` as soon as
-   * the body is over the limit.
+   * Whether the request may have an unread body without a valid `Content-Length`. Nobody has checked its size.
+   */
+  readonly hasUndeclaredBody: boolean;
+  /**
+   * Whether the request has a body that the host does not pass on: a body of GET on hosts with a Fetch `Request`.
+   */
+  readonly hasHiddenBody: boolean;
+  /**
+   * Declares that the reader of the body has time limits of its own, which replace that of the host where it can be
+   * replaced: an upload takes minutes.
+   */
+  ownTimeLimit(): void;
+  /**
+   * Reads the whole body as text, without a Fetch `Request` where the host needs none.
    *
+   * @param count receives the size of each part of a body without a valid `Content-Length`. What it throws is thrown.
    * @throws Error if the connection ends before the body has arrived, or if the body has been read already
    */
-  readText(maxBytes: number): Promise<string | null>;
+  readText(count: ByteCounter): Promise<string>;
 }
 
 /** A request of a host that provides a Fetch `Request`. */
@@ -48,13 +63,16 @@ export class FetchInboundRequest implements InboundRequest {
   readonly url: URL;
   readonly address: string;
 
-  /** @param address the address of the other end of the connection, if the host provides it separately */
-  constructor(request: Request, address?: string) {
+  /**
+   * @param address the address of the other end of the connection, if the host provides it separately
+   * @param url the URL of the request, as {@link readUrl} returns it
+   */
+  constructor(request: Request, address?: string, url = new URL(request.url)) {
     // srvx and hosts that follow it add the client's address to the request as `ip`. `Request` does not declare it.
-    const { ip } = request as Request & { readonly ip?: string };
+    const { ip } = request as Request & { readonly ip?: unknown };
     this.request = request;
-    this.url = new URL(request.url);
-    this.address = address ?? ip ?? "";
+    this.url = url;
+    this.address = address ?? (typeof ip === "string" ? ip : "");
   }
 
   get method(): string {
@@ -89,7 +107,36 @@ export class FetchInboundRequest implements InboundRequest {
     return this.request.bodyUsed;
   }
 
-  readText(maxBytes: number): Promise<string | null> {
-    return readRequestText(this.request, maxBytes);
+  get hasUndeclaredBody(): boolean {
+    const { body, headers } = this.request;
+    return (body !== null || this.hasHiddenBody) && !hasDeclaredLength(headers);
   }
+
+  get hasHiddenBody(): boolean {
+    const { body, headers } = this.request;
+    return body === null && headers.has("transfer-encoding");
+  }
+
+  ownTimeLimit(): void {} // the time limit of the host cannot be changed here
+
+  readText(count: ByteCounter): Promise<string> {
+    return readRequestText(this.request, count);
+  }
+}
+
+/**
+ * Returns the URL of a request; `null` if it or the `Host` header cannot be read, or can be read in two ways.
+ *
+ * Not every runtime has checked them. Deno joins `Host` and target without a check, so that a host with a path chooses the
+ * route, and does not normalize the result. Bun leaves out a host that it cannot read.
+ */
+export function readUrl({ url: text, headers }: Request): URL | null {
+  const host = headers.get("host");
+  if (host !== null && !isValidHost(host)) return null;
+  // A request of HTTP/1.0 may have no host.
+  const absolute = host === null && text.startsWith("/") ? `http://localhost${text}` : text;
+  const target = /^https?:\/\/[^/]+(\/.*)$/s.exec(absolute)?.[1];
+  // Only a request that was created in this process has a fragment.
+  const path = host === null ? target?.split("#")[0] : target;
+  return path !== undefined && isUnambiguousTarget(path) && URL.canParse(absolute) ? new URL(absolute) : null;
 }

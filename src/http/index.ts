@@ -1,33 +1,59 @@
+export { BodyLimit } from "./body-limit.ts";
 export { clientAddress } from "./client-address.ts";
 export { completeResponse } from "./complete-response.ts";
 export { currentContext, requireContext, runInContext, runOutsideRequests } from "./context-storage.ts";
 export { MAX_COOKIE_BYTES, sessionCookieName } from "./cookies.ts";
+export { type BuildToolAccess, parsePolicy } from "./development-policy.ts";
+export { disconnectedError, isDisconnection } from "./disconnect.ts";
+export { formParameter } from "./form-parameter.ts";
 export {
+  errorBody,
   type HandlerResponse,
   htmlResponse,
   jsonResponse,
   PRIVATE_NO_STORE,
   textResponse,
 } from "./handler-response.ts";
-export { FetchInboundRequest, type InboundRequest } from "./inbound-request.ts";
-export { withLimitedBody } from "./limited-body.ts";
+export { isValidHost } from "./host.ts";
+export { FetchInboundRequest, type InboundRequest, readUrl } from "./inbound-request.ts";
+export { type LimitedRequest, withLimitedBody } from "./limited-body.ts";
+export { checkMaxBody } from "./max-body.ts";
 export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
-export { isSameOrigin, siteOriginsFor } from "./origin.ts";
+export { forgetOnce, once } from "./once.ts";
 export { type OutboundResponse, toFetchResponse } from "./outbound-response.ts";
 export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
 export { randomHex } from "./random-hex.ts";
+export {
+  isSitePath,
+  Redirect,
+  type RedirectOptions,
+  type RedirectTarget,
+  redirect,
+  redirectTarget,
+} from "./redirect.ts";
 export { request } from "./request.ts";
-export { BODY_TIMEOUT_SECONDS, BodyUsedError, checkDeclaredLength, readBody } from "./request-body.ts";
-export { RequestContext, type StringRecord } from "./request-context.ts";
+export {
+  BODY_TIMEOUT_SECONDS,
+  BodyUsedError,
+  bodyTooLargeError,
+  checkDeclaredLength,
+  discardBody,
+  MAX_BODY_BYTES,
+  MAX_BODY_BYTES_PER_CLIENT,
+  readBody,
+} from "./request-body.ts";
+export { RequestContext, type RequestContextInit, type StringRecord } from "./request-context.ts";
 export { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
-export { requestId } from "./request-id.ts";
-export { isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
-export { readRequestText } from "./request-text.ts";
+export { idHeaders, requestIds } from "./request-ids.ts";
+export { isCallPath, isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
+export { type ByteCounter, readRequestText } from "./request-text.ts";
+export { requireSameOrigin } from "./require-same-origin.ts";
 export {
   createSecurityHeaders,
   type SecurityHeaders,
   type SecurityOptions,
 } from "./security-headers.ts";
 export { checkSecurityOptions } from "./security-options.ts";
-export { traceParent } from "./trace-parent.ts";
+export { unreadableRequestResponse } from "./unreadable-request.ts";
 export { originOf } from "./url-origin.ts";
+export { isReadableStream, isResponse } from "./web-types.ts";

@@ -1,22 +1,40 @@
-import { bodyTooLargeError, MAX_BODY_BYTES } from "./request-body.ts";
+import { bodyCounter } from "./request-body.ts";
+import type { RequestContext } from "./request-context.ts";
 import { hasDeclaredLength } from "./request-text.ts";
 
+/** The request that a route receives. */
+export interface LimitedRequest {
+  readonly request: Request;
+  /** Returns whether the whole body was read, or its size was checked before. */
+  isBodyChecked(): boolean;
+}
+
 /**
- * Returns a request whose body fails once it exceeds {@link MAX_BODY_BYTES}, for routes that read the body themselves.
+ * Returns a request whose body fails once it exceeds the limits of docs/protocol.md 2.7, for routes that read the body
+ * themselves.
  *
- * A body with a declared length is returned unchanged: `checkDeclaredLength` has checked it, and the HTTP parser
- * enforces the length. Only bodies of unknown length are counted.
+ * A request with a declared length is returned unchanged: `checkDeclaredLength` has checked it, and the HTTP parser
+ * enforces the length. A body of unknown length is counted as the route reads it.
  *
- * @see docs/protocol.md 2.7
+ * @throws RequestError 429 if the client has too many bytes in flight
  */
-export function withLimitedBody(request: Request): Request {
-  if (!request.body || hasDeclaredLength(request.headers)) return request;
-  let size = 0;
+export function withLimitedBody(context: RequestContext, maxBytes?: number): LimitedRequest {
+  const { raw: request } = context;
+  if (!request.body) return { request, isBodyChecked: () => true };
+  context.isBodyInRoute = true;
+  if (hasDeclaredLength(request.headers)) {
+    context.takeBodyBytes(Number(request.headers.get("content-length")));
+    return { request, isBodyChecked: () => true };
+  }
+  const count = bodyCounter(context, maxBytes);
+  let isComplete = false;
   const limiter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      size += chunk.byteLength;
-      if (size > MAX_BODY_BYTES) controller.error(bodyTooLargeError());
-      else controller.enqueue(chunk);
+      count(chunk.byteLength); // if it throws, the stream fails with that error
+      controller.enqueue(chunk);
+    },
+    flush() {
+      isComplete = true;
     },
   });
   const { url, method, headers, signal } = request;
@@ -25,8 +43,9 @@ export function withLimitedBody(request: Request): Request {
     method,
     headers,
     signal,
-    body: request.body.pipeThrough(limiter),
+    // The source is not cancelled: the host would discard the rest without a limit.
+    body: request.body.pipeThrough(limiter, { preventCancel: true }),
     duplex: "half",
   };
-  return new Request(url, init);
+  return { request: new Request(url, init), isBodyChecked: () => isComplete };
 }

@@ -1,5 +1,6 @@
 import type { HandlerResponse } from "./handler-response.ts";
 import { isPushedBody } from "./pushed-body.ts";
+import { isResponse } from "./web-types.ts";
 
 /** A complete response: what an adapter writes to the client. */
 export interface OutboundResponse {
@@ -11,7 +12,7 @@ export interface OutboundResponse {
 
 /** Returns a complete response as a Fetch `Response`. */
 export function toFetchResponse(outbound: OutboundResponse | Response): Response {
-  if (outbound instanceof Response) return outbound;
+  if (isResponse(outbound)) return outbound;
   const headers = new Headers();
   const { headers: rawHeaders, body } = outbound;
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? "", rawHeaders[i + 1] ?? "");

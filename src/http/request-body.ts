@@ -1,27 +1,33 @@
 import type { InboundRequest } from "./inbound-request.ts";
+import type { RequestContext } from "./request-context.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
+import type { ByteCounter } from "./request-text.ts";
 
-/** The maximum size of a request body, in bytes. @see docs/protocol.md 2.7 */
+/** The maximum size of a request body without a limit of its own, in bytes. @see docs/protocol.md 2.7 */
 export const MAX_BODY_BYTES = 1024 * 1024;
+
+/** The maximum of bytes of bodies that one client has in flight. @see docs/protocol.md 2.7 */
+export const MAX_BODY_BYTES_PER_CLIENT = 16 * MAX_BODY_BYTES;
 
 /** The time that a body has to arrive, in seconds. @see docs/protocol.md 2.7 */
 export const BODY_TIMEOUT_SECONDS = 30;
 
-/** Returns the error for a body over {@link MAX_BODY_BYTES}: status 413, and the connection is closed. */
-export function bodyTooLargeError(): RequestError {
-  const message = `The request body is larger than ${MAX_BODY_BYTES} bytes, the maximum.`;
+/** Returns the error for a body over its maximum: status 413, and the connection is closed. */
+export function bodyTooLargeError(maxBytes = MAX_BODY_BYTES): RequestError {
+  const message = `The request body is larger than ${maxBytes} bytes, the maximum.`;
   return new RequestError("validation_error", message, { status: 413, headers: CONNECTION_CLOSE });
 }
 
 /**
- * Refuses a request whose `Content-Length` is over {@link MAX_BODY_BYTES}, before anything of the body is read.
+ * Refuses a request whose `Content-Length` is over `maxBytes`, before anything of the body is read.
  *
  * A value that is not a number passes: such a body is counted while it is read.
  *
+ * @param maxBytes the maximum; by default {@link MAX_BODY_BYTES}
  * @throws RequestError 413
  */
-export function checkDeclaredLength(inbound: InboundRequest): void {
-  if (Number(inbound.header("content-length") ?? 0) > MAX_BODY_BYTES) throw bodyTooLargeError();
+export function checkDeclaredLength(inbound: InboundRequest, maxBytes = MAX_BODY_BYTES): void {
+  if (Number(inbound.header("content-length") ?? 0) > maxBytes) throw bodyTooLargeError(maxBytes);
 }
 
 /**
@@ -38,28 +44,61 @@ export class BodyUsedError extends Error {
 
 /**
  * Returns the body of a request as text: synchronously if it has been received already, otherwise as a promise. At
- * most {@link MAX_BODY_BYTES} are held in memory.
+ * most `maxBytes` are held in memory, and {@link MAX_BODY_BYTES_PER_CLIENT} for one client.
  *
- * @throws RequestError 413 over {@link MAX_BODY_BYTES}; 408 after {@link BODY_TIMEOUT_SECONDS}; 400 if the connection
- *   ends before the body has arrived. None of these is logged as a failure of the server.
+ * A declared length counts for the client from the start, and a body of unknown length as it arrives.
+ *
+ * @param maxBytes the maximum; by default {@link MAX_BODY_BYTES}
+ * @throws RequestError 413 over `maxBytes`; 429 over {@link MAX_BODY_BYTES_PER_CLIENT}; 408 after
+ *   {@link BODY_TIMEOUT_SECONDS}; 400 if the connection ends before the body has arrived. None of these is logged as a
+ *   failure of the server.
  * @throws BodyUsedError, or the platform's TypeError, if the host has read the body
  * @see docs/protocol.md 2.7
  */
-export function readBody(inbound: InboundRequest): string | Promise<string> {
-  checkDeclaredLength(inbound);
-  return inbound.bufferedBody() ?? readWithTimeout(inbound);
+export function readBody(context: RequestContext, maxBytes = MAX_BODY_BYTES): string | Promise<string> {
+  const { inbound } = context;
+  checkDeclaredLength(inbound, maxBytes);
+  const declared = inbound.header("content-length");
+  const isDeclared = declared !== null && /^\d+$/.test(declared);
+  if (isDeclared) context.takeBodyBytes(Number(declared));
+  return (
+    inbound.bufferedBody() ?? readWithTimeout(inbound, isDeclared ? () => undefined : bodyCounter(context, maxBytes))
+  );
 }
 
-async function readWithTimeout(inbound: InboundRequest): Promise<string> {
+/**
+ * Reads and discards a body of unknown length, for a request whose handler reads none. A declared length has been
+ * checked, so the host may discard such a body itself.
+ *
+ * @throws RequestError as {@link readBody}; 413 also for a body that the host does not pass on
+ */
+export async function discardBody(context: RequestContext): Promise<void> {
+  if (context.inbound.hasHiddenBody) throw bodyTooLargeError();
+  await readBody(context);
+}
+
+/**
+ * Returns a function that counts the parts of a body of unknown length.
+ *
+ * @throws RequestError (the function) 413 over {@link MAX_BODY_BYTES}; 429 over {@link MAX_BODY_BYTES_PER_CLIENT}
+ */
+export function bodyCounter(context: RequestContext, maxBytes = MAX_BODY_BYTES): ByteCounter {
+  let size = 0;
+  return (bytes) => {
+    size += bytes;
+    if (size > maxBytes) throw bodyTooLargeError(maxBytes);
+    context.takeBodyBytes(bytes);
+  };
+}
+
+async function readWithTimeout(inbound: InboundRequest, count: ByteCounter): Promise<string> {
   const wasUsed = inbound.bodyUsed;
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(bodyTimeoutError()), BODY_TIMEOUT_SECONDS * 1000);
   });
   try {
-    const text = await Promise.race([inbound.readText(MAX_BODY_BYTES), timeout]);
-    if (text === null) throw bodyTooLargeError();
-    return text;
+    return await Promise.race([inbound.readText(count), timeout]);
   } catch (error) {
     const isUsed = error instanceof Error && error.name === "BodyUsedError";
     if (error instanceof RequestError || isUsed || wasUsed) throw error;

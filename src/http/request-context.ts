@@ -1,6 +1,10 @@
 import { parse as parseCookies, serialize } from "cookie";
 import type { Config } from "../config/index.ts";
+import type { BodyLimit } from "./body-limit.ts";
+import { withoutFormParameter } from "./form-parameter.ts";
 import type { InboundRequest } from "./inbound-request.ts";
+import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
+import { checkHeader } from "./security-options.ts";
 
 /** A frozen record of strings: the type of `request.query`, `request.headers` and `request.cookies`. */
 export type StringRecord = Readonly<Record<string, string>>;
@@ -19,6 +23,9 @@ export interface RequestContextInit {
   readonly address: string;
   readonly config: Config;
   readonly bus?: unknown;
+  readonly uploads?: unknown;
+  /** Limits the bodies of the client. Without it, they are not counted. */
+  readonly bodyLimit?: BodyLimit;
 }
 
 /**
@@ -34,19 +41,35 @@ export class RequestContext {
   /** The address of the client, behind trusted proxies. @see docs/protocol.md 2.8 */
   readonly address: string;
   readonly config: Config;
-  /** Whether the headers of the response have been sent. Cookies can then no longer be set. */
+  /** Whether the headers of the response have been sent or decided. Cookies can then no longer be set. */
   headersSent = false;
   /** The session, stored and read by `session/` only, which has its type; `undefined` until it is first read. */
   session: unknown;
+  /** The form that was sent without script, stored and read by `forms/` only, which has its type. */
+  form: unknown;
   /** The bus of the application, read by `live/` only, which has its type; `undefined` without an application. */
   readonly bus: unknown;
+  /** Where large files are stored, read by `uploads/` only, which has its type; `undefined` without an application. */
+  readonly uploads: unknown;
+  /** Whether the response must close the connection, because a part of the body may never be read. */
+  closeConnection = false;
+  /** Whether a route has received the body, and may read or hold it until its response has ended. */
+  isBodyInRoute = false;
 
+  readonly #bodyLimit: BodyLimit | undefined;
+  /** The bytes of the body that count towards the limit; `null` once they were released. */
+  #bodyBytes: number | null = 0;
+  #bodyKey: string | undefined;
+  #isBodyKept = false;
+  readonly #cleanups: (() => void)[] = [];
   #signal: AbortSignal | undefined;
   #timeoutSignal: AbortSignal | undefined;
+  #url: URL | undefined;
   #query: StringRecord | undefined;
   #headers: StringRecord | undefined;
   #cookies: StringRecord | undefined;
   #setCookies: Map<string, string> | undefined;
+  #responseHeaders: Map<string, string | null> | undefined;
 
   constructor(init: RequestContextInit) {
     this.inbound = init.inbound;
@@ -55,6 +78,8 @@ export class RequestContext {
     this.address = init.address;
     this.config = init.config;
     this.bus = init.bus;
+    this.uploads = init.uploads;
+    this.#bodyLimit = init.bodyLimit;
   }
 
   /** The request as a Fetch `Request`. Created on first use. */
@@ -62,8 +87,10 @@ export class RequestContext {
     return this.inbound.request;
   }
 
+  /** The URL of the request, without the parameter that names the function of a form. */
   get url(): URL {
-    return this.inbound.url;
+    this.#url ??= withoutFormParameter(this.inbound.url);
+    return this.#url;
   }
 
   /** Aborts when the client disconnects or the time limit of the call is over. Created on first use. */
@@ -77,6 +104,51 @@ export class RequestContext {
   /** Makes {@link signal} abort together with `timeoutSignal` too. Call it before `signal` is first read. */
   setTimeoutSignal(timeoutSignal: AbortSignal): void {
     this.#timeoutSignal = timeoutSignal;
+  }
+
+  /** Makes {@link signal} a new one, for work after the call: it aborts only when the client disconnects. */
+  clearTimeoutSignal(): void {
+    this.#timeoutSignal = undefined;
+    this.#signal = undefined;
+  }
+
+  /**
+   * Counts bytes of the body towards the limit of the client, until {@link releaseBody}.
+   *
+   * @throws RequestError `rate_limited` if the client has too many bytes in flight
+   * @see docs/protocol.md 2.7
+   */
+  takeBodyBytes(bytes: number): void {
+    if (!this.#bodyLimit || this.#bodyBytes === null) return;
+    this.#bodyKey ??= this.#bodyLimit.keyOf(this.address);
+    if (!this.#bodyLimit.take(this.#bodyKey, bytes)) throw tooManyBodyBytesError(this.#bodyLimit.maxBytes);
+    this.#bodyBytes += bytes;
+  }
+
+  /** Releases the bytes of the body when the response is there, unless the handler keeps them. */
+  releaseBody(): void {
+    if (!this.#isBodyKept) this.#releaseBody();
+  }
+
+  /** Keeps the bytes of the body counted after the response has started. Returns the function that releases them. */
+  keepBody(): () => void {
+    this.#isBodyKept = true;
+    return () => this.#releaseBody();
+  }
+
+  /**
+   * Calls a function when the request ends and its body is released: when the response is there, or later if the handler
+   * keeps the body. Called at once if the body has been released. The function must not throw.
+   */
+  onBodyReleased(cleanup: () => void): void {
+    if (this.#bodyBytes === null) cleanup();
+    else this.#cleanups.push(cleanup);
+  }
+
+  #releaseBody(): void {
+    for (const cleanup of this.#cleanups.splice(0)) cleanup();
+    if (this.#bodyBytes && this.#bodyKey !== undefined) this.#bodyLimit?.release(this.#bodyKey, this.#bodyBytes);
+    this.#bodyBytes = null;
   }
 
   get query(): StringRecord {
@@ -114,10 +186,57 @@ export class RequestContext {
     this.#setCookies.set(name, serialize(name, value, { path: "/", httpOnly: true, sameSite: "lax", secure, ...age }));
   }
 
+  /**
+   * Sets a header of the response, or removes it with `null`. It takes precedence over the security headers.
+   *
+   * @throws Error for a reserved name, an invalid name or value, and after the headers have been sent
+   */
+  setHeader(name: string, value: string | null): void {
+    checkHeader(name, value, "set_header()");
+    if (this.headersSent) {
+      throw new Error(
+        `The header ${name} cannot be set: the headers of the response have already been sent. Set it before \`before\` ` +
+          "returns.",
+      );
+    }
+    this.#responseHeaders ??= new Map();
+    this.#responseHeaders.set(name.toLowerCase(), value);
+  }
+
+  /** The headers that were set, by their names in lower case; `undefined` without any. */
+  get responseHeaders(): ReadonlyMap<string, string | null> | undefined {
+    return this.#responseHeaders;
+  }
+
+  /**
+   * Discards all cookies that were set, and with them a sign-in or sign-out: the client keeps the state that it had
+   * before the request. Called when the request fails unexpectedly. It has no effect after the headers have been sent.
+   *
+   * @see docs/protocol.md 5.6
+   */
+  discardChanges(): void {
+    if (this.headersSent) return;
+    this.#setCookies = undefined;
+    this.session = undefined; // read from the request's cookie again
+  }
+
   /** The `Set-Cookie` headers of the response. */
   get setCookieHeaders(): Iterable<string> {
     return this.#setCookies?.values() ?? [];
   }
+}
+
+/** How long a client should wait before it sends the body again, in seconds. */
+const BODY_RETRY_SECONDS = 5;
+
+function tooManyBodyBytesError(maxBytes: number): RequestError {
+  const message =
+    `Too many request bodies at once: the limit is ${maxBytes} bytes in flight for one client. Retry when earlier ` +
+    "requests have been answered.";
+  return new RequestError("rate_limited", message, {
+    headers: CONNECTION_CLOSE,
+    details: { retry_after: BODY_RETRY_SECONDS },
+  });
 }
 
 /** Returns a frozen object without a prototype, so that names like `__proto__` are ordinary keys. */

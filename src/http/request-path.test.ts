@@ -1,14 +1,24 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
+import { hasNeedlessEncoding, isCallPath, isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
 
 describe("isValidPath", () => {
-  it.each(["/", "/a", "/a/b/", "/a%20b", "/%C3%A9", "/a%2Fb", "/é", "/a.b/..c", "/%25"])(
-    "accepts the path %s",
-    (path) => {
-      expect(isValidPath(path)).toBe(true);
-    },
-  );
+  it.each([
+    "/",
+    "/a",
+    "/a/b/",
+    "/a%20b",
+    "/%C3%A9",
+    "/a%2Fb",
+    "/a%2f",
+    "/é",
+    "/a.b/..c",
+    "/%25",
+    "/%2561",
+    "/a%40b;c%3B",
+  ])("accepts the path %s", (path) => {
+    expect(isValidPath(path)).toBe(true);
+  });
 
   it.each([
     "//",
@@ -25,12 +35,45 @@ describe("isValidPath", () => {
     "/..%2f..%2fetc/passwd",
     "/%2e%2e/a",
     "/a/%2e",
+    "/%61dmin",
+    "/%41dmin",
+    "/a%2db",
+    "/a%5Fb",
+    "/a%7E",
+    "/robots%2Etxt",
+    "/%30",
+    "/dl/%2fetc%2fpasswd",
+    "/%2Fetc/passwd",
+    "/dl/a/%2fb",
+    "/%5c",
   ])("refuses the path %s", (path) => {
     expect(isValidPath(path)).toBe(false);
   });
 
   it("never throws, for any path", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (path) => typeof isValidPath(`/${path}`) === "boolean"));
+  });
+});
+
+describe("hasNeedlessEncoding", () => {
+  it("finds every encoded letter, digit, -, ., _ and ~, in both cases of hexadecimal digits, and no other character", () => {
+    for (let code = 0; code < 256; code++) {
+      const isUnreserved = /[A-Za-z0-9\-._~]/.test(String.fromCharCode(code));
+      const digits = code.toString(16).padStart(2, "0");
+      for (const hex of [digits, digits.toUpperCase()]) {
+        expect([hex, hasNeedlessEncoding(`/a%${hex}b`)]).toEqual([hex, isUnreserved]);
+      }
+    }
+  });
+
+  it("finds nothing in what encodeURIComponent and the URL parser write", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        expect(hasNeedlessEncoding(encodeURIComponent(text))).toBe(false);
+        const { pathname } = new URL(`http://shop.example/${text.replaceAll("%", "%25")}`);
+        expect(hasNeedlessEncoding(pathname)).toBe(false);
+      }),
+    );
   });
 });
 
@@ -81,5 +124,19 @@ describe("pathBelowBase", () => {
     ["/", "/app", null],
   ])("for the path %s and the base %j returns %j", (path, base, expected) => {
     expect(pathBelowBase(path, base)).toBe(expected);
+  });
+});
+
+describe("isCallPath", () => {
+  it.each([
+    ["/__web/rpc/add", "", true],
+    ["/__web/rpc", "", false],
+    ["/files/__web/rpc/add", "", false],
+    ["/app/__web/rpc/add", "/app", true],
+    ["/__web/rpc/add", "/app", false],
+    ["/app/__web/rpc/add", null, true],
+    ["/app", null, false],
+  ])("for the path %s and the base %j returns %j", (path, base, expected) => {
+    expect(isCallPath(path, base)).toBe(expected);
   });
 });

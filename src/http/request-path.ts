@@ -1,3 +1,5 @@
+import { FORM_PREFIX, RPC_PREFIX } from "../protocol/index.ts";
+
 /**
  * Returns whether a path can be routed. Invalid paths are:
  *
@@ -5,7 +7,9 @@
  * - a control character, such as NUL, that some systems treat as the end of a path;
  * - a backslash, which some systems treat as a slash;
  * - a percent-encoded `.` or `..` segment, which could lead outside a directory (path traversal);
- * - `//`, which would name another host at the start of a redirect's `Location`.
+ * - `//`, which would name another host at the start of a redirect's `Location`;
+ * - a segment that begins with a percent-encoded slash: its parameter would be an absolute path, like that of `//`;
+ * - a percent-encoded character that needs no encoding, see {@link hasNeedlessEncoding}.
  *
  * When unsure, the path is refused.
  *
@@ -15,6 +19,7 @@
 export function isValidPath(pathname: string): boolean {
   if (pathname.includes("//")) return false;
   if (!pathname.includes("%") && !pathname.includes("\\")) return true;
+  if (hasNeedlessEncoding(pathname) || /\/%2f/i.test(pathname)) return false;
   let decoded: string;
   try {
     decoded = decodeURIComponent(pathname);
@@ -23,6 +28,19 @@ export function isValidPath(pathname: string): boolean {
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
   return !/[\u0000-\u001f\u007f\\]/.test(decoded) && !/(^|\/)\.\.?(\/|$)/.test(decoded);
+}
+
+/**
+ * Returns whether a path contains a percent-encoded letter, digit, `-`, `.`, `_` or `~`.
+ *
+ * `/%61dmin` and `/admin` name the same page to a server that decodes them, and different pages to a proxy or a guard
+ * that compares texts: its rule for `/admin` would be bypassed. No browser and no client library encodes these characters.
+ *
+ * @see docs/protocol.md 2.2
+ * @see RFC 3986, section 2.3: "should not be created by URI producers"
+ */
+export function hasNeedlessEncoding(pathname: string): boolean {
+  return /%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/i.test(pathname);
 }
 
 /**
@@ -47,4 +65,18 @@ export function pathBelowBase(pathname: string, base: string): string | null {
   if (base === "") return pathname;
   if (pathname === base) return "/";
   return pathname.startsWith(`${base}/`) ? pathname.slice(base.length) : null;
+}
+
+/**
+ * Returns whether a path is that of a call, or of a form that a script sends: below `/__web/rpc/` or `/__web/form/` of the
+ * application's base.
+ *
+ * @param pathname the path without the query
+ * @param base the application's base path; `null` if it is not known, which recognises calls below any base
+ * @see docs/protocol.md 2.1
+ */
+export function isCallPath(pathname: string, base: string | null): boolean {
+  if (base === null) return pathname.includes(RPC_PREFIX) || pathname.includes(FORM_PREFIX);
+  const path = pathBelowBase(pathname, base);
+  return path !== null && (path.startsWith(RPC_PREFIX) || path.startsWith(FORM_PREFIX));
 }

@@ -8,18 +8,29 @@ export function hasDeclaredLength(headers: Headers): boolean {
   return /^\d+$/.test(headers.get("content-length") ?? "");
 }
 
-/** Reads the body of a Fetch `Request` as text; resolves with `null` as soon as it is over the limit. */
-export async function readRequestText(request: Request, maxBytes: number): Promise<string | null> {
+/** Called with the size of each part of a body of unknown length. It throws to stop reading. */
+export type ByteCounter = (bytes: number) => void;
+
+/**
+ * Reads the body of a Fetch `Request` as text.
+ *
+ * If `count` throws, the body is left as it is. Cancelling it makes Bun reset the connection before the response is sent,
+ * and Deno discard the rest without a limit.
+ */
+export async function readRequestText(request: Request, count: ByteCounter): Promise<string> {
   // The HTTP parser enforces the declared length of a body, which was checked before.
   if (hasDeclaredLength(request.headers)) return request.text();
   if (!request.body) return "";
   const decoder = new TextDecoder();
+  const reader = request.body.getReader();
   let text = "";
-  let size = 0;
-  for await (const chunk of request.body) {
-    size += chunk.byteLength;
-    if (size > maxBytes) return null;
-    text += decoder.decode(chunk, { stream: true });
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      count(next.value.byteLength);
+      text += decoder.decode(next.value, { stream: true });
+    }
+  } finally {
+    reader.releaseLock();
   }
   return text + decoder.decode();
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cookieHeaderOf, requestContext } from "#test/request-context";
+import { cookieHeaderOf, requestContext, testConfig } from "#test/request-context";
 import { runInContext } from "./context-storage.ts";
 import { FetchInboundRequest } from "./inbound-request.ts";
 import { request } from "./request.ts";
@@ -65,6 +65,15 @@ describe("request.set_cookie", () => {
     expect(setCookieHeaders(() => request.set_cookie("a", "", { max_age: 0 }))).toEqual([
       "a=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax",
     ]);
+  });
+
+  it.each([
+    ["1", "a=b; Path=/; HttpOnly; Secure; SameSite=Lax"],
+    ["0", "a=b; Path=/; HttpOnly; SameSite=Lax"],
+  ])("with WEB_COOKIE_SECURE=%s writes %s", (WEB_COOKIE_SECURE, expected) => {
+    const context = requestContext(undefined, testConfig({ WEB_COOKIE_SECURE }));
+    runInContext(context, () => request.set_cookie("a", "b"));
+    expect([...context.setCookieHeaders]).toEqual([expected]);
   });
 
   it("encodes any text so that the next request reads the same text", () => {

@@ -31,6 +31,13 @@ export const request = {
   get cookies(): StringRecord {
     return requireContext("request.cookies").cookies;
   },
+  /**
+   * The address of the client: that of the connection or, behind trusted proxies, the one that they have added. Empty if
+   * the host does not pass it.
+   */
+  get address(): string {
+    return requireContext("request.address").address;
+  },
   /** The request id. The response carries it as `X-Request-Id`. */
   get id(): string {
     return requireContext("request.id").id;

@@ -3,7 +3,7 @@ import { compiledPage, compiledRoute, createTestApp } from "#test/compiled-app";
 import { createSecurityHeaders, type SecurityOptions } from "./security-headers.ts";
 import { checkSecurityOptions } from "./security-options.ts";
 
-const environment = { development: false, secure: false };
+const environment = { buildTool: null, secure: false };
 const headersOf = (...options: SecurityOptions[]) => Object.fromEntries(createSecurityHeaders(environment, ...options));
 const policyOf = (...options: SecurityOptions[]) => headersOf(...options)["content-security-policy"];
 
@@ -23,21 +23,21 @@ describe("the security headers", () => {
   });
 
   it("require HTTPS (HSTS) if clients connect over it", () => {
-    const headers = Object.fromEntries(createSecurityHeaders({ development: false, secure: true }));
+    const headers = Object.fromEntries(createSecurityHeaders({ buildTool: null, secure: true }));
     expect(headers["strict-transport-security"]).toBe("max-age=31536000");
   });
 
-  it("allow the styles and the worker of the build tool in development, in addition to the options", () => {
+  it("allow the elements of the build tool in development by a nonce, also with a policy of the application", () => {
+    const buildTool = { nonce: "abc", reportPath: "/reports" };
     const development = (...options: SecurityOptions[]) =>
-      Object.fromEntries(createSecurityHeaders({ development: true, secure: false }, ...options))[
-        "content-security-policy"
-      ];
-    expect(development()).toContain("style-src 'self' 'unsafe-inline';");
-    expect(development()).toMatch(/; worker-src 'self' blob:$/);
-    expect(development({ policy: { "style-src": "https://fonts.example" } })).toContain(
-      "style-src https://fonts.example 'unsafe-inline';",
+      Object.fromEntries(createSecurityHeaders({ buildTool, secure: false }, ...options))["content-security-policy"];
+    expect(development()).toBe(
+      `${policyOf()}; script-src-elem 'self' 'nonce-abc'; style-src-elem 'self' 'nonce-abc'; report-uri /reports`,
     );
-    expect(development({ policy: { "style-src": null } })).not.toContain("style-src ");
+    expect(development({ headers: { "Content-Security-Policy": "style-src a.example" } })).toBe(
+      "style-src a.example; style-src-elem a.example 'nonce-abc'; report-uri /reports",
+    );
+    expect(development({ headers: { "content-security-policy": null } })).toBeUndefined();
   });
 
   it("change one directive at a time, and the page's option takes precedence over the application's", () => {

@@ -1,3 +1,5 @@
+import { type BuildToolAccess, developmentPolicy } from "./development-policy.ts";
+
 /**
  * The default content security policy. It allows no inline script anywhere. It allows inline `style` attributes, so that
  * `style={…}` works in JSX, but no `<style>` elements.
@@ -46,8 +48,8 @@ export type SecurityHeaders = readonly (readonly [string, string])[];
 
 /** The conditions of the default security headers. */
 export interface SecurityEnvironment {
-  /** Whether this is the development server. */
-  readonly development: boolean;
+  /** What the build tool needs in a page of the development server; `null` in any other server. */
+  readonly buildTool: BuildToolAccess | null;
   /** Whether clients connect over HTTPS: `WEB_COOKIE_SECURE=1`. */
   readonly secure: boolean;
 }
@@ -59,7 +61,7 @@ export interface SecurityEnvironment {
  * @see docs/protocol.md 2.5
  */
 export function createSecurityHeaders(
-  { development, secure }: SecurityEnvironment,
+  { buildTool, secure }: SecurityEnvironment,
   ...options: readonly SecurityOptions[]
 ): SecurityHeaders {
   const directives = new Map<string, string | null>(DEFAULT_POLICY);
@@ -69,8 +71,9 @@ export function createSecurityHeaders(
     for (const [name, value] of Object.entries(policy)) directives.set(name, value);
     for (const [name, value] of Object.entries(changes)) headers.set(name.toLowerCase(), value);
   }
-  if (development) allowBuildTool(directives);
   const all = new Map<string, string | null>([[POLICY_HEADER, formatPolicy(directives)], ...headers]);
+  const policy = all.get(POLICY_HEADER);
+  if (buildTool && policy) all.set(POLICY_HEADER, developmentPolicy(policy, buildTool));
   return [...all].filter((header): header is [string, string] => header[1] !== null);
 }
 
@@ -78,14 +81,4 @@ export function createSecurityHeaders(
 function formatPolicy(directives: ReadonlyMap<string, string | null>): string | null {
   const present = [...directives].filter(([, sources]) => sources !== null);
   return present.map((directive) => directive.join(" ").trim()).join("; ") || null;
-}
-
-/**
- * Allows what Vite does in a page during development: hot reload inserts the style sheets of CSS modules as `<style>`
- * elements, and polls the server from a worker that it creates from a blob.
- */
-function allowBuildTool(directives: Map<string, string | null>): void {
-  const styles = directives.get("style-src");
-  if (styles) directives.set("style-src", `${styles} 'unsafe-inline'`);
-  directives.set("worker-src", `${directives.get("worker-src") ?? "'self'"} blob:`);
 }

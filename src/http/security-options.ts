@@ -1,4 +1,4 @@
-import { CSRF_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
+import { CSRF_HEADER, REDIRECT_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
 import type { SecurityOptions } from "./security-headers.ts";
 
 /** The headers that no option may set: those that frame a response, and those that tsweb sets for each response. */
@@ -15,6 +15,7 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   TRACEPARENT_HEADER,
   "upgrade",
   CSRF_HEADER,
+  REDIRECT_HEADER,
   REQUEST_ID_HEADER,
 ]);
 
@@ -40,7 +41,13 @@ function checkDirective(name: string, value: unknown, owner: string): void {
   );
 }
 
-function checkHeader(name: string, value: unknown, owner: string): void {
+/**
+ * Checks one header: its name, and its value, which is `null` to remove it.
+ *
+ * @param owner the call that sets it, for the message: `new App`
+ * @throws Error for a reserved name, and for an invalid name or value
+ */
+export function checkHeader(name: string, value: unknown, owner: string): void {
   const isValid = /^[A-Za-z0-9-]+$/.test(name) && (value === null || matches(value, /^[\x20-\x7e\t]+$/));
   if (!isValid) {
     throw new Error(

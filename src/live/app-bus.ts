@@ -1,21 +1,20 @@
-import type { Logger } from "../logging/index.ts";
-import { type Bus, openBus } from "./bus/index.ts";
+import { type Bus, type BusSource, openBus, redisOf, startBus } from "./bus/index.ts";
 
-/** The settings with which an application's bus is opened, unless `realtime.use_bus` has installed one. */
-export interface BusSource {
-  /** The value of `WEB_BUS_URL`; `undefined`: messages stay in memory. */
-  readonly busUrl: string | undefined;
-  readonly log: Logger;
+/** The options of an {@link AppBus}. */
+export interface AppBusOptions extends BusSource {
+  /** Fingerprints of the application's secrets, current one first; empty without an application. */
+  readonly fingerprints: readonly string[];
 }
 
 /** The bus of one application. It is opened on first use. */
 export class AppBus {
-  readonly #source: BusSource;
+  readonly #options: AppBusOptions;
   #bus: Bus | null = null;
   #delegate: AppBus | null = null;
+  #isClosed = false;
 
-  constructor(source: BusSource) {
-    this.#source = source;
+  constructor(options: AppBusOptions) {
+    this.#options = options;
   }
 
   /** The bus in use; `null` before the first use and after {@link release}. */
@@ -23,16 +22,49 @@ export class AppBus {
     return this.#bus;
   }
 
-  /** Returns the bus, and opens it on first use. Nothing is connected before its first operation. */
+  /** The Redis of the bus; `undefined` if the bus is none in Redis. Does not open the bus. */
+  get redis(): ReturnType<typeof redisOf> {
+    if (this.#delegate) return this.#delegate.redis;
+    return redisOf(this.#bus, this.#options);
+  }
+
+  /**
+   * Returns the bus, and opens it on first use. Nothing is connected before its first operation.
+   *
+   * @throws Error after {@link close}: a request that has outlived its application must not open another connection,
+   *   which nothing would close
+   */
   open(): Bus {
     if (this.#delegate) return this.#delegate.open();
-    this.#bus ??= openBus(this.#source.busUrl, this.#source.log);
-    return this.#bus;
+    if (this.#isClosed) {
+      throw new Error(
+        "The application is closed: app.close() was called while a request or a timer still used live updates. " +
+          "Await them before you close the application.",
+      );
+    }
+    const bus = this.#bus ?? openBus(this.#options);
+    if (bus !== this.#bus) this.set(bus);
+    return bus;
+  }
+
+  /**
+   * Checks the bus, unless it is in memory, for up to one second.
+   *
+   * @throws ConfigError if it cannot be used, for example because another application uses its namespace
+   */
+  async start(): Promise<void> {
+    if (this.#delegate) return this.#delegate.start();
+    if (!this.#bus && this.#options.busUrl === undefined) return;
+    const bus = this.open();
+    if (bus.identify) await startBus(bus, { log: this.#options.log, isInUse: () => this.#bus === bus });
   }
 
   /** Uses this bus from now on. The caller closes the previous one. */
   set(bus: Bus): void {
+    const { fingerprints } = this.#options;
+    if (fingerprints.length > 0) bus.identify?.(fingerprints);
     this.#bus = bus;
+    this.#isClosed = false;
   }
 
   /** Stops using the bus, and returns it for the caller to close; `null` if there is none. */
@@ -40,6 +72,12 @@ export class AppBus {
     const bus = this.#bus;
     this.#bus = null;
     return bus;
+  }
+
+  /** Stops using the bus, as {@link release}, and opens none again. */
+  close(): Bus | null {
+    this.#isClosed = true;
+    return this.release();
   }
 
   /**

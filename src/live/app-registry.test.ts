@@ -4,7 +4,7 @@ import { createFaultyBus } from "#test/faulty-bus";
 import { issueFeed, liveFunctions, poll } from "#test/live-client";
 import type { App } from "../app.ts";
 import { memory } from "./bus/index.ts";
-import { createRealtime, publish } from "./index.ts";
+import { channel, createRealtime, publish } from "./index.ts";
 
 const realtime = createRealtime({ isBuilt: false });
 
@@ -97,10 +97,38 @@ describe("publish outside a request", () => {
     expect(await messagesOf(app, feed)).toEqual([1]);
   });
 
-  it("resolves without an application, before the first and after the last", async () => {
-    await publish("room", 1);
+  it("resolves before the first application, and throws after the last one was closed", async () => {
+    vi.resetModules();
+    const fresh = await import("./index.ts"); // other tests have opened and closed applications
+    await fresh.publish("room", 1);
     await openApp().close();
-    await publish("room", 2);
+    await expect(publish("room", 2)).rejects.toThrow("The application is closed: app.close() was called while");
+  });
+});
+
+describe("an application that was closed", () => {
+  it("opens no bus for a request that still publishes: publish throws, and so do channel and app.publish", async () => {
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const results: unknown[] = [];
+    const slow = compiledServer("slow", async () => {
+      await released;
+      for (const use of [() => publish("room", 1), () => channel("room")]) {
+        results.push(await use().catch((error: Error) => error.message));
+      }
+    });
+    const app = openApp({ slow });
+    openApp(); // closing the last application is another case
+    const call = callOverHttp(app, "slow");
+    await app.publish("room", 0);
+    await app.close();
+    release();
+    await call;
+    const closed = expect.stringMatching(/^The application is closed: app\.close\(\) was called while a request/);
+    expect(results).toEqual([closed, closed]);
+    await expect(app.publish("room", 2)).rejects.toThrow("The application is closed");
   });
 });
 

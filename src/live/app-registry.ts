@@ -6,13 +6,16 @@
  */
 import { createConsoleLogger } from "../logging/index.ts";
 import { AppBus } from "./app-bus.ts";
-import type { Bus } from "./bus/index.ts";
+import { type Bus, isMemoryBus } from "./bus/index.ts";
 
 /** The bus of each application that is open. */
 const apps = new Set<AppBus>();
 
-/** The bus while no application is open: a bus in memory, or that of the application that was closed last. */
-let fallbackBus = new AppBus({ busUrl: undefined, log: createConsoleLogger() });
+/**
+ * The bus while no application is open: before the first one a bus in memory, then that of the application that was
+ * closed last, which rejects every use.
+ */
+let fallbackBus = new AppBus({ busUrl: undefined, busNamespace: "", log: createConsoleLogger(), fingerprints: [] });
 
 let installedBus: Bus | null = null;
 
@@ -32,7 +35,7 @@ export function addApp(app: AppBus): void {
 /** Removes an application, and closes its bus unless another application uses the same. A second call has no effect. */
 export async function removeApp(app: AppBus): Promise<void> {
   if (!apps.delete(app)) return;
-  const bus = app.release();
+  const bus = app.close();
   if (apps.size === 0) fallbackBus = app;
   if (bus === null || [...apps].some(({ current }) => current === bus)) return;
   if (bus === installedBus) installedBus = null;
@@ -85,4 +88,9 @@ function replaceEarlierApps(app: AppBus): void {
     apps.delete(earlier);
     earlier.delegateTo(app);
   }
+}
+
+/** Returns whether `realtime.use_bus` has installed a bus that processes share: any but one in memory. */
+export function hasSharedBus(): boolean {
+  return installedBus !== null && !isMemoryBus(installedBus);
 }

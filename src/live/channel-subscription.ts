@@ -1,8 +1,10 @@
-import type { Bus, Message, Notification, Position } from "./bus/index.ts";
+import { runOutsideRequests } from "../http/index.ts";
+import type { Bus, Entry } from "./bus/index.ts";
 import { MessageBuffer } from "./message-buffer.ts";
+import { writeLimit } from "./write-limit.ts";
 
-/** The maximum number of messages of one read of the bus. */
-export const READ_LIMIT = 256;
+/** How much one read of the bus returns. */
+const READ_LIMIT = writeLimit(1);
 
 /** Receives the messages of a channel: a connection. */
 export interface Subscriber {
@@ -10,17 +12,18 @@ export interface Subscriber {
   notify(): void;
 }
 
-/** Observes a subscription: the hub. */
-export interface SubscriptionObserver {
-  /** Called when there is something new for the subscribers. */
-  channelChanged(subscription: ChannelSubscription): void;
+/** The options of a {@link ChannelSubscription}. */
+export interface ChannelSubscriptionOptions {
+  readonly bus: Bus;
   /** Called when an operation of the bus failed. It will be retried. */
-  busFailed(error: unknown): void;
+  readonly onBusFailure: (error: unknown) => void;
 }
 
 /**
- * The subscription of this process to one channel: one `watch` of the bus for any number of subscribers, and a buffer
- * of recent messages. While the bus is unreachable the subscription is unchanged, and it catches up afterwards.
+ * The subscription of this process to one channel: one `watch` of the bus for any number of subscribers. It decides which
+ * entries continue the messages that it has, and reads the bus otherwise; it buffers recent messages, and notifies its
+ * subscribers once for all messages of one turn of the event loop. While the bus is unreachable the subscription is
+ * unchanged, and it catches up afterwards.
  */
 export class ChannelSubscription {
   readonly channel: string;
@@ -28,21 +31,21 @@ export class ChannelSubscription {
   /** Since when there are no subscribers, by `performance.now`; `null` while there are. */
   idleSinceMs: number | null = null;
 
-  readonly #bus: Bus;
-  readonly #observer: SubscriptionObserver;
+  readonly #options: ChannelSubscriptionOptions;
   #buffer: MessageBuffer | null = null;
   #unwatch: (() => void) | null = null;
   #isClosed = false;
   #isReading = false;
   /** Whether the bus may have messages after those that are being read. */
   #isStale = false;
+  /** Whether the subscribers will be notified. */
+  #isFanOutScheduled = false;
   /** The start in progress. */
   #starting: Promise<void> | null = null;
 
-  constructor(channel: string, bus: Bus, observer: SubscriptionObserver) {
+  constructor(channel: string, options: ChannelSubscriptionOptions) {
     this.channel = channel;
-    this.#bus = bus;
-    this.#observer = observer;
+    this.#options = options;
   }
 
   /** The recent messages; `null` until the bus has returned the channel's position. */
@@ -68,21 +71,22 @@ export class ChannelSubscription {
   }
 
   async #ensureStarted(): Promise<void> {
+    const { bus, onBusFailure } = this.#options;
     try {
       if (!this.#unwatch) {
-        const unwatch = await this.#bus.watch(this.channel, (notification) => this.#onNotification(notification));
+        const unwatch = await bus.watch(this.channel, this.#receive);
         if (this.#isClosed) return unwatch();
         this.#unwatch = unwatch;
       }
       if (!this.#buffer) {
-        const [end] = await this.#bus.position([this.channel]);
+        const [end] = await bus.position([this.channel]);
         if (end === undefined) throw new Error(`The bus returned no position of ${this.channel}.`);
         this.#buffer ??= new MessageBuffer(this.channel, end);
-        this.#observer.channelChanged(this);
+        this.#scheduleFanOut();
         if (this.#isStale) void this.catchUp();
       }
     } catch (error) {
-      if (!this.#isClosed) this.#observer.busFailed(error);
+      if (!this.#isClosed) onBusFailure(error);
     }
   }
 
@@ -100,7 +104,7 @@ export class ChannelSubscription {
       }
     } catch (error) {
       this.#isStale = true;
-      if (!this.#isClosed) this.#observer.busFailed(error);
+      if (!this.#isClosed) this.#options.onBusFailure(error);
     } finally {
       this.#isReading = false;
     }
@@ -113,34 +117,33 @@ export class ChannelSubscription {
 
   async #readNew(buffer: MessageBuffer): Promise<void> {
     for (let more = true; more && !this.#isClosed; ) {
-      const result = await this.#bus.read(this.channel, buffer.end, READ_LIMIT);
+      const result = await this.#options.bus.read(this.channel, buffer.end, READ_LIMIT);
       if (result.gap) buffer.reset(result.end);
       else buffer.append(result.messages, result.end);
-      if (result.gap || result.messages.length > 0) this.#observer.channelChanged(this);
+      if (result.gap || result.messages.length > 0) this.#scheduleFanOut();
       more = result.more;
     }
   }
 
-  #onNotification(notification?: Notification): void {
+  readonly #receive = (entry?: Entry): void => {
     if (this.#isClosed) return;
     const buffer = this.#buffer;
-    // During a read, its result may contain the same messages.
-    const messages = buffer && notification && !this.#isReading ? newMessages(notification, buffer.end) : null;
-    const last = messages?.at(-1);
-    if (!buffer || !messages || !last) return void this.catchUp();
-    buffer.append(messages, last.position);
-    this.#observer.channelChanged(this);
-  }
-}
+    // During a read, its result may contain the same message. If one is due, messages may be missing.
+    if (!entry || !buffer || this.#isReading || this.#isStale || !buffer.isContinuedBy(entry))
+      return void this.catchUp();
+    buffer.append([entry], entry.position);
+    this.#scheduleFanOut();
+  };
 
-/**
- * Returns the messages of a notification that come after a position; `null` if messages between the position and the
- * notification may be missing. Positions of different lengths are not compared here: the bus is read instead.
- */
-function newMessages({ after, messages }: Notification, end: Position): readonly Message[] | null {
-  if (after === end) return messages;
-  const isComparable = [after, ...messages.map(({ position }) => position)].every(
-    ({ length }) => length === end.length,
-  );
-  return isComparable && after < end ? messages.filter(({ position }) => position > end) : null;
+  #scheduleFanOut(): void {
+    if (this.#isFanOutScheduled) return;
+    this.#isFanOutScheduled = true;
+    // Outside requests: writing to event streams is not part of the request that published the message.
+    runOutsideRequests(() => setImmediate(() => this.#fanOut()));
+  }
+
+  #fanOut(): void {
+    this.#isFanOutScheduled = false;
+    for (const subscriber of this.subscribers) subscriber.notify();
+  }
 }

@@ -3,17 +3,27 @@ import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app"
 import { createFaultyBus, type FaultyBus } from "#test/faulty-bus";
 import { issueFeed, liveFunctions, poll } from "#test/live-client";
 import type { App } from "../app.ts";
-import { channel, createRealtime, publish } from "./index.ts";
+import { type ChannelOptions, channel, createRealtime, publish } from "./index.ts";
 
 const load = vi.fn<() => Promise<string[]>>();
 const loadRoom = compiledServer("load_room", () => channel<string, string[]>("a", load));
+const loadBriefly = compiledServer("load_briefly", () => channel<string, string[]>("a", load, { ttl: 60 }));
+/** Returns the error of `channel` with these options. */
+const tryOptions = compiledServer(
+  "try_options",
+  (options: ChannelOptions) => channel("a", options).then(() => "no error", String),
+  { params: { options: "any" } },
+);
 
 let bus: FaultyBus;
 let app: App;
 beforeEach(() => {
   bus = createFaultyBus();
   createRealtime({ isBuilt: false }).use_bus(bus);
-  app = createTestApp({ ...liveFunctions, load_room: loadRoom }, { rate: false });
+  app = createTestApp(
+    { ...liveFunctions, load_room: loadRoom, load_briefly: loadBriefly, try_options: tryOptions },
+    { rate: false },
+  );
   vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
 afterEach(async () => {
@@ -46,6 +56,48 @@ describe("channel", () => {
 
   it.each(["", "x".repeat(129), "a\nb"])("rejects the name %j", async (name) => {
     await expect(issueFeed(app, name)).rejects.toThrow(/^channel: the name of a channel must/);
+  });
+
+  it.each([1, 3_600, 86_400])("issues a feed that is valid for %i seconds, the option ttl", async (ttl) => {
+    vi.useFakeTimers({ toFake: ["Date"], now: 1_780_000_000_000 });
+    try {
+      const feed = await issueFeed(app, "a", {}, { ttl });
+      vi.setSystemTime(Date.now() + (ttl - 1) * 1000);
+      expect((await poll(app, [feed])).gaps).toEqual([]);
+      vi.setSystemTime(Date.now() + 1000);
+      expect((await poll(app, [feed])).gaps).toEqual([["a", "expired"]]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("issues a feed with the option ttl after load, too", async () => {
+    load.mockResolvedValue(["row"]);
+    vi.useFakeTimers({ toFake: ["Date"] });
+    try {
+      const [feed] = (await (await callOverHttp(app, "load_briefly")).json()).result;
+      expect((await poll(app, [feed])).gaps).toEqual([]);
+      vi.setSystemTime(Date.now() + 60_000);
+      expect((await poll(app, [feed])).gaps).toEqual([["a", "expired"]]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it.each([
+    [{ ttl: 0 }, "RangeError: channel: the option ttl is 0. Pass whole seconds from 1 to 86400 (24 hours)."],
+    [{ ttl: -1 }, /^RangeError: .* is -1\. Pass whole seconds/],
+    [{ ttl: 1.5 }, /^RangeError: .* is 1\.5\. Pass whole seconds/],
+    [{ ttl: 86_401 }, /^RangeError: .* is 86401\. Pass whole seconds/],
+    [{ ttl: "60" }, "TypeError: channel: the option ttl is of type string. Pass a number of seconds: { ttl: 3600 }."],
+    [{ ttl: null }, /^TypeError: .* is of type object\. Pass a number/],
+    [{ tll: 60 }, "TypeError: Unknown option tll in channel(). Valid options: ttl."],
+    [60, "TypeError: The options of channel() must be an object, for example {}. Received: number."],
+  ])("rejects the options %j", async (options, message) => {
+    const response = await callOverHttp(app, "try_options", { options });
+    expect((await response.json()).result).toEqual(
+      typeof message === "string" ? message : expect.stringMatching(message),
+    );
   });
 
   it("fails after 2 s when the bus does not respond, while other requests are served", async () => {

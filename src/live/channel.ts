@@ -1,5 +1,6 @@
+import { rejectUnknownOptions } from "../config/index.ts";
 import { requireContext } from "../http/index.ts";
-import type { Feed } from "../protocol/index.ts";
+import type { Feed, FeedMessage, MessageByName } from "../protocol/index.ts";
 import { keysFor, sessionId } from "../session/index.ts";
 import type { Position } from "./bus/index.ts";
 import { checkChannelName } from "./channel-name.ts";
@@ -9,37 +10,72 @@ import { signFeed } from "./feed.ts";
 /** How long `channel` waits for the bus, so that an unreachable bus does not delay pages for longer. */
 const POSITION_TIMEOUT_MS = 2_000;
 
+/** The lifetime of a feed, in seconds: 24 hours. @see docs/protocol.md 10.2 */
+export const MAX_TTL_SECONDS = 24 * 60 * 60;
+
+/** The options of {@link channel}. */
+export interface ChannelOptions {
+  /** How long the feed is valid, in whole seconds from 1 to 86,400, the default. */
+  readonly ttl?: number;
+}
+
+const CHANNEL_OPTIONS: Readonly<Record<keyof ChannelOptions, true>> = { ttl: true };
+
 /**
  * Resolves with a feed: a token that allows its holder to subscribe to the channel for 24 hours, from the current
- * position on. A feed that is issued to a signed-in user is valid for that sign-in only, until it ends.
+ * position on. A feed that is issued to a signed-in user is valid for requests with the cookie of that sign-in only.
  *
  * Call it **before** you load what the page shows: a message that is published in between is then in the loaded data,
  * in the feed or in both. If `load` is passed, it is called after the feed was issued.
  *
- * The type of the messages cannot be inferred: pass it as `channel<Message>(name)`, or leave it to the view's
- * `feed: Feed<Message>`, which accepts the result.
+ * The type of the messages is the one that `Channels` declares for the name. For an undeclared name, pass it as
+ * `channel<Message>(name)`, or leave it to the view's `feed: Feed<Message>`, which accepts the result.
  *
  * @param name 1 to 128 bytes, no control characters. Any holder of the feed can subscribe: call `session.require()`
  *   before, if access is restricted.
  * @param load loads the data that the page shows. The result is then `[feed, data]`.
- * @throws TypeError for an invalid name
+ * @param options `ttl`: how long the feed is valid, in seconds. Permissions are checked when the feed is issued, so a
+ *   shorter time ends the delivery to a user who has lost them earlier.
+ * @throws TypeError for an invalid name, an unknown option, or a `ttl` that is not a number
+ * @throws RangeError for a `ttl` that is not a whole number from 1 to 86,400
  * @throws Error outside a request, or when the bus does not respond within 2 seconds
  * @see docs/protocol.md 10.2
  * @example const [feed, messages] = await channel("room:1", () => db.messages("room:1"));
  */
-export function channel<T = never>(name: string): Promise<Feed<T>>;
+export function channel<T = MessageByName, Name extends string = string>(
+  name: Name,
+  options?: ChannelOptions,
+): Promise<Feed<FeedMessage<T, Name>>>;
 /** Resolves with a feed and the result of `load`, which is called after the feed was issued. */
-export function channel<T = never, R = unknown>(
-  name: string,
+export function channel<T = MessageByName, R = unknown, Name extends string = string>(
+  name: Name,
   load: () => R | Promise<R>,
-): Promise<[feed: Feed<T>, loaded: R]>;
-export async function channel<T>(name: string, load?: () => unknown): Promise<Feed<T> | [Feed<T>, unknown]> {
+  options?: ChannelOptions,
+): Promise<[feed: Feed<FeedMessage<T, Name>>, loaded: R]>;
+export async function channel(
+  name: string,
+  load?: (() => unknown) | ChannelOptions,
+  options?: ChannelOptions,
+): Promise<Feed | [Feed, unknown]> {
   const context = requireContext("channel()");
   checkChannelName(name, "channel");
+  const ttl = readTtl(typeof load === "function" ? options : load);
   const position = await currentPosition(name);
-  const payload = { channel: name, position, sid: sessionId(context), issuedAt: Date.now() / 1000 };
-  const feed = signFeed(payload, keysFor(context.config, "feed")) as Feed<T>; // the brand exists in the type only
-  return load ? [feed, await load()] : feed;
+  const payload = { channel: name, position, sid: sessionId(context), expiresAt: Math.floor(Date.now() / 1000) + ttl };
+  const feed = signFeed(payload, keysFor(context.config, "feed")) as Feed; // the brand exists in the type only
+  return typeof load === "function" ? [feed, await load()] : feed;
+}
+
+function readTtl(options: unknown = {}): number {
+  rejectUnknownOptions(options, CHANNEL_OPTIONS, "channel()");
+  const { ttl = MAX_TTL_SECONDS }: { readonly ttl?: unknown } = options;
+  if (typeof ttl !== "number") {
+    throw new TypeError(`channel: the option ttl is of type ${typeof ttl}. Pass a number of seconds: { ttl: 3600 }.`);
+  }
+  if (Number.isInteger(ttl) && ttl >= 1 && ttl <= MAX_TTL_SECONDS) return ttl;
+  throw new RangeError(
+    `channel: the option ttl is ${ttl}. Pass whole seconds from 1 to ${MAX_TTL_SECONDS} (24 hours).`,
+  );
 }
 
 async function currentPosition(name: string): Promise<Position> {

@@ -1,77 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createFaultyBus, type FaultyBus } from "#test/faulty-bus";
-import type { BodySink } from "../http/index.ts";
+import { createEventStreams, type EventStreams, expectMessages, FakeClient } from "#test/event-stream-client";
 import { EventStream } from "./event-stream.ts";
 import { FeedReader } from "./feed-reader.ts";
-import { SubscriptionHub } from "./subscription-hub.ts";
 
 const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
-let bus: FaultyBus;
-let hub: SubscriptionHub;
+let streamsOfProcess: EventStreams;
+let bus: EventStreams["bus"];
+let hub: EventStreams["hub"];
+let connect: EventStreams["connect"];
+let publishAll: EventStreams["publishAll"];
 
 beforeEach(() => {
   vi.clearAllMocks();
-  bus = createFaultyBus();
-  hub = new SubscriptionHub(bus, log);
+  streamsOfProcess = createEventStreams(log);
+  ({ bus, hub, connect, publishAll } = streamsOfProcess);
 });
-afterEach(async () => {
-  hub.close();
-  await bus.close();
-});
-
-/** A client: records what it was sent. A test controls whether it reads. */
-class FakeClient implements BodySink {
-  readonly writes: string[] = [];
-  /** Whether it reads everything at once. */
-  isReading = true;
-  state: "open" | "ended" | "destroyed" = "open";
-
-  write(chunk: string | Uint8Array): boolean {
-    expect(this.state).toBe("open");
-    this.writes.push(typeof chunk === "string" ? chunk : new TextDecoder().decode(chunk));
-    return this.isReading;
-  }
-  end() {
-    this.state = "ended";
-  }
-  destroy() {
-    this.state = "destroyed";
-  }
-
-  /** The messages of all channels so far. */
-  get messages(): unknown[] {
-    return [...this.writes.join("").matchAll(/^id: [^\n]*\ndata: [^\n]+\ndata: ([^\n]+)\n\n/gm)].map(([, json = ""]) =>
-      JSON.parse(json),
-    );
-  }
-
-  /** The gaps so far, as `channel reason`. */
-  get gaps(): string[] {
-    return [...this.writes.join("").matchAll(/event: gap\ndata: ([^\n]+)\ndata: (\w+)\n\n/g)].map(
-      ([, channel, reason]) => `${channel} ${reason}`,
-    );
-  }
-
-  get lastId(): string {
-    return [...this.writes.join("").matchAll(/^id: (.*)$/gm)].at(-1)?.[1] ?? "";
-  }
-}
-
-/** Opens an event stream, by default from the current positions. */
-async function connect(channels: readonly string[], positions?: readonly string[]) {
-  const from = positions ?? (await bus.position(channels));
-  const client = new FakeClient();
-  const onClosed = vi.fn();
-  const readers = channels.map((channel, i) => new FeedReader(channel, from[i] ?? ""));
-  const stream = new EventStream(hub, client, { readers, gaps: [], onClosed });
-  return { client, stream, onClosed };
-}
-
-const expectMessages = (client: FakeClient, messages: unknown[]) =>
-  expect.poll(() => client.messages).toEqual(messages);
-const publishAll = async (channel: string, messages: readonly unknown[]) => {
-  for (const message of messages) await bus.publish(channel, JSON.stringify(message));
-};
+afterEach(() => streamsOfProcess.close());
 
 describe("messages of one turn of the event loop", () => {
   it("are sent in one write, without a read of the bus", async () => {
@@ -142,52 +86,6 @@ describe("on a bus whose end moves during each read", () => {
   });
 });
 
-describe("a slow client", () => {
-  it("does not delay other clients, and receives the rest when it reads again", async () => {
-    const slow = await connect(["a"]);
-    const quick = await connect(["a"]);
-    slow.client.isReading = false;
-    await publishAll("a", [1]);
-    await expectMessages(slow.client, [1]);
-    const writes = slow.client.writes.length;
-    await publishAll("a", [2, 3, 4]);
-    await expectMessages(quick.client, [1, 2, 3, 4]);
-    expect(slow.client.writes.length).toBe(writes);
-    slow.client.isReading = true;
-    slow.stream.onDrain();
-    await expectMessages(slow.client, [1, 2, 3, 4]);
-  });
-
-  it("is sent at most 64 KiB at a time, and messages that the buffer has dropped are read from the bus", async () => {
-    const slow = await connect(["a"]);
-    await publishAll("a", ["first"]);
-    await expectMessages(slow.client, ["first"]);
-    slow.client.isReading = false;
-    const messages = Array.from({ length: 100 }, (_, n) => `${n}${"x".repeat(10_000)}`);
-    await publishAll("a", messages); // about 1 MB: more than the buffer keeps
-    for (let writes = 0; slow.client.messages.length <= messages.length; ) {
-      await expect.poll(() => slow.client.writes.length).toBeGreaterThan(writes);
-      writes = slow.client.writes.length;
-      slow.stream.onDrain();
-    }
-    expect(slow.client.messages).toEqual(["first", ...messages]);
-    expect(Math.max(...slow.client.writes.map(({ length }) => length))).toBeLessThan(64 * 1024 + 11_000);
-    expect(bus.readCount).toBeGreaterThan(0);
-  });
-
-  it("is disconnected after it has read nothing for 10 s, and not before", async () => {
-    const { client, stream } = await connect(["a"]);
-    client.isReading = false;
-    await publishAll("a", [1]);
-    await expectMessages(client, [1]);
-    const now = performance.now();
-    stream.tick(now + 9_000);
-    expect(client.state).toBe("open");
-    stream.tick(now + 10_000);
-    expect(client.state).toBe("destroyed");
-  });
-});
-
 describe("an event stream", () => {
   it("sends a ping every 20 s", async () => {
     const { client, stream } = await connect(["a"]);
@@ -234,6 +132,46 @@ describe("an event stream", () => {
     stream.tick(performance.now() + 60_000);
   });
 
+  it("sends the gap expired when a feed expires, no later message of it, and the messages of other feeds", async () => {
+    const names = ["brief", "long"];
+    const positions = await bus.position(names);
+    const now = performance.now();
+    const client = new FakeClient();
+    const readers = names.map(
+      (name, i) => new FeedReader(name, positions[i] ?? "", now + (name === "brief" ? 60_000 : 120_000)),
+    );
+    const stream = new EventStream(hub, client, { readers, gaps: [], onClosed: vi.fn() });
+    await publishAll("brief", [1]);
+    await expectMessages(client, [1]);
+    stream.tick(now + 59_000);
+    expect(client.gaps).toEqual([]);
+    stream.tick(now + 60_000);
+    expect(client.gaps).toEqual(["brief expired"]);
+    expect(client.lastId).toMatch(/^-,./);
+    await publishAll("brief", [2]);
+    await publishAll("long", [3]);
+    await expectMessages(client, [1, 3]);
+    stream.tick(now + 61_000);
+    expect(client.gaps).toEqual(["brief expired"]);
+    stream.onClose();
+  });
+
+  it("sends nothing of a feed that expires while the bus is read for it, except the gap", async () => {
+    const [from = ""] = await bus.position(["a"]);
+    await publishAll("a", [1]);
+    bus.isHanging = true;
+    const client = new FakeClient();
+    const now = performance.now();
+    const readers = [new FeedReader("a", from, now + 60_000)];
+    const stream = new EventStream(hub, client, { readers, gaps: [], onClosed: vi.fn() });
+    stream.tick(now + 60_000);
+    bus.isHanging = false;
+    for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);
+    expect([client.gaps, client.messages]).toEqual([["a expired"], []]);
+    expect(readers[0]?.isEnded).toBe(true);
+    stream.onClose();
+  });
+
   it("ends normally when the process stops", async () => {
     const streams = await Promise.all([connect(["a"]), connect(["b"])]);
     hub.end();
@@ -256,87 +194,6 @@ describe("an event stream", () => {
       expect(seen.length + again.client.messages.length).toBe(12);
       again.stream.onClose();
     }
-  });
-});
-
-describe("when the bus loses its messages", () => {
-  it("each feed gets one gap, and a new stream receives later messages", async () => {
-    const { client } = await connect(["a", "b"]);
-    await publishAll("a", [1]);
-    await expectMessages(client, [1]);
-    bus.loseHistory();
-    await expect.poll(() => [...client.gaps].sort()).toEqual(["a reset", "b reset"]);
-    await publishAll("a", [2]);
-    const again = await connect(["a"]);
-    await publishAll("a", [3]);
-    await expectMessages(again.client, [3]);
-    expect(client.messages).toEqual([1]);
-    expect(client.gaps).toHaveLength(2);
-    expect(client.lastId).toBe("-,-");
-  });
-
-  it("a new stream receives messages of after the gap only", async () => {
-    const { client } = await connect(["a"]);
-    await publishAll("a", [1]);
-    await expectMessages(client, [1]);
-    client.isReading = false;
-    await publishAll("a", [2]);
-    await expectMessages(client, [1, 2]);
-    await publishAll("a", [3, 4]); // not read yet
-    bus.loseHistory();
-    await publishAll("a", [5]);
-    client.isReading = true;
-    const streams = await connect(["a"]);
-    await publishAll("a", [6]);
-    await expectMessages(streams.client, [6]);
-  });
-});
-
-describe("when the bus is unreachable", () => {
-  it("streams stay open, and catch up when it is reachable again", async () => {
-    const { client, stream } = await connect(["a"]);
-    await publishAll("a", [1]);
-    await expectMessages(client, [1]);
-    bus.suppressesNotifications = true;
-    await publishAll("a", [2, 3]);
-    bus.isUnreachable = true;
-    bus.notifyAll();
-    await expect.poll(() => log.warn).toHaveBeenCalledTimes(1);
-    stream.tick(performance.now());
-    expect(client.state).toBe("open");
-    bus.isUnreachable = false;
-    bus.suppressesNotifications = false;
-    bus.notifyAll();
-    await expectMessages(client, [1, 2, 3]);
-    expect(client.gaps).toEqual([]);
-  });
-
-  it("new streams are accepted, and catch up when it is reachable", async () => {
-    const positions = await bus.position(["a"]);
-    await publishAll("a", [1]);
-    bus.isUnreachable = true;
-    const { client } = await connect(["a"], positions);
-    await expect.poll(() => log.warn).toHaveBeenCalled();
-    expect(client.state).toBe("open");
-    bus.isUnreachable = false;
-    await expect.poll(() => client.messages, { timeout: 5_000 }).toEqual([1]);
-    await publishAll("a", [2]);
-    await expectMessages(client, [1, 2]);
-  });
-
-  it("a read that hangs does not repeat messages", async () => {
-    const { client } = await connect(["a"]);
-    await publishAll("a", [1]);
-    await expectMessages(client, [1]);
-    bus.suppressesNotifications = true;
-    await publishAll("a", [2]);
-    bus.suppressesNotifications = false;
-    bus.isHanging = true;
-    bus.notifyAll();
-    const publishing = publishAll("a", [3]);
-    bus.isHanging = false;
-    await publishing;
-    await expectMessages(client, [1, 2, 3]);
   });
 });
 

@@ -1,10 +1,12 @@
 import type { BodyProducer, BodySink } from "../http/index.ts";
 import { GAP_EVENT, type GapReason } from "../protocol/index.ts";
+import type { Message, ReadLimit } from "./bus/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
 import { formatCursor } from "./cursor.ts";
-import type { FeedReader, Gap } from "./feed-reader.ts";
-import { type EncodedMessage, takeChunk } from "./message-buffer.ts";
+import { type FeedReader, type Gap, gapReason } from "./feed-reader.ts";
+import { encodeEvent } from "./message-buffer.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
+import { writeLimit } from "./write-limit.ts";
 
 /** The options of an {@link EventStream}. */
 export interface EventStreamOptions {
@@ -31,7 +33,9 @@ const PING = Buffer.from("event: ping\ndata: 1\n\n");
 
 /**
  * One event stream. It sends the messages of each feed from that feed's position on, and writes no more than the client
- * reads: at most one write is buffered. Further messages stay in the bus and are read from there later.
+ * reads: the bus is read for one feed at a time, only when the last write has been sent, and no more than for one write.
+ * So at most two writes are buffered: that of a read, and one of live messages that came during the read. Further messages
+ * stay in the bus and are read from there later.
  */
 export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   readonly #hub: SubscriptionHub;
@@ -42,8 +46,11 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   #pingedAtMs: number;
   /** Since when the client has not read the last write, by `performance.now`; `null` if more can be written. */
   #blockedSinceMs: number | null = null;
-  /** Resolves the promises of writers that wait until more can be written. */
-  #capacityWaiters: (() => void)[] = [];
+  readonly #limit: ReadLimit;
+  /** The index of the reader whose turn is next. */
+  #turn = 0;
+  /** The reader for which the bus is being read: of no other one at that time, and it takes nothing else meanwhile. */
+  #catchingUp: FeedReader | null = null;
   #isOpen = true;
 
   /** Starts the event stream: subscribes to its channels, and writes gaps and missed messages. */
@@ -53,6 +60,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     this.#sink = sink;
     this.#readers = readers;
     this.#onClosed = onClosed;
+    this.#limit = writeLimit(readers.length);
     this.#endsAtMs = now + randomBetween(LIFETIME_MS);
     this.#pingedAtMs = now - randomBetween([0, PING_MS]); // so that streams opened together are not pinged together
     hub.addConnection(this);
@@ -62,19 +70,16 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     this.notify();
   }
 
-  /** Writes the messages of all feeds, as much as the client reads. */
+  /** Writes the messages of all feeds, as much as the client reads: in turns, so that a busy feed does not delay others. */
   notify(): void {
-    for (const reader of this.#readers) {
-      while (this.#isOpen && this.#blockedSinceMs === null && !reader.isEnded && !reader.isReading) {
-        if (!reader.isLive) void this.#catchUp(reader);
-        else if (!this.#writeNext(reader)) break;
-      }
+    const { length } = this.#readers;
+    for (let idleTurns = 0; idleTurns < length && this.#hasRoom; this.#turn = (this.#turn + 1) % length) {
+      idleTurns = this.#writeNext(this.#readers[this.#turn]) ? 0 : idleTurns + 1;
     }
   }
 
   onDrain(): void {
     this.#blockedSinceMs = null;
-    this.#resumeWriters();
     this.notify();
   }
 
@@ -83,7 +88,6 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     this.#isOpen = false;
     this.#hub.removeConnection(this);
     for (const { channel } of this.#readers) this.#hub.unsubscribe(channel, this);
-    this.#resumeWriters();
     this.#onClosed();
   }
 
@@ -101,6 +105,9 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
       this.#pingedAtMs = nowMs;
       this.#write(PING);
     }
+    for (const reader of this.#readers) {
+      if (!reader.isEnded && nowMs >= reader.expiresAtMs) this.#writeGap(reader, "expired");
+    }
     this.notify(); // retries failed reads of the bus
   }
 
@@ -109,76 +116,64 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     this.onClose(); // nothing may be written after the end
   }
 
+  /** Whether the client has read everything that was written. */
+  get #hasRoom(): boolean {
+    return this.#isOpen && this.#blockedSinceMs === null;
+  }
+
   #write(chunk: string | Uint8Array): void {
     if (!this.#sink.write(chunk) && this.#isOpen) this.#blockedSinceMs = performance.now();
   }
 
-  /** Writes the next messages of a live reader. @returns whether there were any */
-  #writeNext(reader: FeedReader): boolean {
+  /** Writes the next messages of a feed, or starts to read the bus for it. @returns whether messages were written */
+  #writeNext(reader: FeedReader | undefined): boolean {
+    // A reader can become live during its read, whose result then contains the same messages as the buffer.
+    if (!reader || reader.isEnded || reader === this.#catchingUp) return false;
+    if (!reader.isLive) {
+      if (this.#catchingUp === null) void this.#catchUp(reader);
+      return false;
+    }
     if (this.#readers.length === 1) {
       const chunk = reader.takeChunk();
       if (chunk) this.#write(chunk.bytes);
       return chunk !== null;
     }
-    const messages = reader.takeMessages();
-    if (messages.length === 0) return false;
-    this.#write(this.#encodeEvents(reader, messages));
-    return true;
+    const messages = reader.takeMessages(this.#limit);
+    if (messages.length > 0) this.#writeEvents(reader, messages);
+    return messages.length > 0;
   }
 
-  /** Reads the bus for a reader until it is live. A failed read is retried at the next tick. */
+  /** Reads the bus once for a reader that is not live. A failed read is retried at the next tick. */
   async #catchUp(reader: FeedReader): Promise<void> {
-    reader.isReading = true;
+    this.#catchingUp = reader;
+    let canContinue = false;
     try {
-      while (this.#isOpen && !reader.isLive && (await this.#readBus(reader)));
+      canContinue = await this.#readBus(reader);
     } catch (error) {
       this.#hub.busFailed(error);
-      return;
     } finally {
-      reader.isReading = false;
+      this.#catchingUp = null;
+      this.#turn = (this.#readers.indexOf(reader) + 1) % this.#readers.length;
     }
-    if (reader.isLive) this.notify();
+    if (canContinue) this.notify();
   }
 
-  /** @returns whether to read again now */
+  /** @returns whether to continue now, with this feed or others */
   async #readBus(reader: FeedReader): Promise<boolean> {
-    const result = await this.#hub.read(reader.channel, reader.position, reader.limit);
+    const result = await this.#hub.read(reader.channel, reader.position, this.#limit);
     if (!this.#isOpen) return false;
-    const messages = reader.encodeResult(result);
-    if (typeof messages === "string") {
-      this.#writeGap(reader, messages);
-      return false;
+    if (reader.isEnded) return true; // the feed has expired during the read
+    const gap = gapReason(result);
+    if (gap !== null) {
+      this.#writeGap(reader, gap);
+      return true;
     }
-    if (messages.length === 0 && !result.more) return !reader.moveToEnd(result.end) && reader.refreshBuffer();
-    if (!(await this.#writeAll(reader, messages))) return false;
+    if (result.messages.length === 0 && !result.more) return reader.moveToEnd(result.end);
+    // Written even if live messages of other feeds have filled the room since: otherwise a busy feed would prevent this
+    // one from catching up.
+    if (result.messages.length > 0) this.#writeEvents(reader, result.messages);
     reader.moveTo(result.end);
-    if (!result.more) await reader.refreshBuffer();
     return true;
-  }
-
-  /** Writes messages in chunks, each after the client has read the previous one. @returns whether all were written */
-  async #writeAll(reader: FeedReader, messages: readonly EncodedMessage[]): Promise<boolean> {
-    for (let index = 0; index < messages.length; ) {
-      await this.#waitForCapacity();
-      if (!this.#isOpen) return false;
-      const chunk = takeChunk(messages, index);
-      index += chunk.length;
-      const text = this.#encodeEvents(reader, chunk);
-      // After each chunk, because events of the other feeds, written in between, contain this position too.
-      reader.moveTo(chunk.at(-1)?.position ?? reader.position);
-      this.#write(text);
-    }
-    return this.#isOpen;
-  }
-
-  async #waitForCapacity(): Promise<void> {
-    while (this.#isOpen && this.#blockedSinceMs !== null) {
-      await new Promise<void>((resolve) => this.#capacityWaiters.push(resolve));
-    }
-  }
-
-  #resumeWriters(): void {
-    for (const resume of this.#capacityWaiters.splice(0)) resume();
   }
 
   #writeGap(reader: FeedReader, reason: GapReason): void {
@@ -188,18 +183,19 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   }
 
   /**
-   * Encodes messages of one feed. The id of each event is the cursor of all feeds, so that the client can resume after
-   * any event that it has received.
+   * Writes messages of one feed. The id of each event is the cursor of all feeds, so that the client can resume after any
+   * event that it has received.
    */
-  #encodeEvents(reader: FeedReader, messages: readonly EncodedMessage[]): string {
+  #writeEvents(reader: FeedReader, messages: readonly Message[]): void {
     const positions = this.#readers.map(({ position }) => position);
     const index = this.#readers.indexOf(reader);
     let text = "";
-    for (const { position, dataLines } of messages) {
+    for (const { position, data } of messages) {
       positions[index] = position;
-      text += `id: ${formatCursor(positions)}\n${dataLines}`;
+      text += encodeEvent(formatCursor(positions), reader.channel, data);
     }
-    return text;
+    // As bytes, because Node would copy a long string for the socket, and keep both.
+    this.#write(Buffer.from(text));
   }
 }
 

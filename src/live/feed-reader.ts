@@ -1,8 +1,8 @@
 import { type GapReason, isLater } from "../protocol/index.ts";
-import type { Position, ReadResult } from "./bus/index.ts";
-import { type ChannelSubscription, READ_LIMIT } from "./channel-subscription.ts";
+import type { Message, Position, ReadLimit, ReadResult } from "./bus/index.ts";
+import type { ChannelSubscription } from "./channel-subscription.ts";
 import { ENDED } from "./cursor.ts";
-import { type EncodedChunk, type EncodedMessage, encodeMessage, MAX_WRITE_BYTES } from "./message-buffer.ts";
+import type { EncodedChunk } from "./message-buffer.ts";
 
 /** A feed that cannot be delivered completely. */
 export interface Gap {
@@ -16,17 +16,17 @@ export interface Gap {
  */
 export class FeedReader {
   readonly channel: string;
-  /** Whether a read of the bus for this reader is in progress. */
-  isReading = false;
+  /** When the feed expires, by `performance.now`. */
+  readonly expiresAtMs: number;
 
   #position: Position;
   #subscription: ChannelSubscription | null = null;
   /** The index of the next message in the buffer; `null` if it is unknown. */
   #nextIndex: number | null = null;
-  #limit = 16;
 
-  constructor(channel: string, position: Position) {
+  constructor(channel: string, position: Position, expiresAtMs = Number.POSITIVE_INFINITY) {
     this.channel = channel;
+    this.expiresAtMs = expiresAtMs;
     this.#position = position;
   }
 
@@ -65,34 +65,14 @@ export class FeedReader {
     return chunk;
   }
 
-  /** Returns the next messages of the buffer, as many as fit into one write, and advances. */
-  takeMessages(): readonly EncodedMessage[] {
+  /** Returns the next messages of the buffer, as many as a limit allows, and advances; none at the end. */
+  takeMessages(limit: ReadLimit): readonly Message[] {
     if (!this.isLive || this.#nextIndex === null) return [];
-    const messages = this.#subscription?.buffer?.messagesFrom(this.#nextIndex) ?? [];
+    const messages = this.#subscription?.buffer?.messagesFrom(this.#nextIndex, limit) ?? [];
     const last = messages.at(-1);
     if (!last) return [];
     this.#nextIndex += messages.length;
     this.#position = last.position;
-    return messages;
-  }
-
-  /** The number of messages to read from the bus: by the size of the previous ones, about as many as one write has. */
-  get limit(): number {
-    return this.#limit;
-  }
-
-  /**
-   * Encodes the result of a read. Does not advance: call {@link moveTo} for the messages that have been sent.
-   *
-   * @returns the messages, or the reason of the gap
-   */
-  encodeResult(result: ReadResult): readonly EncodedMessage[] | GapReason {
-    if (result.gap) return result.reset ? "reset" : "trimmed";
-    const messages = result.messages.map((message) => encodeMessage(this.channel, message));
-    if (messages.length === 0) return messages;
-    const bytes = messages.reduce((sum, { dataLines }) => sum + dataLines.length, 0);
-    const perWrite = Math.max(1, Math.ceil((MAX_WRITE_BYTES * messages.length) / bytes));
-    this.#limit = Math.min(READ_LIMIT, this.#limit * 2, perWrite);
     return messages;
   }
 
@@ -103,30 +83,29 @@ export class FeedReader {
   }
 
   /**
-   * Advances to the position at which the bus had no more messages, and looks it up in the buffer.
+   * Advances to the position at which the bus had no more messages, and looks it up in the buffer. If the buffer has not
+   * reached the position, it reads the bus up to its end.
    *
-   * @returns whether the buffer contains it: then the reader is live
+   * @returns whether the reader can continue now; otherwise the bus is unreachable, or there is no buffer
    */
-  moveToEnd(position: Position): boolean {
+  async moveToEnd(position: Position): Promise<boolean> {
     const from = this.#position;
     this.moveTo(position);
     this.#nextIndex = this.#subscription?.buffer?.indexAfterRead(from, position) ?? null;
-    return this.#nextIndex !== null;
+    if (this.#nextIndex !== null) return true;
+    await this.#subscription?.catchUp();
+    const end = this.#subscription?.buffer?.end;
+    return end !== undefined && !isLater(this.#position, end);
   }
 
   /** Ends the reader, because its gap has been sent. */
   end(): void {
     this.#position = ENDED;
   }
+}
 
-  /**
-   * Has the buffer read the bus up to its end.
-   *
-   * @returns whether the buffer has reached the reader's position: then the next read makes the reader live
-   */
-  async refreshBuffer(): Promise<boolean> {
-    await this.#subscription?.catchUp();
-    const end = this.#subscription?.buffer?.end;
-    return end !== undefined && !isLater(this.#position, end);
-  }
+/** Returns the reason of the gap that a read has found; `null` if it has found none. */
+export function gapReason({ gap, reset }: ReadResult): GapReason | null {
+  if (!gap) return null;
+  return reset ? "reset" : "trimmed";
 }

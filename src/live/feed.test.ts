@@ -3,13 +3,15 @@ import { describe, expect, it } from "vitest";
 import { testConfig } from "#test/request-context";
 import { MAX_FEED_CHARS, readFeed } from "../protocol/index.ts";
 import { keysFor } from "../session/index.ts";
-import { FEED_LIFETIME_SECONDS, type FeedPayload, signFeed, verifyFeed } from "./feed.ts";
+import { type FeedPayload, signFeed, verifyFeed } from "./feed.ts";
 
 const OLD_SECRET = "4b".repeat(32);
 const NEW_SECRET = "5a".repeat(32);
 const keys = keysFor(testConfig(), "feed");
 const ISSUED_AT = 1_780_000_000;
-const payload: FeedPayload = { channel: "room:1", position: "00k2.0000001", sid: null, issuedAt: ISSUED_AT };
+const LIFETIME_SECONDS = 3_600;
+const expiresAt = ISSUED_AT + LIFETIME_SECONDS;
+const payload: FeedPayload = { channel: "room:1", position: "00k2.0000001", sid: null, expiresAt };
 const signedOut = { sid: null, now: ISSUED_AT };
 
 describe("a feed", () => {
@@ -17,6 +19,7 @@ describe("a feed", () => {
     expect(verifyFeed(signFeed(payload, keys), signedOut, keys)).toEqual({
       channel: "room:1",
       position: "00k2.0000001",
+      expiresAt,
       expired: false,
     });
   });
@@ -29,16 +32,21 @@ describe("a feed", () => {
     const sids = fc.option(fc.string({ minLength: 1 }));
     fc.assert(
       fc.property(names, positions, sids, (channel, position, sid) => {
-        const feed = signFeed({ channel, position, sid, issuedAt: ISSUED_AT }, keys);
+        const feed = signFeed({ channel, position, sid, expiresAt }, keys);
         expect(feed.length).toBeLessThanOrEqual(MAX_FEED_CHARS);
-        expect(verifyFeed(feed, { sid, now: ISSUED_AT }, keys)).toEqual({ channel, position, expired: false });
+        expect(verifyFeed(feed, { sid, now: ISSUED_AT }, keys)).toEqual({
+          channel,
+          position,
+          expiresAt,
+          expired: false,
+        });
         expect(readFeed(feed)).toEqual({ channel, position });
       }),
     );
   });
 
   it("has at most 278 characters", () => {
-    const longest = { channel: "c".repeat(128), position: "p".repeat(40), sid: "s".repeat(22), issuedAt: ISSUED_AT };
+    const longest = { channel: "c".repeat(128), position: "p".repeat(40), sid: "s".repeat(22), expiresAt };
     const feed = signFeed(longest, keys);
     expect(MAX_FEED_CHARS).toBe(278);
     expect(feed.length).toBeLessThanOrEqual(MAX_FEED_CHARS);
@@ -46,10 +54,7 @@ describe("a feed", () => {
   });
 
   it("has at most 150 characters for a name of 40 and a position of 33", () => {
-    const feed = signFeed(
-      { channel: "c".repeat(40), position: "p".repeat(33), sid: "s".repeat(22), issuedAt: ISSUED_AT },
-      keys,
-    );
+    const feed = signFeed({ channel: "c".repeat(40), position: "p".repeat(33), sid: "s".repeat(22), expiresAt }, keys);
     expect(feed.length).toBeLessThanOrEqual(150);
   });
 
@@ -60,9 +65,9 @@ describe("a feed", () => {
 
   it.each([
     ["is valid when it was just issued", 0, false],
-    ["is valid in the last second of its lifetime", FEED_LIFETIME_SECONDS - 1, false],
-    ["is expired at the end of its lifetime", FEED_LIFETIME_SECONDS, true],
-    ["is expired a day later", 2 * FEED_LIFETIME_SECONDS, true],
+    ["is valid in the last second of its lifetime", LIFETIME_SECONDS - 1, false],
+    ["is expired at the end of its lifetime", LIFETIME_SECONDS, true],
+    ["is expired a day later", 2 * LIFETIME_SECONDS, true],
   ])("%s", (_title, seconds, expired) => {
     const feed = signFeed(payload, keys);
     expect(verifyFeed(feed, { sid: null, now: ISSUED_AT + seconds }, keys)).toMatchObject({ expired });

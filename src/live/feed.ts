@@ -3,17 +3,14 @@ import { FEED_MAC_BYTES, FEED_TAG_BYTES, formatFeedText, MAX_FEED_CHARS, parseFe
 import { constantTimeEqual, hmacSha256, type PurposeKeys } from "../session/index.ts";
 import type { Position } from "./bus/index.ts";
 
-/** The lifetime of a feed, in seconds: 24 hours. @see docs/protocol.md 10.2 */
-export const FEED_LIFETIME_SECONDS = 24 * 60 * 60;
-
 /** The content of a feed: the permission to receive the messages of a channel, from a position on. */
 export interface FeedPayload {
   readonly channel: string;
   readonly position: Position;
   /** The id of the sign-in that the feed is issued to; `null` for a signed-out client. */
   readonly sid: string | null;
-  /** In seconds since the Unix epoch. */
-  readonly issuedAt: number;
+  /** In whole seconds since the Unix epoch. */
+  readonly expiresAt: number;
 }
 
 /** The request that presents a feed. */
@@ -28,6 +25,8 @@ export interface FeedPresenter {
 export interface VerifiedFeed {
   readonly channel: string;
   readonly position: Position;
+  /** In seconds since the Unix epoch. */
+  readonly expiresAt: number;
   /** Whether its lifetime is over, or it was issued to another sign-in. */
   readonly expired: boolean;
 }
@@ -41,8 +40,7 @@ export interface VerifiedFeed {
  * @param keys the keys of the purpose `feed`
  * @see docs/protocol.md 10.2
  */
-export function signFeed({ channel, position, sid, issuedAt }: FeedPayload, keys: PurposeKeys): string {
-  const expiresAt = Math.floor(issuedAt) + FEED_LIFETIME_SECONDS;
+export function signFeed({ channel, position, sid, expiresAt }: FeedPayload, keys: PurposeKeys): string {
   const tag = sid === null ? null : sessionTag(sid).toString("base64url");
   const text = Buffer.from(formatFeedText({ expiresAt, tag, position, channel }));
   return Buffer.concat([text, truncatedMac(text, keys.sign)]).toString("base64url");
@@ -66,7 +64,7 @@ export function verifyFeed(feed: string, { sid, now }: FeedPresenter, keys: Purp
   if (!parsed) return null; // signed by another version of tsweb
   const { channel, position, expiresAt, tag } = parsed;
   const isHolder = tag === null || (sid !== null && constantTimeEqual(sessionTag(sid), Buffer.from(tag, "base64url")));
-  return { channel, position, expired: now >= expiresAt || !isHolder };
+  return { channel, position, expiresAt, expired: now >= expiresAt || !isHolder };
 }
 
 function truncatedMac(text: Uint8Array, key: PurposeKeys["sign"]): Buffer {

@@ -18,12 +18,20 @@ afterEach(async () => {
   await bus.close();
 });
 
+interface PollSettings {
+  readonly from: readonly string[];
+  readonly wait?: number;
+  readonly expiresAtMs?: number;
+  readonly isAboveLimit?: boolean;
+}
+
 /** Polls, and returns the body of the response. */
-async function poll(channels: readonly string[], { from, wait = 0 }: { from: readonly string[]; wait?: number }) {
-  const readers = channels.map((channel, i) => new FeedReader(channel, from[i] ?? ""));
+async function poll(channels: readonly string[], { from, wait = 0, expiresAtMs, isAboveLimit = false }: PollSettings) {
+  const readers = channels.map((channel, i) => new FeedReader(channel, from[i] ?? "", expiresAtMs));
   const url = new URL(`http://shop.example/__web/poll?wait=${wait}`);
-  const context = { url, inbound: { signal: new AbortController().signal } };
-  const response = await handlePoll({ readers, gaps: [] }, hub, context as RequestContext); // it uses nothing else
+  const used = { url, inbound: { signal: new AbortController().signal } };
+  const context = used as RequestContext; // it uses nothing else
+  const response = await handlePoll({ readers, gaps: [] }, hub, { context, isAboveLimit });
   return JSON.parse(String(response.body));
 }
 
@@ -50,6 +58,52 @@ describe("a waiting poll", () => {
       await bus.publish("quiet", "1");
       for (const { events } of await Promise.all(polls)) expect(events).toEqual([["quiet", 1]]);
       expect(bus.readCount).toBe(reads);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("a poll of a client above its limit of connections", () => {
+  it.each([
+    { isAboveLimit: true, wait: 25, seconds: 10 },
+    { isAboveLimit: true, wait: 10, seconds: 10 },
+    { isAboveLimit: true, wait: 9, seconds: 9 },
+    { isAboveLimit: true, wait: 0, seconds: 0 },
+    { isAboveLimit: false, wait: 25, seconds: 25 },
+  ])("waits for at most 10 seconds: %o", async ({ isAboveLimit, wait, seconds }) => {
+    vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+    try {
+      let isAnswered = false;
+      const polling = poll(["a"], { from: await bus.position(["a"]), wait, isAboveLimit });
+      void polling.then(() => {
+        isAnswered = true;
+      });
+      for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate);
+      await vi.advanceTimersByTimeAsync(Math.max(0, seconds * 1000 - 1));
+      expect(isAnswered).toBe(seconds === 0);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(isAnswered).toBe(true);
+      expect((await polling).events).toEqual([]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe("a feed that expires during a poll", () => {
+  it("gets the gap `expired`, and no message that is published later", async () => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    try {
+      const polling = poll(["a"], {
+        from: await bus.position(["a"]),
+        wait: 25,
+        expiresAtMs: performance.now() + 1_000,
+      });
+      await new Promise(setImmediate);
+      vi.advanceTimersByTime(1_000);
+      await bus.publish("a", "1");
+      expect(await polling).toMatchObject({ events: [], gaps: [["a", "expired"]], cursor: "-" });
     } finally {
       vi.useRealTimers();
     }

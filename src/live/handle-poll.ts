@@ -7,8 +7,21 @@ import type { SubscriptionRequest } from "./subscription-request.ts";
 const MAX_WAIT_SECONDS = 25;
 
 /**
+ * The longest wait of a poll whose client has too many connections open, in seconds. If it were 0, the further pages of
+ * an office with one address would use up its live requests. The limit of these bounds how many such polls wait.
+ */
+const MAX_WAIT_ABOVE_LIMIT_SECONDS = 10;
+
+/** A poll that passed the checks of `LiveUpdates`. */
+export interface PollContext {
+  readonly context: RequestContext;
+  /** Whether its client has too many connections open. It then waits for at most 10 seconds. */
+  readonly isAboveLimit: boolean;
+}
+
+/**
  * Handles a poll: returns the messages after the cursor, at once if there are any, and otherwise when there are or
- * after `wait` seconds.
+ * after `wait` seconds, or 10 if these are fewer and the client has too many connections open.
  *
  * @throws RequestError 400 for an invalid `wait`, 503 while the bus is unreachable
  * @see docs/protocol.md 10.6
@@ -16,9 +29,10 @@ const MAX_WAIT_SECONDS = 25;
 export async function handlePoll(
   request: SubscriptionRequest,
   hub: SubscriptionHub,
-  { url, inbound }: RequestContext,
+  { context: { url, inbound }, isAboveLimit }: PollContext,
 ): Promise<HandlerResponse> {
-  const waitSeconds = parseWait(url.searchParams.get("wait") ?? "0");
+  const wait = parseWait(url.searchParams.get("wait") ?? "0");
+  const waitSeconds = isAboveLimit ? Math.min(wait, MAX_WAIT_ABOVE_LIMIT_SECONDS) : wait;
   const poll = new Poll(hub, request);
   try {
     await poll.run({ untilMs: performance.now() + waitSeconds * 1000, signal: inbound.signal });

@@ -1,5 +1,6 @@
-export type { Bus } from "./bus/index.ts";
-export { channel } from "./channel.ts";
+export { hasSharedBus } from "./app-registry.ts";
+export { type Bus, openBus } from "./bus/index.ts";
+export { type ChannelOptions, channel } from "./channel.ts";
 export { LiveUpdates } from "./live-updates.ts";
 export { publish } from "./publish.ts";
 export { createRealtime, type Realtime } from "./realtime.ts";

@@ -13,6 +13,7 @@ function openApp(env: Record<string, string> = {}): App {
 }
 
 afterEach(async () => {
+  vi.useRealTimers();
   for (const app of apps.splice(0)) await app.close();
 });
 
@@ -146,35 +147,70 @@ describe("a poll", () => {
 });
 
 describe("the limits of a client", () => {
-  it("are 600 polls in a minute: one more gets 429 with Retry-After", async () => {
-    const app = openApp();
-    const feed = await issueFeed(app, "room:1");
-    const statuses = new Map<number, number>();
-    for (let n = 0; n < 601; n++) {
-      const { status } = await requestLive(app, "poll", [feed]);
-      statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    }
-    expect([...statuses]).toEqual([
-      [200, 600],
-      [429, 1],
-    ]);
-    const { headers } = await requestLive(app, "poll", [feed]);
-    expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
-    expect(Number(headers.get("retry-after"))).toBeLessThanOrEqual(61); // 60.1 s, if all polls were at the start of a window
-  });
+  it.each([
+    ["polls", ["poll"]],
+    ["event streams", ["live"]],
+    ["polls and event streams together", ["poll", "live"]],
+  ] as const)(
+    "are 600 %s in a minute: one more gets 429 with Retry-After and details.retry_after",
+    async (_, endpoints) => {
+      const app = openApp();
+      const feed = await issueFeed(app, "room:1");
+      const statuses = new Map<number, number>();
+      for (let n = 0; n < 601; n++) {
+        const { status, body } = await requestLive(app, endpoints[n % endpoints.length] ?? "poll", [feed]);
+        await body?.cancel();
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+      expect([...statuses]).toEqual([
+        [200, 600],
+        [429, 1],
+      ]);
+      const response = await requestLive(app, endpoints[0], [feed]);
+      const seconds = response.headers.get("retry-after");
+      expect(seconds).toMatch(/^[1-9]\d*$/);
+      expect(Number(seconds)).toBeLessThanOrEqual(65);
+      expect(await response.json()).toMatchObject({
+        error: { code: "rate_limited", details: { retry_after: Number(seconds) } },
+      });
+    },
+  );
 
-  it("are WEB_MAX_STREAMS_PER_CLIENT event streams and polls at the same time", async () => {
+  it("are WEB_MAX_STREAMS_PER_CLIENT event streams and waiting polls at the same time", async () => {
     const app = openApp({ WEB_MAX_STREAMS_PER_CLIENT: "2" });
     const feed = await issueFeed(app, "room:1");
     const first = await openEventStream(app, [feed]);
-    const second = await openEventStream(app, [feed]);
-    expect((await requestLive(app, "live", [feed])).status).toBe(429);
-    expect((await requestLive(app, "poll", [feed])).status).toBe(429);
-    // The first chunk is `retry`; it has to be read before the stream can be closed.
+    const waiting = poll(app, [feed], { wait: 25 });
+    const rejected = await requestLive(app, "live", [feed]);
+    expect([rejected.status, rejected.headers.get("retry-after")]).toEqual([429, "5"]);
+    expect(await rejected.json()).toMatchObject({ error: { code: "rate_limited", details: { retry_after: 5 } } });
     await publish("room:1", 1);
+    expect((await waiting).events).toEqual([["room:1", 1]]);
+    const second = await openEventStream(app, [feed]);
     await first.take(1);
     await first.close();
-    expect((await poll(app, [feed])).events).toEqual([["room:1", 1]]);
+    await second.take(1);
     await second.close();
+  });
+
+  it("deliver to every page of an office with one address: above the limit, a poll waits for at most 10 seconds", async () => {
+    const app = openApp({ WEB_MAX_STREAMS_PER_CLIENT: "2" });
+    const feed = await issueFeed(app, "room:1");
+    const open = [await openEventStream(app, [feed]), await openEventStream(app, [feed])];
+    vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+    const unanswered = poll(app, [feed], { wait: 25 });
+    for (let turns = 0; turns < 10; turns++) await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await unanswered).events).toEqual([]);
+    vi.useRealTimers();
+    const waiting = poll(app, [feed], { wait: 25 });
+    await new Promise(setImmediate);
+    await publish("room:1", 1);
+    expect((await waiting).events).toEqual([["room:1", 1]]);
+    expect((await requestLive(app, "live", [feed])).status).toBe(429);
+    for (const stream of open) {
+      await stream.take(1);
+      await stream.close();
+    }
   });
 });

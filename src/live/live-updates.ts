@@ -3,13 +3,23 @@ import {
   type HandlerResponse,
   type RequestContext,
   RequestError,
+  requireSameOrigin,
   textResponse,
 } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { LIVE_PATH, POLL_PATH } from "../protocol/index.ts";
-import { type ConcurrencyLimit, clientKey, type MemoryRateStore, memoryRateStore } from "../rate-limit/index.ts";
+import {
+  type ConcurrencyLimit,
+  clientKey,
+  type MemoryRateStore,
+  memoryRateStore,
+  retryAdvice,
+  STREAM_RETRY_SECONDS,
+} from "../rate-limit/index.ts";
+import { secretFingerprint } from "../session/index.ts";
 import { AppBus } from "./app-bus.ts";
 import { addApp, removeApp, setDevelopmentApp } from "./app-registry.ts";
+import type { BusSource } from "./bus/index.ts";
 import { handleEventStream } from "./handle-event-stream.ts";
 import { handlePoll } from "./handle-poll.ts";
 import { publishTo } from "./publish.ts";
@@ -17,17 +27,19 @@ import { SubscriptionHub } from "./subscription-hub.ts";
 import { readSubscriptionRequest } from "./subscription-request.ts";
 
 /**
- * How often one client may poll. A page polls at most twice a second. A poll is cheap to send, but it reads the bus,
- * and its response may be a hundred times its size.
+ * How often one client may poll or open an event stream. A page polls at most twice a second, and opens an event stream
+ * every 5 minutes. Such a request is cheap to send, but it reads the bus, and its response may be a hundred times its
+ * size.
  */
-const POLL_LIMIT = { calls: 600, seconds: 60 } as const;
+const LIVE_LIMIT = { calls: 600, seconds: 60 } as const;
 
 /** The options of {@link LiveUpdates}. */
 export interface LiveUpdatesOptions {
-  /** The value of `WEB_BUS_URL`; `undefined`: messages stay in memory. */
-  readonly busUrl: string | undefined;
-  readonly log: Logger;
-  /** Limits the event streams and polls that a client has open. */
+  /** The settings with which the bus is opened, unless `realtime.use_bus` has installed one. */
+  readonly bus: BusSource;
+  /** The secrets of the application, current one first. The bus stores fingerprints of them. */
+  readonly secrets: readonly Uint8Array[];
+  /** Limits the event streams and polls that a client has open. Above the limit, polls wait for at most 10 seconds. */
   readonly connectionLimit: ConcurrencyLimit;
 }
 
@@ -37,20 +49,29 @@ export class LiveUpdates {
   readonly bus: AppBus;
   readonly #log: Logger;
   readonly #connectionLimit: ConcurrencyLimit;
-  readonly #pollRate: MemoryRateStore = memoryRateStore(POLL_LIMIT);
+  readonly #rate: MemoryRateStore = memoryRateStore(LIVE_LIMIT);
   /** Created by the first subscription. */
   #hub: SubscriptionHub | null = null;
   #isDraining = false;
 
-  constructor({ busUrl, log, connectionLimit }: LiveUpdatesOptions) {
-    this.bus = new AppBus({ busUrl, log });
-    this.#log = log;
+  constructor({ bus, secrets, connectionLimit }: LiveUpdatesOptions) {
+    this.bus = new AppBus({ ...bus, fingerprints: secrets.map(secretFingerprint) });
+    this.#log = bus.log;
     this.#connectionLimit = connectionLimit;
   }
 
   /** Registers the application for `publish` and `realtime.use_bus`, until it is closed. */
   register(): void {
     addApp(this.bus);
+  }
+
+  /**
+   * Checks the bus before the first request, for up to one second.
+   *
+   * @throws ConfigError if the bus cannot be used
+   */
+  start(): Promise<void> {
+    return this.bus.start();
   }
 
   /** Marks the application as the current one of a development server. */
@@ -66,8 +87,8 @@ export class LiveUpdates {
   /**
    * Handles a subscription, as an event stream or as a poll; returns `null` for any other path.
    *
-   * @throws RequestError for an invalid request, and `rate_limited` for a client that polls too often or has too many
-   *   connections open
+   * @throws RequestError for an invalid request, `forbidden` for one of another site, and `rate_limited` for a client
+   *   that sends too many requests, or opens an event stream while it has too many connections open
    * @see docs/protocol.md 10.4
    */
   handle(context: RequestContext, path: string): HandlerResponse | Promise<HandlerResponse> | null {
@@ -77,12 +98,15 @@ export class LiveUpdates {
       const headers = { "retry-after": "1", ...CONNECTION_CLOSE };
       return textResponse(503, "This process is stopping. Retry: another process will respond.\n", headers);
     }
-    if (!isEventStream) this.#countPoll(context.address);
+    requireSameOrigin(context, this.#log, "subscription");
+    this.#countRequest(context.address);
     const request = readSubscriptionRequest(context);
     this.#hub ??= new SubscriptionHub(this.bus.open(), this.#log);
-    const release = this.#acquire(context.address);
-    if (isEventStream) return handleEventStream(request, this.#hub, release);
-    return handlePoll(request, this.#hub, context).finally(release);
+    const release = this.#connectionLimit.acquire(context.address);
+    if (isEventStream) return handleEventStream(request, this.#hub, release ?? this.#refuseConnection());
+    // If it were refused, the pages of an office with one address that are above the limit would receive nothing for as
+    // long as the others are open.
+    return handlePoll(request, this.#hub, { context, isAboveLimit: release === null }).finally(() => release?.());
   }
 
   /** Ends all event streams and polls, and accepts no new ones: browsers reconnect to another process. */
@@ -99,21 +123,19 @@ export class LiveUpdates {
     await removeApp(this.bus);
   }
 
-  #countPoll(address: string): void {
-    const retryAfterSeconds = this.#pollRate.take(clientKey(address));
-    if (retryAfterSeconds === 0) return;
-    const { calls, seconds } = POLL_LIMIT;
-    throw new RequestError("rate_limited", `Too many polls: at most ${calls} in ${seconds} seconds.`, {
-      headers: { "retry-after": String(Math.ceil(retryAfterSeconds)) },
-    });
+  #countRequest(address: string): void {
+    const waitSeconds = this.#rate.take(clientKey(address));
+    if (waitSeconds === 0) return;
+    const { calls, seconds } = LIVE_LIMIT;
+    const { details, sentence } = retryAdvice(waitSeconds);
+    const message = `Too many live requests: at most ${calls} in ${seconds} seconds. ${sentence}`;
+    throw new RequestError("rate_limited", message, { details });
   }
 
-  #acquire(address: string): () => void {
-    const release = this.#connectionLimit.acquire(address);
-    if (release) return release;
+  #refuseConnection(): never {
     const { maxPerClient } = this.#connectionLimit;
     throw new RequestError("rate_limited", `Too many connections are open: at most ${maxPerClient} per client.`, {
-      headers: { "retry-after": "5" },
+      details: { retry_after: STREAM_RETRY_SECONDS },
     });
   }
 }

@@ -1,11 +1,6 @@
 import { isLater } from "../protocol/index.ts";
-import type { Message, Position } from "./bus/index.ts";
-
-/** A message in the form in which event streams send it, encoded once for all of them. */
-export interface EncodedMessage extends Message {
-  /** The `data` lines of the event and the empty line after them: the event without its `id`. */
-  readonly dataLines: string;
-}
+import type { Entry, Message, Position, ReadLimit } from "./bus/index.ts";
+import { limitMessages, writeLimit } from "./write-limit.ts";
 
 /** Messages of one write, encoded once for all event streams that read this channel only, from this message on. */
 export interface EncodedChunk {
@@ -16,15 +11,18 @@ export interface EncodedChunk {
   readonly position: Position;
 }
 
-/** The maximum size of one write in bytes. A single message may be larger. */
-export const MAX_WRITE_BYTES = 64 * 1024;
-
 /** The maximum size of one buffer in bytes. */
 const MAX_BUFFER_BYTES = 256 * 1024;
 
-/** Encodes a message as the data of an event. @see docs/protocol.md 10.5 */
-export function encodeMessage(channel: string, { position, data }: Message): EncodedMessage {
-  return { position, data, dataLines: `data: ${channel}\ndata: ${data}\n\n` };
+/** The maximum number of encoded chunks. Most readers are at the same message, and the others near it. */
+const MAX_CHUNKS = 4;
+
+/** The limit of a chunk: event streams that share it have one feed. */
+const CHUNK_LIMIT = writeLimit(1);
+
+/** Encodes a message as an event. @see docs/protocol.md 10.5 */
+export function encodeEvent(id: string, channel: string, data: string): string {
+  return `id: ${id}\ndata: ${channel}\ndata: ${data}\n\n`;
 }
 
 /**
@@ -35,16 +33,18 @@ export function encodeMessage(channel: string, { position, data }: Message): Enc
  */
 export class MessageBuffer {
   readonly channel: string;
-  #messages: EncodedMessage[] = [];
+  #messages: Message[] = [];
   /** The index of the first message of `#messages`. */
   #firstIndex = 0;
   /** The position before the first message. */
   #start: Position;
   #end: Position;
+  /** The position of the last message that was appended, also if it was dropped; `null` before the first. */
+  #lastMessage: Position | null = null;
   #bytes = 0;
   /** The end index at the last sweep. */
   #sweptIndex = 0;
-  /** Encoded chunks by the index of their first message. Cleared when messages are added or dropped. */
+  /** Encoded chunks by the index of their first message, oldest first. Cleared when messages are added or dropped. */
   readonly #chunks = new Map<number, EncodedChunk>();
 
   /** @param end the current end of the channel's history */
@@ -65,18 +65,31 @@ export class MessageBuffer {
   }
 
   /**
+   * Returns whether an entry is the first message after the end.
+   *
+   * If it is not later than the end, or if the last message is between it and the position before it, it belongs to
+   * another history: that of the buffer was lost, or restored to an earlier state.
+   */
+  isContinuedBy({ position, after }: Entry): boolean {
+    if (!isLater(position, this.#end)) return false;
+    if (after === undefined) return true;
+    return !isLater(after, this.#end) && (this.#lastMessage === null || !isLater(this.#lastMessage, after));
+  }
+
+  /**
    * Appends all messages between `end` and a new end.
    *
    * @param end the new end
    */
   append(messages: readonly Message[], end: Position): void {
     for (const message of messages) {
-      const encoded = encodeMessage(this.channel, message);
-      this.#messages.push(encoded);
-      this.#bytes += memorySize(encoded);
+      this.#messages.push(message);
+      this.#bytes += memorySize(message);
     }
     this.#end = end;
-    if (messages.length === 0) return;
+    const last = messages.at(-1);
+    if (!last) return;
+    this.#lastMessage = last.position;
     this.#chunks.clear();
     let excess = 0;
     for (let bytes = this.#bytes; bytes > MAX_BUFFER_BYTES && excess < this.#messages.length - 1; excess++) {
@@ -114,6 +127,7 @@ export class MessageBuffer {
     this.#bytes = 0;
     this.#start = end;
     this.#end = end;
+    this.#lastMessage = null;
     this.#chunks.clear();
   }
 
@@ -146,9 +160,12 @@ export class MessageBuffer {
     return index >= this.#firstIndex;
   }
 
-  /** Returns the messages from an index on, as many as fit into one write; none at the end. */
-  messagesFrom(index: number): readonly EncodedMessage[] {
-    return takeChunk(this.#messages, index - this.#firstIndex);
+  /** Returns the messages from an index on, as many as a limit allows; none at the end. */
+  messagesFrom(index: number, limit: ReadLimit): readonly Message[] {
+    return limitMessages(
+      this.#messages.slice(index - this.#firstIndex, index - this.#firstIndex + limit.messages),
+      limit,
+    );
   }
 
   /**
@@ -159,25 +176,19 @@ export class MessageBuffer {
     if (index >= this.endIndex) return null;
     const cached = this.#chunks.get(index);
     if (cached) return cached;
-    const messages = this.messagesFrom(index);
+    const messages = this.messagesFrom(index, CHUNK_LIMIT);
     const last = messages.at(-1);
     if (!last) return null;
-    const text = messages.map(({ position, dataLines }) => `id: ${position}\n${dataLines}`).join("");
+    const text = messages.map(({ position, data }) => encodeEvent(position, this.channel, data)).join("");
     const chunk = { bytes: Buffer.from(text), nextIndex: index + messages.length, position: last.position };
+    const [oldest] = this.#chunks.keys();
+    if (oldest !== undefined && this.#chunks.size >= MAX_CHUNKS) this.#chunks.delete(oldest);
     this.#chunks.set(index, chunk);
     return chunk;
   }
 }
 
-/** Returns the messages from an index on that fit into one write: at least one, unless the index is at the end. */
-export function takeChunk(messages: readonly EncodedMessage[], from: number): readonly EncodedMessage[] {
-  let bytes = 0;
-  let end = from;
-  while (end < messages.length && bytes < MAX_WRITE_BYTES) bytes += messages[end++]?.dataLines.length ?? 0;
-  return messages.slice(from, end);
-}
-
-/** Estimates the memory of a message in bytes: its two texts, and 100 bytes for objects. */
-function memorySize(message: EncodedMessage | undefined): number {
-  return message ? message.dataLines.length + message.data.length + 100 : 0;
+/** Estimates the memory of a message in bytes: its text, and 100 bytes for objects. */
+function memorySize(message: Message | undefined): number {
+  return message ? Buffer.byteLength(message.data) + 100 : 0;
 }

@@ -1,12 +1,16 @@
+import type { Message, ReadLimit } from "./bus/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
 import { formatCursor } from "./cursor.ts";
-import type { FeedReader } from "./feed-reader.ts";
-import type { EncodedMessage } from "./message-buffer.ts";
+import { type FeedReader, gapReason } from "./feed-reader.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
+import { writeLimit } from "./write-limit.ts";
 
 /** About the maximum size of the messages in one response. A response that is full has `more`. */
 const MAX_RESPONSE_BYTES = 128 * 1024;
+
+/** How much is read for a poll at a time. */
+const LIMIT: ReadLimit = { ...writeLimit(1), bytes: 64 * 1024 };
 
 /** How long a poll waits for messages. */
 export interface PollOptions {
@@ -101,6 +105,7 @@ export class Poll implements Subscriber, LiveConnection {
   async #collect(): Promise<void> {
     this.#isNotified = false;
     for (const reader of this.#readers) {
+      if (!reader.isEnded && performance.now() >= reader.expiresAtMs) this.#addGap(reader, "expired");
       for (let more = true; more && !reader.isEnded && this.#bytes < MAX_RESPONSE_BYTES; ) {
         more = await this.#readNext(reader);
       }
@@ -110,25 +115,23 @@ export class Poll implements Subscriber, LiveConnection {
   /** Reads the next messages of a feed. @returns whether to read again now */
   async #readNext(reader: FeedReader): Promise<boolean> {
     if (reader.isLive) {
-      const messages = reader.takeMessages();
+      const messages = reader.takeMessages(LIMIT);
       this.#addMessages(reader, messages);
       return messages.length > 0;
     }
-    const result = await this.#hub.read(reader.channel, reader.position, reader.limit);
-    const messages = reader.encodeResult(result);
-    if (typeof messages === "string") {
-      this.#addGap(reader, messages);
+    const result = await this.#hub.read(reader.channel, reader.position, LIMIT);
+    const gap = gapReason(result);
+    if (gap !== null) {
+      this.#addGap(reader, gap);
       return false;
     }
-    if (messages.length === 0 && !result.more) {
-      return !reader.moveToEnd(result.end) && this.#isSubscribed && reader.refreshBuffer();
-    }
-    this.#addMessages(reader, messages);
+    if (this.#isSubscribed && result.messages.length === 0 && !result.more) return reader.moveToEnd(result.end);
+    this.#addMessages(reader, result.messages);
     reader.moveTo(result.end);
     return result.more;
   }
 
-  #addMessages(reader: FeedReader, messages: readonly EncodedMessage[]): void {
+  #addMessages(reader: FeedReader, messages: readonly Message[]): void {
     const channel = JSON.stringify(reader.channel);
     for (const { data } of messages) {
       this.#events.push(`[${channel},${data}]`);

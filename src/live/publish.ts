@@ -1,3 +1,4 @@
+import type { PublishedMessage } from "../protocol/index.ts";
 import { toJson } from "../protocol/index.ts";
 import type { Bus } from "./bus/index.ts";
 import { checkChannelName } from "./channel-name.ts";
@@ -14,7 +15,8 @@ export const MAX_MESSAGE_BYTES = 64 * 1024;
  * outside, to the only application of the process. With several, call `app.publish`.
  *
  * @param name 1 to 128 bytes, no control characters
- * @param data anything that a server function may return, at most 64 KiB of JSON
+ * @param data anything that a server function may return, at most 64 KiB of JSON; of the type that `Channels` declares for
+ *   the name
  * @throws TypeError for an invalid name
  * @throws SerializeError for data that cannot be serialised as JSON
  * @throws RangeError for a message that is too large
@@ -22,7 +24,7 @@ export const MAX_MESSAGE_BYTES = 64 * 1024;
  * @throws Error outside a request, if the process has several applications
  * @see docs/protocol.md 10.1
  */
-export async function publish(name: string, data: unknown): Promise<void> {
+export async function publish<Name extends string>(name: Name, data: PublishedMessage<Name>): Promise<void> {
   await publishTo(() => currentBus("publish"), name, data);
 }
 

@@ -1,7 +1,8 @@
 import { runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import type { Bus, Position, ReadResult } from "./bus/index.ts";
-import { ChannelSubscription, type Subscriber, type SubscriptionObserver } from "./channel-subscription.ts";
+import type { Bus, Position, ReadLimit, ReadResult } from "./bus/index.ts";
+import { ChannelSubscription, type Subscriber } from "./channel-subscription.ts";
+import { limitResult } from "./write-limit.ts";
 
 /** A request for live updates that is open: an event stream, or a poll that waits. */
 export interface LiveConnection {
@@ -27,17 +28,15 @@ const SWEEP_MS = 10_000;
 const LOG_INTERVAL_MS = 60_000;
 
 /**
- * Distributes the messages of one bus to the connections of this process. It subscribes to each channel once, for any
- * number of connections, and notifies them once for all messages of one turn of the event loop.
+ * The connections of this process, and its subscriptions to the channels of one bus: one for each channel, for any number
+ * of connections. It ticks the connections, and ends the subscriptions that are not used.
  */
-export class SubscriptionHub implements SubscriptionObserver {
+export class SubscriptionHub {
   readonly #bus: Bus;
   readonly #log: Logger;
   /** The subscriptions by channel. */
   readonly #subscriptions = new Map<string, ChannelSubscription>();
   readonly #connections = new Set<LiveConnection>();
-  /** The subscriptions with new messages, whose subscribers have yet to be notified. */
-  readonly #changed = new Set<ChannelSubscription>();
   /** Reads in progress by what they read: after the bus was unreachable, many connections read from one position. */
   readonly #pendingReads = new Map<string, Promise<ReadResult>>();
   #timer: NodeJS.Timeout | undefined;
@@ -68,13 +67,17 @@ export class SubscriptionHub implements SubscriptionObserver {
   /** Returns the subscription to a channel, and notifies the subscriber of its messages from now on. */
   subscribe(channel: string, subscriber: Subscriber): ChannelSubscription {
     const existing = this.#subscriptions.get(channel);
-    const subscription = existing ?? new ChannelSubscription(channel, this.#bus, this);
+    const subscription = existing ?? this.#createSubscription(channel);
     subscription.subscribers.add(subscriber);
     subscription.idleSinceMs = null;
-    if (!existing) {
-      this.#subscriptions.set(channel, subscription);
-      runOutsideRequests(() => void subscription.start());
-    }
+    return subscription;
+  }
+
+  #createSubscription(channel: string): ChannelSubscription {
+    const onBusFailure = (error: unknown) => this.busFailed(error);
+    const subscription = new ChannelSubscription(channel, { bus: this.#bus, onBusFailure });
+    this.#subscriptions.set(channel, subscription);
+    runOutsideRequests(() => void subscription.start());
     return subscription;
   }
 
@@ -91,21 +94,19 @@ export class SubscriptionHub implements SubscriptionObserver {
   }
 
   /** Reads the bus. Equal reads at the same time share one. */
-  read(channel: string, after: Position, limit: number): Promise<ReadResult> {
-    const key = `${limit} ${after} ${channel}`;
+  read(channel: string, after: Position, limit: ReadLimit): Promise<ReadResult> {
+    const key = `${limit.messages} ${limit.bytes} ${after} ${channel}`;
     const pending = this.#pendingReads.get(key);
     if (pending) return pending;
-    const read = this.#bus.read(channel, after, limit).finally(() => this.#pendingReads.delete(key));
+    const read = this.#bus
+      .read(channel, after, limit)
+      .then((result) => limitResult(result, limit))
+      .finally(() => this.#pendingReads.delete(key));
     this.#pendingReads.set(key, read);
     return read;
   }
 
-  channelChanged(subscription: ChannelSubscription): void {
-    // Outside requests: writing to event streams is not part of the request that published the message.
-    if (this.#changed.size === 0) runOutsideRequests(() => setImmediate(() => this.#notifySubscribers()));
-    this.#changed.add(subscription);
-  }
-
+  /** Logs that an operation of the bus failed: at most once a minute. */
   busFailed(error: unknown): void {
     const now = performance.now();
     if (now - this.#loggedAtMs < LOG_INTERVAL_MS) return;
@@ -124,12 +125,6 @@ export class SubscriptionHub implements SubscriptionObserver {
     clearInterval(this.#timer);
     for (const subscription of this.#subscriptions.values()) subscription.close();
     this.#subscriptions.clear();
-  }
-
-  #notifySubscribers(): void {
-    const changed = [...this.#changed];
-    this.#changed.clear();
-    for (const { subscribers } of changed) for (const subscriber of subscribers) subscriber.notify();
   }
 
   #tick(): void {

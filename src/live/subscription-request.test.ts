@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { callOverHttp, createTestApp } from "#test/compiled-app";
 import { issueFeed, liveFunctions, openEventStream, poll, requestLive } from "#test/live-client";
 import type { App } from "../app.ts";
-import { FEED_LIFETIME_SECONDS } from "./feed.ts";
+import { MAX_TTL_SECONDS } from "./channel.ts";
 import { publish } from "./index.ts";
 import { MAX_FEEDS } from "./subscription-request.ts";
 
@@ -44,6 +44,17 @@ describe.each(["live", "poll"] as const)("a request to /__web/%s", (endpoint) =>
     const allowed = await requestLive(app, endpoint, feeds.slice(1));
     expect(allowed.status).toBe(200);
     await allowed.body?.cancel();
+  });
+
+  it("with two feeds of one channel gets 400, also if they were issued at different times", async () => {
+    const [other, again] = [await issueFeed(app, "room:2"), await issueFeed(app, "room:1")];
+    for (const repeated of [feed, again]) {
+      const response = await requestLive(app, endpoint, [feed, other, repeated]);
+      expect([response.status, await response.text()]).toEqual([
+        400,
+        "The feeds 1 and 3 are of the same channel, room:1. Send one feed for each channel.\n",
+      ]);
+    }
   });
 
   it.each(["HEAD", "POST", "PUT", "OPTIONS"])("with the method %s gets 405", async (method) => {
@@ -129,13 +140,21 @@ describe("a gap is reported for", () => {
     expect(await gapsOf([adasFeed], { headers: await signIn("ada") })).toEqual([["room:1", "expired"]]);
   });
 
+  it("no feed whose sign-in has a copy of its cookie, also after a sign-out or a sign-in with other roles", async () => {
+    const adasCookie = await signIn("ada");
+    const adasFeed = await issueFeed(app, "room:1", adasCookie);
+    await callOverHttp(app, "leave", {}, { headers: adasCookie });
+    await signIn("ada");
+    expect(await gapsOf([adasFeed], { headers: adasCookie })).toEqual([]);
+  });
+
   it("a feed that is 24 hours old, and not one that is a second younger", async () => {
     const issued = Date.now();
     const old = await issueFeed(app, "room:old");
-    vi.useFakeTimers({ toFake: ["Date"], now: issued + (FEED_LIFETIME_SECONDS - 2) * 1000 });
+    vi.useFakeTimers({ toFake: ["Date"], now: issued + (MAX_TTL_SECONDS - 2) * 1000 });
     try {
       expect(await gapsOf([old])).toEqual([]);
-      vi.setSystemTime(issued + (FEED_LIFETIME_SECONDS + 1) * 1000);
+      vi.setSystemTime(issued + (MAX_TTL_SECONDS + 1) * 1000);
       expect(await gapsOf([old])).toEqual([["room:old", "expired"]]);
     } finally {
       vi.useRealTimers();

@@ -24,8 +24,8 @@ export interface SubscriptionRequest {
  * An expired feed and an unusable cursor are not errors but gaps of the response, because browsers hide the status of
  * an event stream from scripts.
  *
- * @throws RequestError 405 for another method than GET, 414 for a URL that is too long, 400 for no feed or too many,
- *   403 for a feed that this application has not issued
+ * @throws RequestError 405 for another method than GET, 414 for a URL that is too long, 400 for no feed, too many, or
+ *   two of one channel, 403 for a feed that this application has not issued
  * @see docs/protocol.md 10.4
  */
 export function readSubscriptionRequest(context: RequestContext): SubscriptionRequest {
@@ -42,7 +42,22 @@ export function readSubscriptionRequest(context: RequestContext): SubscriptionRe
   if (feeds.length > MAX_FEEDS) {
     throw requestError(400, `The request has ${feeds.length} feeds; the maximum is ${MAX_FEEDS}.`);
   }
-  return createReaders(verifyFeeds(feeds, context), readCursor(context));
+  const verified = verifyFeeds(feeds, context);
+  checkDistinct(verified);
+  return createReaders(verified, readCursor(context));
+}
+
+/** Each feed of a channel would be read for itself: a repeated one costs memory, and delivers each message twice. */
+function checkDistinct(feeds: readonly VerifiedFeed[]): void {
+  const indexes = new Map<string, number>();
+  for (const [index, { channel }] of feeds.entries()) {
+    const first = indexes.get(channel);
+    if (first !== undefined) {
+      const message = `The feeds ${first + 1} and ${index + 1} are of the same channel, ${channel}.`;
+      throw requestError(400, `${message} Send one feed for each channel.`);
+    }
+    indexes.set(channel, index);
+  }
 }
 
 /** `Last-Event-ID` takes precedence: a browser that reconnects repeats the URL, with the cursor of the first request. */
@@ -61,12 +76,17 @@ function verifyFeeds(feeds: readonly string[], context: RequestContext): Verifie
 }
 
 function createReaders(feeds: readonly VerifiedFeed[], cursor: string): SubscriptionRequest {
+  const clockOffsetMs = performance.now() - Date.now();
   const positions = cursor === "" ? feeds.map(({ position }) => position) : parseCursor(cursor, feeds.length);
   const gaps: Gap[] = [];
-  const readers = feeds.map(({ channel, position, expired }, i) => {
+  const readers = feeds.map(({ channel, position, expiresAt, expired }, i) => {
     const cursorPosition = positions?.[i];
     if (cursorPosition === ENDED) return new FeedReader(channel, ENDED);
-    const reader = new FeedReader(channel, laterPosition(position, cursorPosition ?? position));
+    const reader = new FeedReader(
+      channel,
+      laterPosition(position, cursorPosition ?? position),
+      expiresAt * 1000 + clockOffsetMs,
+    );
     if (expired) gaps.push({ reader, reason: "expired" });
     else if (cursorPosition === undefined) gaps.push({ reader, reason: "reset" });
     return reader;

@@ -1,4 +1,5 @@
 import { pino } from "pino";
+import { writeLogLine } from "./log-output.ts";
 import { serializeError } from "./serialize-error.ts";
 
 /** The log of an application. Each method writes one line with these fields and this message. */
@@ -10,15 +11,17 @@ export interface Logger {
 
 /**
  * Returns a logger that writes one line of JSON for each event to standard output. The field `err` is written as
- * {@link serializeError} returns it, without any other field of the error.
+ * {@link serializeError} returns it, without any other field of the error. Logging never blocks: lines that cannot be
+ * written are dropped and counted.
  */
 export function createJsonLogger(): Logger {
-  return pino({
+  const options = {
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (level) => ({ level }) },
+    formatters: { level: (level: string) => ({ level }) },
     serializers: { err: (thrown: unknown) => serializeError(thrown) },
-  });
+  };
+  return pino(options, { write: writeLogLine });
 }
 
 /** Returns a logger that writes readable text to standard error, for development. */

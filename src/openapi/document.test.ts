@@ -1,67 +1,16 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { describe, expect, it } from "vitest";
-import { compiledPage, compiledServer, createTestApp } from "#test/compiled-app";
-import { typedServer } from "#test/typed-server";
+import { describe, expect, it, vi } from "vitest";
+import { compiledServer, createTestApp } from "#test/compiled-app";
+import { documentedServer } from "#test/documented-server";
+import { at, documentOf, home, nothing, operation, order, pay, save, tree, whole } from "#test/openapi-document";
 import type { App, AppOptions } from "../app.ts";
 import { type ErrorCode, statusOf } from "../errors.ts";
+import { server } from "../rpc/index.ts";
 import { inspect, requireInternals } from "../server/index.ts";
-import { type Document, openapi } from "./index.ts";
-
-const nothing = compiledServer("nothing", () => undefined);
-const order = compiledServer("order", () => undefined, {
-  params: {
-    quantity: "int",
-    price: "float",
-    gift: "boolean",
-    note: { type: "any", optional: true },
-    floor: { type: "int", nullable: true, optional: true },
-    size: { type: "int", literals: ["all", "none"] },
-    width: { type: "float", literals: ["auto"], nullable: true },
-  },
-});
-const buy = compiledServer("buy", () => undefined, { keyed: true, params: { item: "any" } });
-const secret = compiledServer("secret", () => undefined, { options: { auth_required: true } });
-const größe = compiledServer("größe", () => "L");
-const count = compiledServer(
-  "count",
-  function* () {
-    yield 1;
-  },
-  { stream: true },
-);
-const home = compiledPage("/", () => "Hello");
-
-const save = typedServer(
-  ["save", "name: string, size: 's' | 'm' | null, tags?: string[], pair?: [int, string?]"],
-  () => 1,
-);
-const tree = typedServer(["tree", "tree: Tree"], () => 1, {
-  declarations: "interface Tree { v: int; kids: Tree[]; up?: Tree | null; at: Date; sizes: Record<string, float> }",
-});
-const pay = typedServer(["pay", "by: { kind: 'card'; no: string } | { kind: 'iban' }, to: never"], () => 1);
+import { type Document, openapi, openapiJson } from "./index.ts";
 
 const SECRET = { WEB_AUTH_SECRET: "5a".repeat(32) };
 const WITH_CSRF = { env: { ...SECRET, WEB_CSRF_SECRET: "7b".repeat(32) } };
-const whole = { nothing, order, buy, secret, größe, count, home };
-
-function documentOf(functions: Readonly<Record<string, unknown>>, options: Partial<AppOptions> = {}): Document {
-  return openapi(inspect(createTestApp(functions, options)), "1.2.3");
-}
-
-/** Returns the part of a document at these keys. */
-function at(document: unknown, ...keys: readonly string[]): unknown {
-  return keys.reduce((value, key) => (value as Readonly<Record<string, unknown>>)[key], document);
-}
-
-function operation(document: Document, name: string): unknown {
-  return at(document.paths, `/__web/rpc/${name}`, "post");
-}
-
-function argumentsOf(document: Document, name: string): unknown {
-  const body = at(operation(document, name), "requestBody", "content", "application/json", "schema");
-  expect(body).toMatchObject({ type: "object", required: ["args"] });
-  return at(body, "properties", "args");
-}
 
 describe("the OpenAPI document of an application", () => {
   it.each<[string, Readonly<Record<string, unknown>>, Partial<AppOptions>]>([
@@ -81,10 +30,40 @@ describe("the OpenAPI document of an application", () => {
     validator.resolveRefs(); // throws for a dangling reference
   });
 
-  it("has the application's title and version", () => {
-    expect(documentOf(whole, { title: "Shop" }).info).toEqual({ title: "Shop", version: "1.2.3" });
+  it("has the application's title, and the version, description, author and license of the project", () => {
+    expect(documentOf(whole, { title: "Shop" }).info).toEqual({
+      title: "Shop",
+      version: "1.2.3",
+      description: "The server functions of Shop.",
+    });
     expect(documentOf(whole).info.title).not.toBe("");
     expect(openapi(inspect(createTestApp(whole))).info.version).toBe("0.0.0");
+    const project = { description: "Sells tea.", author: { name: "Ada", email: "ada@shop.example" }, license: "MIT" };
+    expect(openapi(inspect(createTestApp(whole)), project).info).toMatchObject({
+      description: "Sells tea.",
+      contact: { name: "Ada", email: "ada@shop.example" },
+      license: { name: "MIT", identifier: "MIT" },
+    });
+    const unlicensed = openapi(inspect(createTestApp(whole)), { license: "UNLICENSED" });
+    expect(unlicensed.info.license).toEqual({ name: "UNLICENSED" });
+  });
+
+  it("has the origins of WEB_ORIGIN as servers, or else the server that the document comes from", () => {
+    const env = { ...SECRET, WEB_ORIGIN: "https://shop.example,https://www.shop.example" };
+    expect(documentOf(whole, { env }).servers).toEqual([
+      { url: "https://shop.example" },
+      { url: "https://www.shop.example" },
+    ]);
+    expect(documentOf(whole).servers).toEqual([{ url: "/" }]);
+  });
+
+  it("is created once for an application", () => {
+    const inspection = inspect(createTestApp(whole));
+    const text = openapiJson(inspection, { version: "1.2.3" });
+    expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(openapi(inspection, { version: "1.2.3" }))));
+    const functions = vi.spyOn(inspection, "functions", "get");
+    expect(openapiJson(inspection)).toBe(text);
+    expect(functions).not.toHaveBeenCalled();
   });
 
   it("has a POST for each function, and nothing else", () => {
@@ -95,94 +74,86 @@ describe("the OpenAPI document of an application", () => {
   });
 
   it("names operations after functions, and groups them by module", () => {
-    expect(operation(documentOf(whole), "order")).toMatchObject({ operationId: "order", tags: ["order"] });
+    const document = documentOf(whole);
+    expect(operation(document, "order")).toMatchObject({ operationId: "order", tags: ["order"] });
+    expect(document.tags).toContainEqual({
+      name: "order",
+      description: "The server functions of `src/order.server.ts`.",
+    });
+    const inFolders = ["src/a/users.server.ts", "src/b/users.server.tsx", "lib/users.server.ts"].map((file, index) => {
+      const signature = { name: `list${index}`, file, line: 1, params: [] };
+      return [signature.name, Reflect.apply(server, undefined, [{}, () => 1, signature])] as const;
+    });
+    const { tags } = documentOf(Object.fromEntries(inFolders));
+    expect(tags.map(({ name }) => name)).toEqual(["a/users", "b/users", "lib/users"]);
+  });
+
+  it("has unique operation ids that are safe in URLs", () => {
+    const ids = (document: Document) => Object.values(document.paths).map((path) => at(path, "post", "operationId"));
+    const names = ["größe", "gr$f6$e", "$", "_", "名"];
+    const functions = Object.fromEntries(names.map((name) => [name, compiledServer(name, () => 1)]));
+    expect(ids(documentOf(functions))).toEqual([
+      "gr~C3~B6~C3~9Fe",
+      "gr%24f6%24e".replaceAll("%", "~"),
+      "~24",
+      "_",
+      "~E5~90~8D",
+    ]);
   });
 });
 
-describe("the request body of an OpenAPI operation", () => {
-  it("has a schema for what is checked, and the annotation as description", () => {
-    const document = documentOf(whole);
-    expect(argumentsOf(document, "order")).toEqual({
-      type: "object",
-      properties: {
-        quantity: { type: "integer", description: "int" },
-        price: { type: "number", description: "float" },
-        gift: { type: "boolean", description: "boolean" },
-        note: { description: "any" },
-        floor: { type: ["integer", "null"], description: "int" },
-        size: { anyOf: [{ type: "integer" }, { enum: ["all", "none"] }], description: "int" },
-        width: { anyOf: [{ type: "number" }, { enum: ["auto", null] }], description: "float" },
-      },
-      required: ["quantity", "price", "gift", "size", "width"],
-      additionalProperties: false,
+describe("the texts of an OpenAPI operation", () => {
+  const documented = async (comment: string, params = "item: string, quantity: int = 1, at?: Date") => {
+    const order = await documentedServer(`${comment}\nexport const order = server((${params}): int => 1);`);
+    return operation(documentOf({ order }), "order");
+  };
+
+  it("are those of the doc comment", async () => {
+    const comment = `/**
+      * Orders an item. The order is final.
+      *
+      * @param item what to order
+      * @param at when to deliver it
+      * @returns the number of the order
+      * @deprecated Use orderAll.
+      */`;
+    const order = await documented(comment);
+    expect(order).toMatchObject({
+      summary: "Orders an item",
+      description: "Orders an item. The order is final.\n\nDeprecated: Use orderAll.",
+      deprecated: true,
+      responses: { "200": { description: "the number of the order" } },
+    });
+    expect(
+      at(order, "requestBody", "content", "application/json", "schema", "properties", "args", "properties"),
+    ).toEqual({
+      item: { description: "what to order\n\n`string`" },
+      quantity: { type: "integer", description: "`int`" },
+      at: { description: "when to deliver it\n\n`Date`" },
     });
   });
 
-  it("has the full types of parameters in a strict application, and only then", () => {
-    const { properties } = argumentsOf(documentOf({ save }, { strict: true }), "save") as { properties: object };
-    expect(properties).toEqual({
-      name: { type: "string", description: "string" },
-      size: { enum: ["s", "m", null], description: "'s' | 'm' | null" },
-      tags: { type: "array", items: { type: "string" }, description: "string[]" },
-      pair: {
-        type: "array",
-        prefixItems: [{ type: "integer" }, { anyOf: [{ type: "string" }, { enum: [null] }] }],
-        items: false,
-        minItems: 1,
-        description: "[int, string?]",
-      },
-    });
-    expect(argumentsOf(documentOf({ save }), "save")).toMatchObject({
-      properties: { name: { description: "string" } },
-    });
-    const loose = argumentsOf(documentOf({ save }), "save") as { properties: { name: object } };
-    expect(loose.properties.name).not.toHaveProperty("type");
-  });
-
-  it("refers to the schema of a recursive type", () => {
-    const document = documentOf({ nothing, tree, pay }, { strict: true });
-    const kids = { type: "array", items: { $ref: "#/components/schemas/Type2_1" } };
-    const up = { anyOf: [{ enum: [null] }, { $ref: "#/components/schemas/Type2_1" }] };
-    const sizes = { type: "object", properties: {}, additionalProperties: { type: "number" } };
-    const schema = {
-      type: "object",
-      properties: { v: { type: "integer" }, kids, up, at: { description: "Date" }, sizes },
-      required: ["v", "kids", "at", "sizes"],
-    };
-    expect(argumentsOf(document, "tree")).toMatchObject({ properties: { tree: schema } });
-    expect(at(document.components, "schemas", "Type2_1")).toEqual(schema);
-    expect(argumentsOf(document, "pay")).toMatchObject({
-      properties: {
-        by: {
-          anyOf: [
-            { properties: { kind: { enum: ["card"] }, no: { type: "string" } }, required: ["kind", "no"] },
-            { properties: { kind: { enum: ["iban"] } }, required: ["kind"] },
-          ],
-        },
-        to: {},
-      },
-    });
-    expect(documentOf({ tree }).components).not.toHaveProperty("schemas.Type1_1");
-  });
-
-  it("describes a parameter with a Standard Schema by its annotation", () => {
-    const schema = { "~standard": { version: 1 as const, vendor: "test", validate: (value: unknown) => ({ value }) } };
-    const join = typedServer(["join", "email: string"], () => 1, { options: { validate: { email: schema } } });
-    expect(argumentsOf(documentOf({ join }, { strict: true }), "join")).toMatchObject({
-      properties: { email: { description: "string" } },
+  it("describe the keys of a destructured object, with or without its name", async () => {
+    const comment = "/** @param options.item what to order\n @param quantity how many */";
+    const order = await documented(comment, "{ item, quantity }: { item: int; quantity: int }");
+    expect(
+      at(order, "requestBody", "content", "application/json", "schema", "properties", "args", "properties"),
+    ).toEqual({
+      item: { type: "integer", description: "what to order" },
+      quantity: { type: "integer", description: "how many" },
     });
   });
 
-  it("has the keys of a keyed function", () => {
-    expect(argumentsOf(documentOf(whole), "buy")).toMatchObject({ properties: { item: {} }, required: ["item"] });
-  });
-
-  it("has empty arguments for a function without parameters", () => {
-    expect(argumentsOf(documentOf(whole), "nothing")).toEqual({
-      type: "object",
-      properties: {},
-      additionalProperties: false,
+  it("are made of the function's name and parameters if there is no doc comment", async () => {
+    expect(await documented("")).toMatchObject({
+      summary: "Order",
+      description: "Server function `order(item: string, quantity?: int, at?: Date)` of `src/shop.server.ts`.",
     });
+    const names = { send_code: nothing, sendURLNow: nothing, _: nothing };
+    const summaries = Object.keys(names).map((name) =>
+      at(operation(documentOf({ [name]: compiledServer(name, () => 1) }), name), "summary"),
+    );
+    expect(summaries).toEqual(["Send code", "Send URL now", "_"]);
   });
 });
 
@@ -191,15 +162,26 @@ describe("the responses of an OpenAPI operation", () => {
     const document = documentOf(whole);
     const contentOf = (name: string) => at(operation(document, name), "responses", "200", "content") as object;
     expect(contentOf("nothing")).toMatchObject({ "application/json": { schema: { required: ["result"] } } });
-    expect(Object.keys(contentOf("count"))).toEqual(["application/x-ndjson"]);
-    expect(at(document.components, "schemas", "Line", "oneOf")).toHaveLength(3);
-    expect(at(documentOf({ nothing }).components, "schemas")).not.toHaveProperty("Line");
+    expect(contentOf("count")).toMatchObject({
+      "application/x-ndjson": {
+        schema: {
+          type: "string",
+          contentMediaType: "application/x-ndjson",
+          contentSchema: { $ref: "#/components/schemas/count.Line" },
+        },
+      },
+    });
+    expect(at(document.components, "schemas", "count.Line", "oneOf")).toHaveLength(3);
+    expect(at(documentOf({ nothing }).components, "schemas")).not.toHaveProperty("count.Line");
   });
 
   it("documents every error code at its status", () => {
     const document = documentOf(whole);
     const codes = at(document.components, "schemas", "Error", "properties", "error", "properties", "code", "enum");
     expect(codes).toHaveLength(8);
+    expect(at(document.components, "responses", "body_too_large")).toMatchObject({
+      content: { "application/json": { example: { error: { code: "validation_error", details: {} } } } },
+    });
     const responses = at(operation(document, "nothing"), "responses");
     for (const code of codes as ErrorCode[]) {
       expect(at(responses, String(statusOf(code)))).toEqual({ $ref: `#/components/responses/${code}` });
@@ -207,7 +189,7 @@ describe("the responses of an OpenAPI operation", () => {
         $ref: "#/components/schemas/Error",
       });
     }
-    expect(Object.keys(responses as object)).toEqual(expect.arrayContaining(["408", "413", "415"]));
+    expect(Object.keys(responses as object)).toEqual(expect.arrayContaining(["400", "408", "413", "415"]));
   });
 });
 
@@ -215,7 +197,7 @@ describe("the security of an OpenAPI operation", () => {
   it("is the session cookie, under its configured name, for functions with auth_required", () => {
     const document = documentOf(whole);
     expect(operation(document, "secret")).toMatchObject({ security: [{ session: [] }] });
-    expect(operation(document, "nothing")).not.toHaveProperty("security");
+    expect(operation(document, "nothing")).toMatchObject({ security: [] });
     const scheme = (document: Document) => at(document.components, "securitySchemes", "session");
     expect(scheme(document)).toMatchObject({ type: "apiKey", in: "cookie", name: "web_session" });
     expect(scheme(documentOf(whole, { env: { ...SECRET, WEB_COOKIE_SECURE: "1" } }))).toMatchObject({
@@ -225,11 +207,13 @@ describe("the security of an OpenAPI operation", () => {
 
   it("includes the CSRF token if WEB_CSRF_SECRET is set", () => {
     const document = documentOf(whole, WITH_CSRF);
-    expect(operation(document, "secret")).toMatchObject({
-      parameters: [{ $ref: "#/components/parameters/csrf_token" }],
-    });
-    expect(operation(document, "nothing")).not.toHaveProperty("parameters");
-    expect(operation(documentOf(whole), "secret")).not.toHaveProperty("parameters");
+    expect(operation(document, "secret")).toMatchObject({ security: [{ session: [], csrf: [] }] });
+    expect(operation(document, "nothing")).toMatchObject({ security: [] });
+    expect(at(document.components, "securitySchemes", "csrf")).toMatchObject({ in: "header", name: "x-csrf-token" });
+    expect(at(document.components, "responses", "forbidden", "headers")).toHaveProperty("x-csrf-token");
+    expect(operation(documentOf(whole), "secret")).toMatchObject({ security: [{ session: [] }] });
+    expect(documentOf(whole).components).not.toHaveProperty("securitySchemes.csrf");
+    expect(documentOf({ nothing }).components).not.toHaveProperty("securitySchemes");
   });
 });
 

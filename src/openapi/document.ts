@@ -1,13 +1,16 @@
-import { CSRF_META, JSON_TYPE, NDJSON_TYPE, RPC_PREFIX } from "../protocol/index.ts";
+import { CSRF_HEADER, CSRF_META, FORM_PREFIX, RPC_PREFIX } from "../protocol/index.ts";
 import type { FunctionDefinition } from "../rpc/index.ts";
 import type { JsonObject } from "./json.ts";
-import { ERROR_SCHEMA, errorReferences, errorResponses, LINE_SCHEMA } from "./responses.ts";
-import { bodySchema, shapeSchema } from "./schemas.ts";
+import { operation, tagOf, takesFiles } from "./operation.ts";
+import { ERROR_SCHEMA, errorResponses } from "./responses.ts";
+import { SchemaRegistry } from "./schema-registry.ts";
 
 /** An OpenAPI document. @see OpenAPI Specification 3.1 */
 export interface Document {
   readonly openapi: "3.1.0";
-  readonly info: { readonly title: string; readonly version: string };
+  readonly info: JsonObject;
+  readonly servers: readonly JsonObject[];
+  readonly tags: readonly JsonObject[];
   readonly paths: JsonObject;
   readonly components: JsonObject;
 }
@@ -17,6 +20,8 @@ export interface DescribedApp {
   readonly title: string;
   /** The path below which it is served: empty, or `/shop`. */
   readonly base: string;
+  /** The origins of `WEB_ORIGIN`. */
+  readonly origins: readonly string[];
   readonly strict: boolean;
   readonly functions: readonly FunctionDefinition[];
   /** The name of the session cookie. */
@@ -25,93 +30,77 @@ export interface DescribedApp {
   readonly csrf: boolean;
 }
 
+/** The data in the package.json of a project that its document contains. */
+export interface ProjectInfo {
+  readonly version?: string | undefined;
+  readonly description?: string | undefined;
+  /** An SPDX expression, `UNLICENSED`, or `SEE LICENSE IN …`. */
+  readonly license?: string | undefined;
+  readonly author?: { readonly name?: string; readonly email?: string; readonly url?: string } | undefined;
+}
+
 /**
  * Returns the OpenAPI document of an application's server functions. Each is a POST operation with its request body,
- * its response and its error responses.
+ * its response and its error responses. Pages and raw routes are not part of it.
  *
- * Results are described as JSON without a schema, because the types of results do not exist at run time.
- *
- * @param version the application's version; OpenAPI requires one
  * @see docs/protocol.md 12.3
  */
-export function openapi(app: DescribedApp, version = "0.0.0"): Document {
-  const operations = app.functions.map((definition, index): [string, JsonObject] => [
-    `${app.base}${RPC_PREFIX}${encodeURIComponent(definition.signature.name)}`,
-    { post: operation(definition, index, app) },
+export function openapi(app: DescribedApp, project: ProjectInfo = {}): Document {
+  const { functions, origins, base, strict, csrf } = app;
+  const hasFunctions = functions.length > 0;
+  const registry = new SchemaRegistry(hasFunctions ? { Error: ERROR_SCHEMA } : {});
+  const paths = functions.map((definition): [string, JsonObject] => [
+    `${base}${takesFiles(definition) ? FORM_PREFIX : RPC_PREFIX}${encodeURIComponent(definition.signature.name)}`,
+    { post: operation(definition, { strict, csrf, registry }) },
   ]);
+  const modules = [...new Set(functions.map(({ signature }) => signature.file))];
   return {
     openapi: "3.1.0",
-    info: { title: app.title || "Server functions", version },
-    paths: Object.fromEntries(operations),
-    components: components(app),
+    info: infoOf(app, project),
+    servers: origins.length > 0 ? origins.map((url) => ({ url })) : [{ url: "/" }],
+    tags: modules.map((file) => ({ name: tagOf(file), description: `The server functions of \`${file}\`.` })),
+    paths: Object.fromEntries(paths),
+    components: { ...(hasFunctions ? components(app) : {}), schemas: registry.schemas() },
   };
 }
 
-function operation(definition: FunctionDefinition, index: number, { csrf, strict }: DescribedApp): JsonObject {
-  const { signature, options } = definition;
-  const schema = bodySchema(definition, { strict, nameOf: recursiveTypeName(index) });
-  const requiresToken = csrf && options.auth_required === true;
+const texts = new WeakMap<DescribedApp, string>();
+
+/** Returns the document as JSON. It is created at the first use for an application, because an application does not change. */
+export function openapiJson(app: DescribedApp, project?: ProjectInfo): string {
+  const cached = texts.get(app);
+  if (cached !== undefined) return cached;
+  const text = JSON.stringify(openapi(app, project));
+  texts.set(app, text);
+  return text;
+}
+
+function infoOf({ title }: DescribedApp, { version = "0.0.0", description, license, author }: ProjectInfo): JsonObject {
+  const name = title || "Server functions";
+  // Only an SPDX expression is an identifier.
+  const isSpdx = license !== undefined && license !== "UNLICENSED" && !license.startsWith("SEE LICENSE");
   return {
-    operationId: signature.name,
-    tags: [tagOf(signature.file)],
-    ...(requiresToken ? { parameters: [{ $ref: "#/components/parameters/csrf_token" }] } : {}),
-    requestBody: { required: true, content: { [JSON_TYPE]: { schema } } },
-    responses: { "200": signature.stream ? STREAM : RESULT, ...errorReferences() },
-    ...(options.auth_required ? { security: [{ session: [] }] } : {}),
+    title: name,
+    version,
+    description: description ?? `The server functions of ${title || "the application"}.`,
+    ...(author ? { contact: { ...author } } : {}),
+    ...(license === undefined ? {} : { license: { name: license, ...(isSpdx ? { identifier: license } : {}) } }),
   };
 }
 
-/** Returns the tag of a function: the name of its module, `accounts` for `src/accounts.server.ts`. */
-function tagOf(file: string): string {
-  return file.replace(/^.*\//, "").replace(/\.server\.\w+$/, "");
-}
-
-const RESULT: JsonObject = {
-  description: "The result of the function.",
-  content: {
-    [JSON_TYPE]: {
-      schema: { type: "object", properties: { result: { description: "Any JSON value." } }, required: ["result"] },
-    },
-  },
-};
-
-const STREAM: JsonObject = {
-  description: "The values that the function yields, each as one line of JSON.",
-  content: { [NDJSON_TYPE]: { schema: { $ref: "#/components/schemas/Line" } } },
-};
-
-/** Returns the schema names of a function's recursive types. The function's own name may have characters that are not allowed there. */
-function recursiveTypeName(index: number): (ref: number) => string {
-  return (ref) => `Type${index + 1}_${ref + 1}`;
-}
-
-/** Returns the schemas of recursive types, which other schemas refer to. */
-function recursiveSchemas({ functions, strict }: DescribedApp): JsonObject {
-  if (!strict) return {};
-  const schemas = functions.flatMap(({ signature: { shapes = [] } }, index) => {
-    const nameOf = recursiveTypeName(index);
-    return shapes.map((shape, ref) => [nameOf(ref), shapeSchema(shape, { strict, nameOf })] as const);
-  });
-  return Object.fromEntries(schemas);
-}
-
-function components(app: DescribedApp): JsonObject {
-  const { functions, sessionCookie, csrf } = app;
-  const hasStreams = functions.some(({ signature }) => signature.stream);
+function components({ functions, sessionCookie, csrf }: DescribedApp): JsonObject {
+  const requiresSignIn = functions.some(({ options }) => options.auth_required);
+  const session = { type: "apiKey", in: "cookie", name: sessionCookie, description: "Set when a user signs in." };
+  const source = `The content of a page's \`<meta name="${CSRF_META}">\`, or the same header of an earlier response.`;
+  const token = { type: "apiKey", in: "header", name: CSRF_HEADER, description: source };
   return {
-    schemas: { Error: ERROR_SCHEMA, ...(hasStreams ? { Line: LINE_SCHEMA } : {}), ...recursiveSchemas(app) },
     responses: errorResponses(csrf),
-    ...(csrf ? { parameters: { csrf_token: CSRF_TOKEN } } : {}),
-    securitySchemes: {
-      session: { type: "apiKey", in: "cookie", name: sessionCookie, description: "Set when a user signs in." },
-    },
+    ...(csrf ? { headers: { csrf_token: CSRF_TOKEN } } : {}),
+    ...(requiresSignIn ? { securitySchemes: { session, ...(csrf ? { csrf: token } : {}) } } : {}),
   };
 }
 
 const CSRF_TOKEN: JsonObject = {
-  name: "X-CSRF-Token",
-  in: "header",
-  required: true,
-  description: `The content of a page's \`<meta name="${CSRF_META}">\`, or the same header of an earlier response.`,
+  description: "A fresh CSRF token, when the sign-in has changed or the token of the request was not valid.",
   schema: { type: "string" },
 };

@@ -1,1 +1,1 @@
-export { type Document, openapi } from "./document.ts";
+export { type Document, openapi, openapiJson, type ProjectInfo } from "./document.ts";

@@ -1,5 +1,5 @@
 import { type ErrorCode, statusOf } from "../errors.ts";
-import { JSON_TYPE } from "../protocol/index.ts";
+import { CSRF_HEADER, JSON_TYPE } from "../protocol/index.ts";
 import type { JsonObject } from "./json.ts";
 
 /** The description of each error code. */
@@ -14,8 +14,9 @@ const DESCRIPTIONS: Readonly<Record<ErrorCode, string>> = {
   internal: "Something went wrong on the server.",
 };
 
-/** Errors of the request itself, whose status differs from that of their code. */
+/** Errors of the request itself, with the code `validation_error`, whose status differs from that of their code. */
 const REQUEST_ERRORS: Readonly<Record<string, readonly [status: number, meaning: string]>> = {
+  body_incomplete: [400, "The connection ended before the body had arrived."],
   body_too_slow: [408, "The body did not arrive in time."],
   body_too_large: [413, "The body is larger than 1 MiB."],
   content_type: [415, `The content type is not ${JSON_TYPE}.`],
@@ -32,7 +33,7 @@ export const ERROR_SCHEMA: JsonObject = {
       properties: {
         code: { type: "string", enum: CODES },
         message: { type: "string", description: "A sentence for people." },
-        details: { type: "object", description: "Further data for the caller." },
+        details: { type: "object", additionalProperties: true, description: "Further data for the caller." },
       },
       required: ["code", "message", "details"],
     },
@@ -40,19 +41,41 @@ export const ERROR_SCHEMA: JsonObject = {
   required: ["error"],
 };
 
-/** The schema of one line of a stream. @see docs/protocol.md 6.2 */
-export const LINE_SCHEMA: JsonObject = {
-  description: "One line of the body; the last is `done` or `error`.",
-  oneOf: [
-    {
-      type: "object",
-      properties: { chunk: { description: "A value of the function, as JSON." } },
-      required: ["chunk"],
-    },
-    { type: "object", properties: { done: { const: true } }, required: ["done"] },
-    { $ref: "#/components/schemas/Error" },
-  ],
-};
+/**
+ * Returns the schema of one line of a stream.
+ *
+ * @param value the schema of the values that the function yields
+ * @see docs/protocol.md 6.2
+ */
+export function lineSchema(value: JsonObject): JsonObject {
+  return {
+    description: "One line of the body; the last is `done` or `error`.",
+    oneOf: [
+      { type: "object", properties: { chunk: value }, required: ["chunk"] },
+      { type: "object", properties: { done: { const: true } }, required: ["done"] },
+      { $ref: "#/components/schemas/Error" },
+    ],
+  };
+}
+
+interface ErrorResponse {
+  /** The name under which operations refer to it. */
+  readonly name: string;
+  readonly status: number;
+  readonly code: ErrorCode;
+  readonly meaning: string;
+}
+
+/** Every error response of a call: a function may throw any code. */
+const ERRORS: readonly ErrorResponse[] = [
+  ...CODES.map((code) => ({ name: code, status: statusOf(code), code, meaning: DESCRIPTIONS[code] })),
+  ...Object.entries(REQUEST_ERRORS).map(([name, [status, meaning]]) => ({
+    name,
+    status,
+    code: "validation_error" as const,
+    meaning,
+  })),
+];
 
 /**
  * Returns all error responses, by the name under which operations refer to them.
@@ -60,30 +83,28 @@ export const LINE_SCHEMA: JsonObject = {
  * @param csrf whether a 403 response may carry a fresh CSRF token
  */
 export function errorResponses(csrf: boolean): JsonObject {
-  const content = { [JSON_TYPE]: { schema: { $ref: "#/components/schemas/Error" } } };
-  const headers: Partial<Record<string, JsonObject>> = {
-    rate_limited: { "Retry-After": { description: "Seconds to wait.", schema: { type: "integer" } } },
-    ...(csrf ? { forbidden: { "X-CSRF-Token": { description: "A fresh token.", schema: { type: "string" } } } } : {}),
+  const headers: Readonly<Record<string, JsonObject>> = {
+    rate_limited: { "retry-after": { description: "Seconds to wait.", schema: { type: "integer" } } },
+    ...(csrf ? { forbidden: { [CSRF_HEADER]: { $ref: "#/components/headers/csrf_token" } } } : {}),
   };
-  const descriptions = [
-    ...CODES.map((code) => [code, `\`${code}\`: ${DESCRIPTIONS[code]}`] as const),
-    ...Object.entries(REQUEST_ERRORS).map(([name, [, meaning]]) => [name, meaning] as const),
-  ];
-  return Object.fromEntries(
-    descriptions.map(([name, description]) => {
-      const extra = headers[name];
-      return [name, { description, ...(extra ? { headers: extra } : {}), content }];
-    }),
-  );
+  const responses = ERRORS.map(({ name, code, meaning }): [string, JsonObject] => {
+    const schema = { $ref: "#/components/schemas/Error" };
+    const example = { error: { code, message: meaning, details: {} } };
+    return [
+      name,
+      {
+        description: `\`${code}\`: ${meaning}`,
+        ...(headers[name] ? { headers: headers[name] } : {}),
+        content: { [JSON_TYPE]: { schema, example } },
+      },
+    ];
+  });
+  return Object.fromEntries(responses);
 }
 
-/** Returns references to all error responses, by status: a function may throw any code. */
+/** Returns references to all error responses, by status. */
 export function errorReferences(): JsonObject {
-  const statuses = [
-    ...CODES.map((code) => [statusOf(code), code] as const),
-    ...Object.entries(REQUEST_ERRORS).map(([name, [status]]) => [status, name] as const),
-  ];
   return Object.fromEntries(
-    statuses.map(([status, name]) => [String(status), { $ref: `#/components/responses/${name}` }]),
+    ERRORS.map(({ status, name }) => [String(status), { $ref: `#/components/responses/${name}` }]),
   );
 }

@@ -1,96 +1,120 @@
-import type { ListShape, ObjectFields, Parameter, TypeShape } from "../protocol/index.ts";
-import type { FunctionDefinition } from "../rpc/index.ts";
-import type { JsonObject, JsonValue } from "./json.ts";
+import type {
+  ListShape,
+  Literal,
+  ObjectFields,
+  ObjectShape,
+  ScalarKind,
+  StringFormat,
+  TypeShape,
+} from "../protocol/index.ts";
+import type { JsonObject } from "./json.ts";
+import { type SchemaRegistry, typeKey } from "./schema-registry.ts";
+
+/** Where the types of one function are described. */
+export interface SchemaContext {
+  readonly registry: SchemaRegistry;
+  /** The recursive types that the shapes refer to. */
+  readonly shapes: readonly TypeShape[];
+}
 
 const TYPES = { int: "integer", float: "number", boolean: "boolean", string: "string" } as const;
 
-/** The options of {@link bodySchema} and {@link shapeSchema}. */
-export interface SchemaOptions {
-  /** Whether the application is strict. Otherwise only coerced types are checked. */
-  readonly strict: boolean;
-  /** Returns the name of the schema of a recursive type. */
-  readonly nameOf: (ref: number) => string;
-}
+const FORMATS: Readonly<Record<StringFormat, JsonObject>> = {
+  "date-time": { format: "date-time" },
+  base64: { contentEncoding: "base64" },
+};
 
-/**
- * Returns the schema of a call's body. It describes the recommended types only: `"42"` is also accepted for an `int`,
- * because HTML forms send strings, but is not in the schema.
- */
-export function bodySchema({ signature, options }: FunctionDefinition, schemaOptions: SchemaOptions): JsonObject {
-  const { params } = signature;
-  const required = params.filter((parameter) => !parameter.optional).map((parameter) => parameter.name);
-  const schemaOf = (parameter: Parameter): JsonObject => {
-    // A Standard Schema cannot be converted to JSON Schema, so the parameter is described by its annotation.
-    const isShaped = schemaOptions.strict && !Object.hasOwn(options.validate ?? {}, parameter.name);
-    return isShaped && parameter.shape
-      ? { ...shapeSchema(parameter.shape, schemaOptions), ...description(parameter) }
-      : parameterSchema(parameter);
-  };
-  const args: JsonObject = {
-    type: "object",
-    properties: Object.fromEntries(params.map((parameter) => [parameter.name, schemaOf(parameter)])),
-    ...(required.length > 0 ? { required } : {}),
-    additionalProperties: false,
-  };
-  return { type: "object", properties: { args }, required: ["args"] };
-}
-
-/**
- * Returns the schema of a parameter that is only coerced. Its annotation becomes the description, because nothing else
- * of it is checked.
- */
-function parameterSchema(parameter: Parameter): JsonObject {
-  const { type, nullable, literals = [] } = parameter;
-  if (type === "any") return description(parameter);
-  if (literals.length === 0) {
-    return { type: nullable ? [TYPES[type], "null"] : TYPES[type], ...description(parameter) };
-  }
-  const values = nullable ? [...literals, null] : literals;
-  return { anyOf: [{ type: TYPES[type] }, { enum: values }], ...description(parameter) };
-}
-
-function description({ annotation }: Parameter): JsonObject {
-  return annotation === "" ? {} : { description: annotation };
-}
-
-/** Returns the schema of a type that a strict application checks. */
-export function shapeSchema(shape: TypeShape, schemaOptions: SchemaOptions): JsonObject {
-  const { any, kinds = [], literals = [], nullable, list, object, ref } = shape;
+/** Returns the JSON Schema of a type. An unchecked type is described by its source text, and accepts every value. */
+export function shapeSchema(shape: TypeShape, context: SchemaContext): JsonObject {
+  const { any, list, object, ref, alternatives = [] } = shape;
   if (any !== undefined) return any === "" ? {} : { description: any };
-  const values: readonly JsonValue[] = nullable ? [...literals, null] : literals;
-  const objects = object && ("cases" in object ? object.cases : [object]);
-  const forms: JsonObject[] = [
-    ...kinds.map((kind) => ({ type: TYPES[kind] })),
-    ...(values.length > 0 ? [{ enum: values }] : []),
-    ...(list ? [listSchema(list, schemaOptions)] : []),
-    ...(objects ?? []).map((fields) => objectSchema(fields, schemaOptions)),
-    ...(ref === undefined ? [] : [{ $ref: `#/components/schemas/${schemaOptions.nameOf(ref)}` }]),
+  const objects = object && ("cases" in object && object.name === undefined ? object.cases : [object]);
+  const schemas: JsonObject[] = [
+    ...scalarSchemas(shape),
+    ...(list ? [listSchema(list, context)] : []),
+    ...(objects ?? []).map((one) => namedObjectSchema(one, context)),
+    ...(ref === undefined ? [] : [recursiveSchema(ref, context)]),
+    ...alternatives.map((alternative) => shapeSchema(alternative, context)),
   ];
-  const [first] = forms;
+  const [first] = schemas;
   if (!first) return { not: {} };
-  return forms.length === 1 ? first : { anyOf: forms };
+  return schemas.length === 1 ? first : { anyOf: schemas };
 }
 
-function listSchema(list: ListShape, schemaOptions: SchemaOptions): JsonObject {
-  // In an array, `undefined` is sent as `null`.
-  const item = (shape: TypeShape) => shapeSchema(shape.optional ? { ...shape, nullable: true } : shape, schemaOptions);
-  if ("of" in list) return { type: "array", items: item(list.of) };
+/** Returns the JSON Schema of a value that may be `undefined`, where JSON has `null` for it. */
+export function nullableSchema({ optional, ...shape }: TypeShape, context: SchemaContext): JsonObject {
+  return shapeSchema(optional && shape.any === undefined ? { ...shape, nullable: true } : shape, context);
+}
+
+/** Returns the schemas of scalar types, of literals and of `null`. `null` is part of another schema if possible. */
+function scalarSchemas({ kinds = [], literals = [], nullable, format }: TypeShape): JsonObject[] {
+  const isFormatted = (kind: ScalarKind) => kind === "string" && format !== undefined;
+  const plain: string[] = kinds.filter((kind) => !isFormatted(kind)).map((kind) => TYPES[kind]);
+  const isNullInFormat = nullable && format !== undefined && plain.length === 0;
+  const isNullInLiterals = nullable && kinds.length === 0 && literals.length > 0;
+  if (nullable && !isNullInFormat && !isNullInLiterals) plain.push("null");
+  const literalTypes = [...new Set(literals.map(typeOfLiteral))];
+  return [
+    ...(plain.length > 0 ? [{ type: oneOrAll(plain) }] : []),
+    ...(format ? [{ type: isNullInFormat ? ["string", "null"] : "string", ...FORMATS[format] }] : []),
+    ...(literals.length > 0
+      ? [
+          {
+            type: oneOrAll(isNullInLiterals ? [...literalTypes, "null"] : literalTypes),
+            enum: isNullInLiterals ? [...literals, null] : literals,
+          },
+        ]
+      : []),
+  ];
+}
+
+function typeOfLiteral(literal: Literal): string {
+  return Number.isInteger(literal) ? "integer" : typeof literal;
+}
+
+function oneOrAll(types: readonly string[]): string | readonly string[] {
+  const [first = "null"] = types;
+  return types.length === 1 ? first : types;
+}
+
+function listSchema(list: ListShape, context: SchemaContext): JsonObject {
+  if ("of" in list) return { type: "array", items: nullableSchema(list.of, context) };
   const { items, rest } = list;
   return {
     type: "array",
-    ...(items.length > 0 ? { prefixItems: items.map(item) } : {}),
-    items: rest ? item(rest) : false,
+    ...(items.length > 0 ? { prefixItems: items.map((item) => nullableSchema(item, context)) } : {}),
+    // Nothing matches this schema. `false` means the same, but linters and generators expect an object.
+    items: rest ? nullableSchema(rest, context) : { not: {} },
     minItems: items.findLastIndex(({ optional }) => !optional) + 1,
   };
 }
 
-/** Additional members are allowed: they are removed from the value, not rejected. */
-function objectSchema({ fields, rest }: ObjectFields, schemaOptions: SchemaOptions): JsonObject {
+/** Returns a reference to an object type that has a name, or else its schema. */
+function namedObjectSchema(object: ObjectShape, context: SchemaContext): JsonObject {
+  const { name } = object;
+  const build = () =>
+    "cases" in object
+      ? { anyOf: object.cases.map((fields) => namedObjectSchema(fields, context)) }
+      : objectSchema(object, context);
+  if (name === undefined) return build();
+  return context.registry.refer(name, `${name}\n${typeKey({ object }, context.shapes)}`, build);
+}
+
+/** Additional members are allowed: those of an argument are removed, and a result may have more than its type. */
+function objectSchema({ fields, rest }: ObjectFields, context: SchemaContext): JsonObject {
   const required = fields.filter(([, { optional }]) => !optional).map(([name]) => name);
   return {
     type: "object",
-    properties: Object.fromEntries(fields.map(([name, shape]) => [name, shapeSchema(shape, schemaOptions)])),
+    properties: Object.fromEntries(fields.map(([name, shape]) => [name, shapeSchema(shape, context)])),
     ...(required.length > 0 ? { required } : {}),
-    ...(rest ? { additionalProperties: shapeSchema(rest, schemaOptions) } : {}),
+    ...(rest ? { additionalProperties: shapeSchema(rest, context) } : {}),
   };
+}
+
+function recursiveSchema(ref: number, context: SchemaContext): JsonObject {
+  const { name = "Type", ...shape } = context.shapes[ref] ?? {};
+  const { object, ...others } = shape;
+  if (object && Object.keys(others).length === 0) return namedObjectSchema({ ...object, name }, context);
+  const key = `${name}\n${typeKey(shape, context.shapes)}`;
+  return context.registry.refer(name, key, () => shapeSchema(shape, context));
 }

@@ -7,3 +7,4 @@ export { on_mount, on_unmount, state } from "../browser/index.ts";
 export { RPCError } from "../errors.ts";
 export { subscribe } from "./subscribe.ts";
 export { view } from "./view.ts";
+export { form } from "./view-form.ts";

@@ -19,6 +19,7 @@ function documentOf(parts: Partial<DocumentParts> = {}): string {
     islands: [],
     mark: "m",
     csrfToken: null,
+    form: null,
     base: "",
     styles: [],
     assets,

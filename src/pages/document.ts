@@ -1,6 +1,6 @@
-import { CSRF_META, PAGE_DATA_ID } from "../protocol/index.ts";
+import { CSRF_META, type FormSubmission, PAGE_DATA_ID, toJson } from "../protocol/index.ts";
 import type { Assets } from "./assets.ts";
-import type { Island } from "./rendering.ts";
+import type { Island } from "./render-state.ts";
 
 /** The parts of a document. `head` and `body` are HTML; `title` and `lang` are text. */
 export interface DocumentParts {
@@ -12,6 +12,8 @@ export interface DocumentParts {
   readonly mark: string;
   /** The CSRF token of the page's calls; `null` if CSRF tokens are not configured. */
   readonly csrfToken: string | null;
+  /** The form that was sent without script, if a view contains it. */
+  readonly form: FormSubmission | null;
   readonly base: string;
   readonly styles: readonly string[];
   readonly assets: Assets | null;
@@ -40,13 +42,14 @@ function assetPrefix({ assets, base }: DocumentParts): string {
  * @see docs/protocol.md 11.7
  */
 function renderPageData(parts: DocumentParts): string {
-  const { base, islands, mark, csrfToken, assets } = parts;
+  const { base, islands, mark, csrfToken, form, assets } = parts;
   if (islands.length === 0 || !assets) return "";
   const views = islands.map(({ source, props }) => {
     const src = JSON.stringify(assetPrefix(parts) + assets.view(source).src);
     return `{"src":${src},"name":${JSON.stringify(source.name)},"props":${props}}`;
   });
-  const json = `{"base":${JSON.stringify(base)},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]}`;
+  const formJson = form ? `,"form":${toJson(form)}` : "";
+  const json = `{"base":${JSON.stringify(base)},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]${formJson}}`;
   const token = csrfToken === null ? "" : `<meta name="${CSRF_META}" content="${escapeHtml(csrfToken)}">`;
   return `<script type="application/json" id="${PAGE_DATA_ID}">${escapeScript(json)}</script>${token}`;
 }
@@ -60,10 +63,16 @@ function renderLinks(parts: DocumentParts): string {
   const preloads = new Set(used.flatMap(({ src, preload }) => [src, ...preload]));
   const scripts = used.length > 0 ? [...assets.scripts, assets.islands.src] : assets.scripts;
   for (const script of scripts) preloads.delete(script);
+  // Vite's script reads the nonce for the style elements that it inserts.
+  const nonce = assets.nonce === undefined ? "" : ` nonce="${escapeHtml(assets.nonce)}"`;
   return [
+    ...(nonce ? [`<meta property="csp-nonce"${nonce}>`] : []),
     ...sheets,
     ...[...preloads].map((href) => `<link rel="modulepreload" href="${escapeHtml(prefix + href)}">`),
-    ...scripts.map((src) => `<script type="module" src="${escapeHtml(prefix + src)}"></script>`),
+    ...scripts.map((src) => {
+      const isOfBuildTool = assets.scripts.includes(src); // the page script is allowed as in production
+      return `<script type="module" src="${escapeHtml(prefix + src)}"${isOfBuildTool ? nonce : ""}></script>`;
+    }),
   ].join("");
 }
 

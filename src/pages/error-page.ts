@@ -10,6 +10,9 @@ export interface ErrorPageProps {
   readonly id: string;
 }
 
+/** Renders the error page of an application. It may be async. */
+export type ErrorPage = (props: ErrorPageProps) => Markup | Promise<Markup>;
+
 /** Returns the title of an error page by its status. */
 export function errorTitle(status: number): string {
   return TITLES[status] ?? "Error";

@@ -4,14 +4,14 @@ import { compiledView } from "#test/compiled-app";
 import { Hello, pageSettings, renderPage, withoutIslandMarkers } from "#test/render-page";
 import { requestContext } from "#test/request-context";
 import { RPCError } from "../errors.ts";
-import { runInContext } from "../http/index.ts";
+import { redirect, runInContext } from "../http/index.ts";
 import type { Markup } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
 import type { ErrorPageProps } from "./error-page.ts";
 import { handleNotFound } from "./handle-page.ts";
 import { Head } from "./head.ts";
+import { NotFound } from "./not-found.ts";
 import type { PageResult } from "./page.ts";
-import { NotFound, redirect } from "./redirect.ts";
 import type { PageSettings } from "./render-document.ts";
 
 describe("the response of a page", () => {
@@ -194,7 +194,7 @@ describe("the application's error page", () => {
   it.each<[string, Partial<PageSettings>]>([
     ["the layout throws", { layout: fail }],
     ["it throws itself", { error: fail }],
-    ["it is async", { error: (async () => "x") as unknown as PageSettings["error"] }],
+    ["its promise rejects", { error: async () => fail() }],
   ])("is replaced by the default error page if %s", async (_, overrides) => {
     const throwNotFound = () => {
       throw new NotFound();

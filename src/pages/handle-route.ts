@@ -1,18 +1,30 @@
-import { RPCError, statusOf } from "../errors.ts";
+import { RPCError } from "../errors.ts";
 import {
-  CONNECTION_CLOSE,
+  disconnectedError,
   type HandlerResponse,
-  jsonResponse,
+  isDisconnection,
+  isResponse,
+  type LimitedRequest,
+  MAX_BODY_BYTES,
+  Redirect,
   type RequestContext,
-  RequestError,
   withLimitedBody,
 } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
-import { callerErrorOfFunction, errorJson } from "../rpc/index.ts";
+import { callerErrorOfFunction, errorResponse } from "../rpc/index.ts";
+import { withUploadLimits } from "../uploads/index.ts";
+import { redirectResponse } from "./handle-page-error.ts";
+import type { PageSettings } from "./render-document.ts";
 import type { RouteDefinition } from "./route.ts";
 
+/** What a route is handled with. */
+export interface RouteSettings extends Pick<PageSettings, "base" | "log"> {
+  /** The maximum size of the body, in bytes. */
+  readonly maxBody: number;
+}
+
 /**
- * Handles the request of a route. An error becomes a JSON response, as for server functions.
+ * Handles the request of a route. A redirect has the status 303. An error becomes a JSON response, as for server
+ * functions.
  *
  * @see docs/protocol.md 11.4
  */
@@ -20,32 +32,34 @@ export async function handleRoute(
   context: RequestContext,
   route: RouteDefinition,
   params: Record<string, string | undefined>,
-  log: Logger,
+  { base, log, maxBody }: RouteSettings,
 ): Promise<HandlerResponse | Response> {
   const subject = `The route ${route.method} ${route.path}`;
+  let limited: LimitedRequest | undefined;
   try {
-    const response = await route.run(withLimitedBody(context.raw), params);
-    if (!(response instanceof Response))
-      throw new Error(`${subject} returned a value of type ${typeof response}. Return a Response.`);
+    limited = maxBody > MAX_BODY_BYTES ? withUploadLimits(context, maxBody) : withLimitedBody(context, maxBody);
+    const response = await route.run(limited.request, params);
+    if (response instanceof Redirect) return redirectResponse(response, { base });
+    if (!isResponse(response))
+      throw new Error(`${subject} returned a value of type ${typeof response}. Return a Response or a redirect.`);
     return response;
   } catch (error) {
-    const failure = isDisconnected(context, error)
+    if (error instanceof Redirect) return redirectResponse(error, { base });
+    const failure = isBodyLost(context, error)
       ? disconnectedError()
       : callerErrorOfFunction(error, context, log, subject);
-    const [status, headers] =
-      failure instanceof RequestError ? [failure.status, failure.headers] : [statusOf(failure.code)];
-    return jsonResponse(status, `{"error":${errorJson(failure, context, log)}}`, headers);
+    return errorResponse(failure, context, log);
+  } finally {
+    // The rest of a body of unknown length has no limit.
+    if (limited?.isBodyChecked() === false) context.closeConnection = true;
   }
 }
 
-/** Returns whether the error is a consequence of the client's disconnection, for example while reading the body. */
-function isDisconnected({ raw }: RequestContext, error: unknown): boolean {
-  return raw.signal.aborted && !(error instanceof RPCError);
-}
-
-function disconnectedError(): RequestError {
-  return new RequestError("validation_error", "The client disconnected before the response was sent.", {
-    status: 400,
-    headers: CONNECTION_CLOSE,
-  });
+/**
+ * Returns whether the error may be a consequence of the client's disconnection. What reading the rest of a body then
+ * throws depends on the host, so with a body every error except an `RPCError` may be one.
+ */
+function isBodyLost(context: RequestContext, error: unknown): boolean {
+  if (isDisconnection(context, error)) return true;
+  return context.isBodyInRoute && context.raw.signal.aborted && !(error instanceof RPCError);
 }

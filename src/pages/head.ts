@@ -1,5 +1,5 @@
 import { type ComponentChildren, Fragment, isValidElement, toChildArray } from "preact";
-import { getActiveRender, MarkupError } from "./rendering.ts";
+import { getActiveRender, MarkupError } from "./render-state.ts";
 
 /**
  * A component that adds its children to the document's `<head>`. It can be used anywhere in the markup of a page, except

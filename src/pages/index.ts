@@ -3,12 +3,16 @@
  */
 export type { Assets, ViewAsset } from "./assets.ts";
 export { escapeHtml } from "./document.ts";
-export { DefaultError, type ErrorPageProps } from "./error-page.ts";
+export { DefaultError, type ErrorPage, type ErrorPageProps } from "./error-page.ts";
+export { form } from "./form.ts";
+export { handlePageForm, type PageForm } from "./handle-form.ts";
 export { handleNotFound, handlePage } from "./handle-page.ts";
+export { handlePageError } from "./handle-page-error.ts";
 export { handleRoute } from "./handle-route.ts";
 export { Head } from "./head.ts";
+export type { Layout, LayoutResult } from "./layout.ts";
+export { NotFound } from "./not-found.ts";
 export {
-  type Layout,
   type Page,
   type PageDefinition,
   type PageFunction,
@@ -17,6 +21,14 @@ export {
   page,
   pageOf,
 } from "./page.ts";
-export { NotFound, type Redirect, redirect } from "./redirect.ts";
 export type { PageSettings } from "./render-document.ts";
-export { type Route, type RouteDefinition, type RouteFunction, type RoutePattern, route, routeOf } from "./route.ts";
+export {
+  type Route,
+  type RouteDefinition,
+  type RouteFunction,
+  type RouteOptions,
+  type RoutePattern,
+  type RouteResult,
+  route,
+  routeOf,
+} from "./route.ts";

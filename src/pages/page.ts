@@ -1,11 +1,8 @@
 import type { InferRouteParams } from "rou3";
 import { rejectUnknownOptions } from "../config/index.ts";
-import { checkSecurityOptions, type SecurityOptions } from "../http/index.ts";
+import { checkSecurityOptions, type Redirect, type SecurityOptions } from "../http/index.ts";
 import type { Markup, PageSource } from "../protocol/index.ts";
-import type { Redirect } from "./redirect.ts";
-
-/** A component around the markup of a page. */
-export type Layout = (props: { readonly children: Markup }) => Markup;
+import type { Layout } from "./layout.ts";
 
 /** The options of a page. `policy` and `headers` take precedence over the application's. */
 export interface PageOptions extends SecurityOptions {
@@ -58,8 +55,8 @@ export function pageOf(value: unknown): PageDefinition | undefined {
  * const of a `*.server.tsx` module that is listed in `new App({ modules })`.
  *
  * @param path starts with a slash and may have parameters: `/users/:id`, `/docs/**:rest`
- * @param fn receives the decoded parameters and may be async. It returns markup or a `redirect`, and may throw `NotFound`
- *   or an `RPCError`.
+ * @param fn receives the decoded parameters and may be async. It returns markup or a `redirect`, and may throw a
+ *   `redirect`, `NotFound` or an `RPCError`.
  * @throws Error if the module was not compiled, or if the path, a policy or a header is invalid
  * @throws TypeError for an unknown option
  * @see docs/protocol.md 11.1 to 11.3

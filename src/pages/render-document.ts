@@ -1,21 +1,16 @@
 import { resolve } from "node:path";
-import { h } from "preact";
-import { isPromise, type RequestContext, randomHex } from "../http/index.ts";
+import { isPromise, type RequestContext, randomHex, type SecurityOptions } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { Markup, PageSource } from "../protocol/index.ts";
-import { issueCsrfToken } from "../session/index.ts";
 import type { Assets } from "./assets.ts";
 import { writeDocument } from "./document.ts";
-import type { ErrorPageProps } from "./error-page.ts";
+import type { ErrorPage } from "./error-page.ts";
+import { FormRendering } from "./form-rendering-state.ts";
 import { splitHead } from "./head.ts";
-import type { Layout, PageOptions } from "./page.ts";
-import {
-  describeUnrenderable,
-  type ElementLocation,
-  MarkupError,
-  type RenderState,
-  renderMarkup,
-} from "./rendering.ts";
+import type { Layout, LayoutMarkup } from "./layout.ts";
+import type { PageOptions } from "./page.ts";
+import { type ElementLocation, MarkupError, type RenderState } from "./render-state.ts";
+import { describeUnrenderable, renderMarkup } from "./rendering.ts";
 
 /** The settings that all pages of an application share. */
 export interface PageSettings {
@@ -23,7 +18,11 @@ export interface PageSettings {
   readonly lang: string;
   readonly base: string;
   readonly layout: Layout | null;
-  readonly error: (props: ErrorPageProps) => Markup;
+  /** The headers of the application's options. */
+  readonly headers?: SecurityOptions["headers"];
+  readonly error: ErrorPage;
+  /** The path of the sign-in page, without the base; `null` if there is none. */
+  readonly signIn: string | null;
   readonly development: boolean;
   readonly log: Logger;
   /** `null` without a build: pages then have no scripts and style sheets. */
@@ -36,6 +35,8 @@ export interface PageSettings {
 export interface DocumentSource {
   readonly options: PageOptions;
   readonly source: PageSource | null;
+  /** What the layout has returned. */
+  readonly layoutMarkup: LayoutMarkup;
 }
 
 /**
@@ -46,22 +47,27 @@ export interface DocumentSource {
 export function renderDocument(
   context: RequestContext,
   markup: Markup,
-  { options, source }: DocumentSource,
+  { options, source, layoutMarkup }: DocumentSource,
   settings: PageSettings,
 ): string {
   const location = settings.development && source ? pageLocation(source) : undefined;
   if (isPromise(markup)) throw new MarkupError("The markup of the page is a promise. Await it first.", location);
-  if (settings.development) checkMarkup(markup, location);
+  if (settings.development) checkMarkup("page", markup, location);
   const state: RenderState = {
     development: settings.development,
+    warn: settings.development ? (message) => settings.log.warn({}, message) : undefined,
     mark: randomHex(6),
     islands: [],
     head: [],
     viewDepth: 0,
     inHead: false,
+    replacedProps: new Map(),
+    forms: new FormRendering(context, {
+      base: settings.base,
+      sendsOrigin: sendsOrigin(settings.headers, options.headers),
+    }),
   };
-  const layout = options.layout ?? settings.layout;
-  const body = renderMarkup(layout ? h(layout, { children: markup }) : markup, state);
+  const body = renderMarkup(surround(markup, layoutMarkup, settings), state);
   const { title, rest } = splitHead(state.head);
   return writeDocument({
     lang: options.lang ?? settings.lang,
@@ -70,21 +76,41 @@ export function renderDocument(
     body,
     islands: state.islands,
     mark: state.mark,
-    csrfToken: state.islands.length > 0 ? issueCsrfToken(context) : null,
+    csrfToken: state.islands.length > 0 ? state.forms.csrfToken() : null,
+    form: state.forms.submissionOfView(),
     base: settings.base,
     styles: settings.assets?.styles(source) ?? [],
     assets: settings.assets,
   });
 }
 
-/** @throws MarkupError if the page returned `undefined` or an object: the renderer would show an empty page */
-function checkMarkup(markup: unknown, location: ElementLocation | undefined): void {
+/**
+ * Returns whether browsers send the origin of a page with its forms. With `Referrer-Policy: no-referrer`, they send
+ * `Origin: null`, also to the same origin.
+ *
+ * @see https://fetch.spec.whatwg.org/#append-a-request-origin-header
+ */
+function sendsOrigin(...options: readonly SecurityOptions["headers"][]): boolean {
+  const headers = options.flatMap((changes) => Object.entries(changes ?? {}));
+  const policy = headers.findLast(([name]) => name.toLowerCase() === "referrer-policy")?.[1];
+  return policy?.split(",").at(-1)?.trim().toLowerCase() !== "no-referrer";
+}
+
+/** @throws MarkupError if the layout returned no markup, in development */
+function surround(content: Markup, layoutMarkup: LayoutMarkup, { development }: PageSettings): Markup {
+  const markup = layoutMarkup.surround(content);
+  if (development && markup !== content) checkMarkup("layout", markup);
+  return markup;
+}
+
+/** @throws MarkupError if a page returned `undefined` or an object: the renderer would show an empty page */
+function checkMarkup(subject: "page" | "layout", markup: unknown, location?: ElementLocation): void {
   if (markup === undefined) {
-    throw new MarkupError("The page returned undefined. Return its markup, or null for an empty page.", location);
+    throw new MarkupError(`The ${subject} returned undefined. Return its markup, or null for an empty page.`, location);
   }
   const description = describeUnrenderable(markup);
   if (description) {
-    throw new MarkupError(`The page returned ${description}, which cannot be rendered. Return markup.`, location);
+    throw new MarkupError(`The ${subject} returned ${description}, which cannot be rendered. Return markup.`, location);
   }
 }
 

@@ -1,71 +1,51 @@
-import { type ComponentChildren, type ComponentType, Fragment, h, isValidElement, options, type VNode } from "preact";
+import {
+  Component,
+  type ComponentChildren,
+  type ComponentType,
+  Fragment,
+  h,
+  isValidElement,
+  options,
+  type VNode,
+} from "preact";
 import { renderToString } from "preact-render-to-string";
 import { isPromise } from "../http/index.ts";
-import type { ViewSource } from "../protocol/index.ts";
-
-/** An island: an outermost view of a page, which the browser hydrates. */
-export interface Island {
-  readonly source: ViewSource;
-  /** The props, as JSON. */
-  readonly props: string;
-}
-
-/** The state of one rendering. Rendering is synchronous, so at most one is active. */
-export interface RenderState {
-  /** Whether to check for mistakes that only have a wrong appearance in production. */
-  readonly development: boolean;
-  /** A random string in the comments around islands, new for every response: HTML in a page cannot imitate them. */
-  readonly mark: string;
-  readonly islands: Island[];
-  /** The children of all `Head` elements, in order. */
-  readonly head: ComponentChildren[];
-  /** The number of views around the current node. */
-  viewDepth: number;
-  /** Whether the children of `Head` are being rendered, after the page itself. */
-  readonly inHead: boolean;
-  /** In development: the location of the element that is being rendered. */
-  location?: ElementLocation | undefined;
-}
-
-/** The location of an element in the source, as JSX has it in development. Lines and columns start at 1. */
-export interface ElementLocation {
-  readonly fileName: string;
-  readonly lineNumber: number;
-  readonly columnNumber: number;
-}
-
-/**
- * Thrown when markup cannot be rendered. In development it has the location of the element. The stack does not have it,
- * because the renderer calls components after their elements were created.
- */
-export class MarkupError extends TypeError {
-  /** The location in Vite's format: columns start at 0. */
-  declare readonly loc?: { readonly file: string; readonly line: number; readonly column: number };
-
-  constructor(message: string, location = active?.location) {
-    super(message);
-    if (location) {
-      this.loc = { file: location.fileName, line: location.lineNumber, column: location.columnNumber - 1 };
-    }
-  }
-}
-
-let active: RenderState | undefined;
-
-/** Returns the active rendering, or `undefined` outside a page, for example in a test that renders a view. */
-export function getActiveRender(): RenderState | undefined {
-  return active;
-}
+import {
+  isPreactCopyError,
+  isReactElement,
+  isReactHookError,
+  isReactType,
+  preactCopyMessage,
+  reactMessage,
+  scriptUrlAttributes,
+} from "../protocol/index.ts";
+import { closeForm, openForm, prepareField } from "./form-rendering.ts";
+import {
+  type ElementLocation,
+  getActiveRender,
+  MarkupError,
+  type RenderState,
+  setActiveRender,
+} from "./render-state.ts";
 
 /** Returns the HTML of markup. Islands and the children of `Head` are collected in `state`. */
 export function renderMarkup(markup: ComponentChildren, state: RenderState): string {
-  const previous = active;
-  active = state;
+  const previous = setActiveRender(state);
   try {
     return renderToString(h(Fragment, null, markup));
   } finally {
-    active = previous;
+    setActiveRender(previous);
+    restoreProps(state);
   }
+}
+
+/**
+ * Gives all elements their own props again. An application may create markup once, for all requests: without this, the
+ * next request would show what the user of this one has typed, and the CSRF token.
+ */
+function restoreProps({ replacedProps }: RenderState): void {
+  for (const [vnode, props] of replacedProps) vnode.props = props;
+  replacedProps.clear();
 }
 
 /** The components that are bodies of views: their markup is hydrated in the browser. */
@@ -89,7 +69,7 @@ function synchronousComponent(type: ComponentType): ComponentType {
   const wrapped = isClass
     ? type
     : Object.assign(function (this: unknown, props: unknown, context: unknown) {
-        const markup = call.call(this, props, context);
+        const markup = callComponent(type, () => call.call(this, props, context));
         checkSynchronous(type.displayName || type.name || "A component", markup);
         return markup;
       }, type);
@@ -100,9 +80,29 @@ function synchronousComponent(type: ComponentType): ComponentType {
   return component;
 }
 
-/** @throws MarkupError if the result of a component or a view is a promise */
+/** @throws MarkupError in place of an error that does not name its cause: of React's hooks, and of a component that suspends */
+function callComponent(type: ComponentType, render: () => unknown): unknown {
+  try {
+    return render();
+  } catch (error) {
+    if (isReactHookError(error)) throw new MarkupError(reactMessage(type), undefined, { cause: error });
+    if (isPreactCopyError(error)) throw new MarkupError(preactCopyMessage(type), undefined, { cause: error });
+    if (!isPromise(error)) throw error;
+    throw new MarkupError(
+      `${type.displayName || type.name || "A component"} suspended: it threw a promise, to be rendered again later. ` +
+        "Pages are rendered synchronously. Load the data in the page function, or render the component after on_mount.",
+    );
+  }
+}
+
+/** @throws MarkupError if an element is of a component that React has created */
+function checkReactType({ type }: VNode): void {
+  if (isReactType(type, Component)) throw new MarkupError(reactMessage(type));
+}
+
+/** @throws MarkupError if the result of a component or a view is a promise, or an array that contains one */
 export function checkSynchronous(name: string, markup: unknown): void {
-  if (!isPromise(markup)) return;
+  if (!containsPromise(markup)) return;
   throw new MarkupError(
     `${name} returned a promise. Components are synchronous: load the data in the page function, which may be async, ` +
       "and pass it down.",
@@ -122,14 +122,62 @@ function checkHandlers({ type, props }: VNode): void {
 
 /** @throws MarkupError if a child of an element cannot be rendered, because the renderer ignores it silently */
 function checkChildren({ type, props: { children } }: VNode): void {
-  for (const child of Array.isArray(children) ? children : [children]) {
+  for (const child of [children].flat(Infinity)) {
     const description = describeUnrenderable(child);
-    if (description === undefined) continue;
-    const fix = isPromise(child)
-      ? "Await it in the page function, which may be async, and pass the result down."
-      : "Render one of its fields, for example `{user.name}`.";
-    throw new MarkupError(`${capitalize(description)} cannot be rendered in <${String(type)}>. ${fix}`);
+    if (description === undefined || isPromise(child)) continue; // see checkNoPromise
+    const fix = "Render one of its fields, for example `{user.name}`.";
+    throw new MarkupError(`${capitalize(description)} cannot be rendered in <${nameOf(type)}>. ${fix}`);
   }
+}
+
+/** @throws MarkupError if a child of an element is a promise. Without this, a page would lack its text in production. */
+function checkNoPromise({ type, props: { children } }: VNode): void {
+  if (!containsPromise(children)) return;
+  throw new MarkupError(
+    `A promise cannot be rendered in <${nameOf(type)}>. Await it in the page function, which may be async, and pass the ` +
+      "result down. In a view, call the server function in an event handler or in on_mount.",
+  );
+}
+
+/** @throws MarkupError for an element of React, of which the renderer would show nothing */
+function containsPromise(child: unknown): boolean {
+  if (typeof child !== "object" || child === null || typeof child.constructor !== "function") return false; // text, or markup
+  if (!Array.isArray(child)) {
+    // Checked here because this function visits everything that is rendered, in production too.
+    if (isReactElement(child)) throw new MarkupError(reactMessage(child.type));
+    return isPromise(child);
+  }
+  for (const item of child) if (typeof item === "object" && containsPromise(item)) return true;
+  return false;
+}
+
+/** Returns the name of an element, empty for a fragment, as in JSX. */
+function nameOf(type: VNode["type"]): string {
+  return typeof type === "string" ? type : "";
+}
+
+/**
+ * Removes attributes whose URL would run a script when a user clicks: `href="javascript:…"`, for example from a stored
+ * profile. The content security policy forbids such scripts too, but an application can weaken it.
+ */
+function removeScriptUrls(vnode: VNode, type: string, warn: RenderState["warn"]): void {
+  const names = scriptUrlAttributes(type, vnode.props);
+  if (!names) return;
+  const props: Record<string, unknown> = { ...vnode.props };
+  for (const name of names) {
+    const url = JSON.stringify(String(props[name]).slice(0, 60));
+    delete props[name];
+    warn?.(
+      `The attribute ${name} of <${type}> is left out: its URL ${url} would run as a script of the page. Accept only ` +
+        `URLs that start with "https:", "http:" or "/", and use an event handler to run code${describeLocation()}`,
+    );
+  }
+  Object.assign(vnode, { props }); // without the attributes, the props have the same types
+}
+
+function describeLocation(): string {
+  const location = getActiveRender()?.location;
+  return location ? `. ${location.fileName}:${location.lineNumber}:${location.columnNumber}` : ".";
 }
 
 function capitalize(text: string): string {
@@ -139,36 +187,34 @@ function capitalize(text: string): string {
 /** Returns a description of a value that cannot be rendered, or `undefined` for markup. */
 export function describeUnrenderable(child: unknown): string | undefined {
   if (typeof child !== "object" || child === null || Array.isArray(child) || isValidElement(child)) return undefined;
+  if (isReactElement(child)) return undefined; // containsPromise rejects it, with another message
   if (isPromise(child)) return "a promise";
   return `an object (${child.constructor?.name ?? "Object"})`;
 }
 
-/**
- * Sets `method="dialog"` on a form with `onSubmit`. Before hydration, a browser would submit the form with GET and put
- * its fields, passwords included, into the URL. With this method, outside a `<dialog>`, it does nothing.
- */
-function preventSubmit(form: VNode<{ onSubmit?: unknown; method?: unknown; action?: unknown }>): void {
-  const { onSubmit, method, action } = form.props;
-  if (typeof onSubmit !== "function" || method !== undefined || action !== undefined) return;
-  form.props = { ...form.props, method: "dialog" };
-}
-
-// The renderer calls these hooks before and after every node. They do nothing outside the rendering of a page. The module
-// state `active` lives as long as one synchronous rendering.
+// The renderer calls these hooks before and after every node. They do nothing outside the rendering of a page.
 const hooks = options as typeof options & { __b?: (vnode: VNode) => void }; // Preact's types omit __b
 const { __b: previousBefore, diffed: previousAfter } = hooks;
 
 hooks.__b = (vnode) => {
+  const active = getActiveRender();
   if (active) {
     // The development runtime of JSX sets __source, which Preact's types omit.
     if (active.development) active.location = (vnode as { __source?: ElementLocation }).__source ?? active.location;
     if (typeof vnode.type === "string") {
-      if (vnode.type === "form" && active.viewDepth > 0) preventSubmit(vnode);
-      if (active.development) {
-        checkChildren(vnode);
-        if (active.viewDepth === 0) checkHandlers(vnode);
+      const { replacedProps } = active;
+      // An element that is used twice has the props for its place before.
+      const props = replacedProps.get(vnode) ?? vnode.props;
+      vnode.props = props;
+      try {
+        prepareElement(vnode, vnode.type, active);
+      } finally {
+        if (vnode.props !== props) replacedProps.set(vnode, props);
       }
-    } else if (vnode.type !== Fragment) {
+    } else if (vnode.type === Fragment) {
+      checkNoPromise(vnode);
+    } else {
+      checkReactType(vnode);
       if (viewBodies.has(vnode.type)) active.viewDepth++;
       vnode.type = synchronousComponent(vnode.type as ComponentType); // not a string, checked above
     }
@@ -176,7 +222,22 @@ hooks.__b = (vnode) => {
   previousBefore?.(vnode);
 };
 
+function prepareElement(vnode: VNode, type: string, active: RenderState): void {
+  if (type === "form") openForm(vnode, active);
+  else if (active.forms.open || type === "button" || type === "input") prepareField(vnode, type, active);
+  checkNoPromise(vnode);
+  removeScriptUrls(vnode, type, active.warn);
+  if (active.development) {
+    checkChildren(vnode);
+    if (active.viewDepth === 0) checkHandlers(vnode);
+  }
+}
+
 hooks.diffed = (vnode) => {
-  if (active && typeof vnode.type === "function" && viewBodies.has(vnode.type)) active.viewDepth--;
+  const active = getActiveRender();
+  if (active) {
+    if (vnode.type === "form" || vnode.type === "select") closeForm(vnode, active);
+    else if (typeof vnode.type === "function" && viewBodies.has(vnode.type)) active.viewDepth--;
+  }
   previousAfter?.(vnode);
 };

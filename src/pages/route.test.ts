@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, onTestFinished, vi } from "vitest";
 import { compiledRoute, createTestApp, getPage } from "#test/compiled-app";
 import { RPCError } from "../errors.ts";
 import { request } from "../http/index.ts";
@@ -57,14 +57,17 @@ describe("a route", () => {
       "GET /a",
       () => {
         request.set_cookie("one", "1");
-        const headers = new Headers({ "cache-control": "public", "content-security-policy": "default-src 'none'" });
+        const headers = new Headers({
+          "cache-control": "private, max-age=60",
+          "content-security-policy": "default-src 'none'",
+        });
         headers.append("set-cookie", "two=2");
         headers.append("set-cookie", "three=3");
         return new Response("x", { headers });
       },
       "/a",
     );
-    expect(response.headers.get("cache-control")).toBe("public");
+    expect(response.headers.get("cache-control")).toBe("private, max-age=60");
     expect(response.headers.get("content-security-policy")).toBe("default-src 'none'");
     expect(response.headers.getSetCookie()).toEqual(["two=2", "three=3", "one=1; Path=/; HttpOnly; SameSite=Lax"]);
   });
@@ -73,6 +76,15 @@ describe("a route", () => {
     const response = await sendRequest("GET /a", () => Response.redirect("http://other.example/", 302), "/a");
     expect([response.status, response.headers.get("location")]).toEqual([302, "http://other.example/"]);
     expect(response.headers.has("x-request-id")).toBe(true);
+  });
+
+  it("can return a response of the original class after a package has replaced globalThis.Response", async () => {
+    const original = new Response("fetched", { status: 202 });
+    vi.stubGlobal("Response", class extends Response {});
+    onTestFinished(() => void vi.unstubAllGlobals());
+    expect(original).not.toBeInstanceOf(Response);
+    const response = await sendRequest("GET /a", () => original, "/a");
+    expect([response.status, await response.text()]).toEqual([202, "fetched"]);
   });
 
   it("can return the same response twice: no user gets the cookies of another", async () => {
@@ -113,12 +125,18 @@ describe("a route", () => {
     expect(body).not.toContain("hunter2");
   });
 
+  it("responds to rate_limited with Retry-After, if the details have retry_after", async () => {
+    const error = new RPCError("rate_limited", "Too many.", { retry_after: 7 });
+    const response = await sendRequest("GET /a", () => Promise.reject(error), "/a");
+    expect([response.status, response.headers.get("retry-after")]).toEqual([429, "7"]);
+  });
+
   it.each([undefined, null, "text", { status: 200 }])(
     "responds with 500 if it returns %j instead of a Response",
     async (result) => {
       const response = await sendRequest("GET /a", () => result as unknown as Response, "/a");
       expect(response.status).toBe(500);
-      expect(String(log.mock.calls)).toContain("Return a Response.");
+      expect(String(log.mock.calls)).toContain("Return a Response or a redirect.");
     },
   );
 

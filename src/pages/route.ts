@@ -1,4 +1,7 @@
 import type { InferRouteParams } from "rou3";
+import { rejectUnknownOptions } from "../config/index.ts";
+import type { Redirect } from "../http/index.ts";
+import { checkMaxBody } from "../http/index.ts";
 import type { PageSource } from "../protocol/index.ts";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
@@ -16,19 +19,34 @@ type PathOf<Pattern extends string> = Pattern extends `${string} ${infer Path}` 
 export type RouteFunction<Pattern extends RoutePattern> = (
   request: Request,
   params: InferRouteParams<PathOf<Pattern>>,
-) => Response | Promise<Response>;
+) => RouteResult | Promise<RouteResult>;
+
+/** The result of a route. */
+export type RouteResult = Response | Redirect;
 
 /** A route, as a module exports it. */
 export interface Route<Pattern extends string = string> {
   readonly pattern: Pattern;
 }
 
+/** The options of a route. */
+export interface RouteOptions {
+  /**
+   * The maximum size of the request body, in bytes. The default is the application's `max_body`, or 1 MiB. With more than
+   * 1 MiB, the time limits of uploads apply to the body.
+   */
+  readonly max_body?: number;
+}
+
+const OPTIONS: Readonly<Record<keyof RouteOptions, true>> = { max_body: true };
+
 /** The definition of a route. */
 export interface RouteDefinition {
   readonly kind: "route";
+  readonly options: RouteOptions;
   readonly method: RouteMethod;
   readonly path: string;
-  readonly run: (request: Request, params: Record<string, string | undefined>) => Response | Promise<Response>;
+  readonly run: (request: Request, params: Record<string, string | undefined>) => RouteResult | Promise<RouteResult>;
   readonly source: PageSource;
 }
 
@@ -42,20 +60,27 @@ export function routeOf(value: unknown): RouteDefinition | undefined {
 /**
  * Declares a route: a handler for requests that are neither a page nor a call, for example a webhook or a download.
  *
- * All rules of requests apply (ids, security headers, a body of at most 1 MiB), except the origin check, because webhooks
+ * All rules of requests apply (ids, security headers, a limited body), except the origin check, because webhooks
  * come from other sites. So a route must never trust a cookie for a change (cross-site request forgery): verify the
  * sender's signature. `session` and `request` are available.
  *
  * @param pattern a method and a path, which may have parameters. A GET route also handles HEAD.
- * @param fn receives the `Request` unchanged and the decoded parameters, and returns a `Response`. Without
- *   `Cache-Control`, the response is not cached. An error becomes a JSON response, as for server functions.
+ * @param fn receives the `Request` unchanged and the decoded parameters, and returns a `Response` or a `redirect`.
+ *   Without `Cache-Control`, the response is not cached. An error becomes a JSON response, as for server functions.
  * @throws Error if the module was not compiled or the pattern is invalid
  * @see docs/protocol.md 11.4
  * @example export const hook = route("POST /hooks/stripe", async (request) => new Response(await handle(request)));
  */
 export function route<const Pattern extends RoutePattern>(pattern: Pattern, fn: RouteFunction<Pattern>): Route<Pattern>;
+/** Declares a route with options, see {@link RouteOptions}. */
+export function route<const Pattern extends RoutePattern>(
+  pattern: Pattern,
+  options: RouteOptions,
+  fn: RouteFunction<Pattern>,
+): Route<Pattern>;
 export function route(pattern: string, ...args: readonly unknown[]): Route {
-  const [run, , source] = args;
+  const [first, second, source] = args;
+  const [options, run] = typeof first === "function" ? [{}, first] : [first, second];
   if (typeof source !== "object" || source === null || typeof run !== "function") {
     throw new Error(
       "route() was called in a module that tsweb has not compiled. Run the application with `tsweb dev` or " +
@@ -69,13 +94,20 @@ export function route(pattern: string, ...args: readonly unknown[]): Route {
         `"POST /hooks/stripe". Methods: ${METHODS.join(", ")}.`,
     );
   }
+  checkOptions(options, `route(${JSON.stringify(pattern)})`);
   const exported: Route = Object.freeze({ pattern });
   definitions.set(exported, {
     kind: "route",
+    options,
     method: method as RouteMethod, // checked above
     path,
     run: run as RouteDefinition["run"], // checked by the type of the overload
     source: source as PageSource, // added by the compiler
   });
   return exported;
+}
+
+function checkOptions(options: unknown, location: string): asserts options is RouteOptions {
+  rejectUnknownOptions(options, OPTIONS, location);
+  checkMaxBody((options as { readonly max_body?: unknown }).max_body, location); // an object: checked above
 }

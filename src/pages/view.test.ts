@@ -1,8 +1,9 @@
-import { type ComponentChildren, createContext, h } from "preact";
+import { type ComponentChildren, createContext, Fragment, h } from "preact";
 import { useContext, useId } from "preact/hooks";
 import { describe, expect, it } from "vitest";
 import { compiledView } from "#test/compiled-app";
 import { Hello, renderPage, withoutIslandMarkers } from "#test/render-page";
+import type { Markup } from "../protocol/index.ts";
 import { Head } from "./head.ts";
 import { view } from "./view.ts";
 
@@ -117,6 +118,46 @@ describe("a form in a view", () => {
   });
 });
 
+describe("an attribute with a javascript: URL", () => {
+  const url = " java\nscript:alert(1)";
+  const elements: [element: Markup, html: string][] = [
+    [h("a", { href: url, title: "x" }, "y"), '<a title="x">y</a>'],
+    [h("iframe", { src: url }), "<iframe></iframe>"],
+    [h("form", { action: url }), "<form></form>"],
+    [h("button", { formAction: url }), "<button></button>"],
+    [h("object", { data: url }), "<object></object>"],
+    [h("svg", null, h("a", { xlinkHref: url })), "<svg><a></a></svg>"],
+    [h("a", { href: "https://shop.example/" }), '<a href="https://shop.example/"></a>'],
+  ];
+
+  it.each(elements)("is left out of the page, outside and inside a view: %#", async (element, html) => {
+    expect((await renderPage(() => element)).body).toBe(html);
+    expect(
+      withoutIslandMarkers(
+        (
+          await renderPage(() =>
+            h(
+              compiledView("V", () => element),
+              {},
+            ),
+          )
+        ).body,
+      ),
+    ).toBe(`[0]${html}[/0]`);
+  });
+
+  it("is reported in development, with the element, the attribute and the fix", async () => {
+    const { logged, status } = await renderPage(() => h("a", { href: url }), {}, { development: true });
+    expect(status).toBe(200);
+    expect(logged).toEqual([
+      expect.stringContaining(
+        'The attribute href of <a> is left out: its URL " java\\nscript:alert(1)" would run as a script of the page. Accept only URLs that start with "https:", "http:" or "/"',
+      ),
+    ]);
+    expect((await renderPage(() => h("a", { href: url }))).logged).toEqual([]);
+  });
+});
+
 describe("invalid markup", () => {
   const Later = (async () => h("p", null)) as unknown as () => null;
 
@@ -128,6 +169,49 @@ describe("invalid markup", () => {
       const island = await renderPage(() => h(LaterView, {}), {}, { development });
       expect(island.logged).toEqual([expect.stringContaining("LaterView returned a promise")]);
     }
+  });
+
+  const promise = Promise.resolve("late") as unknown as string;
+  it.each([
+    ["a child", () => h("p", null, promise), "<p>"],
+    ["one of several children", () => h("p", null, "a", promise), "<p>"],
+    [
+      "a child in an array",
+      () =>
+        h(
+          "ul",
+          null,
+          "a",
+          [1, 2].map(() => promise),
+        ),
+      "<ul>",
+    ],
+    ["a child in nested arrays", () => h("ul", null, [["a", [promise]]]), "<ul>"],
+    ["a child of a fragment", () => h("p", null, h(Fragment, null, promise)), "<>"],
+    ["an array that the page returns", () => [h("p", null), promise] as never, "<>"],
+    [
+      "a child inside a view",
+      () =>
+        h(
+          compiledView("V", () => h("b", null, promise)),
+          {},
+        ),
+      "<b>",
+    ],
+  ])("is rejected, in production too: a promise as %s", async (_, run, element) => {
+    for (const development of [true, false]) {
+      const response = await renderPage(run, {}, { development });
+      expect(response.status).toBe(500);
+      expect(response.logged).toEqual([
+        expect.stringContaining(`A promise cannot be rendered in ${element}. Await it`),
+      ]);
+    }
+  });
+
+  it("is rejected, in production too: a component that returns an array with a promise", async () => {
+    const Rows = () => [h("li", null), promise] as never;
+    const response = await renderPage(() => h("ul", null, h(Rows, {})));
+    expect(response.logged).toEqual([expect.stringContaining("Rows returned a promise")]);
   });
 
   it("is rejected in development: a promise, and a function outside a view", async () => {

@@ -9,7 +9,8 @@ import {
 } from "preact";
 import { useContext } from "preact/hooks";
 import { islandComment, SerializeError, toJson, type ViewSource } from "../protocol/index.ts";
-import { checkSynchronous, getActiveRender, MarkupError, registerViewBody } from "./rendering.ts";
+import { getActiveRender, MarkupError } from "./render-state.ts";
+import { checkSynchronous, registerViewBody } from "./rendering.ts";
 
 /** Whether the current node is inside a view: an inner view is part of the outer view's island. */
 const InsideView = createContext(false);

@@ -8,14 +8,15 @@
  * @throws the signal's reason, or the error of the work
  */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
   let onAbort: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
     onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
     signal.addEventListener("abort", onAbort);
   });
   try {
-    return await Promise.race([work, aborted]);
+    // The race also handles a rejection of the work after the abortion.
+    return await Promise.race([aborted, work]);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }

@@ -5,6 +5,9 @@
 /** Carries the CSRF token, in a call and in a response with a fresh token. @see docs/protocol.md 8.4 */
 export const CSRF_HEADER = "x-csrf-token";
 
+/** Carries the URL that the browser opens after a call. @see docs/protocol.md 3.5 */
+export const REDIRECT_HEADER = "x-redirect";
+
 /** Carries the id of a request, in the request and in its response. @see docs/protocol.md 2.3 */
 export const REQUEST_ID_HEADER = "x-request-id";
 

@@ -4,6 +4,8 @@
  * imports only errors.ts and does not use the document.
  */
 export { abortable } from "./abortable.ts";
+export { type Call, cancelledError } from "./call.ts";
+export type { ChannelMessage, Channels, FeedMessage, MessageByName, PublishedMessage } from "./channels.ts";
 export { createEventParser, EVENT_STREAM_TYPE, type ServerSentEvent } from "./event-stream.ts";
 export type { Feed } from "./feed.ts";
 export {
@@ -14,23 +16,75 @@ export {
   MAX_FEED_CHARS,
   parseFeedText,
 } from "./feed-layout.ts";
+export {
+  CSRF_FIELD,
+  type FieldErrors,
+  type FieldValues,
+  FORM_PARAMETER,
+  FORM_PREFIX,
+  FORM_TYPE,
+  type FormSubmission,
+  fieldErrors,
+  KEY_FIELD,
+} from "./form.ts";
+export { ARGUMENTS_FIELD, isBlob, toFormData } from "./form-arguments.ts";
+export type { FormFunction, FormHandle, FormOptions, ViewFormHandle } from "./form-handle.ts";
+export { formHead } from "./form-head.ts";
+export { fieldErrorId } from "./form-labels.ts";
 export { GAP_EVENT, type GapReason } from "./gap.ts";
-export { CSRF_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "./headers.ts";
+export { CSRF_HEADER, REDIRECT_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "./headers.ts";
+export { isSubmissionOf } from "./is-submission-of.ts";
+export type { JSX } from "./jsx.ts";
 export { readLines } from "./lines.ts";
 export { LIVE_PATH, POLL_PATH } from "./live-paths.ts";
 export type { Markup } from "./markup.ts";
 export { JSON_TYPE, NDJSON_TYPE } from "./media-types.ts";
 export { type Arguments, toNamedArguments } from "./named-arguments.ts";
 export { openStream } from "./open-stream.ts";
-export { CSRF_META, type IslandData, islandComment, PAGE_DATA_ID, type PageData } from "./page-data.ts";
+export {
+  CSRF_META,
+  CSRF_META_SELECTOR,
+  type IslandData,
+  islandComment,
+  PAGE_DATA_ID,
+  PAGE_DATA_SELECTOR,
+  type PageData,
+} from "./page-data.ts";
 export { OPENAPI_PATH, RPC_PREFIX } from "./paths.ts";
 export type { PollResponse } from "./poll-response.ts";
 export { isLater } from "./position.ts";
+export {
+  isPreactCopyError,
+  isReactElement,
+  isReactHookError,
+  isReactType,
+  preactCopyMessage,
+  reactMessage,
+} from "./react-markup.ts";
 export { readFeed } from "./read-feed.ts";
-export { callError, readResult } from "./result.ts";
+export { callError, errorFromJson, readResult } from "./result.ts";
+export { scriptUrlAttributes } from "./script-url.ts";
+export type { Sendable } from "./sendable.ts";
 export { SerializeError, toJson } from "./serialize.ts";
 export type { Serialized, SerializedResult } from "./serialized.ts";
-export type { Coercion, PageSource, Parameter, Signature, ViewSource } from "./signature.ts";
+export type {
+  Coercion,
+  FileCount,
+  FunctionDocumentation,
+  PageSource,
+  Parameter,
+  Signature,
+  ViewSource,
+} from "./signature.ts";
 export type { Stream } from "./stream.ts";
 export { chunkLine, DONE_LINE, errorLine } from "./stream-line.ts";
-export type { ListShape, Literal, ObjectFields, ObjectShape, ScalarKind, TypeShape, UnionCases } from "./type-shape.ts";
+export type {
+  ListShape,
+  Literal,
+  ObjectFields,
+  ObjectShape,
+  ScalarKind,
+  StringFormat,
+  TypeShape,
+  UnionCases,
+} from "./type-shape.ts";

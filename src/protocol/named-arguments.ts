@@ -21,7 +21,7 @@ export function toNamedArguments(
 ): Arguments {
   const max = params?.length ?? 1;
   if (values.length > max) {
-    throw new RPCError("validation_error", `${name}: too many arguments: ${values.length}, at most ${max}`);
+    throw new RPCError("validation_error", `${name}: ${values.length} arguments, at most ${max}`);
   }
   // Without `params`, the function's type allows one object only.
   return params ? Object.fromEntries(params.map((param, i) => [param, values[i]])) : ((values[0] ?? {}) as Arguments);

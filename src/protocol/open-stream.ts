@@ -46,7 +46,7 @@ export function openStream(
             yield chunk;
           }
         }
-        throw new Error("It ended without a last line");
+        throw new Error("No last line");
       } catch (error) {
         // After cancel() the loop ends without an error, even if the request failed.
         if (abort.signal.aborted) return;

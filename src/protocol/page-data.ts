@@ -1,8 +1,16 @@
+import type { FormSubmission } from "./form.ts";
+
 /** The id of the `<script type="application/json">` element that carries a {@link PageData}. */
 export const PAGE_DATA_ID = "tsweb";
 
+/** Selects the element of {@link PAGE_DATA_ID}. Written out, which is shorter in the browser. */
+export const PAGE_DATA_SELECTOR = "script#tsweb";
+
 /** The name of the `<meta>` element that carries the CSRF token of a page. */
 export const CSRF_META = "csrf-token";
+
+/** Selects the element of {@link CSRF_META}. Written out, which is shorter in the browser. */
+export const CSRF_META_SELECTOR = 'meta[name="csrf-token"]';
 
 /** One island of a page: an outermost view. */
 export interface IslandData {
@@ -25,6 +33,8 @@ export interface PageData {
   readonly mark: string;
   /** The islands, in the order of rendering. */
   readonly views: readonly IslandData[];
+  /** The form that was sent without script to get this page, if a view contains it. */
+  readonly form?: FormSubmission;
 }
 
 /** Returns the text of the comment before island `index`. The comment after it has the same text behind a slash. */

@@ -20,8 +20,7 @@ export async function readResult(name: string, response: Response): Promise<unkn
   if (response.ok && body?.result !== undefined) return body.result;
   const { status } = response;
   // The response of a proxy or a firewall: only its status is meaningful. 413 is treated like 422.
-  const code = codeOf(status === 413 ? 422 : status);
-  throw callError(`${name}: unexpected response (${status})`, body?.cause, code);
+  throw callError(`${name}: unexpected response (${status})`, body?.cause, codeOf(status === 413 ? 422 : status));
 }
 
 /** Returns the error of an error body. An unknown code, of another version, becomes `internal`. */

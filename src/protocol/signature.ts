@@ -8,6 +8,9 @@ import type { TypeShape } from "./type-shape.ts";
 /** The type that a parameter is coerced to; `any` is not coerced. @see docs/protocol.md 4.2 */
 export type Coercion = "int" | "float" | "boolean" | "any";
 
+/** How many files a parameter takes. */
+export type FileCount = "one" | "many";
+
 /** A parameter of a server function. */
 export interface Parameter {
   readonly name: string;
@@ -18,6 +21,8 @@ export interface Parameter {
   readonly nullable?: true;
   /** Literals in a union with a coerced type (`int | "all"`): they are accepted as they are. */
   readonly literals?: readonly (string | number | boolean)[];
+  /** Whether it takes files, one or a list of them. Then nothing else is accepted, in every application. */
+  readonly files?: FileCount;
   /** The source text of its type, or the type of its default; empty if there is neither. */
   readonly annotation: string;
   /** Its type in strict applications. Absent if `type` describes it completely. */
@@ -38,6 +43,26 @@ export interface Signature {
   readonly params: readonly Parameter[];
   /** The recursive types that its parameters' shapes refer to. */
   readonly shapes?: readonly TypeShape[];
+  /** What only the OpenAPI document uses. Absent in builds, which do not contain it. */
+  readonly documentation?: FunctionDocumentation;
+}
+
+/** The documentation of a server function: its doc comment and the type of its result. */
+export interface FunctionDocumentation {
+  /** The first sentence of the doc comment. */
+  readonly summary?: string;
+  /** The doc comment without its tags. */
+  readonly description?: string;
+  /** The text of `@deprecated`, possibly empty. */
+  readonly deprecated?: string;
+  /** The texts of `@param`, by the name of the parameter. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** The text of `@returns`. */
+  readonly returns?: string;
+  /** The annotated type of the result, or of a stream's values, as JSON. Absent without an annotation. */
+  readonly result?: TypeShape;
+  /** The recursive types that `result` refers to. */
+  readonly resultShapes?: readonly TypeShape[];
 }
 
 /** The location at which a page or a route is declared. */

@@ -1,6 +1,19 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clientKey } from "./client-key.ts";
+import { clientKey, clientNetwork } from "./client-key.ts";
+
+describe("clientNetwork", () => {
+  it.each([
+    ["1.2.3.4", "1.2.3.4"],
+    ["not:an:address", "not:an:address"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1::/48"],
+    ["2001:db8:1:ffff::1", "2001:db8:1::/48"],
+    ["2001:db8:2:2::1", "2001:db8:2::/48"],
+    ["::1", "0:0:0::/48"],
+  ])("of the address %j is %s", (address, network) => {
+    expect(clientNetwork(clientKey(address))).toBe(network);
+  });
+});
 
 describe("clientKey", () => {
   it.each([

@@ -19,3 +19,11 @@ export function clientKey(address: string): string {
   const groups = [...left, ...zeros, ...right].slice(0, 4);
   return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":")}::/64`;
 }
+
+/**
+ * Returns the network of a client key, for comparing groups of clients: the first 48 bits of an IPv6 address, for example
+ * `2001:db8:1::/48`, which one customer can have with all its 65,536 client keys. Any other key is its own network.
+ */
+export function clientNetwork(key: string): string {
+  return key.replace(/:[0-9a-f]+::\/64$/, "::/48");
+}

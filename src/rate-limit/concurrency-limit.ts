@@ -1,5 +1,8 @@
 import { clientKey } from "./client-key.ts";
 
+/** How long a client that has too many streams open should wait, in seconds. When one of them ends is not known. */
+export const STREAM_RETRY_SECONDS = 5;
+
 /**
  * Limits how many streams, event streams and polls each client can have open in this process.
  *

@@ -1,13 +1,24 @@
-import fc from "fast-check";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { memoryRateStore } from "./memory-store.ts";
-import { retryAfterSeconds } from "./window.ts";
 
 const RATE = { calls: 120, seconds: 60 };
 
-/** Returns a store whose clock stands still. */
+/** Returns a store with the clock of the test. */
 function openStore(rate = RATE, maxClients?: number) {
-  return memoryRateStore(rate, () => 1_000_000_000 * 60_000, maxClients);
+  const clock = { ms: 1_000_000_000 * 60_000 };
+  const { take } = memoryRateStore(rate, () => clock.ms, maxClients);
+  return { take, clock };
+}
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+/** Returns the size of all objects in use, in bytes. */
+function usedBytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
 }
 
 // The tests that all rate stores share are in tests/conformance/rate.ts.
@@ -28,37 +39,36 @@ describe("memoryRateStore", () => {
     for (const client of ["a", "b", "c", "d"]) expect(take(client)).toBeGreaterThan(0);
   });
 
+  it("keeps clients blocked that called before and return when it counts as many clients as it can", () => {
+    const { take, clock } = openStore({ calls: 2, seconds: 60 }, 3);
+    take("first"); // a generation of clients has 65 s
+    clock.ms += 60_000;
+    for (const client of ["a", "b"]) for (let call = 0; call < 2; call++) expect(take(client)).toBe(0);
+    clock.ms += 10_000; // the next generation of clients
+    for (const client of ["c", "d", "e"]) for (let call = 0; call < 2; call++) expect(take(client)).toBe(0);
+    for (const client of ["a", "b"]) expect(take(client)).toBeGreaterThan(0);
+    clock.ms += 55_000; // their calls have expired, those of c, d and e have not
+    expect([take("a"), take("b")]).toEqual([0, 0]); // counted together
+    expect(take("a")).toBeGreaterThan(0);
+  });
+
+  it("does not keep clients that have not called for 130 s", () => {
+    const { take, clock } = openStore();
+    const before = usedBytes();
+    for (let client = 0; client < 100_000; client++) take(`client ${client}`);
+    expect(usedBytes() - before).toBeGreaterThan(5_000_000);
+    clock.ms += 130_000;
+    take("late");
+    expect(usedBytes() - before).toBeLessThan(1_000_000);
+  });
+
   it("takes calls of a million addresses in bounded memory", () => {
     const { take } = openStore();
-    global.gc?.();
-    const before = process.memoryUsage().heapUsed;
+    const before = usedBytes();
     for (let client = 0; client < 1_000_000; client++)
       take(`10.${client >> 16}.${(client >> 8) & 255}.${client & 255}`);
-    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * 1024 * 1024);
-  });
-});
-
-describe("retryAfterSeconds", () => {
-  it("returns a wait of at most two spans, after which the call is accepted", () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 500 }),
-        fc.integer({ min: 0, max: 500 }),
-        fc.integer({ min: 0, max: 500 }),
-        fc.double({ min: 0, max: 0.999, noNaN: true }),
-        (calls, previous, current, elapsed) => {
-          const rate = { calls, seconds: 60 };
-          const counts = { previous: Math.min(previous, calls), current: Math.min(current, calls), elapsed };
-          const wait = retryAfterSeconds(counts, rate);
-          expect(wait).toBeGreaterThanOrEqual(0);
-          expect(wait).toBeLessThanOrEqual(120);
-          if (wait === 0) return;
-          const later = elapsed + (wait + 1e-6) / 60;
-          const then =
-            later < 1 ? { ...counts, elapsed: later } : { previous: counts.current, current: 0, elapsed: later - 1 };
-          expect(retryAfterSeconds(then, rate)).toBe(0);
-        },
-      ),
-    );
+    const used = usedBytes() - before;
+    take("late"); // keeps the store in use until here, so that it was not collected before the measurement
+    expect(used).toBeLessThan(50_000_000);
   });
 });

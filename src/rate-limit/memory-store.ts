@@ -1,7 +1,16 @@
 import type { RateStore } from "./store.ts";
-import { type Rate, retryAfterSeconds } from "./window.ts";
+import {
+  bucketAfter,
+  bucketMs,
+  type CallCounts,
+  COUNTED_BUCKETS,
+  countCall,
+  nextBucket,
+  type Rate,
+  removeExpired,
+} from "./window.ts";
 
-/** How many clients are counted separately in one window. At 100 bytes each, two windows take about 20 MB. */
+/** How many clients one generation has. At up to 400 bytes each, two generations take at most 80 MB. */
 const MAX_CLIENTS = 100_000;
 
 /** How many clients are examined to find one that can be evicted. */
@@ -16,8 +25,11 @@ export interface MemoryRateStore extends RateStore {
 }
 
 /**
- * Returns a store that counts in this process. It has one map for the current window and one for the
- * previous window, so that no timer is needed to expire counts.
+ * Returns a store that counts in this process.
+ *
+ * It has two generations of clients. A generation is as long as calls count. Its clients are those that called in it.
+ * When it ends, the calls of all clients that are only in the generation before it have expired, and that one is dropped as a
+ * whole. So neither a timer nor a search is needed to remove idle clients.
  *
  * Memory is bounded for any number of addresses. A client can be evicted only while it has calls left, so
  * a blocked client cannot reset its count by sending from many addresses. If no client can be evicted,
@@ -30,52 +42,70 @@ export function memoryRateStore(
   now: () => number = () => performance.now(),
   maxClients = MAX_CLIENTS,
 ): MemoryRateStore {
-  const windowMs = rate.seconds * 1000;
-  let window = 0;
-  let previous = new Map<string, number>();
-  let current = new Map<string, number>();
-
-  /** Moves to the window of a time. Returns the part of that window which has passed, from 0 to 1. */
-  const advanceTo = (timeMs: number): number => {
-    const index = Math.floor(timeMs / windowMs);
-    // The clock was set back across the start of the window: stay at the start until it has caught up.
-    if (index === window - 1) return 0;
-    if (index !== window) startWindow(index);
-    return (timeMs % windowMs) / windowMs;
-  };
-
-  const startWindow = (index: number) => {
-    previous = index === window + 1 ? current : new Map();
-    current = new Map();
-    evictionCandidates = current.keys();
-    window = index;
-  };
-
-  const waitOf = (key: string, elapsed: number) =>
-    retryAfterSeconds({ previous: previous.get(key) ?? 0, current: current.get(key) ?? 0, elapsed }, rate);
-
+  const lengthMs = bucketMs(rate);
+  let bucket = 0;
+  let generationStart = 0;
+  let previous = new Map<string, CallCounts>();
+  let current = new Map<string, CallCounts>();
   // One iterator over the map that continues where it stopped. A new iterator for each eviction would step
   // over the empty slots of all clients that were evicted before.
   let evictionCandidates = current.keys();
 
+  const startGeneration = (kept: Map<string, CallCounts>) => {
+    previous = kept;
+    current = new Map();
+    evictionCandidates = current.keys();
+    generationStart = bucket;
+  };
+
+  const advanceTo = (timeMs: number) => {
+    const observed = Math.floor(timeMs / lengthMs);
+    const next = bucketAfter(bucket, observed);
+    bucket = next ?? observed;
+    const age = bucket - generationStart;
+    if (next === null || age >= 2 * COUNTED_BUCKETS) startGeneration(new Map());
+    else if (age >= COUNTED_BUCKETS) startGeneration(current);
+  };
+
+  /** Returns the bucket in which a client may call again; 0 if it may call now. */
+  const nextBucketOf = (counts: CallCounts) => {
+    removeExpired(counts, bucket);
+    return nextBucket(counts, rate.calls);
+  };
+
   /** Evicts one client that has calls left. Returns whether one was found. */
-  const evictOne = (elapsed: number): boolean => {
+  const evictOne = (): boolean => {
     for (let checks = 0; checks < MAX_EVICTION_CHECKS; checks++) {
       const { done, value: key } = evictionCandidates.next();
       if (done) evictionCandidates = current.keys();
-      else if (key !== OVERFLOW_KEY && waitOf(key, elapsed) === 0) return current.delete(key);
+      else if (key !== OVERFLOW_KEY && nextBucketOf(current.get(key) ?? NO_CALLS) === 0) return current.delete(key);
     }
     return false;
   };
 
+  /** Returns the counts of a client that has not called in this generation, and makes it a part of the generation. */
+  const enter = (client: string): CallCounts => {
+    const earlier = previous.get(client);
+    // A blocked client is not moved: it needs no place, and its calls count until this generation has ended.
+    if (earlier && nextBucketOf(earlier) > 0) return earlier;
+    const key = current.size < maxClients || evictOne() ? client : OVERFLOW_KEY;
+    const counts = current.get(key) ?? (key === client ? earlier : previous.get(key)) ?? { total: 0, buckets: [] };
+    current.set(key, counts);
+    return counts;
+  };
+
   return {
     take(client) {
-      const elapsed = advanceTo(now());
-      const isCounted = current.has(client);
-      const key = isCounted || current.size < maxClients || evictOne(elapsed) ? client : OVERFLOW_KEY;
-      const wait = waitOf(key, elapsed);
-      if (wait === 0) current.set(key, (current.get(key) ?? 0) + 1);
-      return wait;
+      const timeMs = Math.floor(now());
+      advanceTo(timeMs);
+      const counts = current.get(client) ?? enter(client);
+      const next = nextBucketOf(counts);
+      if (next > 0) return (next * lengthMs - timeMs) / 1000;
+      countCall(counts, bucket);
+      return 0;
     },
   };
 }
+
+/** The counts of a client without calls. */
+const NO_CALLS: CallCounts = { total: 0, buckets: [] };

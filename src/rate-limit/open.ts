@@ -1,29 +1,61 @@
+import { type RedisTarget, redisKeyPrefix } from "../config/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { openRedisConnection } from "../redis/index.ts";
 import { FallbackRateStore } from "./fallback-store.ts";
 import { memoryRateStore } from "./memory-store.ts";
 import { redisRateStore } from "./redis-store.ts";
-import type { ManagedRateStore } from "./store.ts";
+import type { ManagedRateStore, RateStore } from "./store.ts";
 import { type Rate, validateRate } from "./window.ts";
 
+/** The options of {@link openRateStore}. */
+export interface RateStoreOptions {
+  /**
+   * Returns the Redis in which processes share the counts; `undefined`: this process counts for itself. Called once,
+   * when the store is started or at the first call: by then, `realtime.use_bus` has installed a bus.
+   */
+  redis(): RedisTarget | undefined;
+  readonly log: Logger;
+}
+
 /**
- * Opens the store that counts the calls of an application. If `WEB_BUS_URL` names a Redis, all processes
- * that use it share the counts; otherwise this process counts for itself. The store connects when it is
- * started or at the first call.
+ * Opens the store that counts the calls of an application. If its bus is in Redis, all processes that use it share the
+ * counts; otherwise this process counts for itself. The store connects when it is started or at the first call.
  *
  * @throws RangeError if the rate is not valid
  * @see docs/protocol.md 9.4
  */
-export function openRateStore(
-  rate: Rate,
-  { busUrl, log }: { busUrl: string | undefined; log: Logger },
-): ManagedRateStore {
+export function openRateStore(rate: Rate, { redis, log }: RateStoreOptions): ManagedRateStore {
   const local = memoryRateStore(validateRate(rate));
-  if (!busUrl || !/^rediss?:/.test(busUrl)) {
-    return { take: local.take, start: async () => undefined, close: async () => undefined };
-  }
-  const connection = openRedisConnection(busUrl, log);
-  const store = new FallbackRateStore({ shared: redisRateStore(rate, connection), local, log });
+  let opened: ManagedRateStore | undefined;
+  let isClosed = false;
+  const open = () => {
+    // A request that has outlived its application must not open another connection.
+    const target = isClosed ? undefined : redis();
+    opened ??= target ? openShared(rate, { target, local, log }) : managed(local);
+    return opened;
+  };
+  return {
+    take: (key) => (opened ?? open()).take(key),
+    start: () => open().start(),
+    async close() {
+      isClosed = true;
+      await opened?.close();
+    },
+  };
+}
+
+/** Returns a store of this process, which needs no start and no end. */
+function managed(local: RateStore): ManagedRateStore {
+  return { take: local.take, start: async () => undefined, close: async () => undefined };
+}
+
+function openShared(
+  rate: Rate,
+  { target, local, log }: { readonly target: RedisTarget; readonly local: RateStore; readonly log: Logger },
+): ManagedRateStore {
+  const connection = openRedisConnection(target.url, log);
+  const shared = redisRateStore(rate, connection, { keyPrefix: redisKeyPrefix(target.namespace) });
+  const store = new FallbackRateStore({ shared, local, log });
   return {
     take: (key) => store.take(key),
     start: () => store.start(),

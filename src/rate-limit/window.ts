@@ -1,36 +1,84 @@
 /** The number of calls that a client may make in a span of time. */
 export interface Rate {
   readonly calls: number;
-  /** The span, in seconds. */
+  /** The span, in seconds: from 1 to 31,536,000. */
   readonly seconds: number;
 }
 
-/** The calls of one client at one moment. */
-export interface WindowCounts {
-  /** The accepted calls in the previous window. */
-  readonly previous: number;
-  /** The accepted calls in the current window so far. */
-  readonly current: number;
-  /** The part of the current window that has passed, from 0 to 1. */
-  readonly elapsed: number;
+/** The longest span: a year. */
+const MAX_SECONDS = 365 * 24 * 60 * 60;
+
+/** The number of buckets that a span is divided into. */
+const BUCKETS_PER_SPAN = 12;
+
+/**
+ * The number of buckets that count: the running one, and those of a whole span before it. Together they contain every
+ * call of the last span, whatever part of the running bucket has passed.
+ */
+export const COUNTED_BUCKETS = BUCKETS_PER_SPAN + 1;
+
+/**
+ * Returns the length of a bucket, in whole milliseconds: a twelfth of the span, rounded up. Bucket *n* starts at *n*
+ * times this length. With whole numbers, every store computes the same bucket from the same time.
+ */
+export function bucketMs({ seconds }: Rate): number {
+  return Math.ceil((seconds * 1000) / BUCKETS_PER_SPAN);
 }
 
 /**
- * Returns how long a client has to wait for its next call, in seconds. 0 means that it may call now.
+ * Returns the bucket to count in, if the time of a bucket has come while the latest one that was counted in is known.
+ * When the clock is set back, that is the latest one, until the clock has caught up: no call counts for less time than
+ * the span. If the clock is set back further than the counted buckets, the latest one means nothing any more.
  *
- * This is a sliding window counter: the calls of the previous window count by the share of that window
- * which lies within one span of now, as if they had been spread evenly. A client that waits for the
- * returned time is accepted then, and not one second earlier.
+ * @returns `null` if all earlier counts have to be dropped
+ */
+export function bucketAfter(latest: number, bucket: number): number | null {
+  if (bucket >= latest) return bucket;
+  return latest - bucket > COUNTED_BUCKETS ? null : latest;
+}
+
+/** The accepted calls of one client. */
+export interface CallCounts {
+  /** The sum of the counts. */
+  total: number;
+  /** The number of a bucket, then its count, for each bucket with calls, the oldest first. */
+  readonly buckets: number[];
+}
+
+/** Removes the counts of buckets that no longer count when `bucket` is the running one. */
+export function removeExpired(counts: CallCounts, bucket: number): void {
+  const { buckets } = counts;
+  let end = 0;
+  for (; end < buckets.length && (buckets[end] ?? 0) <= bucket - COUNTED_BUCKETS; end += 2) {
+    counts.total -= buckets[end + 1] ?? 0;
+  }
+  if (end > 0) buckets.splice(0, end);
+}
+
+/** Counts a call in the running bucket, which is not before the last bucket with calls. */
+export function countCall(counts: CallCounts, bucket: number): void {
+  const { buckets } = counts;
+  const last = buckets.length - 2;
+  counts.total++;
+  if (buckets[last] === bucket) buckets[last + 1] = (buckets[last + 1] ?? 0) + 1;
+  else buckets.push(bucket, 1);
+}
+
+/**
+ * Returns when a client may make its next call, after {@link removeExpired}: the number of the bucket at whose start
+ * enough of its calls no longer count. 0 means that it may call now.
  *
+ * @param calls the calls of the rate
  * @see docs/protocol.md 9.2
  */
-export function retryAfterSeconds({ previous, current, elapsed }: WindowCounts, { calls, seconds }: Rate): number {
-  if (previous * (1 - elapsed) + current + 1 <= calls) return 0;
-  const remaining = calls - 1 - current;
-  // Within this window, when enough of the previous one has slid out …
-  if (remaining >= 0) return seconds * (1 - remaining / previous - elapsed);
-  // … otherwise in the next window, whose previous window is this one.
-  return seconds * (1 - elapsed + 1 - (calls - 1) / current);
+export function nextBucket({ total, buckets }: CallCounts, calls: number): number {
+  let remaining = total;
+  let next = 0;
+  for (let at = 0; remaining >= calls; at += 2) {
+    remaining -= buckets[at + 1] ?? remaining;
+    next = (buckets[at] ?? 0) + COUNTED_BUCKETS;
+  }
+  return next;
 }
 
 /**
@@ -42,7 +90,8 @@ export function validateRate(rate: Rate): Rate {
   const { calls, seconds } = rate;
   if (!Number.isSafeInteger(calls) || calls < 1)
     throw new RangeError(`Invalid option rate.calls in new App: ${calls}. Use a whole number from 1.`);
-  if (!Number.isFinite(seconds) || seconds < 1)
-    throw new RangeError(`Invalid option rate.seconds in new App: ${seconds}. Use a number from 1.`);
+  // Longer spans would exceed what Redis accepts as an expiry, and what `Retry-After` can be.
+  if (!(seconds >= 1 && seconds <= MAX_SECONDS))
+    throw new RangeError(`Invalid option rate.seconds in new App: ${seconds}. Use a number from 1 to ${MAX_SECONDS}.`);
   return rate;
 }

@@ -6,6 +6,8 @@ import { LazyRedisClient } from "./lazy-client.ts";
 export interface RedisConnection {
   /** The host, port and database, without user name and password: safe to log. */
   readonly address: string;
+  /** How often the connection has been established. After a reconnection, the server may have lost its data. */
+  readonly generation: number;
   /**
    * Returns the client. The first call of any part connects; it resolves when that attempt has succeeded
    * or failed.
@@ -42,6 +44,9 @@ export function openRedisConnection(url: string, log: Logger): RedisConnection {
   let isOpen = true;
   return {
     address: shared.client.address,
+    get generation() {
+      return shared.client.generation;
+    },
     client: () => shared.client.get(),
     async close() {
       if (!isOpen) return;

@@ -1,3 +1,4 @@
 export { openRedisConnection, type RedisConnection } from "./connection.ts";
+export { infoOf } from "./info.ts";
 export { defineScript, runScript, type Script, type ScriptInput } from "./script.ts";
 export { RedisSubscriber } from "./subscriber.ts";

@@ -41,6 +41,12 @@ export class LazyRedisClient {
   #redis: Redis | undefined;
   #isClosed = false;
   #databaseError: ConfigError | undefined;
+  #generation = 0;
+
+  /** How often the connection has been established. */
+  get generation(): number {
+    return this.#generation;
+  }
 
   /** @throws ConfigError if the path of the URL is not a database number */
   constructor(url: string, log: Logger) {
@@ -80,6 +86,8 @@ export class LazyRedisClient {
     this.#redis = redis;
     redis.on("error", (error: Error) => this.#handleError(error));
     redis.on("close", () => this.#reachability.unreachable("The connection was closed."));
+    // Before "ready", so that no command is sent over a connection that is not counted yet.
+    redis.on("connect", () => this.#generation++);
     redis.on("ready", () => this.#reachability.reachable());
     // The listener for errors logs a failure, and the client connects again.
     await redis.connect().catch(() => undefined);

@@ -1,6 +1,7 @@
 import { RPCError } from "../errors.ts";
 import type { Arguments, Parameter, Signature } from "../protocol/index.ts";
 import { coerce, describeExpected, MISMATCH } from "./coerce.ts";
+import { bindFiles, describeFiles } from "./file-arguments.ts";
 import type { ParameterCheck, ParameterChecks, TypeMismatch } from "./strict-checks.ts";
 import { describeReceived, valuePath } from "./value-path.ts";
 
@@ -41,6 +42,7 @@ function bindKeyed(
 
 function bindOne(parameter: Parameter, args: Arguments, strict: ParameterChecks | undefined): unknown {
   const { name } = parameter;
+  if (parameter.files) return bindFileParameter(parameter, args);
   const check = strict?.get(name);
   const received = Object.hasOwn(args, name) ? args[name] : undefined;
   if (received === undefined) {
@@ -53,6 +55,17 @@ function bindOne(parameter: Parameter, args: Arguments, strict: ParameterChecks 
   if (value !== MISMATCH) return value;
   const expected = describeExpected(parameter);
   throw argumentError(name, expected, `${name}: expected ${expected}${describeReceived(name, received)}`);
+}
+
+function bindFileParameter(parameter: Parameter, args: Arguments): unknown {
+  const { name, optional } = parameter;
+  const received = Object.hasOwn(args, name) ? args[name] : undefined;
+  if (received === undefined && optional) return undefined;
+  const value = bindFiles(parameter, received);
+  if (value !== MISMATCH) return value;
+  const expected = describeFiles(parameter);
+  const reason = received === undefined ? `${expected} is required` : `expected ${expected}`;
+  throw argumentError(name, expected, `${name}: ${reason}`);
 }
 
 function bindStrictly(name: string, { expected, check }: ParameterCheck, argument: unknown): unknown {

@@ -22,6 +22,19 @@ export function readArguments(text: string): Readonly<Record<string, unknown>> {
   return body.args;
 }
 
+/**
+ * Returns the arguments of a call with files, read from its field of arguments.
+ *
+ * @throws RPCError `validation_error` as {@link readArguments}
+ * @see docs/protocol.md 15.7
+ */
+export function readArgumentsField(text: string): Readonly<Record<string, unknown>> {
+  const args = parse(text);
+  if (!isRecord(args)) throw new RPCError("validation_error", "The field __args must be a JSON object of arguments.");
+  checkNesting(args, 1);
+  return args;
+}
+
 function parse(text: string): unknown {
   try {
     // Some hosts remove a byte order mark and others do not. @see RFC 8259, section 8.1

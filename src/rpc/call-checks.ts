@@ -3,16 +3,10 @@
  *
  * @see docs/protocol.md 3.2
  */
-import {
-  CONNECTION_CLOSE,
-  type InboundRequest,
-  isSameOrigin,
-  type RequestContext,
-  RequestError,
-  siteOriginsFor,
-} from "../http/index.ts";
+import { CONNECTION_CLOSE, type InboundRequest, type RequestContext, RequestError } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { JSON_TYPE, type Signature } from "../protocol/index.ts";
+import { retryAdvice } from "../rate-limit/index.ts";
 import { type FunctionDefinition, isAllowed, unauthenticatedError } from "./server.ts";
 
 /**
@@ -55,42 +49,19 @@ export function requireJson(inbound: InboundRequest): void {
   });
 }
 
-/** The maximum length at which a header of a rejected call is logged, in characters. These calls are not rate-limited. */
-const MAX_LOGGED_LENGTH = 300;
-
-/**
- * Throws if a browser sent the call from another origin. Requests without `Origin` and `Sec-Fetch-Site` pass: they do
- * not come from a browser, which would attach the user's cookies.
- *
- * @throws RequestError `forbidden`
- * @see docs/protocol.md 8.1
- */
-export function requireSameOrigin(context: RequestContext, log: Logger): void {
-  const origin = context.inbound.header("origin");
-  const fetchSite = context.inbound.header("sec-fetch-site");
-  if (origin === null && fetchSite === null) return;
-  const sites = siteOriginsFor(context);
-  if (isSameOrigin({ origin, fetchSite, sites })) return;
-  const [loggedOrigin, loggedSite] = [origin, fetchSite].map((header) => header?.slice(0, MAX_LOGGED_LENGTH) ?? null);
-  log.warn(
-    { id: context.id, origin: loggedOrigin, fetchSite: loggedSite, sites },
-    "Rejected a cross-origin call. If the origin is this site, set WEB_ORIGIN to it, or WEB_TRUST_PROXY to the number of proxies in front",
-  );
-  throw new RequestError("forbidden", "Calls from another site are not allowed.", { headers: CONNECTION_CLOSE });
-}
-
 /**
  * Throws if the client has exceeded its rate.
  *
  * @param waitSeconds seconds until the client may call again; 0 if it may call now
- * @throws RequestError `rate_limited`, with `Retry-After`
+ * @throws RequestError `rate_limited`, with `details.retry_after`
  */
 export function requireRateLeft(waitSeconds: number, context: RequestContext, log: Logger): void {
   if (waitSeconds === 0) return;
-  const seconds = Math.max(1, Math.ceil(waitSeconds));
+  const { sentence, details } = retryAdvice(waitSeconds);
   warnOfMissingAddress(context, log);
-  throw new RequestError("rate_limited", `Too many calls. Try again in ${seconds} seconds.`, {
-    headers: { "retry-after": String(seconds), ...CONNECTION_CLOSE },
+  throw new RequestError("rate_limited", `Too many calls. ${sentence}`, {
+    headers: CONNECTION_CLOSE,
+    details,
   });
 }
 

@@ -93,6 +93,25 @@ describe("an error of a function", () => {
     expect(logText()).toContain("details");
   });
 
+  it.each([
+    ["rate_limited", { retry_after: 3 }, "3"],
+    ["rate_limited", { retry_after: 0 }, "0"],
+    ["rate_limited", { retry_after: 1.5 }, null],
+    ["rate_limited", { retry_after: "3\r\nset-cookie: a=b" }, null],
+    ["rate_limited", { retry_after: -1 }, null],
+    ["rate_limited", {}, null],
+    ["rate_limited", null, null],
+    ["conflict", { retry_after: 3 }, null],
+  ] as const)("%s with the details %j has the header Retry-After: %s", async (code, details, expected) => {
+    const error = new RPCError(code, "No.", details as Record<string, unknown>); // JavaScript code can pass any value
+    const { headers } = await expectCallError(
+      callOverHttp(throwing(error), "fail"),
+      code === "conflict" ? 409 : 429,
+      code,
+    );
+    expect(headers.get("retry-after")).toBe(expected);
+  });
+
   it("is internal if the result cannot be serialised", async () => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;

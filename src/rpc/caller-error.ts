@@ -1,5 +1,12 @@
-import { RPCError, ValueError } from "../errors.ts";
-import type { RequestContext } from "../http/index.ts";
+import { RPCError, statusOf, ValueError } from "../errors.ts";
+import {
+  disconnectedError,
+  type HandlerResponse,
+  isDisconnection,
+  jsonResponse,
+  type RequestContext,
+  RequestError,
+} from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { toJson } from "../protocol/index.ts";
 
@@ -12,6 +19,9 @@ import { toJson } from "../protocol/index.ts";
  * - A `TypeError` with a `cause` (`fetch failed`) comes from another system, so the caller did not cause it. It and
  *   everything else become `internal`.
  *
+ * An `RPCError` and a `ValueError` are thrown on purpose, so the cookies and the sign-in that the function has set are
+ * kept. With anything else they are discarded: the function may have failed halfway.
+ *
  * @param operation the subject of the log line: `The call of add`
  * @see docs/protocol.md 5.4
  */
@@ -21,11 +31,13 @@ export function callerErrorOfFunction(
   log: Logger,
   operation: string,
 ): RPCError {
+  if (isDisconnection(context, error)) return callerError(error, context, log, operation);
   if (error instanceof ValueError) {
     log.warn({ id: context.id, err: error }, `${operation} threw a ValueError; the caller received its message`);
     return new RPCError("validation_error", error.message);
   }
   if (error instanceof TypeError && error.cause === undefined) {
+    context.discardChanges();
     log.error({ id: context.id, err: error }, `${operation} threw a TypeError; the caller received its message`);
     return new RPCError("validation_error", error.message);
   }
@@ -34,12 +46,44 @@ export function callerErrorOfFunction(
 
 /**
  * Returns the error that the caller receives for what was thrown outside a function: an `RPCError` as it is,
- * anything else as `internal` with a general message. Its stack is logged with the request's id.
+ * anything else as `internal` with a general message. Its stack is logged with the request's id, unless it is a
+ * consequence of the client's disconnection.
+ *
+ * Cookies and the sign-in are discarded, unless it is an `RPCError` of the application. A `RequestError` is one of the
+ * server, such as the time limit.
  */
 export function callerError(error: unknown, context: RequestContext, log: Logger, operation: string): RPCError {
+  if (!(error instanceof RPCError) || error instanceof RequestError) context.discardChanges();
   if (error instanceof RPCError) return error;
+  if (isDisconnection(context, error)) return disconnectedError();
   log.error({ id: context.id, err: error }, `${operation} failed`);
   return new RPCError("internal", `Something went wrong on the server. See request ${context.id} in its log.`);
+}
+
+/**
+ * Returns the response with the error body, as of a call or a route that failed. An error `rate_limited` whose details
+ * have `retry_after` in whole seconds also has the header `Retry-After`.
+ *
+ * @see docs/protocol.md 5.2 and 5.3
+ */
+export function errorResponse(error: RPCError, context: RequestContext, log: Logger): HandlerResponse {
+  const body = `{"error":${errorJson(error, context, log)}}`;
+  return jsonResponse(errorStatus(error), body, errorHeaders(error));
+}
+
+/** Returns the status of the response with an error. */
+export function errorStatus(error: RPCError): number {
+  return error instanceof RequestError ? error.status : statusOf(error.code);
+}
+
+/** Returns the headers of the response with an error, besides its content type. */
+export function errorHeaders(error: RPCError): Readonly<Record<string, string>> {
+  return { ...retryAfterHeader(error), ...(error instanceof RequestError ? error.headers : {}) };
+}
+
+function retryAfterHeader({ code, details }: RPCError): Readonly<Record<string, string>> {
+  const seconds: unknown = code === "rate_limited" ? details?.retry_after : undefined;
+  return Number.isSafeInteger(seconds) && Number(seconds) >= 0 ? { "retry-after": String(seconds) } : {};
 }
 
 /**

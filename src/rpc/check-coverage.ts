@@ -13,6 +13,7 @@ export function checkCoverage(
   { shapes = [] }: Pick<Signature, "shapes">,
   strict: boolean,
 ): CheckCoverage {
+  if (parameter.files) return "full"; // in every application
   if (!strict || !parameter.shape) return parameter.type === "any" ? "none" : "full";
   return uncheckedParts(parameter, { shapes }).length > 0 ? "partial" : "full";
 }

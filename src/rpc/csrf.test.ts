@@ -58,10 +58,10 @@ describe("the CSRF token of a call", () => {
     expect((await callOverHttp(app, "spend", {}, { headers: { ...headers, "x-csrf-token": fresh } })).status).toBe(200);
   });
 
-  it("is also in an error response of a call that signed in", async () => {
+  it("is also in an error response of a call that signed in and then failed on purpose", async () => {
     const both = compiledServer("both", () => {
       session.login("ada");
-      throw new Error("after");
+      throw new RPCError("conflict", "after");
     });
     expect(credentialsOf(await callOverHttp(createTestApp({ both }, { env: CSRF }), "both")).token).not.toBeNull();
   });

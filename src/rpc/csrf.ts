@@ -10,12 +10,17 @@ import type { FunctionDefinition } from "./server.ts";
  * The error response carries a fresh token, because the page may be older than the sign-in if the user signed in in
  * another tab. This does not help an attacker: cross-origin pages fail the origin check and cannot read the token.
  *
+ * @param token the token of the request: by default that of the header, in a form that of the first field
  * @throws RequestError `forbidden`
  * @see docs/protocol.md 8.4
  */
-export function requireCsrfToken(context: RequestContext, { options }: FunctionDefinition): void {
+export function requireCsrfToken(
+  context: RequestContext,
+  { options }: FunctionDefinition,
+  token: unknown = context.inbound.header(CSRF_HEADER),
+): void {
   if (!options.auth_required || !context.config.csrfSecret) return;
-  if (verifyCsrfToken(context, context.inbound.header(CSRF_HEADER))) return;
+  if (verifyCsrfToken(context, token)) return;
   throw new RequestError("forbidden", "The page is older than your sign-in. Reload it and try again.", {
     headers: { ...freshToken(context), ...CONNECTION_CLOSE },
   });

@@ -1,4 +1,3 @@
-import { RPCError, statusOf } from "../errors.ts";
 import {
   awaitMaybe,
   type HandlerResponse,
@@ -7,10 +6,11 @@ import {
   type RequestContext,
   RequestError,
   readBody,
+  requireSameOrigin,
 } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { toJson } from "../protocol/index.ts";
-import { type ConcurrencyLimit, clientKey, type RateStore } from "../rate-limit/index.ts";
+import { type ConcurrencyLimit, clientKey, type RateStore, STREAM_RETRY_SECONDS } from "../rate-limit/index.ts";
 import { bindArguments } from "./arguments.ts";
 import { readArguments } from "./body.ts";
 import {
@@ -18,13 +18,14 @@ import {
   requireJson,
   requirePost,
   requireRateLeft,
-  requireSameOrigin,
   requireSignIn,
   warnOfMissingAddress,
 } from "./call-checks.ts";
-import { callerError, callerErrorOfFunction, errorJson } from "./caller-error.ts";
+import { callRedirect } from "./call-redirect.ts";
+import { callerError, callerErrorOfFunction, errorResponse } from "./caller-error.ts";
 import { requireCsrfToken, trackSignIn } from "./csrf.ts";
 import { handleStream } from "./handle-stream.ts";
+import { maxCallBody } from "./max-body.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { compileParameterChecks, type ParameterChecks } from "./strict-checks.ts";
 import { withTimeLimit } from "./time-limit.ts";
@@ -35,12 +36,16 @@ export type FunctionsByName = ReadonlyMap<string, FunctionDefinition>;
 
 /** The settings that all calls of an application share. */
 export interface CallSettings {
+  /** The application's base, which is prepended to redirects. */
+  readonly base: string;
   readonly functions: FunctionsByName;
   readonly log: Logger;
   /** The store that counts calls; `null` if calls are not limited. */
   readonly rate: RateStore | null;
   /** The default time limit of a call, in seconds. A function's own option takes precedence. */
   readonly rpc_timeout?: number | undefined;
+  /** The default maximum of a body, in bytes; absent for 1 MiB. A function's own option takes precedence. */
+  readonly max_body?: number | undefined;
   /** Limits how many streams a client may have open at once. */
   readonly openStreams: ConcurrencyLimit;
   /** The checks of a strict application; `null` if it is not strict. */
@@ -80,14 +85,14 @@ export function* handleCall(
   try {
     requirePost(context.inbound, match);
     requireJson(context.inbound);
-    requireSameOrigin(context, log);
+    requireSameOrigin(context, log, "call");
     requireRateLeft(yield* awaitMaybe(countAgainstRate(context, settings)), context, log);
     const definition = requireFunction(match);
     requireSignIn(definition);
     requireCsrfToken(context, definition);
     const args = bindArguments(
       definition.signature,
-      readArguments(yield* awaitMaybe(readBody(context.inbound))),
+      readArguments(yield* awaitMaybe(readBody(context, maxCallBody(definition, settings.max_body)))),
       settings.strict?.get(definition.signature.name),
     );
     const response = definition.signature.stream
@@ -99,32 +104,51 @@ export function* handleCall(
   }
 }
 
-/** Finds a function by its path segment, in which characters beyond ASCII are percent-encoded. */
-function findFunction(functions: FunctionsByName, segment: string): FunctionDefinition | undefined {
-  return functions.get(segment) ?? functions.get(decodeURIComponent(segment)); // the pipeline rejects invalid encodings
+/**
+ * Finds a function by its path segment: its name, encoded as by `encodeURIComponent`. Other encodings find nothing: a
+ * rule of a proxy for the path of the function would not apply to them.
+ */
+export function findFunction(functions: FunctionsByName, segment: string): FunctionDefinition | undefined {
+  if (/^\w+$/.test(segment)) return functions.get(segment);
+  const name = decodeURIComponent(segment); // the pipeline rejects invalid encodings
+  return encodeURIComponent(name) === segment ? functions.get(name) : undefined;
 }
 
 /** Counts a call. Returns the seconds until the client may call again: 0 if it may call now. */
-function countAgainstRate({ address }: RequestContext, { rate }: CallSettings): number | Promise<number> {
+export function countAgainstRate(
+  { address }: RequestContext,
+  { rate }: Pick<CallSettings, "rate">,
+): number | Promise<number> {
   return rate === null ? 0 : rate.take(clientKey(address));
 }
 
 /** Validates arguments with the schemas of their function. Without schemas they are returned as they are. */
-function applySchemas({ signature, options }: FunctionDefinition, args: unknown[]): unknown[] | Promise<unknown[]> {
-  return options.validate ? validateArguments(signature, options.validate, args) : args;
+export function applySchemas(
+  { signature, options }: FunctionDefinition,
+  args: unknown[],
+): unknown[] | Promise<unknown[]> {
+  return options.validate ? validateArguments(signature, { schemas: options.validate, args }) : args;
 }
 
 function* respondWithStream(
   context: RequestContext,
   definition: FunctionDefinition,
   boundArgs: unknown[],
-  { openStreams, log }: CallSettings,
+  { base, openStreams, log }: CallSettings,
 ): MaybeAsync<HandlerResponse> {
   const args = yield* awaitMaybe(applySchemas(definition, boundArgs));
   const release = openStreams.acquire(context.address);
-  if (release) return yield* awaitMaybe(handleStream(context, definition, { args, log, release }));
+  if (release) {
+    const releaseBody = context.keepBody();
+    const releaseAll = () => {
+      release();
+      releaseBody();
+    };
+    return yield* awaitMaybe(handleStream(context, definition, { args, base, log, release: releaseAll }));
+  }
   warnOfMissingAddress(context, log);
-  throw new RPCError("rate_limited", `Too many open streams: the limit is ${openStreams.maxPerClient} for one client.`);
+  const message = `Too many open streams: the limit is ${openStreams.maxPerClient} for one client.`;
+  throw new RequestError("rate_limited", message, { details: { retry_after: STREAM_RETRY_SECONDS } });
 }
 
 /** Runs a function within its time limit, which includes the time that its schemas take. */
@@ -132,7 +156,7 @@ function* respondWithResult(
   context: RequestContext,
   definition: FunctionDefinition,
   args: unknown[],
-  { log, rpc_timeout }: CallSettings,
+  { base, log, rpc_timeout }: CallSettings,
 ): MaybeAsync<HandlerResponse> {
   const { options, run, signature } = definition;
   let result: unknown;
@@ -146,13 +170,10 @@ function* respondWithResult(
     const work = isRunning ? () => run(...args) : validateAndRun;
     result = yield* awaitMaybe(withTimeLimit(context, options.rpc_timeout ?? rpc_timeout, work));
   } catch (error) {
+    const response = callRedirect(error, base);
+    if (response) return response;
     // A TypeError of a schema is a bug, not a message for the caller as a TypeError of the function would be.
     throw isRunning ? callerErrorOfFunction(error, context, log, `The call of ${signature.name}`) : error;
   }
-  return jsonResponse(200, `{"result":${toJson(result)}}`);
-}
-
-function errorResponse(error: RPCError, context: RequestContext, log: Logger): HandlerResponse {
-  const [status, headers] = error instanceof RequestError ? [error.status, error.headers] : [statusOf(error.code), {}];
-  return jsonResponse(status, `{"error":${errorJson(error, context, log)}}`, headers);
+  return callRedirect(result, base) ?? jsonResponse(200, `{"result":${toJson(result)}}`);
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
-import type { App } from "../app.ts";
+import { linesOf, readerOf, streamingApp, textOf } from "#test/streaming-app";
 import { RPCError, ValueError } from "../errors.ts";
 import { request } from "../http/index.ts";
 import { session } from "../session/index.ts";
@@ -12,37 +12,6 @@ beforeEach(() => {
   log = vi.spyOn(console, "error").mockImplementation(() => undefined);
 });
 afterEach(() => log.mockRestore());
-
-/** Returns an application with one streaming function, `stream`. */
-function streamingApp(fn: () => Generator<unknown> | AsyncGenerator<unknown>, options = {}): App {
-  return createTestApp({ stream: compiledServer("stream", fn, { stream: true, options }) });
-}
-
-async function linesOf(response: Response | Promise<Response>): Promise<unknown[]> {
-  const text = await (await response).text();
-  expect(text).toMatch(/\n$/);
-  return text
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line));
-}
-
-/** Returns a reader of the response's body, whose chunks are lines. */
-function readerOf(response: Response): ReadableStreamDefaultReader<Uint8Array> {
-  if (!response.body) throw new Error("The response has no body.");
-  return response.body.getReader();
-}
-
-/** Returns a promise and the function that resolves it. */
-function deferred(): [Promise<void>, () => void] {
-  let resolvePromise = () => {};
-  const created = new Promise<void>((resolve) => {
-    resolvePromise = resolve;
-  });
-  return [created, resolvePromise];
-}
-
-const text = (chunk: { readonly value?: Uint8Array | undefined }) => new TextDecoder().decode(chunk.value);
 
 describe("a stream over HTTP", () => {
   it("has one line for each value, and then done", async () => {
@@ -194,136 +163,12 @@ describe("the back-pressure of a stream", () => {
     });
     const lines = readerOf(await callOverHttp(app, "stream"));
     expect(steps).toEqual(["step 1"]);
-    expect(text(await lines.read())).toBe('{"chunk":1}\n');
+    expect(textOf(await lines.read())).toBe('{"chunk":1}\n');
     expect(steps).toEqual(["step 1"]);
-    expect(text(await lines.read())).toBe('{"chunk":2}\n');
+    expect(textOf(await lines.read())).toBe('{"chunk":2}\n');
     expect(steps).toEqual(["step 1", "step 2"]);
     await lines.cancel();
     expect(steps).toEqual(["step 1", "step 2"]);
-  });
-});
-
-describe("a client that disconnects from a stream", () => {
-  const kinds = [
-    [
-      "a generator",
-      function* () {
-        try {
-          yield 1;
-          steps.push("after 1");
-          yield 2;
-          steps.push("after 2");
-        } finally {
-          steps.push("finally");
-        }
-      },
-    ],
-    [
-      "an async generator",
-      async function* () {
-        try {
-          yield 1;
-          steps.push("after 1");
-          yield 2;
-          steps.push("after 2");
-        } finally {
-          await null;
-          steps.push("finally");
-        }
-      },
-    ],
-  ] as const;
-
-  it.each(kinds)("ends %s at its current yield, before the first read and after it", async (_, fn) => {
-    const app = streamingApp(fn);
-    await (await callOverHttp(app, "stream")).body?.cancel();
-    expect(steps).toEqual(["finally"]);
-
-    steps = [];
-    const lines = readerOf(await callOverHttp(app, "stream"));
-    await lines.read();
-    await lines.cancel();
-    expect(steps).toEqual(["finally"]);
-  });
-
-  it("lets a running step reach its yield and no further", async () => {
-    const [gate, open] = deferred();
-    const [started, start] = deferred();
-    const app = streamingApp(async function* () {
-      try {
-        yield 1;
-        start();
-        await gate;
-        steps.push("before 2");
-        yield 2;
-        steps.push("after 2");
-      } finally {
-        steps.push("finally");
-      }
-    });
-    const lines = readerOf(await callOverHttp(app, "stream"));
-    await lines.read();
-    const pending = lines.read();
-    await started;
-    const cancelled = lines.cancel();
-    open();
-    await cancelled;
-    expect((await pending).done).toBe(true);
-    expect(steps).toEqual(["before 2", "finally"]);
-    expect(log).not.toHaveBeenCalled();
-  });
-
-  it("is not logged as a failure if request.signal ended the function", async () => {
-    const client = new AbortController();
-    const [started, start] = deferred();
-    const app = streamingApp(async function* () {
-      try {
-        yield 1;
-        start();
-        const { signal } = request;
-        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
-        yield 2;
-      } finally {
-        steps.push("finally");
-      }
-    });
-    const lines = readerOf(await callOverHttp(app, "stream", {}, { signal: client.signal }));
-    await lines.read();
-    const pending = lines.read();
-    await started;
-    client.abort();
-    expect(text(await pending)).toBe("\n");
-    expect(steps).toEqual(["finally"]);
-    expect(String(log.mock.calls)).toContain("its client disconnected");
-    expect(String(log.mock.calls)).not.toContain("failed");
-  });
-
-  it("prevents the function from running, if it disconnects first, and is not counted as open", async () => {
-    const endless = async function* () {
-      steps.push("started");
-      await new Promise(() => undefined);
-      yield 1;
-    };
-    const app = streamingApp(endless);
-    const signal = AbortSignal.abort();
-    for (let n = 0; n <= app.config.maxStreamsPerClient; n++) {
-      expect((await callOverHttp(app, "stream", {}, { signal })).status).toBe(200);
-    }
-    expect(steps).toEqual([]);
-  });
-
-  it("causes an error of the function's finally to be logged", async () => {
-    const app = streamingApp(async function* () {
-      try {
-        yield 1;
-      } finally {
-        await Promise.reject(new Error("the disk is full"));
-      }
-    });
-    const lines = readerOf(await callOverHttp(app, "stream"));
-    await lines.read();
-    await lines.cancel();
-    expect(String(log.mock.calls)).toContain("the disk is full");
   });
 });
 
@@ -346,8 +191,8 @@ describe("request and session in a stream", () => {
     );
     if (!one || !two) throw new Error("The test opened two streams.");
     for (let step = 0; step < 2; step++) {
-      expect(text(await one.read())).toBe('{"chunk":"one"}\n');
-      expect(text(await two.read())).toBe('{"chunk":"two"}\n');
+      expect(textOf(await one.read())).toBe('{"chunk":"one"}\n');
+      expect(textOf(await two.read())).toBe('{"chunk":"two"}\n');
     }
     await two.cancel();
     await one.cancel();

@@ -1,7 +1,8 @@
 import type { HandlerResponse, RequestContext } from "../http/index.ts";
-import { PRIVATE_NO_STORE, runInContext } from "../http/index.ts";
+import { PRIVATE_NO_STORE, redirectTarget, runInContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { NDJSON_TYPE } from "../protocol/index.ts";
+import { redirectHeader } from "./call-redirect.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { type AnyGenerator, type Line, StreamLines } from "./stream-lines.ts";
 import { eventLoopYielder } from "./yield-to-event-loop.ts";
@@ -9,6 +10,8 @@ import { eventLoopYielder } from "./yield-to-event-loop.ts";
 /** A streaming call. */
 export interface StreamCall {
   readonly args: readonly unknown[];
+  /** The application's base, which is prepended to redirects. */
+  readonly base: string;
   readonly log: Logger;
   /** Called when the stream has ended or its client has disconnected, possibly more than once. */
   readonly release: () => void;
@@ -17,8 +20,8 @@ export interface StreamCall {
 /**
  * Handles a streaming call: one line for each value, pulled by the client, then `done` or `error`.
  *
- * The headers are sent with the first line, so that the generator can sign the user in before its first `yield`. The
- * generator runs at most one step ahead of the socket. When the client disconnects, its `return()` is called: the
+ * The headers are sent with the first line, so that the generator can sign the user in, or redirect, before its first
+ * `yield`. The generator runs at most one step ahead of the socket. When the client disconnects, its `return()` is called: the
  * generator ends at its current or its next `yield`.
  *
  * @see docs/protocol.md 6.2
@@ -26,7 +29,7 @@ export interface StreamCall {
 export async function handleStream(
   context: RequestContext,
   definition: FunctionDefinition,
-  { args, log, release }: StreamCall,
+  { args, base, log, release }: StreamCall,
 ): Promise<HandlerResponse> {
   const lines = new StreamLines(context, log, definition.signature.name);
   const start = () => definition.run(...args) as AnyGenerator; // a function with `stream` in its signature returns one
@@ -45,6 +48,7 @@ export async function handleStream(
   signal.addEventListener("abort", () => void end(), { once: true });
   if (signal.aborted) void end(); // an aborted signal does not fire the event again
   let firstLine: Line | undefined = await next();
+  const target = redirectTarget(firstLine.redirect, base);
 
   const yieldToEventLoop = eventLoopYielder();
   const encoder = new TextEncoder();
@@ -63,7 +67,12 @@ export async function handleStream(
   );
   return {
     status: 200,
-    headers: { "content-type": NDJSON_TYPE, "x-accel-buffering": "no", ...PRIVATE_NO_STORE },
+    headers: {
+      "content-type": NDJSON_TYPE,
+      "x-accel-buffering": "no",
+      ...PRIVATE_NO_STORE,
+      ...(target && redirectHeader(target)),
+    },
     body,
   };
 }

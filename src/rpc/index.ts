@@ -1,6 +1,20 @@
-export { callerErrorOfFunction, errorJson } from "./caller-error.ts";
+export { bindArguments } from "./arguments.ts";
+export { readArgumentsField } from "./body.ts";
+export { requireFunction, requireRateLeft, requireSignIn } from "./call-checks.ts";
+export { callRedirect, redirectHeader } from "./call-redirect.ts";
+export { callerError, callerErrorOfFunction, errorHeaders, errorResponse, errorStatus } from "./caller-error.ts";
 export { type CheckCoverage, checkCoverage, uncheckedParts } from "./check-coverage.ts";
-export { type CallSettings, compileChecks, handleCall } from "./handle-call.ts";
+export { coerceTo, MISMATCH } from "./coerce.ts";
+export { requireCsrfToken, trackSignIn } from "./csrf.ts";
+export {
+  applySchemas,
+  type CallSettings,
+  compileChecks,
+  countAgainstRate,
+  findFunction,
+  handleCall,
+} from "./handle-call.ts";
+export { maxCallBody, maxFormBody } from "./max-body.ts";
 export {
   definitionOf,
   type FunctionDefinition,
@@ -10,5 +24,6 @@ export {
   type ServerOptions,
   server,
 } from "./server.ts";
-export { checkTimeLimit } from "./time-limit.ts";
-export type { StandardSchema } from "./validate.ts";
+export { checkTimeLimit, withTimeLimit } from "./time-limit.ts";
+export { issuesByField, type StandardSchema, validateArguments } from "./validate.ts";
+export { isSecretName } from "./value-path.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 
-async function errorOf(response: Response): Promise<{ code: string; message: string }> {
+async function errorOf(response: Response): Promise<{ code: string; message: string; details: object }> {
   return (await response.json()).error;
 }
 
@@ -30,6 +30,31 @@ describe("the rate limit of calls", () => {
     expect((await from("10.0.0.2")("ping")).status).toBe(200);
   });
 
+  it("refuses call 121 for 65 seconds, of which the span is 60 and a bucket 5", async () => {
+    const now = vi.spyOn(performance, "now").mockReturnValue(600_000); // the start of a bucket
+    const app = createTestApp({ ping });
+    for (let i = 0; i < 120; i++) expect((await callOverHttp(app, "ping")).status).toBe(200);
+    const errorAfter = async (ms: number) => {
+      now.mockReturnValue(600_000 + ms);
+      const response = await callOverHttp(app, "ping");
+      return { retryAfter: response.headers.get("retry-after"), ...(await errorOf(response)) };
+    };
+    expect(await errorAfter(0)).toEqual({
+      retryAfter: "65",
+      code: "rate_limited",
+      message: "Too many calls. Try again in 65 seconds.",
+      details: { retry_after: 65 },
+    });
+    expect(await errorAfter(59_999)).toMatchObject({ retryAfter: "6" });
+    expect(await errorAfter(64_999)).toMatchObject({
+      retryAfter: "1",
+      message: "Too many calls. Try again in 1 second.",
+    });
+    now.mockReturnValue(600_000 + 65_000);
+    expect((await callOverHttp(app, "ping")).status).toBe(200);
+    now.mockRestore();
+  });
+
   it("can be changed and switched off", async () => {
     const three = createTestApp({ ping }, { rate: { calls: 3, seconds: 60 } });
     const statuses = [];
@@ -40,10 +65,21 @@ describe("the rate limit of calls", () => {
   });
 
   it.each([
+    { calls: 1, seconds: 1 },
+    { calls: 1, seconds: 31_536_000 },
+    { calls: Number.MAX_SAFE_INTEGER, seconds: 1.5 },
+  ])("can be %j", async (rate) => {
+    expect((await callOverHttp(createTestApp({ ping }, { rate }), "ping")).status).toBe(200);
+  });
+
+  it.each([
     { calls: 0, seconds: 60 },
     { calls: 1.5, seconds: 60 },
     { calls: 1, seconds: 0 },
     { calls: Number.NaN, seconds: 60 },
+    { calls: 1, seconds: 0.999 },
+    { calls: 1, seconds: 31_536_001 },
+    { calls: 1, seconds: Number.NaN },
     { calls: 1, seconds: Number.POSITIVE_INFINITY },
   ])("is rejected if invalid: %j", (rate) => {
     expect(() => createTestApp({ ping }, { rate })).toThrow(RangeError);
@@ -104,7 +140,12 @@ describe("the limit of open streams of a client", () => {
     const rejected = await callOverHttp(many, "forever");
     expect(rejected.status).toBe(429);
     expect(rejected.headers.get("content-type")).toBe("application/json");
-    expect(await errorOf(rejected)).toMatchObject({ code: "rate_limited", message: expect.stringMatching(/100/) });
+    expect(rejected.headers.get("retry-after")).toBe("5");
+    expect(await errorOf(rejected)).toMatchObject({
+      code: "rate_limited",
+      message: expect.stringMatching(/100/),
+      details: { retry_after: 5 },
+    });
     await opened[0]?.body?.cancel();
     expect((await callOverHttp(many, "forever")).status).toBe(200);
     expect((await callOverHttp(many, "forever")).status).toBe(429);

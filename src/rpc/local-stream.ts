@@ -1,3 +1,4 @@
+import { Redirect } from "../http/index.ts";
 import type { Stream } from "../protocol/index.ts";
 import { toJson } from "../protocol/index.ts";
 
@@ -38,6 +39,7 @@ export function localStream(start: () => AnyIterator): Stream<unknown> {
           generator ??= start();
           const step = await generator.next();
           if (ending) return ending; // cancelled meanwhile: the loop ends without this value
+          if (step.done && step.value instanceof Redirect) throw step.value;
           if (step.done) return DONE;
           try {
             return { done: false, value: JSON.parse(toJson(await step.value)) };

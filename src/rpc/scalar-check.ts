@@ -50,12 +50,13 @@ export function describeShape(shape: TypeShape, shapes: readonly TypeShape[]): s
 }
 
 function typeNames(shape: TypeShape, shapes: readonly TypeShape[]): readonly string[] {
-  const { any, kinds = [], literals = [], nullable, list, object, ref } = shape;
+  const { any, kinds = [], literals = [], file, nullable, list, object, ref } = shape;
   if (any !== undefined) return ["a value"];
   const referenced = ref === undefined ? undefined : shapes[ref];
   return [
     ...kinds,
     ...literals.map((literal) => JSON.stringify(literal)),
+    ...(file ? ["file"] : []),
     ...(referenced ? typeNames(referenced, shapes) : []),
     ...(list ? ["array"] : []),
     ...(object ? ["object"] : []),

@@ -1,11 +1,14 @@
 import { rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
-import type { Signature, Stream } from "../protocol/index.ts";
+import { checkMaxBody, Redirect } from "../http/index.ts";
+import type { Call, Sendable, Signature, Stream } from "../protocol/index.ts";
 import { type SerializedResult, toJson } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
+import { localCall } from "./local-call.ts";
 import { localStream } from "./local-stream.ts";
+import { withResultSchema } from "./returns.ts";
 import { checkTimeLimit } from "./time-limit.ts";
-import { checkSchemas, type ParameterSchemas } from "./validate.ts";
+import { checkSchema, checkSchemas, type ParameterSchemas, type StandardSchema } from "./validate.ts";
 
 /** The annotation of a whole-number parameter: a numeric string is coerced, `3.5` is rejected. */
 export type int = number;
@@ -15,15 +18,15 @@ export type float = number;
 
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** The return type of a call: a promise of the serialised result, or a stream for a generator. */
+/** The return type of a server function: a call of the serialised result, or a stream for a generator. */
 export type CallResult<R> =
   IsAny<R> extends true
-    ? Promise<R>
+    ? Call<R>
     : [R] extends [never]
-      ? Promise<never>
+      ? Call<never>
       : [R] extends [GeneratorResult<infer T>]
         ? Stream<SerializedResult<Awaited<T>>>
-        : Promise<SerializedResult<Awaited<R>>>;
+        : Call<SerializedResult<Awaited<R>>>;
 
 /** The return types of `function*` and `async function*`, explicit annotations such as `IterableIterator` included. */
 type GeneratorResult<T> =
@@ -39,12 +42,36 @@ type GeneratorResult<T> =
 // biome-ignore lint/complexity/noBannedTypes: any narrower type affects the inference of parameters
 type AnyFunction = Function;
 
+/**
+ * `unknown` if the arguments of a function arrive in the browser's calls with the types that it declares; otherwise a
+ * function type that the function does not match, so that the compiler's error contains the sentence of `Sendable`.
+ */
+type CheckedParameters<F> = F extends (...args: infer A) => unknown
+  ? [A] extends [SendableArguments<A>]
+    ? unknown
+    : (...args: SendableArguments<A>) => unknown
+  : unknown;
+
+/** A file is sent as a part of a multipart body. */
+type SendableArguments<A extends readonly unknown[]> = {
+  [K in keyof A]: A[K] extends Blob | readonly Blob[] | null | undefined ? A[K] : Sendable<A[K]>;
+};
+
 /** The type of the server function that `server` returns for a function. */
 export type ServerFunctionOf<F> = F extends (...args: infer A) => infer R ? ServerFunction<A, R> : never;
 
+/** The type of a server function whose results pass a schema: callers receive the schema's output. */
+export type ServerFunctionReturning<F, Output> = F extends (...args: infer A) => infer R
+  ? ServerFunction<
+      A,
+      IsAny<R> extends true ? Output : [R] extends [GeneratorResult<unknown>] ? Generator<Output> : Output
+    >
+  : never;
+
 /**
- * A function that runs on the server, also when it is called in the browser. A call returns a promise of the serialised
- * result, or a `Stream` for a generator. Errors reject the promise or the first read of the stream.
+ * A function that runs on the server, also when it is called in the browser. It returns a `Call`, which is a promise of
+ * the serialised result that can be cancelled, or a `Stream` for a generator. Errors reject the promise or the first read
+ * of the stream.
  */
 export interface ServerFunction<A extends readonly unknown[], R> {
   (...args: A): CallResult<R>;
@@ -65,18 +92,30 @@ export interface ServerOptions {
    */
   readonly rpc_timeout?: number;
   /**
+   * The maximum size of a call's body or a form, files included, in bytes. The default is the application's `max_body`, or
+   * 1 MiB. Only a function that takes files accepts more than it holds in memory: its large files are stored on disk.
+   */
+  readonly max_body?: number;
+  /**
    * Schemas by the name of the parameter, from any library that implements Standard Schema. A schema validates the
    * coerced value, and the function receives the output of the schema.
    */
   readonly validate?: ParameterSchemas;
+  /**
+   * A schema of the result, or of each value of a stream, from any library that implements Standard Schema. Callers
+   * receive the output of the schema. A result that does not match is a bug: the call fails with `internal`.
+   */
+  readonly returns?: StandardSchema;
 }
 
 /** A server function with its signature and options. */
 export interface FunctionDefinition {
   readonly signature: Signature;
   readonly options: ServerOptions;
-  readonly run: (...args: unknown[]) => unknown;
+  readonly run: Run;
 }
+
+type Run = (...args: unknown[]) => unknown;
 
 const definitions = new WeakMap<object, FunctionDefinition>();
 
@@ -100,9 +139,27 @@ export function definitionOf(value: unknown): FunctionDefinition | undefined {
  * @see docs/protocol.md 4.1
  * @example export const add = server((a: int, b: int) => a + b);
  */
-export function server<F extends AnyFunction>(fn: F): ServerFunctionOf<F>;
+export function server<F extends AnyFunction>(fn: F & CheckedParameters<F>): ServerFunctionOf<F>;
+/** Declares a server function whose parameters and results pass schemas. Callers receive the schema's output. */
+export function server<F extends AnyFunction, Input, Output>(
+  options: ServerOptions & { readonly returns: StandardSchema<Input, Output>; readonly validate: ParameterSchemas },
+  fn: F,
+): ServerFunctionReturning<F, Output>;
+/** Declares a server function whose results pass a schema. Callers receive the schema's output. */
+export function server<F extends AnyFunction, Input, Output>(
+  options: ServerOptions & { readonly returns: StandardSchema<Input, Output> },
+  fn: F & CheckedParameters<F>,
+): ServerFunctionReturning<F, Output>;
+/** Declares a server function whose parameters pass schemas, which may convert them: a string to a `Date`. */
+export function server<F extends AnyFunction>(
+  options: ServerOptions & { readonly validate: ParameterSchemas },
+  fn: F,
+): ServerFunctionOf<F>;
 /** Declares a server function with options: a required sign-in, a time limit or schemas, see {@link ServerOptions}. */
-export function server<F extends AnyFunction>(options: ServerOptions, fn: F): ServerFunctionOf<F>;
+export function server<F extends AnyFunction>(
+  options: ServerOptions,
+  fn: F & CheckedParameters<F>,
+): ServerFunctionOf<F>;
 export function server(...args: readonly unknown[]): unknown {
   const [first, second, compiled] = args;
   const [options, run] = typeof first === "function" ? [{}, first] : [first, second];
@@ -117,7 +174,9 @@ export function server(...args: readonly unknown[]): unknown {
   const definition: FunctionDefinition = {
     signature: compiled,
     options,
-    run: run as FunctionDefinition["run"], // a function, checked above
+    run: options.returns
+      ? withResultSchema(run as Run, options.returns, compiled) // a function, checked above
+      : (run as Run),
   };
   const callable = (...values: unknown[]) => callLocally(definition, () => values);
   callable.named = (fields: Readonly<Record<string, unknown>>) =>
@@ -127,18 +186,28 @@ export function server(...args: readonly unknown[]): unknown {
   return callable;
 }
 
-const OPTIONS: Readonly<Record<keyof ServerOptions, true>> = { auth_required: true, rpc_timeout: true, validate: true };
+const OPTIONS: Readonly<Record<keyof ServerOptions, true>> = {
+  auth_required: true,
+  rpc_timeout: true,
+  max_body: true,
+  validate: true,
+  returns: true,
+};
 
 function checkOptions(options: unknown, signature: Signature): asserts options is ServerOptions {
   const { name, file } = signature;
   const location = `server() of ${name} in ${file}`;
   rejectUnknownOptions(options, OPTIONS, location);
-  const { auth_required, rpc_timeout, validate } = options as Partial<Record<keyof ServerOptions, unknown>>;
+  const { auth_required, rpc_timeout, max_body, validate, returns } = options as Partial<
+    Record<keyof ServerOptions, unknown>
+  >;
   if (auth_required !== undefined && typeof auth_required !== "boolean") {
     throw new TypeError(`${location}: auth_required is ${String(auth_required)}. It must be true or false.`);
   }
   checkTimeLimit(rpc_timeout, location);
+  checkMaxBody(max_body, location);
   checkSchemas(validate, signature, location);
+  if (returns !== undefined) checkSchema(returns, `${location}: returns`);
 }
 
 function isSignature(value: unknown): value is Signature {
@@ -148,9 +217,10 @@ function isSignature(value: unknown): value is Signature {
 /**
  * Calls a function from server code, without HTTP and without coercion. The result is serialised and parsed, so that it
  * has the same type as over HTTP. Errors reject the promise or the first read of the stream; nothing is thrown
- * synchronously.
+ * synchronously. So does a redirect, also a returned one: the page or function that called it redirects, like the
+ * browser does after a call.
  */
-function callLocally(definition: FunctionDefinition, values: () => unknown[]): Promise<unknown> | Stream<unknown> {
+function callLocally(definition: FunctionDefinition, values: () => unknown[]): Call<unknown> | Stream<unknown> {
   const { signature, run } = definition;
   const start = () => {
     if (!isAllowed(definition)) throw unauthenticatedError(definition);
@@ -158,7 +228,11 @@ function callLocally(definition: FunctionDefinition, values: () => unknown[]): P
   };
   // A function with `stream` in its signature was declared with function*, so it returns an iterator.
   if (signature.stream) return localStream(start as () => AsyncIterator<unknown> | Iterator<unknown>);
-  return (async () => JSON.parse(toJson(await start())))();
+  return localCall(signature.name, async () => {
+    const result = await start();
+    if (result instanceof Redirect) throw result;
+    return JSON.parse(toJson(result));
+  });
 }
 
 /** Returns whether the current user may call a function: with `auth_required` only a signed-in user. */

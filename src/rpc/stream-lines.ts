@@ -1,4 +1,4 @@
-import type { RequestContext } from "../http/index.ts";
+import { isDisconnection, Redirect, type RequestContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { chunkLine, DONE_LINE, errorLine, toJson } from "../protocol/index.ts";
 import { callerErrorOfFunction, errorJson } from "./caller-error.ts";
@@ -7,10 +7,14 @@ import { callerErrorOfFunction, errorJson } from "./caller-error.ts";
 export interface Line {
   readonly text: string;
   readonly isLast: boolean;
+  /** The redirect with which the function ended before its first value. Headers can carry it, lines cannot. */
+  readonly redirect?: Redirect;
 }
 
 /** Ends a stream that has no reader any more. */
 const EMPTY_LAST_LINE: Line = { text: "", isLast: true };
+
+const LAST_LINE: Line = { text: DONE_LINE, isLast: true };
 
 /** The result of a streaming function. */
 export type AnyGenerator = AsyncGenerator<unknown> | Generator<unknown>;
@@ -23,6 +27,7 @@ export class StreamLines {
   #generator: AnyGenerator | undefined;
   #pendingStep: unknown;
   #isClosed = false;
+  #hasValues = false;
 
   /** @param name the function's name, for log lines */
   constructor(context: RequestContext, log: Logger, name: string) {
@@ -45,18 +50,30 @@ export class StreamLines {
       this.#pendingStep = pending;
       const step = await pending;
       if (this.#isClosed) return EMPTY_LAST_LINE;
-      if (step.done) return { text: DONE_LINE, isLast: true };
-      return { text: chunkLine(toJson(await step.value)), isLast: false };
+      if (step.done) return step.value instanceof Redirect ? this.#redirectLine(step.value) : LAST_LINE;
+      const text = chunkLine(toJson(await step.value));
+      this.#hasValues = true;
+      return { text, isLast: false };
     } catch (error) {
       await this.close();
+      if (error instanceof Redirect) return this.#redirectLine(error);
       return { text: this.#lastLine(error), isLast: true };
     }
+  }
+
+  #redirectLine(redirect: Redirect): Line {
+    if (!this.#hasValues) return { ...LAST_LINE, redirect };
+    const error = new Error(
+      `${this.#name} redirected to ${JSON.stringify(redirect.location)} after its first value, when the headers of the ` +
+        "response had been sent. Redirect before the first yield, or yield the path and open it in the view.",
+    );
+    return { text: this.#lastLine(error), isLast: true };
   }
 
   #lastLine(error: unknown): string {
     const context = this.#context;
     const log = this.#log;
-    if (context.signal.aborted) {
+    if (isDisconnection(context, error)) {
       // The client's disconnect aborted what the function was awaiting. This is not a failure of the function.
       log.info({ id: context.id, err: error }, `The stream of ${this.#name} ended: its client disconnected`);
       return "";

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
+import { RPCError } from "../errors.ts";
 import { request } from "../http/index.ts";
 import { session } from "../session/index.ts";
+import type { ServerOptions } from "./server.ts";
 
 async function errorOf(response: Response): Promise<{ code: string; message: string }> {
   return (await response.json()).error;
@@ -125,4 +127,79 @@ describe("rpc_timeout", () => {
       expect(() => createTestApp({ wait: hangingFunction().wait }, options)).toThrow(RangeError);
     },
   );
+});
+
+describe("rpc_timeout of a function that blocks the event loop, so that the timer is late", () => {
+  /** A clock that the function advances, as if it had computed for that time. */
+  let ms = 0;
+  beforeEach(() => {
+    ms = 1_000;
+    vi.spyOn(performance, "now").mockImplementation(() => ms);
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  const status = async (run: () => unknown, options: ServerOptions = {}) => {
+    const block = compiledServer("block", run, { options: { rpc_timeout: 0.3, ...options }, params: { a: "any" } });
+    const response = await callOverHttp(createTestApp({ block }), "block", { a: 1 });
+    return response.status;
+  };
+
+  it.each([
+    [299, 200],
+    [300, 504],
+    [301, 504],
+    [800, 504],
+  ])(
+    "after %i ms of a limit of 0.3 s the status is %i, whether it returns, resolves or throws",
+    async (blockedMs, expected) => {
+      const error = new RPCError("conflict", "No.");
+      expect(await status(() => (ms += blockedMs))).toBe(expected);
+      expect(await status(async () => (ms += blockedMs))).toBe(expected);
+      const failing = () => {
+        ms += blockedMs;
+        throw error;
+      };
+      expect(await status(failing)).toBe(expected === 200 ? 409 : 504);
+      expect(await status(async () => failing())).toBe(expected === 200 ? 409 : 504);
+    },
+  );
+
+  it("includes the time of its schemas", async () => {
+    const schema = {
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        validate: (value: unknown) => {
+          ms += 300;
+          return { value };
+        },
+      },
+    } as const;
+    expect(await status(() => 1, { validate: { a: schema } })).toBe(504);
+  });
+
+  it("aborts request.signal", async () => {
+    let signal: AbortSignal | undefined;
+    await status(() => {
+      signal = request.signal;
+      ms += 800;
+    });
+    expect(signal?.aborted).toBe(true);
+    expect(signal?.reason).toMatchObject({ code: "timeout" });
+  });
+
+  it("does not apply to a stream", async () => {
+    const block = compiledServer(
+      "block",
+      function* () {
+        ms += 800;
+        yield 1;
+      },
+      { stream: true, options: { rpc_timeout: 0.3 } },
+    );
+    const response = await callOverHttp(createTestApp({ block }, { rpc_timeout: 0.3 }), "block");
+    expect(await response.text()).toBe('{"chunk":1}\n{"done":true}\n');
+  });
 });

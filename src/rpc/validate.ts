@@ -16,10 +16,17 @@ interface Issue {
  *
  * @see https://standardschema.dev
  */
-export interface StandardSchema {
+export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
     readonly version: 1;
     readonly validate: (value: unknown) => Outcome | Promise<Outcome>;
+    /** The types of the schema, which exist at compile time only. */
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** Returns the schema as JSON Schema. Libraries that implement Standard JSON Schema have it. */
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: "draft-2020-12" }) => Readonly<Record<string, unknown>>;
+      readonly output: (options: { readonly target: "draft-2020-12" }) => Readonly<Record<string, unknown>>;
+    };
   };
 }
 
@@ -46,12 +53,29 @@ export function checkSchemas(
       const valid = params.map((parameter) => parameter.name).join(", ") || "none";
       throw new TypeError(`${location}: validate has the unknown parameter ${name}. Valid parameters: ${valid}.`);
     }
-    if (typeof schema?.["~standard"]?.validate !== "function") {
-      throw new TypeError(
-        `${location}: validate.${name} is not a Standard Schema. Use a schema of Zod, Valibot or ArkType.`,
-      );
-    }
+    checkSchema(schema, `${location}: validate.${name}`);
   }
+}
+
+/**
+ * Checks that a value is a Standard Schema.
+ *
+ * @param location the option, for the error message
+ * @throws TypeError for any other value
+ */
+export function checkSchema(schema: unknown, location: string): asserts schema is StandardSchema {
+  const { validate } = (schema as Partial<StandardSchema> | null | undefined)?.["~standard"] ?? {}; // unknown until checked
+  if (typeof validate === "function") return;
+  throw new TypeError(`${location} is not a Standard Schema. Use a schema of Zod, Valibot or ArkType.`);
+}
+
+/** A value that a schema rejects. */
+export interface RejectedValue {
+  /** The name of the parameter. */
+  readonly name: string;
+  /** At least one. */
+  readonly issues: readonly Issue[];
+  readonly value: unknown;
 }
 
 /**
@@ -61,13 +85,13 @@ export function checkSchemas(
  * function's own default applies.
  *
  * @param args the arguments of the function: in order, or one object for a keyed function
+ * @param reject called for each rejected value. By default, the first one is thrown.
  * @throws RPCError `validation_error`, whose message and `details` name the parameter and the path inside it
  * @see docs/protocol.md 4.5
  */
 export async function validateArguments(
   { params, keyed }: Signature,
-  schemas: ParameterSchemas,
-  args: readonly unknown[],
+  { schemas, args, reject = throwRejected }: ArgumentsToValidate,
 ): Promise<unknown[]> {
   const values = [...args];
   // Without a prototype, as bindArguments returns it: an omitted parameter named `constructor` must not be inherited.
@@ -76,7 +100,7 @@ export async function validateArguments(
     const { name } = parameter;
     const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
     if (!schema) continue;
-    const value = await validateOne(parameter, schema, keyed ? fields[name] : values[index]);
+    const value = await validateOne(parameter, schema, { value: keyed ? fields[name] : values[index], reject });
     if (!keyed) values[index] = value;
     else if (value !== undefined) fields[name] = value;
     else delete fields[name];
@@ -84,15 +108,34 @@ export async function validateArguments(
   return keyed ? [fields] : values;
 }
 
-async function validateOne({ name, optional }: Parameter, schema: StandardSchema, value: unknown): Promise<unknown> {
-  const outcome = await runSchema(name, schema, value);
+/** The input of {@link validateArguments}. */
+export interface ArgumentsToValidate {
+  readonly schemas: ParameterSchemas;
+  readonly args: readonly unknown[];
+  readonly reject?: (rejected: RejectedValue) => void;
+}
+
+async function validateOne(
+  { name, optional }: Parameter,
+  schema: StandardSchema,
+  { value, reject }: { readonly value: unknown; readonly reject: (rejected: RejectedValue) => void },
+): Promise<unknown> {
+  let outcome: Outcome;
+  try {
+    outcome = await schema["~standard"].validate(value);
+  } catch (error) {
+    // An error of a schema is a bug, except for a ValueError, which rejects the value.
+    if (!(error instanceof ValueError)) throw error;
+    reject({ name, issues: [{ message: error.message }], value });
+    return undefined;
+  }
   if (outcome.issues === undefined) return outcome.value;
-  if (value === undefined && optional) return undefined;
-  const [issue] = outcome.issues;
-  // Array.from, because ArkType's paths are a subclass of Array whose map() returns another path.
-  const path = Array.from(issue?.path ?? [], keyOf);
-  const location = valuePath(name, path);
-  const message = shownMessage(issue, { location, value: valueAt(value, path) });
+  if (value !== undefined || !optional) reject({ name, issues: outcome.issues, value });
+  return undefined;
+}
+
+function throwRejected({ name, issues, value }: RejectedValue): never {
+  const { location, message } = toIssue(name, issues, value);
   throw new RPCError("validation_error", `${location}: ${message}`, {
     parameter: name,
     expected: message,
@@ -100,14 +143,26 @@ async function validateOne({ name, optional }: Parameter, schema: StandardSchema
   });
 }
 
-/** Runs a schema. An error that it throws is a bug of the schema, except for a ValueError, which rejects the value. */
-async function runSchema(name: string, schema: StandardSchema, value: unknown): Promise<Outcome> {
-  try {
-    return await schema["~standard"].validate(value);
-  } catch (error) {
-    if (!(error instanceof ValueError)) throw error;
-    throw new RPCError("validation_error", `${name}: ${error.message}`, { parameter: name, expected: error.message });
+/** Returns the messages of a rejected value, by the dotted name of the field: `address.street`. */
+export function issuesByField({ name, issues, value }: RejectedValue): Map<string, string> {
+  const messages = new Map<string, string>();
+  for (const issue of issues) {
+    const field = [name, ...Array.from(issue.path ?? [], keyOf)].map(String).join(".");
+    if (!messages.has(field)) messages.set(field, toIssue(name, [issue], value).message);
   }
+  return messages;
+}
+
+/** Returns where the first issue is, as a path that begins with `name`, and its message without secrets. */
+export function toIssue(
+  name: string,
+  [issue]: readonly Issue[],
+  value: unknown,
+): { readonly location: string; readonly message: string } {
+  // Array.from, because ArkType's paths are a subclass of Array whose map() returns another path.
+  const path = Array.from(issue?.path ?? [], keyOf);
+  const location = valuePath(name, path);
+  return { location, message: shownMessage(issue, { location, value: valueAt(value, path) }) };
 }
 
 /** The maximum length of a schema's message that is sent, in characters: some libraries include the whole value. */

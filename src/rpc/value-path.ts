@@ -15,7 +15,7 @@ export function describeReceived(path: string, value: unknown): string {
 
 /** Returns whether a parameter, or a path inside one, is named like a secret. When unsure, it returns `true`. */
 export function isSecretName(path: string): boolean {
-  return /passw|passphrase|secret|token|credential|private_?key|api_?key|\bpin\b|otp/i.test(path);
+  return /passw|passphrase|passcode|pwd|cvc|cvv|secret|token|credential|private_?key|api_?key|\bpin\b|otp/i.test(path);
 }
 
 /** Returns the path of a value inside a parameter: `items[2].price`, `prices["per day"]`. */

@@ -1,10 +1,10 @@
 import type { Environment } from "../config/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
-import { checkSecurityOptions, type SecurityOptions } from "../http/index.ts";
-import type { ErrorPageProps, Layout } from "../pages/index.ts";
-import type { Markup } from "../protocol/index.ts";
+import { checkMaxBody, checkSecurityOptions, isSitePath, type SecurityOptions } from "../http/index.ts";
+import type { ErrorPage, Layout } from "../pages/index.ts";
 import type { Rate } from "../rate-limit/index.ts";
 import { checkTimeLimit } from "../rpc/index.ts";
+import type { Before } from "./before.ts";
 import type { Module } from "./modules.ts";
 
 /** The options of `new App`. `policy` and `headers` change the security headers of every response. */
@@ -17,17 +17,32 @@ export interface AppOptions extends SecurityOptions {
   readonly lang?: string;
   /** The path below which the application is served, such as `/shop`. Default: none. */
   readonly base?: string;
-  /** A component around the markup of every page, unless the page has its own layout. */
+  /** Returns the markup around every page, unless the page has its own layout. It may be async. */
   readonly layout?: Layout;
-  /** Renders the page for the statuses 401, 403, 404 and 500. Default: a plain page. */
-  readonly error?: (props: ErrorPageProps) => Markup;
+  /** Renders the page for the statuses 401, 403, 404 and 500. It may be async. Default: a plain page. */
+  readonly error?: ErrorPage;
   /**
-   * The number of calls that a client may make in a span of seconds. Default: 120 in 60 seconds. `false`: no limit. The
-   * development server has no limit.
+   * The path of the sign-in page, such as `/sign-in`. A page that requires a signed-in user redirects there, with its own
+   * path as the query parameter `next`. Default: it responds with 401 and the error page.
+   */
+  readonly sign_in?: string;
+  /**
+   * Runs before every request, except those of files of the build and of health checks. It returns the response, or
+   * nothing to let the request pass.
+   */
+  readonly before?: Before;
+  /**
+   * The number of calls that a client may make in any span of seconds, from 1 to a year. Default: 120 in 60 seconds.
+   * `false`: no limit. The development server has no limit.
    */
   readonly rate?: Rate | false;
   /** The time limit of a call, in seconds, above 0. A function's own option takes precedence. Default: no limit. */
   readonly rpc_timeout?: number;
+  /**
+   * The maximum size of a request body of functions, forms and routes, in bytes. A function's or route's own `max_body`
+   * takes precedence. Default: 1 MiB.
+   */
+  readonly max_body?: number;
   /**
    * Whether the arguments of calls are also checked for strings, literals, and arrays, records and objects of checked
    * types. By default, only `int`, `float`, `number` and `boolean` are checked. Default: `false`.
@@ -44,8 +59,11 @@ const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
   base: true,
   layout: true,
   error: true,
+  sign_in: true,
+  before: true,
   rate: true,
   rpc_timeout: true,
+  max_body: true,
   strict: true,
   policy: true,
   headers: true,
@@ -61,8 +79,11 @@ const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
 export function checkAppOptions(options: AppOptions): void {
   rejectUnknownOptions(options, OPTIONS, "new App");
   checkTimeLimit(options.rpc_timeout, "new App");
+  checkMaxBody(options.max_body, "new App");
   checkSecurityOptions(options, "new App");
   checkBase(options.base ?? "");
+  checkSignIn(options.sign_in);
+  checkBefore(options.before);
 }
 
 function checkBase(base: string): void {
@@ -70,4 +91,20 @@ function checkBase(base: string): void {
   throw new Error(
     `new App: base must be a path such as "/shop", without a slash at its end. It is ${JSON.stringify(base)}.`,
   );
+}
+
+function checkSignIn(path: unknown): void {
+  if (path === undefined || (isSitePath(path) && !path.includes("#"))) return;
+  throw new Error(
+    `new App: sign_in must be the path of a page, such as "/sign-in", without the base. It is ${JSON.stringify(path)}.`,
+  );
+}
+
+function checkBefore(before: unknown): void {
+  if (before === undefined || typeof before === "function") return;
+  throw new TypeError(`new App: before must be a function. It is ${describeType(before)}.`);
+}
+
+function describeType(value: unknown): string {
+  return value === null ? "null" : `of type ${typeof value}`;
 }

@@ -1,10 +1,14 @@
 export { type AppOptions, checkAppOptions } from "./app-options.ts";
+export type { Before, BeforeInput, BeforeResult } from "./before.ts";
 export { buildManifest } from "./build-manifest.ts";
+export { handleFetch } from "./handle-fetch.ts";
+export type { RequestInfo } from "./host-info.ts";
 export type { Inspection } from "./inspection.ts";
 export { attachInternals, inspect, internalsOf, requireInternals } from "./internals.ts";
+export { respondToLoadFailure } from "./load-failure.ts";
 export type { Manifest } from "./manifest.ts";
 export { type CalledFunction, checkCalledFunctions, formatLocation, listModules } from "./modules.ts";
-export { handleRequest, type RequestInfo } from "./pipeline.ts";
-export { realtime } from "./realtime.ts";
+export { handleRequest } from "./pipeline.ts";
+export { hasSharedBus, realtime } from "./realtime.ts";
 export { createSite, type Site, siteInDevelopment } from "./site.ts";
 export { createStaticFiles } from "./static-files.ts";

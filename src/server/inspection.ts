@@ -6,6 +6,8 @@ export interface Inspection {
   readonly title: string;
   /** The path below which it is served: empty, or `/shop`. */
   readonly base: string;
+  /** The origins of `WEB_ORIGIN`. */
+  readonly origins: readonly string[];
   /** Whether arguments are checked for the whole type of their parameters. */
   readonly strict: boolean;
   readonly functions: readonly FunctionDefinition[];

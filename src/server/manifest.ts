@@ -15,6 +15,8 @@ export interface Manifest {
   readonly assetBase: string;
   /** The paths of all browser files. Only these are served. */
   readonly files: readonly string[];
+  /** Those of the files whose names contain a hash of their content. */
+  readonly hashedFiles: readonly string[];
   /** The server functions that browser code calls. */
   readonly stubs: readonly CalledFunction[];
 }

@@ -1,42 +1,44 @@
+import { handleFormCall } from "../forms/index.ts";
 import {
   awaitMaybe,
   checkDeclaredLength,
   clientAddress,
   completeResponse,
+  discardBody,
   type HandlerResponse,
   type InboundRequest,
+  isCallPath,
   isValidPath,
   jsonResponse,
+  MAX_BODY_BYTES,
   type MaybeAsync,
   type OutboundResponse,
   PRIVATE_NO_STORE,
   pathBelowBase,
   RequestContext,
   RequestError,
-  requestId,
+  requestIds,
   run,
   runInContext,
   textResponse,
-  traceParent,
 } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
-import { openapi } from "../openapi/index.ts";
-import { handleNotFound, handlePage, handleRoute } from "../pages/index.ts";
-import { OPENAPI_PATH, REQUEST_ID_HEADER, RPC_PREFIX, TRACEPARENT_HEADER } from "../protocol/index.ts";
-import { handleCall } from "../rpc/index.ts";
+import { openapiJson } from "../openapi/index.ts";
+import {
+  handleNotFound,
+  handlePage,
+  handlePageForm,
+  handleRoute,
+  type PageForm,
+  type RouteDefinition,
+} from "../pages/index.ts";
+import { FORM_PREFIX, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
+import { errorResponse as callErrorResponse, handleCall } from "../rpc/index.ts";
+import { findPageForm } from "./page-form.ts";
+import { runBefore } from "./run-before.ts";
 import type { Site } from "./site.ts";
 
-/** Data about a request that a Fetch `Request` does not contain. */
-export interface RequestInfo {
-  /**
-   * The IP address of the other end of the connection. Behind the `WEB_TRUST_PROXY` number of proxies, it is the address of
-   * the last proxy, and the client's address is read from `X-Forwarded-For`.
-   */
-  readonly address?: string;
-}
-
 /**
- * Handles a request: its ids, its path, then a call, live updates, a file, a raw route or a page.
+ * Handles a request: its ids, its path, then a call, a form, live updates, a file, a raw route or a page.
  *
  * Never throws and never rejects: every failure becomes a response, with the ids and the security headers.
  */
@@ -53,53 +55,131 @@ function* respond(context: RequestContext, site: Site): MaybeAsync<OutboundRespo
     return completeResponse(yield* dispatch(context, site), context, site.security);
   } catch (error) {
     // A rejected request, or a response that cannot be completed: a fetched one whose body a route has consumed.
-    return completeResponse(errorResponse(context, error, site.log), context, site.security);
+    context.discardChanges();
+    return completeResponse(errorResponse(context, error, site), context, site.security);
+  } finally {
+    context.releaseBody();
   }
 }
 
-function openContext(inbound: InboundRequest, { config, live }: Site): RequestContext {
+function openContext(inbound: InboundRequest, { config, live, bodyLimit, uploads }: Site): RequestContext {
   return new RequestContext({
     inbound,
-    id: requestId(inbound.header(REQUEST_ID_HEADER)),
-    traceparent: traceParent(inbound.header(TRACEPARENT_HEADER)),
+    ...requestIds((name) => inbound.header(name)),
     address: clientAddress(inbound.address, inbound.header("x-forwarded-for"), config.trustProxy),
     config,
     bus: live.bus,
+    uploads,
+    bodyLimit,
   });
 }
 
 function* dispatch(context: RequestContext, site: Site): MaybeAsync<HandlerResponse | Response> {
-  const { pathname } = context.inbound;
-  if (!isValidPath(pathname)) return textResponse(400, "Bad request: this path cannot be read.\n");
-  const path = pathBelowBase(pathname, site.base);
+  const { inbound } = context;
+  const isValid = isValidPath(inbound.pathname);
+  const path = isValid ? pathBelowBase(inbound.pathname, site.base) : null;
+  if (isValid && site.before && !isExemptFromBefore(inbound, path, site)) {
+    const answer = yield* runBefore(context, path, site);
+    if (answer) return answer;
+  }
   if (path?.startsWith(RPC_PREFIX)) return yield* handleCall(context, path.slice(RPC_PREFIX.length), site.calls);
-  checkDeclaredLength(context.inbound);
+  if (path?.startsWith(FORM_PREFIX)) {
+    return yield* awaitMaybe(handleFormCall(context, path.slice(FORM_PREFIX.length), site.calls));
+  }
+  const form = path === null ? null : findPageForm(inbound, path, site.router);
+  if (form) return yield* awaitMaybe(handleForm(context, form, site));
+  const reader = routeOfBody(inbound, path, site);
+  checkDeclaredLength(inbound, reader ? maxRouteBody(reader, site) : undefined);
+  if (inbound.hasUndeclaredBody && !reader) yield* awaitMaybe(discardBody(context));
+  if (!isValid) return rejectPath(context, site);
   const live = path === null ? null : site.live.handle(context, path);
   if (live) return yield* awaitMaybe(live);
-  return yield* awaitMaybe(path === null ? handleNotFound(context, site.pages) : handlePath(context, path, site));
+  if (path === null) return yield* awaitMaybe(handleOutsideBase(context, site));
+  return yield* handlePath(context, path, site);
 }
 
-async function handlePath(context: RequestContext, path: string, site: Site): Promise<HandlerResponse | Response> {
-  const file = site.files?.handle(context.inbound, path) ?? null;
-  const fileResponse = file && (await file);
-  if (fileResponse) return fileResponse;
-  const match = site.router(context.inbound.method, path);
+/** Returns whether a request is one for a file of the build or a health check: these are served without `before`. */
+function isExemptFromBefore(inbound: InboundRequest, path: string | null, { files, router }: Site): boolean {
+  if (path === null || path.startsWith(RPC_PREFIX)) return false;
+  if (files?.has(inbound, path)) return true;
+  return (path === "/healthz" || path === "/readyz") && !router(inbound.method, path);
+}
+
+/** Responds to a path that cannot be routed: with the error body below the path of calls, and with text elsewhere. */
+function rejectPath(context: RequestContext, { base, log }: Site): HandlerResponse {
+  const message =
+    "This path cannot be read: it has broken or needless percent-encoding, a doubled slash, a segment . or .., " +
+    "a backslash or a control character.";
+  if (!isCallPath(context.inbound.pathname, base)) return textResponse(400, `${message}\n`);
+  return callErrorResponse(new RequestError("validation_error", message, { status: 400 }), context, log);
+}
+
+/** Returns the route that receives the body, if any. No host passes on a body of GET and HEAD. */
+function routeOfBody({ method }: InboundRequest, path: string | null, { router }: Site): RouteDefinition | undefined {
+  if (path === null || method === "GET" || method === "HEAD") return undefined;
+  const match = router(method, path);
+  return match?.kind === "route" ? match.route : undefined;
+}
+
+function maxRouteBody({ options }: RouteDefinition, { calls }: Site): number {
+  return options.max_body ?? calls.max_body ?? MAX_BODY_BYTES;
+}
+
+function handleOutsideBase(context: RequestContext, site: Site): Promise<HandlerResponse> {
+  site.warnOfRemovedBase(context.inbound.method, context.inbound.pathname);
+  return handleNotFound(context, site.pages);
+}
+
+function* handlePath(context: RequestContext, path: string, site: Site): MaybeAsync<HandlerResponse | Response> {
+  const file = site.files?.handle(context.inbound, path);
+  if (file) {
+    // If the file was deleted after the build, the request is one for a page or a route, which `before` has not seen.
+    const response = (yield* awaitMaybe(file)) ?? (yield* runBefore(context, path, site));
+    if (response) return response;
+  }
+  return yield* awaitMaybe(handleMatch(context, path, site));
+}
+
+async function handleMatch(context: RequestContext, path: string, site: Site): Promise<HandlerResponse | Response> {
+  const { method } = context.inbound;
+  const match = site.router(method, path);
+  const hasSlash = path !== "/" && path.endsWith("/");
   switch (match?.kind) {
     case undefined:
       return handleBuiltInPath(path, site) ?? handleNotFound(context, site.pages);
     case "method":
       return textResponse(405, `This URL allows ${match.allow}.\n`, { allow: match.allow });
     case "route":
-      return handleRoute(context, match.route, match.params, site.log);
+      if (hasSlash) return handleSlashedRoute(context, site);
+      return handleRoute(context, match.route, match.params, {
+        ...site.pages,
+        maxBody: maxRouteBody(match.route, site),
+      });
     case "page":
-      if (path !== "/" && path.endsWith("/")) return redirectToCanonicalPath(context.url);
+      if (hasSlash) return redirectToCanonicalPath(context.inbound.url);
       return withSecurity(await handlePage(context, match.page, match.params, site.pages), match.page, site);
   }
+}
+
+async function handleForm(context: RequestContext, form: PageForm, site: Site): Promise<HandlerResponse> {
+  const response = await handlePageForm(context, form, { forms: site.calls, pages: site.pages });
+  return form.page ? withSecurity(response, form.page, site) : response;
 }
 
 function withSecurity(response: HandlerResponse, page: object, { pageSecurity }: Site): HandlerResponse {
   const security = pageSecurity.get(page);
   return security ? { ...response, security } : response;
+}
+
+/**
+ * Redirects GET and HEAD to the path without the slash. Other methods get 404: many senders of webhooks do not follow
+ * redirects. The router ignores the slash, but a rule of a proxy for the route's path does not apply to this path.
+ */
+function handleSlashedRoute(context: RequestContext, { pages }: Site): HandlerResponse | Promise<HandlerResponse> {
+  const { method } = context.inbound;
+  if (method === "GET" || method === "HEAD") return redirectToCanonicalPath(context.inbound.url);
+  context.closeConnection ||= context.inbound.hasUndeclaredBody;
+  return handleNotFound(context, pages);
 }
 
 /** Removes slashes at the end of a page's path: below one, the page's relative links would resolve differently. */
@@ -108,18 +188,24 @@ function redirectToCanonicalPath({ pathname, search }: URL): HandlerResponse {
 }
 
 /** Handles the framework's own paths, unless the application serves them. */
-function handleBuiltInPath(path: string, { draining, pages, inspection, version }: Site): HandlerResponse | null {
+function handleBuiltInPath(path: string, { draining, pages, inspection, project }: Site): HandlerResponse | null {
   if (path === "/healthz") return jsonResponse(200, '{"status":"ok"}');
   if (path === "/readyz") return jsonResponse(draining ? 503 : 200, `{"ready":${!draining}}`);
   // Only in development: a list of all functions would help an attacker.
   if (path === OPENAPI_PATH && pages.development) {
-    return jsonResponse(200, JSON.stringify(openapi(inspection, version)));
+    return jsonResponse(200, openapiJson(inspection, project));
   }
   return null;
 }
 
-function errorResponse(context: RequestContext, error: unknown, log: Logger): HandlerResponse {
-  if (error instanceof RequestError) return textResponse(error.status, `${error.message}\n`, error.headers);
+function errorResponse(context: RequestContext, error: unknown, { base, log }: Site): HandlerResponse {
+  if (error instanceof RequestError) {
+    // A body that is too large is rejected before its path.
+    if (isCallPath(context.inbound.pathname, base)) return callErrorResponse(error, context, log);
+    // The wait is a field of the error body, on every path.
+    if (error.code === "rate_limited") return callErrorResponse(error, context, log);
+    return textResponse(error.status, `${error.message}\n`, error.headers);
+  }
   log.error({ id: context.id, err: error }, "A request failed");
   return textResponse(500, `Something went wrong on the server. Request ${context.id}\n`);
 }

@@ -3,3 +3,5 @@ import { buildManifest } from "./build-manifest.ts";
 
 /** The settings of live updates, for all applications of this process. */
 export const realtime: Realtime = createRealtime({ isBuilt: buildManifest !== null });
+
+export { hasSharedBus } from "../live/index.ts";

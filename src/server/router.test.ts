@@ -10,7 +10,14 @@ function pageAt(path: string): PageDefinition {
 }
 
 function routeAt(method: RouteDefinition["method"], path: string): RouteDefinition {
-  return { kind: "route", method, path, run: () => new Response(), source: { file: "src/routes.server.ts", line: 1 } };
+  return {
+    kind: "route",
+    options: {},
+    method,
+    path,
+    run: () => new Response(),
+    source: { file: "src/routes.server.ts", line: 1 },
+  };
 }
 
 describe("createAppRouter", () => {

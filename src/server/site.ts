@@ -1,15 +1,28 @@
 import type { Config } from "../config/index.ts";
-import { createSecurityHeaders, type SecurityHeaders, type SecurityOptions, sessionCookieName } from "../http/index.ts";
+import {
+  BodyLimit,
+  type BuildToolAccess,
+  createSecurityHeaders,
+  type SecurityHeaders,
+  type SecurityOptions,
+  sessionCookieName,
+} from "../http/index.ts";
 import { LiveUpdates } from "../live/index.ts";
 import type { Logger } from "../logging/index.ts";
+import type { ProjectInfo } from "../openapi/index.ts";
 import { type Assets, DefaultError, type PageSettings } from "../pages/index.ts";
-import { concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
+import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
 import { type CallSettings, compileChecks } from "../rpc/index.ts";
+import { UploadStore } from "../uploads/index.ts";
 import type { AppOptions } from "./app-options.ts";
+import type { Before } from "./before.ts";
 import { buildManifest } from "./build-manifest.ts";
+import { createAddressReader } from "./host-info.ts";
 import type { Inspection } from "./inspection.ts";
 import { manifestAssets } from "./manifest.ts";
+import { checkMaxBodies, maxBodyBytesPerClient } from "./max-bodies.ts";
 import { type CalledFunction, checkCalledFunctions, type Listing } from "./modules.ts";
+import { createRemovedBaseWarning } from "./removed-base.ts";
 import { createAppRouter, type Router } from "./router.ts";
 import { createStaticFiles, type StaticFiles } from "./static-files.ts";
 
@@ -19,18 +32,28 @@ export interface Site {
   readonly log: Logger;
   /** The path below which the application is served; empty for the root. */
   readonly base: string;
+  /** The function that runs before requests; `undefined` without one. */
+  readonly before: Before | undefined;
   readonly calls: CallSettings;
   readonly live: LiveUpdates;
   readonly pages: PageSettings;
+  /** Reads the client's address from the second argument of `app.fetch`. */
+  readonly readAddress: (info: unknown) => string | undefined;
   readonly router: Router;
+  /** Logs a warning once, if a host has removed the base from the path of a request. */
+  readonly warnOfRemovedBase: (method: string, pathname: string) => void;
   /** The browser's files of a built application; `null` in any other. */
   readonly files: StaticFiles | null;
+  /** Limits the request bodies that each client has in flight. */
+  readonly bodyLimit: BodyLimit;
+  /** Where the large files of forms are stored. */
+  readonly uploads: UploadStore;
   readonly security: SecurityHeaders;
   /** The security headers of pages that have options of their own. */
   readonly pageSecurity: ReadonlyMap<object, SecurityHeaders>;
   readonly inspection: Inspection;
-  /** The version of the project; set by the development server only. */
-  readonly version?: string | undefined;
+  /** The description of the project in its package.json; set by the development server only. */
+  readonly project?: ProjectInfo | undefined;
   /** Whether the process is about to stop. */
   readonly draining: boolean;
 }
@@ -48,36 +71,58 @@ export interface SiteParts {
 export function createSite(options: AppOptions, { config, listing, rate, log }: SiteParts): Site {
   const { functions, pages, routes } = listing;
   const { base = "", title = "", strict = false } = options;
+  checkMaxBodies({ functions: functions.values(), routes, maxBody: options.max_body, config });
   const openStreams = concurrencyLimit(config.maxStreamsPerClient);
+  const router = createAppRouter(pages, routes);
   return {
     config,
     log,
     base,
+    before: options.before,
     calls: {
+      base,
       functions,
       log,
       rate,
       rpc_timeout: options.rpc_timeout,
+      max_body: options.max_body,
       openStreams,
       strict: strict ? compileChecks(functions) : null,
     },
-    live: new LiveUpdates({ busUrl: config.busUrl, log, connectionLimit: openStreams }),
+    live: new LiveUpdates({
+      bus: { busUrl: config.busUrl, busNamespace: config.busNamespace, log },
+      secrets: [config.secret, ...config.previousSecrets],
+      connectionLimit: openStreams,
+    }),
     pages: {
       title,
       lang: options.lang ?? "en",
       base,
       layout: options.layout ?? null,
+      ...(options.headers ? { headers: options.headers } : {}),
       error: options.error ?? DefaultError,
+      signIn: signInPath(options.sign_in, router),
       development: false,
       log,
       assets: buildManifest && manifestAssets(buildManifest),
     },
-    router: createAppRouter(pages, routes),
-    files: buildManifest && createStaticFiles(buildManifest.files, { log }),
-    ...securityOf(config, options, { pages, development: false }),
+    readAddress: createAddressReader(log),
+    bodyLimit: new BodyLimit(maxBodyBytesPerClient(functions, options.max_body), clientKey),
+    uploads: new UploadStore({
+      dir: config.uploadDir,
+      maxBytes: config.maxUploadBytes,
+      maxBytesPerClient: config.maxUploadBytesPerClient,
+      keyOf: clientKey,
+      log,
+    }),
+    router,
+    warnOfRemovedBase: createRemovedBaseWarning({ base, router, log }),
+    files: buildManifest && createStaticFiles(buildManifest.files, { log, hashed: buildManifest.hashedFiles }),
+    ...securityOf(config, options, { pages, buildTool: null }),
     inspection: {
       title,
       base,
+      origins: config.origins,
       strict,
       functions: [...functions.values()],
       pages,
@@ -94,10 +139,14 @@ export interface Development {
   /** The server functions that the current browser code calls. */
   readonly called: readonly CalledFunction[];
   readonly assets: Assets;
+  /** What the content security policy allows for the build tool. */
+  readonly buildTool: BuildToolAccess;
   /** Renders the page that shows an error to the developer; `id` is the request's. */
   readonly showError: (error: unknown, id: string) => Promise<string>;
-  /** The version of the project, for its OpenAPI document. */
-  readonly version?: string | undefined;
+  /** The folder of the files that are served as they are, and which of its paths are; `null` without a folder. */
+  readonly publicFiles: { readonly dir: string; includes(path: string): boolean } | null;
+  /** The description of the project in its package.json, for its OpenAPI document. */
+  readonly project?: ProjectInfo | undefined;
 }
 
 /**
@@ -106,15 +155,16 @@ export interface Development {
  * @throws Error when browser code calls a function that is not served
  */
 export function siteInDevelopment(site: Site, options: SecurityOptions, development: Development): Site {
-  const { calls, pages, config, inspection } = site;
-  const { assets, called, showError, version } = development;
+  const { calls, pages, config, inspection, log } = site;
+  const { assets, buildTool, called, showError, publicFiles, project } = development;
   checkCalledFunctions(called, calls);
   return {
     ...site,
     pages: { ...pages, assets, showError, development: true },
     calls: { ...calls, rate: null },
-    version,
-    ...securityOf(config, options, { pages: inspection.pages, development: true }),
+    files: publicFiles && createStaticFiles(publicFiles.includes, { log, dir: publicFiles.dir }),
+    project,
+    ...securityOf(config, options, { pages: inspection.pages, buildTool }),
   };
 }
 
@@ -122,9 +172,9 @@ export function siteInDevelopment(site: Site, options: SecurityOptions, developm
 function securityOf(
   { cookieSecure: secure }: Config,
   options: SecurityOptions,
-  { pages, development }: { pages: Listing["pages"]; development: boolean },
+  { pages, buildTool }: { pages: Listing["pages"]; buildTool: BuildToolAccess | null },
 ): Pick<Site, "security" | "pageSecurity"> {
-  const environment = { development, secure };
+  const environment = { buildTool, secure };
   const pagesWithOptions = pages.filter((page) => page.options.policy || page.options.headers);
   return {
     security: createSecurityHeaders(environment, options),
@@ -132,4 +182,19 @@ function securityOf(
       pagesWithOptions.map((page) => [page, createSecurityHeaders(environment, options, page.options)]),
     ),
   };
+}
+
+/**
+ * Returns the path of the sign-in page.
+ *
+ * @throws Error if there is no such page or route, because each page that requires a user would redirect to a 404
+ */
+function signInPath(path: string | undefined, router: Router): string | null {
+  if (path === undefined) return null;
+  const kind = router("GET", path.replace(/\?.*/s, ""))?.kind;
+  if (kind === "page" || kind === "route") return path;
+  throw new Error(
+    `new App: sign_in is ${JSON.stringify(path)}, but there is no page and no GET route with this path. List its module ` +
+      "in `modules`.",
+  );
 }

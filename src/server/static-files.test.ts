@@ -21,6 +21,7 @@ const CONTENT: Readonly<Record<string, string>> = {
   "/assets/app-1a2b3c.js": "0123456789",
   "/assets/app-1a2b3c.js.br": "br",
   "/assets/app-1a2b3c.js.gz": "gzip",
+  "/assets/logo.svg": "from public/",
   "/a b.txt": "spaces",
   "/photo.jpg": "jpeg",
   "/.env": "SECRET=1",
@@ -29,6 +30,7 @@ const CONTENT: Readonly<Record<string, string>> = {
 };
 const LISTED = [
   "/assets/app-1a2b3c.js",
+  "/assets/logo.svg",
   "/a b.txt",
   "/photo.jpg",
   "/.env",
@@ -51,7 +53,7 @@ beforeAll(() => {
     writeFileSync(file, text);
     utimesSync(file, CHANGED, CHANGED);
   }
-  files = createStaticFiles(LISTED, { dir, log: recordedLog().log });
+  files = createStaticFiles(LISTED, { dir, log: recordedLog().log, hashed: [APP] });
 });
 afterAll(() => rmSync(dir, { recursive: true }));
 
@@ -82,6 +84,13 @@ describe("createStaticFiles", () => {
       expect(handle(path)).toBeNull();
     },
   );
+
+  it("lets browsers cache only files whose names the build has hashed, also below /assets/", async () => {
+    expect((await respond(APP)).headers?.["cache-control"]).toBe("max-age=31536000, immutable");
+    for (const path of ["/assets/logo.svg", "/photo.jpg"]) {
+      expect((await respond(path)).headers?.["cache-control"]).toBe("no-cache");
+    }
+  });
 
   it("returns null for a file that was deleted after the build", async () => {
     expect(await handle("/deleted.txt")).toBeNull();
@@ -224,4 +233,14 @@ describe("a range request", () => {
     expect(await statusFor("Thu, 01 Jan 2026 03:04:05 GMT")).toBe(200);
     expect(await statusFor((await respond(APP)).headers?.etag ?? "")).toBe(200); // a weak tag never matches
   });
+});
+
+it("files whose folder is missing get no response, and the log has the fix once", async () => {
+  const { log, lines } = recordedLog();
+  const moved = createStaticFiles(["/a.txt"], { dir: join(dir, "nowhere"), log });
+  const inbound = new FetchInboundRequest(new Request("http://shop.example/a.txt"));
+  expect(await moved.handle(inbound, "/a.txt")).toBeNull();
+  expect(await moved.handle(inbound, "/a.txt")).toBeNull();
+  expect(lines).toHaveLength(1);
+  expect(JSON.stringify(lines)).toContain("do not bundle it");
 });

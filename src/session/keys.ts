@@ -26,6 +26,19 @@ export function deriveKey(secret: Uint8Array | string, purpose: string): KeyObje
   return createSecretKey(new Uint8Array(bytes));
 }
 
+/** The length of a fingerprint in bytes: two secrets never have the same one by chance. */
+const FINGERPRINT_BYTES = 12;
+
+/**
+ * Returns a fingerprint of a secret, by which a bus recognizes the processes of one application: 16 characters. It is
+ * the start of a key that is derived for this purpose only. The secret and its other keys cannot be computed from it.
+ *
+ * @see RFC 5869, section 3.2
+ */
+export function secretFingerprint(secret: Uint8Array): string {
+  return deriveKey(secret, "bus fingerprint").export().subarray(0, FINGERPRINT_BYTES).toString("base64url");
+}
+
 // Keys are derived once for each configuration, and released together with it.
 const cache = new WeakMap<Config, Map<Purpose, PurposeKeys>>();
 

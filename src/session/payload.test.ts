@@ -95,7 +95,7 @@ describe("parsePayload", () => {
       ["a minute before its start, by another clock: valid", NOW - 60, true],
       ["more than a minute before its start: not valid", NOW - 61, false],
       ["a year before its start: not valid", NOW - 365 * 24 * 3600, false],
-    ])("%s", (_when, now, isValid) => {
+    ])("of a payload that is read %s", (_when, now, isValid) => {
       expect(parsePayload(payload(), now) !== null).toBe(isValid);
     });
 

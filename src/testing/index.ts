@@ -2,7 +2,7 @@
  * The entry point `tsweb/testing`: simulated users of an application, in the process of its tests.
  */
 export type { Client } from "../client/index.ts";
-export { RPCError } from "../errors.ts";
-export type { Stream } from "../protocol/index.ts";
+export { type ErrorCode, RPCError } from "../errors.ts";
+export type { Call, Feed, Serialized, Stream } from "../protocol/index.ts";
 export type { Visit } from "./visit.ts";
 export { type GetOptions, type Visitor, type VisitorOptions, visitor } from "./visitor.ts";

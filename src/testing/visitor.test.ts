@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, type MockInstance, vi } from "vitest";
 import { compiledPage, compiledServer, createTestApp } from "#test/compiled-app";
-import { request } from "../http/index.ts";
+import { redirect, request } from "../http/index.ts";
 import { channel } from "../live/index.ts";
-import { redirect, route } from "../pages/index.ts";
+import { route } from "../pages/index.ts";
 import type { Feed } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
 import { RPCError, visitor } from "./index.ts";
@@ -137,7 +137,7 @@ describe("a visitor that calls functions", () => {
     await expect(visitor(app).rpc("add", { a: 1 })).rejects.toMatchObject({ code: "validation_error" });
     await expect(visitor(app).rpc("nothing")).rejects.toMatchObject({ code: "not_found" });
     await expect(visitor(app).rpc("fail")).rejects.toBeInstanceOf(RPCError);
-    await expect(visitor(app).rpc("then")).rejects.toThrow(TypeError);
+    expect(() => visitor(app).rpc("then")).toThrow(TypeError);
   });
 
   it("has a rate limit of its own", async () => {
@@ -317,5 +317,49 @@ describe("a visitor that subscribes", () => {
     await expect(visitor(live).subscribe(feed).next()).rejects.toThrow(
       "subscribe: messages of channel room were missed (expired).",
     );
+  });
+});
+
+describe("a visitor that sends a form without script", () => {
+  const sent = { method: "POST", body: new URLSearchParams({ name: "ada" }), headers: { origin: "http://localhost" } };
+
+  it("is redirected to the page after the function has run, and keeps its cookies", async () => {
+    const ada = visitor(app);
+    const response = await ada.fetch("/?__form=login", sent);
+    expect([response.status, response.headers.get("location")]).toEqual([303, "/"]);
+    expect((await ada.get("/")).text).toContain("Hello ada");
+  });
+
+  it("is rejected without Origin", async () => {
+    const ada = visitor(app);
+    expect((await ada.fetch("/?__form=login", { ...sent, headers: {} })).status).toBe(403);
+    expect((await ada.get("/")).text).toContain("Hello guest");
+  });
+});
+
+describe("the location of a visitor", () => {
+  it("is the URL to which the latest call redirected, with the base, or null", async () => {
+    const save = compiledServer("save", (to: string) => (to === "" ? "stays" : redirect(to)), {
+      params: { to: "any" },
+    });
+    const watch = compiledServer(
+      "watch",
+      // biome-ignore lint/correctness/useYield: it redirects before its first value
+      function* () {
+        throw redirect("/watched");
+      },
+      { stream: true },
+    );
+    const module = { save, watch, home: compiledPage("/", () => "home") };
+    const guest = visitor(createTestApp(module, { base: "/shop" }));
+    expect(guest.location).toBeNull();
+    expect(await guest.client<typeof module>().save("/a?b#c")).toBeNull();
+    expect(guest.location).toBe("/shop/a?b#c");
+    expect((await guest.get(String(guest.location))).status).toBe(404);
+    expect(guest.location).toBe("/shop/a?b#c");
+    expect(await guest.rpc("save", { to: "" })).toBe("stays");
+    expect(guest.location).toBeNull();
+    for await (const _ of guest.stream("watch")) throw new Error("It has no values.");
+    expect(guest.location).toBe("/shop/watched");
   });
 });

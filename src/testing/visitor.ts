@@ -1,16 +1,9 @@
 import type { App } from "../app.ts";
 import { type Client, client, type Fetch } from "../client/index.ts";
 import { CookieJar } from "../cookies/index.ts";
-import {
-  FetchInboundRequest,
-  RequestContext,
-  requestId,
-  runInContext,
-  type StringRecord,
-  traceParent,
-} from "../http/index.ts";
-import type { Feed, Serialized, Stream } from "../protocol/index.ts";
-import { LIVE_PATH } from "../protocol/index.ts";
+import { FetchInboundRequest, RequestContext, requestIds, runInContext, type StringRecord } from "../http/index.ts";
+import type { Call, Feed, Serialized, Stream } from "../protocol/index.ts";
+import { LIVE_PATH, REDIRECT_HEADER } from "../protocol/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
 import { type LoginClaims, session } from "../session/index.ts";
 import { inProcessFetch } from "./in-process-fetch.ts";
@@ -41,6 +34,12 @@ export interface Visitor {
   readonly cookies: StringRecord;
 
   /**
+   * The URL to which the function of the latest call redirected, the application's base included; `null` if it did not
+   * redirect. A browser would have opened it. The call itself resolves with `null`.
+   */
+  readonly location: string | null;
+
+  /**
    * Requests a page and reads its whole response. An error page is a response too: check `status`.
    *
    * @param path the path on the site, the application's base included
@@ -60,8 +59,9 @@ export interface Visitor {
    * Calls a server function with arguments by name, and resolves with its result.
    *
    * @throws RPCError with the code, message and details of the response
+   * @throws TypeError at once for a name that no function can have
    */
-  rpc(name: string, args?: Readonly<Record<string, unknown>>): Promise<unknown>;
+  rpc(name: string, args?: Readonly<Record<string, unknown>>): Call<unknown>;
 
   /**
    * Returns the stream of a streaming function that is called with arguments by name. Nothing runs before the first read,
@@ -126,6 +126,7 @@ class InProcessVisitor implements Visitor {
   readonly #headers: Headers;
   readonly #jar = new CookieJar();
   readonly #fetch: Fetch;
+  #location: string | null = null;
   readonly #functions: Client<Record<string, ServerFunction<readonly unknown[], unknown>>>;
 
   constructor(app: App, options: VisitorOptions) {
@@ -139,6 +140,10 @@ class InProcessVisitor implements Visitor {
 
   get cookies(): StringRecord {
     return Object.freeze(this.#jar.all());
+  }
+
+  get location(): string | null {
+    return this.#location;
   }
 
   async get(path: string, { headers = {}, follow = false }: GetOptions = {}): Promise<Visit> {
@@ -158,7 +163,7 @@ class InProcessVisitor implements Visitor {
     return this.#send(this.#urlOf(path).href, init);
   }
 
-  async rpc(name: string, args: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+  rpc(name: string, args: Readonly<Record<string, unknown>> = {}): Call<unknown> {
     return this.#functionOf(name).named(args);
   }
 
@@ -168,7 +173,7 @@ class InProcessVisitor implements Visitor {
   }
 
   client<M>(): Client<M> {
-    return client<M>(this.#origin + this.#app.base, { fetch: (url, init) => this.#send(url, init) });
+    return client<M>(this.#origin + this.#app.base, { fetch: (url, init) => this.#call(url, init) });
   }
 
   subscribe<T>(feed: Feed<T>): AsyncGenerator<Serialized<T>, void> {
@@ -210,14 +215,19 @@ class InProcessVisitor implements Visitor {
     return response;
   }
 
+  async #call(url: string, init: RequestInit): Promise<Response> {
+    const response = await this.#send(url, init);
+    this.#location = response.headers.get(REDIRECT_HEADER);
+    return response;
+  }
+
   /** Runs work in a request of this visitor and stores the cookies that it sets. The session code is the real one. */
   #runInRequest(work: () => void): void {
     const cookie = this.#jar.cookieHeader();
     const request = new Request(this.#origin, { headers: cookie === null ? {} : { cookie } });
     const context = new RequestContext({
       inbound: new FetchInboundRequest(request),
-      id: requestId(null),
-      traceparent: traceParent(null),
+      ...requestIds(() => null),
       address: this.#address,
       config: this.#app.config,
     });

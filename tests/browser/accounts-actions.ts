@@ -12,7 +12,7 @@ export async function fill(page: Page, values: Readonly<Record<string, string>>)
   for (const [name, value] of Object.entries(values)) await page.fill(`#${name}`, value);
 }
 
-/** Clicks a button. It is enabled once the form is hydrated. */
+/** Clicks a button. A button of a view is enabled once the view is hydrated. */
 export async function submit(page: Page, label: string): Promise<void> {
   await page.getByRole("button", { name: label, exact: true }).click();
 }
@@ -32,9 +32,9 @@ export async function signIn(page: Page, email: string): Promise<void> {
   await page.waitForURL("**/account");
 }
 
-/** Waits until a field is marked as invalid, has the focus, and is described by the message in an alert. */
+/** Waits until a field is marked as invalid, has the focus, and is described by the message. */
 export async function expectError(page: Page, field: string, message: string): Promise<void> {
-  await page.locator(`#${field}-error[role="alert"]`, { hasText: message }).waitFor();
+  await page.locator(`#${field}-error`, { hasText: message }).waitFor();
   await page.locator(`#${field}[aria-invalid="true"]:focus`).waitFor();
   expect((await page.getAttribute(`#${field}`, "aria-describedby"))?.split(" ")).toContain(`${field}-error`);
 }
@@ -42,6 +42,12 @@ export async function expectError(page: Page, field: string, message: string): P
 /** Waits until the page shows an alert. */
 export async function expectAlert(page: Page, text: string): Promise<void> {
   await page.getByRole("alert").filter({ hasText: text }).waitFor();
+}
+
+/** Returns the scripts of the application that a page loads, without those of the development server. */
+export async function scriptsOf(page: Page): Promise<(string | null)[]> {
+  const sources = await page.locator("script").evaluateAll((all) => all.map((each) => each.getAttribute("src")));
+  return sources.filter((src) => !src?.startsWith("/__web/dev/"));
 }
 
 /** Presses Tab until an element has the focus. Every element on the way must have a visible focus. */
@@ -64,7 +70,7 @@ export function findAccessibilityProblems(): string[] {
   check(document.querySelectorAll("h1").length === 1, "the page does not have exactly one h1");
   check(document.querySelectorAll("main").length === 1, "the page does not have exactly one main");
   check(document.documentElement.scrollWidth <= innerWidth, "the page is wider than the screen");
-  for (const { labels, name } of document.querySelectorAll("input")) {
+  for (const { labels, name } of document.querySelectorAll<HTMLInputElement>("input:not([type=hidden])")) {
     check(labels?.[0]?.textContent?.trim(), `the field ${name} has no label`);
   }
   for (const { alt, src } of document.images) check(alt !== null, `the image ${src} has no alt`);

@@ -17,6 +17,16 @@ export const leave = server(() => { session.logout(); });
 export const spend = server({ auth_required: true }, () => session.user()?.sub ?? "nobody");
 export const closed_streams = server(() => closed.join());
 
+const waiting: string[] = [];
+export const waiting_calls = server(() => waiting.join());
+export const words = server(async (text: string) => {
+  if (text === "tea") return ["tea", "teapot"];
+  waiting.push(text);
+  await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
+  closed.push(text);
+  return [text];
+});
+
 export const countdown = server(async function* (from: int, tag: string) {
   try {
     for (let n = from; n > 0; n--) {
@@ -39,11 +49,22 @@ export const broken = server(function* () {
 `;
 
 const VIEW = `
-import { RPCError, state, view } from "tsweb/browser";
-import { broken, countdown, enter, failing, leave, spend, closed_streams } from "./functions.server.ts";
+import { type Call, RPCError, state, view } from "tsweb/browser";
+import { broken, countdown, enter, failing, leave, spend, closed_streams, waiting_calls, words } from "./functions.server.ts";
 
 export const Calls = view(() => {
   const shown = state({ text: "" });
+  const found = state({ words: [] as string[], call: null as Call<string[]> | null });
+  const find = async (text: string) => {
+    found.call?.cancel();
+    found.call = words(text);
+    try {
+      found.words = await found.call;
+    } catch (error) {
+      if (!(error instanceof DOMException && error.name === "AbortError")) throw error;
+      found.words = [text + " was cancelled"];
+    }
+  };
   const run = (name: string, work: () => Promise<unknown>) => (
     <button type="button" onClick={async () => {
       shown.text = "";
@@ -90,6 +111,14 @@ export const Calls = view(() => {
         }
         return values.join();
       })}
+      {run("waiting", () => waiting_calls())}
+      {run("abandon", async () => {
+        const call = words("abandoned");
+        while (!(await waiting_calls()).includes("abandoned"));
+        call.cancel();
+      })}
+      <input aria-label="Search" onInput={(event) => find(event.currentTarget.value)} />
+      <p role="status">{found.words.join()}</p>
       {run("broken", async () => {
         for await (const path of broken()) shown.text = path;
       })}
@@ -189,6 +218,29 @@ describe("a function with auth_required, in an application with CSRF tokens", ()
       return (await fetch("/__web/rpc/spend", { method: "POST", headers, body: '{"args":{}}' })).status;
     });
     expect(status).toBe(403);
+  });
+});
+
+describe("a call that is cancelled", () => {
+  it("rejects with an AbortError, ends its request on the server, and does not replace a later result", async () => {
+    const page = await open();
+    await page.getByLabel("Search").fill("slow");
+    await expect.poll(() => press(page, "waiting")).toContain("slow");
+    await page.getByLabel("Search").fill("slower");
+    await page.getByText("slow was cancelled", { exact: true }).waitFor();
+    await expect.poll(() => press(page, "waiting")).toContain("slower");
+    await page.getByLabel("Search").fill("tea");
+    await page.getByText("tea,teapot", { exact: true }).waitFor();
+    await expect
+      .poll(async () => (await press(page, "closed")).split(","))
+      .toEqual(expect.arrayContaining(["slow", "slower"]));
+  });
+
+  it("reports no error if nothing awaits it", async () => {
+    const page = await open();
+    await press(page, "abandon");
+    await expect.poll(async () => (await press(page, "closed")).split(",")).toContain("abandoned");
+    // Uncaught errors of the page fail the test in afterEach.
   });
 });
 

@@ -8,7 +8,8 @@ import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-c
 import { expect } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { copyExample, type ExampleCopy } from "#test/copy-example";
-import { build, type Environment, type RunningServer, startBuilt, startDev } from "#test/run-tsweb";
+import { type Environment, type RunningServer, startBuilt, startDev } from "#test/run-tsweb";
+import { buildOnce } from "#test/shared-builds";
 import { launch } from "./chromium.ts";
 
 /** The client of the example's database. It is loaded from the example, because it is the example's dependency. */
@@ -60,7 +61,7 @@ export class ChatApp {
       CHAT_DATABASE_URL: `file:${join(copy.dir, "chat.db")}`,
       WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
     };
-    if (mode === "built") await build(copy.dir);
+    if (mode === "built") await buildOnce(copy.dir, "chat");
     const running = await start(mode, copy, env);
     const app = new ChatApp({ mode, copy, env, running, browser: await launch() });
     await app.call("enter", { name: "Nobody" }); // the application creates its tables on first use

@@ -31,7 +31,7 @@ afterEach(async () => {
 
 /** Returns the number of edits that the server has detected, and whether the last one has taken effect. */
 async function edits(): Promise<{ readonly count: number; readonly isSettled: boolean }> {
-  const text = await (await fetch(`${dev.address}/@tsweb/edits`)).text();
+  const text = await (await fetch(`${dev.address}/__web/dev/@tsweb/edits`)).text();
   return { count: Number.parseInt(text, 10), isSettled: !text.endsWith("+") };
 }
 
@@ -125,11 +125,11 @@ describe("the first page", () => {
     expect(await page.locator("img").evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(0);
   });
 
-  it("has only Vite's script on a page without views", async () => {
+  it("has only the scripts of the development server on a page without views", async () => {
     const page = await users.newPage();
     await page.goto("/plain");
     const scripts = await page.locator("script").evaluateAll((all) => all.map((each) => each.getAttribute("src")));
-    expect(scripts).toEqual(["/@vite/client"]);
+    expect(scripts).toEqual(["/__web/dev/@vite/client", "/__web/dev/@id/virtual:tsweb/policy-violations"]);
   });
 });
 
@@ -218,6 +218,66 @@ describe("an edit", () => {
   });
 });
 
+describe("a page that is the response to a form", () => {
+  afterEach(() => {
+    users.problems.length = 0; // browsers report every response with 500
+  });
+
+  /** Adds a page whose form runs a function, and sends the form. */
+  async function sendForm(body: string): Promise<Page> {
+    project.write(
+      "src/orders.server.tsx",
+      'import { appendFileSync } from "node:fs";\nimport { form, page, server } from "tsweb";\n' +
+        `export const order = server(() => {\n  appendFileSync("orders.txt", "x");\n  ${body}\n});\n` +
+        'export const orders = page("/orders", () => (\n' +
+        '  <form action={order}><p>{form(order).result ?? "none"}</p><button>Order</button></form>\n));\n',
+    );
+    restores.push(() => project.write("src/orders.server.tsx", "export {};\n"));
+    project.write("orders.txt", "");
+    edit("app.ts", "[pages, functions", "[orders, pages, functions");
+    edit("app.ts", "import * as pages", 'import * as orders from "./orders.server.tsx";\nimport * as pages');
+    await expect.poll(async () => (await fetch(`${dev.address}/orders`)).status).toBe(200);
+    await waitForEdits();
+    await receivePendingReload();
+    const page = await users.newPage();
+    await page.goto("/orders");
+    await page.click("button");
+    return page;
+  }
+
+  it("is reloaded with GET after an edit: the function runs once", async () => {
+    const page = await sendForm('return "Ordered";');
+    await page.locator("p", { hasText: "Ordered" }).waitFor();
+    await page.evaluate(() => {
+      location.hash = "here";
+    });
+    edit("orders.server.tsx", '"none"', '"nothing"');
+    await page.locator("p", { hasText: "nothing" }).waitFor();
+    expect(project.read("orders.txt")).toBe("x");
+  });
+
+  it("is reloaded with GET after the error of the function is fixed: the function runs once", async () => {
+    const page = await sendForm('throw new Error("No stock");');
+    await page.locator("h1", { hasText: "No stock" }).waitFor();
+    edit("orders.server.tsx", '"none"', '"nothing"');
+    await page.locator("p", { hasText: "nothing" }).waitFor();
+    expect(project.read("orders.txt")).toBe("x");
+  });
+
+  it("is not reloaded because the function writes a file", async () => {
+    const page = await sendForm('throw new Error("No stock");');
+    await page.locator("h1", { hasText: "No stock" }).waitFor();
+    await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+    const polled = () => page.waitForResponse((response) => response.url().endsWith("/__web/dev/@tsweb/edits"));
+    await polled();
+    const { count } = await edits();
+    project.write("orders.txt", "xy");
+    for (let polls = 0; polls < 4; polls++) await polled();
+    expect((await edits()).count).toBe(count);
+    expect(await isSamePage(page)).toBe(true);
+  });
+});
+
 describe("an error", () => {
   afterEach(() => {
     users.problems.length = 0; // browsers report every response with 500
@@ -244,8 +304,8 @@ describe("an error", () => {
     const page = await users.newPage();
     const output = recordOutput();
     await page.goto("/broken?now=1");
-    await page.waitForResponse((response) => response.url().endsWith("/@tsweb/edits"));
-    await page.waitForResponse((response) => response.url().endsWith("/@tsweb/edits"));
+    await page.waitForResponse((response) => response.url().endsWith("/__web/dev/@tsweb/edits"));
+    await page.waitForResponse((response) => response.url().endsWith("/__web/dev/@tsweb/edits"));
     expect(output().match(/The page \/broken failed/g)).toHaveLength(1);
   });
 

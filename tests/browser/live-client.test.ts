@@ -63,6 +63,27 @@ async function expectText(id: string, text: string): Promise<void> {
   await expect.poll(() => page.locator(`#${id}`).textContent(), { timeout: 20_000 }).toBe(text);
 }
 
+/**
+ * Installs a fake clock. The clock's `performance` has no navigation entries, and its time continues over a reload: here
+ * both are those of the page, as in a browser.
+ */
+async function installClock(): Promise<void> {
+  await page.addInitScript("globalThis.entries = performance.getEntriesByType.bind(performance)");
+  await page.clock.install();
+  await page.addInitScript(() => {
+    const { entries } = globalThis as unknown as { entries: typeof performance.getEntriesByType }; // the script above
+    const now = performance.now;
+    let openedAt: number | undefined;
+    Object.assign(performance, {
+      getEntriesByType: entries,
+      now: () => {
+        openedAt ??= now();
+        return now() - openedAt;
+      },
+    });
+  });
+}
+
 const cursors = (endpoint: "live" | "poll") =>
   live.requests.filter((request) => request.endpoint === endpoint).map(({ after }) => after);
 
@@ -145,11 +166,20 @@ describe("a page that cannot open an event stream", () => {
       if (endpoint === "live") response.writeHead(status, { "content-type": type }).end();
       return endpoint === "live";
     };
+    /** Runs the clock, so that the delay before the next request takes no time. */
+    const expectPoll = () =>
+      expect
+        .poll(async () => {
+          await page.clock.runFor(500);
+          return live.waitingPollCount;
+        })
+        .toBe(1);
+    await installClock();
     await page.goto(pageOf([listener("a")]));
-    await expect.poll(() => live.waitingPollCount, { timeout: 20_000 }).toBe(1);
+    await expectPoll();
     live.publish("a", "one", "two");
     await expectText("a", "one,two");
-    await expect.poll(() => live.waitingPollCount, { timeout: 20_000 }).toBe(1);
+    await expectPoll();
     live.publish("a", "three");
     await expectText("a", "one,two,three");
     expect(cursors("poll")).toEqual(["e.0", "e.2"]);
@@ -178,10 +208,7 @@ describe("a hidden page on HTTP/1.1", () => {
   }
 
   test("ends its event stream, polls every 30 seconds, and misses no message", async () => {
-    // The fake clock replaces `getEntriesByType`: restore it.
-    await page.addInitScript("globalThis.entries = performance.getEntriesByType.bind(performance)");
-    await page.clock.install();
-    await page.addInitScript("performance.getEntriesByType = globalThis.entries");
+    await installClock();
     await page.goto(pageOf([listener("a")]));
     expect(await page.evaluate("performance.getEntriesByType('navigation')[0].nextHopProtocol")).toBe("http/1.1");
     await expect.poll(() => live.openStreamCount).toBe(1);
@@ -205,22 +232,49 @@ describe("a hidden page on HTTP/1.1", () => {
 });
 
 describe("a page with a gap", () => {
-  test("is reloaded once, and logs an error if the gap remains", async () => {
+  test("is reloaded at once, and again after 30 seconds if the gap remains", async () => {
     let loads = 0;
     page.on("load", () => {
       loads += 1;
     });
     live.reportGap("a", "trimmed");
+    /** Waits until the page was loaded `count` times, and the last page has received its gap and ended its stream. */
+    const expectGap = (count: number) =>
+      expect.poll(() => [loads, live.requests.length, live.openStreamCount]).toEqual([count, count, 0]);
+    /** Runs the clock for 5 seconds, longer than the random delay before a reload. The page must remain. */
+    const expectNoReload = async () => {
+      await page.evaluate("globalThis.isSamePage = true");
+      await page.clock.runFor(5_000);
+      expect(await page.evaluate("globalThis.isSamePage")).toBe(true);
+    };
+    await installClock();
     await page.goto(pageOf([listener("a")]));
-    await expect
-      .poll(() => consoleErrors, { timeout: 20_000 })
-      .toEqual(["Missed live updates (trimmed). Reload the page."]);
-    expect(loads).toBe(2);
-    expect(live.requests.length).toBe(2);
+    await page.clock.fastForward(3_000);
+    await expectGap(2);
+    await expectNoReload(); // the clock also runs with the real time: these lines have 25 seconds
+    await page.clock.fastForward(30_000);
+    await expectGap(3);
+    await expectNoReload();
+    expect(consoleErrors).toEqual([]);
+  });
+
+  test("is reloaded with GET if it is the response to a form", async () => {
+    const methods: string[] = [];
+    page.on("request", (request) => void (request.isNavigationRequest() && methods.push(request.method())));
+    await page.goto(pageOf([listener("a")]));
+    await expect.poll(() => live.openStreamCount).toBe(1);
+    await page.evaluate(() => {
+      const form = Object.assign(document.createElement("form"), { method: "post", action: location.href });
+      document.body.append(form);
+      form.submit();
+    });
+    await expect.poll(() => [...methods, live.requests.length]).toEqual(["GET", "POST", 2]);
+    live.reportGap("a", "trimmed");
+    await expect.poll(() => methods).toEqual(["GET", "POST", "GET"]);
   });
 
   test("is not reloaded while a field has unsaved input", async () => {
-    await page.clock.install();
+    await installClock();
     await page.goto(pageOf([{ name: "Pair", props: { first: live.issueFeed("a"), second: live.issueFeed("b") } }]));
     await page.evaluate("globalThis.isSamePage = true");
     await page.locator("textarea").fill("Dear Ada");

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { textOfPages } from "#test/received-text";
-import { ada, expectAlert, findAccessibilityProblems, register, submit, tabTo } from "./accounts-actions.ts";
+import { ada, expectAlert, findAccessibilityProblems, register, scriptsOf, submit, tabTo } from "./accounts-actions.ts";
 import { AccountsApp } from "./accounts-app.ts";
 import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-actions.ts";
 
@@ -115,6 +115,7 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     await usePasskey(page);
     const { args } = (await sending).postDataJSON() as { args: object };
     await page.waitForURL("**/account");
+    await page.goto("/account/passkeys"); // a page with a script has the CSRF token
     const challengeUsed = { status: 401, body: { error: { code: "unauthenticated" } } };
     expect(await call(page, "sign_in_with_passkey", args)).toMatchObject(challengeUsed);
 
@@ -151,8 +152,13 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
   it("cannot sign in after they are removed", async () => {
     const { page } = await registerWithPasskey("removed@example.com");
     await page.getByRole("form", { name: /Passkey of/ }).waitFor();
-    await submit(page, "Remove");
-    await page.locator(".rows").waitFor({ state: "detached" });
+    const withoutScript = await app.users.newPage({
+      javaScriptEnabled: false,
+      storageState: await page.context().storageState(),
+    });
+    await withoutScript.goto("/account/passkeys");
+    await submit(withoutScript, "Remove");
+    await withoutScript.locator(".rows").waitFor({ state: "detached" });
     await signOut(page);
     await usePasskey(page);
     await expectAlert(page, "This passkey is not known here.");
@@ -179,12 +185,56 @@ describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
     expect(await call(page, "add_passkey", emptyResponse)).toMatchObject(signedOut);
   });
 
+  it("need script, which their pages say without", async () => {
+    const page = await app.users.newPage({ javaScriptEnabled: false });
+    await page.goto("/passkey");
+    await page.locator("noscript p", { hasText: "Passkeys need JavaScript" }).waitFor();
+    expect(await page.locator("main button:disabled").count()).toBe(1);
+    expect(await page.evaluate(findAccessibilityProblems)).toEqual([]);
+  });
+
+  it("are requested once, and the button keeps the focus meanwhile", async () => {
+    const page = await app.users.newPage();
+    await Authenticator.addTo(page);
+    let release = () => {};
+    const released = new Promise<void>((resolve) => (release = resolve));
+    let calls = 0;
+    await page.route("**/__web/rpc/passkey_sign_in_options", async (route) => {
+      calls++;
+      await released;
+      await route.continue();
+    });
+    await page.goto("/passkey");
+    await page.locator("button:enabled").focus();
+    await page.keyboard.press("Enter");
+    await page.locator('button:enabled[aria-disabled="true"]:focus', { hasText: "Asking your device…" }).waitFor();
+    await page.keyboard.press("Enter");
+    release();
+    await expectAlert(page, "No passkey was used. Try again.");
+    expect(calls).toBe(1);
+    expect(await page.textContent("button")).toBe("Use a passkey");
+  });
+
+  it("show that a call has failed, and send it again on request", async () => {
+    const { page } = await registerWithPasskey("again@example.com");
+    await signOut(page);
+    await page.route("**/__web/rpc/passkey_sign_in_options", (route) => route.abort());
+    await usePasskey(page);
+    await expectAlert(page, "That did not work. Try again.");
+    const aborted = app.users.problems.indexOf("console: Failed to load resource: net::ERR_FAILED");
+    expect(app.users.problems.splice(aborted, 1)).toHaveLength(1);
+    await page.unrouteAll();
+    await submit(page, "Use a passkey");
+    await page.waitForURL("**/account");
+  });
+
   it("do not add their scripts to the sign-in page", async () => {
     const page = await app.users.newPage();
     const has = async (path: string) =>
       (await textOfPages(page, [path])).some(({ text }) => text.includes("parseRequestOptionsFromJSON"));
     expect(await has("/passkey")).toBe(true);
     expect(await has("/")).toBe(false);
+    expect(await scriptsOf(page)).toEqual([]);
   });
 
   it("have pages without accessibility problems, which fit on a small screen", async () => {

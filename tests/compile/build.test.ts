@@ -228,7 +228,9 @@ describe("a build for the browser fails on", () => {
     ],
   ])("%s", async (_title, files) => {
     const project = new Project({ ...FILES, ...files });
-    expect((await buildFailure(project.buildClient("src/view.tsx"))).message).toMatch(/is a server module/);
+    expect((await buildFailure(project.buildClient("src/view.tsx"))).message).toMatch(
+      /is a server module|is server-only/,
+    );
   });
 });
 

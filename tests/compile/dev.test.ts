@@ -59,7 +59,7 @@ function get(path: string, headers: Record<string, string> = {}): Promise<{ stat
 
 const STUBS = "/@id/__x00__tsweb-stub:src/accounts.server.ts.js";
 
-describe("a URL of a server module", () => {
+describe("a URL of a server-only file", () => {
   const urls = [
     "/src/accounts.server.ts",
     "/src/accounts.server.ts?raw",
@@ -106,10 +106,24 @@ describe("a URL of a server module", () => {
     `${STUBS.replace(".ts.js", ".ts")}`,
     "/src/linked.ts",
     "/src/linked.ts?raw",
+    "/src/data.server.json",
+    "/src/data.server.json?raw",
+    "/src/data.server.json?import",
+    "/src/DATA.server.json",
+    "/src/data%2Eserver.json",
+    "/@fs/ROOT/src/data.server.json?url",
+    "/src/keys.server/key.txt",
+    "/src/keys.server%2Fkey.txt?raw",
+    "/src/keys/key.txt",
+    "/src/%6Beys/key.txt",
+    "/@fs/ROOT/src/keys/key.txt?inline",
   ];
 
   test.each(urls)("%s is answered with 404", async (url) => {
+    project.write("src/data.server.json", `"${MARKER}"`);
+    project.write("src/keys.server/key.txt", MARKER);
     symlinkSync(project.file("src/accounts.server.ts"), project.file("src/linked.ts"));
+    symlinkSync(project.file("src/keys.server"), project.file("src/keys"));
     const { status, text } = await get(url.replace("/ROOT", project.root));
     expect(text).not.toContain(MARKER);
     expect(status).toBe(404);

@@ -68,10 +68,9 @@ export class Project {
   }
 
   /** Builds modules for the browser, with source maps, and returns every output file. */
-  async buildClient(...entries: string[]): Promise<Output> {
-    return this.output(
-      await build(this.config({ build: { ...CLIENT, rolldownOptions: this.inputs(entries, "exports-only") } })),
-    );
+  async buildClient(entries: string | string[], overrides: InlineConfig = {}): Promise<Output> {
+    const rolldownOptions = this.inputs([entries].flat(), "exports-only");
+    return this.output(await build(this.config({ ...overrides, build: { ...CLIENT, rolldownOptions } })));
   }
 
   /** Builds modules for the server, with tsweb as an external package, and returns every output file. */

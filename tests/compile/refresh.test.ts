@@ -45,9 +45,9 @@ describe("an edit while a page is open", () => {
     project.install("tsweb", "preact");
     server = await startDev(project.root);
     page = await browser.newPage();
-    page.setDefaultTimeout(5_000);
+    page.setDefaultTimeout(5_000); // a click before hydration is tried again
     page.on("pageerror", (error) => pageErrors.push(String(error)));
-    await page.goto(server.address);
+    await page.goto(server.address, { timeout: 30_000 });
     // The first visit may reload after Vite has found the dependencies. The button works once all is loaded.
     await expect.poll(() => increase("#count"), { timeout: 20_000 }).toBe("first 3");
     await page.click("#clicks");

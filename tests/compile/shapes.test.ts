@@ -67,6 +67,23 @@ describe("a type of another module", () => {
     expect(paramsIn(output?.text ?? "")).toEqual(PARAMS);
   });
 
+  test("of a result, and the doc comment, are read in development only", async () => {
+    const project = new Project({
+      ...FILES,
+      "src/shop.server.ts": `import { server } from "tsweb";
+        import type { Order } from "./types/index.ts";
+        /** Returns what was ordered. */
+        export const order = server((): Order[] => []);`,
+    });
+    const vite = await project.serve();
+    const development = (await vite.environments.ssr.transformRequest("/src/shop.server.ts"))?.code;
+    expect(development).toContain('"summary": "Returns what was ordered"');
+    expect(development).toMatch(/"result":.*"name": "Order"/s);
+    const [output] = await project.buildServer("src/shop.server.ts");
+    expect(output?.text).toContain("params");
+    expect(output?.text).not.toMatch(/"?documentation"?:|Order"/);
+  });
+
   test("is read by the development server, and again after an edit", async () => {
     const project = new Project(FILES);
     const vite = await project.serve();

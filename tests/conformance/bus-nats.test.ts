@@ -2,19 +2,22 @@
  * The bus in NATS, beyond the contract of all buses: its stream, also if another process created or deleted
  * it, and servers that cannot be used.
  */
-import { jetstreamManager } from "@nats-io/jetstream";
+import { connect as connectSocket } from "node:net";
+import { jetstreamManager, type StreamConfig } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { NatsServer } from "#test/nats-server";
+import { atMost } from "#test/read-limit";
 import { recordedLog } from "#test/recorded-log";
 import type { Bus } from "../../src/live/bus/index.ts";
 import { type NatsOptions, nats } from "../../src/live/bus/nats.ts";
+import { expectSeparate } from "./bus/separate-buses.ts";
 import { endOf, readAll, TestSubscriber } from "./bus.ts";
 
 let server: NatsServer;
 let connection: NatsConnection;
 const openBuses: Bus[] = [];
-let streams = 0;
+let namespaces = 0;
 
 beforeAll(async () => {
   server = await NatsServer.start();
@@ -37,17 +40,18 @@ function open(options: Partial<NatsOptions> = {}) {
   return { bus, lines };
 }
 
-const uniqueStream = () => `stream-${++streams}`;
+const uniqueNamespace = () => `namespace-${++namespaces}`;
+const streamOf = (namespace: string) => `tsweb-live-${namespace}`;
 const texts = (messages: readonly { readonly data: string }[]) => messages.map(({ data }) => data);
 
 describe("the bus in NATS", () => {
   it("creates its stream with the limits of its options", async () => {
-    const stream = uniqueStream();
-    const { bus } = open({ stream, bytes: 1_000_000, hours: 2 });
+    const namespace = uniqueNamespace();
+    const { bus } = open({ namespace, bytes: 1_000_000, hours: 2 });
     await bus.position([]);
-    const { config } = await (await jetstreamManager(connection)).streams.info(stream);
+    const { config } = await (await jetstreamManager(connection)).streams.info(streamOf(namespace));
     expect(config).toMatchObject({
-      ...{ subjects: [`${stream}.live.*`], storage: "file", discard: "old", max_bytes: 1_000_000 },
+      ...{ subjects: [`tsweb.live.${namespace}.*`], storage: "file", discard: "old", max_bytes: 1_000_000 },
       ...{ max_age: 2 * 3_600_000_000_000, duplicate_window: 120_000_000_000, max_msgs_per_subject: -1 },
       ...{ deny_delete: true, deny_purge: true, num_replicas: 1 },
     });
@@ -55,48 +59,49 @@ describe("the bus in NATS", () => {
 
   it("returns positions without a gap while the first messages are published", async () => {
     for (let round = 0; round < 10; round++) {
-      const { bus } = open({ stream: uniqueStream() });
+      const { bus } = open({ namespace: uniqueNamespace() });
       await bus.position([]);
       const published = Promise.all(Array.from({ length: 8 }, (_, n) => bus.publish(`room:${n}`, String(n))));
       const positions = await Promise.all(Array.from({ length: 40 }, () => endOf(bus, "room:7")));
       await published;
-      for (const position of positions) expect((await bus.read("room:7", position, 10)).gap, position).toBe(false);
+      for (const position of positions)
+        expect((await bus.read("room:7", position, atMost(10))).gap, position).toBe(false);
     }
   });
 
   it("creates the stream once when four buses with different options start together", async () => {
-    const stream = uniqueStream();
-    const buses = [1, 2, 3, 4].map((number) => open({ stream, bytes: number * 100_000 }).bus);
+    const namespace = uniqueNamespace();
+    const buses = [1, 2, 3, 4].map((number) => open({ namespace, bytes: number * 100_000 }).bus);
     const positions = await Promise.all(buses.map((bus) => bus.publish("a", "1")));
     expect(new Set(positions).size).toBe(4);
     expect(new Set(positions.map((position) => position.split(".")[0])).size).toBe(1);
   });
 
   it("removes messages by age, and reports a gap to readers that have not received them", async () => {
-    const { bus } = open({ stream: uniqueStream(), hours: 1 / 3600 });
+    const { bus } = open({ namespace: uniqueNamespace(), hours: 1 / 3600 });
     const from = await endOf(bus, "a");
     const first = await bus.publish("a", "1");
     expect(texts(await readAll(bus, "a", from))).toEqual(["1"]);
     // The server removes expired messages at intervals of its own.
-    await expect.poll(async () => (await bus.read("a", from, 10)).gap, { timeout: 10_000 }).toBe(true);
-    expect((await bus.read("a", first, 10)).messages).toEqual([]);
+    await expect.poll(async () => (await bus.read("a", from, atMost(10))).gap, { timeout: 10_000 }).toBe(true);
+    expect((await bus.read("a", first, atMost(10))).messages).toEqual([]);
     const end = await endOf(bus, "a");
     await bus.publish("a", "2");
     expect(texts(await readAll(bus, "a", end))).toEqual(["2"]);
   });
 
   it("creates a deleted stream again, and reports a gap to every reader", async () => {
-    const stream = uniqueStream();
-    const { bus, lines } = open({ stream });
-    const { bus: other } = open({ stream });
+    const namespace = uniqueNamespace();
+    const { bus, lines } = open({ namespace });
+    const { bus: other } = open({ namespace });
     const subscriber = await TestSubscriber.start(other, "a");
     const from = await endOf(bus, "a");
     const first = await bus.publish("a", "1");
     await expect.poll(() => subscriber.received.length).toBe(1);
-    await server.deleteStream(stream);
+    await server.deleteStream(streamOf(namespace));
     const second = await bus.publish("a", "2");
     expect(second > first).toBe(true);
-    for (const position of [from, first]) expect((await bus.read("a", position, 10)).gap).toBe(true);
+    for (const position of [from, first]) expect((await bus.read("a", position, atMost(10))).gap).toBe(true);
     await expect.poll(() => subscriber.gaps, { timeout: 10_000 }).toBe(1);
     await bus.publish("a", "3");
     await expect.poll(() => subscriber.received.at(-1)?.data).toBe("3");
@@ -104,14 +109,60 @@ describe("the bus in NATS", () => {
     subscriber.stop();
   });
 
-  it("does not receive the messages of another stream", async () => {
-    const buses = [open({ stream: uniqueStream() }).bus, open({ stream: uniqueStream() }).bus];
-    const subscribers = await Promise.all(buses.map((bus) => TestSubscriber.start(bus, "a")));
-    for (const [at, bus] of buses.entries()) await bus.publish("a", String(at));
-    for (const [at, subscriber] of subscribers.entries()) {
-      await expect.poll(() => texts(subscriber.received)).toEqual([String(at)]);
-      subscriber.stop();
+  it("does not receive the messages of another namespace", async () => {
+    const url = `${server.url}?namespace=${uniqueNamespace()}`;
+    const buses = [open().bus, open({ url }).bus, open({ namespace: uniqueNamespace() }).bus];
+    await expectSeparate(buses);
+  });
+
+  it.each<[string, Partial<StreamConfig>, string]>([
+    ["the messages of one channel are limited", { max_msgs_per_subject: 10 }, "max_msgs_per_subject"],
+    ["it stores other subjects too", { subjects: ["tsweb.live.refused.*", "orders.*"] }, "subjects"],
+    ["it does not store its subjects", { subjects: ["other.*"] }, "subjects"],
+    ["it refuses messages when it is full", { discard: "new", max_msgs: 10 }, "discard"],
+    ["it removes what a consumer has acknowledged", { retention: "interest" }, "retention"],
+    ["messages can be deleted", { deny_delete: false }, "deny_delete, deny_purge"],
+    ["messages can be purged", { deny_purge: false }, "deny_delete, deny_purge"],
+    ["a message can replace others", { deny_purge: false, allow_rollup_hdrs: true }, "allow_rollup_hdrs"],
+    ["it does not confirm messages", { no_ack: true }, "no_ack"],
+  ])("refuses an existing stream if %s, with the reason and the fix", async (_case, overrides, setting) => {
+    const { streams } = await jetstreamManager(connection);
+    const name = streamOf("refused");
+    const config = { name, subjects: ["tsweb.live.refused.*"], deny_delete: true, deny_purge: true, ...overrides };
+    await streams.add(config);
+    try {
+      const { bus } = open({ namespace: "refused" });
+      for (const operation of [
+        () => bus.publish("a", "1"),
+        () => bus.position(["a"]),
+        () => bus.watch("a", () => undefined),
+        () => bus.check?.(),
+      ]) {
+        const error = await Promise.resolve(operation()).then(
+          () => "accepted",
+          (reason: Error) => `${reason.name}: ${reason.message}`,
+        );
+        expect(error).toContain(`ConfigError: WEB_BUS_URL is a NATS server whose stream ${name} the bus cannot use.`);
+        expect(error).toContain(setting);
+        expect(error).toContain(`nats stream rm ${name}`);
+      }
+    } finally {
+      await streams.delete(name);
     }
+  });
+
+  it("accepts an existing stream with other limits that remove the oldest messages", async () => {
+    const { streams } = await jetstreamManager(connection);
+    const name = streamOf("accepted");
+    const limits = { max_msgs: 5, max_bytes: 10_000, max_age: 60_000_000_000, deny_delete: true, deny_purge: true };
+    await streams.add({ name, subjects: ["tsweb.live.accepted.*"], ...limits });
+    const { bus } = open({ namespace: "accepted" });
+    const from = await endOf(bus, "a");
+    await bus.publish("a", "1");
+    expect(texts(await readAll(bus, "a", from))).toEqual(["1"]);
+    expect(await bus.check?.()).toEqual([]);
+    for (let at = 0; at < 5; at++) await bus.publish("b", "2");
+    expect((await bus.read("a", from, atMost(10))).gap).toBe(true);
   });
 
   it("rejects with an error that names JetStream if the server has none", async () => {
@@ -124,12 +175,61 @@ describe("the bus in NATS", () => {
     }
   });
 
-  it("rejects at once with the reason when the server refuses the stream, or its name is not valid", async () => {
-    const { bus } = open({ stream: uniqueStream(), bytes: 1e15 });
+  it("rejects at once with the reason when the server refuses the stream, or the namespace is not valid", async () => {
+    const { bus } = open({ namespace: uniqueNamespace(), bytes: 1e15 });
     const startedAt = performance.now();
     await expect(bus.position(["a"])).rejects.toThrow(/storage|resources/);
     expect(performance.now() - startedAt).toBeLessThan(1_500);
-    expect(() => nats({ url: server.url, stream: "a.b" })).toThrow(TypeError);
-    expect(() => nats({ url: server.url, stream: "" })).toThrow(TypeError);
+    expect(() => nats({ url: server.url, namespace: "a.b" })).toThrow(TypeError);
+    expect(() => nats({ url: server.url, namespace: "" })).toThrow(TypeError);
+  });
+
+  it("ignores messages and headers of other programs on its subjects, logs the first, and delivers its own", async () => {
+    const namespace = uniqueNamespace();
+    const { bus, lines } = open({ namespace });
+    const subscriber = await TestSubscriber.start(bus, "a");
+    // What the listener gets, which a subscriber that reads the history again would hide.
+    const entries: string[] = [];
+    const stop = await bus.watch("a", (entry) => void (entry && entries.push(entry.data)));
+    const from = await endOf(bus, "a");
+    await bus.publish("a", "1");
+    const [subject = ""] = Object.keys(
+      (await (await jetstreamManager(connection)).streams.info(streamOf(namespace), { subjects_filter: ">" })).state
+        .subjects ?? {},
+    );
+    connection.publish(subject, "garbage");
+    connection.publish(subject.replace(/[^.]*$/, "!!"), "garbage");
+    await publishRaw(subject, "NATS/1.0\r\ninvalid name: 1\r\n\r\n", "garbage");
+    await publishRaw(subject, "NATS/1.0 100 x\r\nNats-Consumer-Stalled: a b\r\n\r\n", "garbage");
+    await publishRaw(subject, "NATS/1.0\r\nNats-Msg-Id: foreign-1\r\n\r\n", "garbage");
+    await publishRaw(subject, "garbage\r\n\r\n", "garbage");
+    const foreign = await endOf(bus, "a");
+    await bus.publish("a", "2");
+    await bus.publish("a", "3");
+    await expect.poll(() => texts(subscriber.received), { timeout: 10_000 }).toEqual(["1", "2", "3"]);
+    expect(texts(await readAll(bus, "a", from))).toEqual(["1", "2", "3"]);
+    expect(texts(await readAll(bus, "a", from, 1))).toEqual(["1", "2", "3"]);
+    expect(texts(await readAll(bus, "a", foreign))).toEqual(["2", "3"]);
+    expect(entries.filter((data) => !["1", "2", "3"].includes(data))).toEqual([]);
+    expect(subscriber.gaps).toBe(0);
+    expect(lines).toEqual([
+      { level: "warn", fields: expect.anything(), message: expect.stringContaining("Another program") },
+    ]);
+    stop();
+    subscriber.stop();
   });
 });
+
+/** Publishes a message with these bytes as its headers, which a client library would refuse to send. */
+async function publishRaw(subject: string, headers: string, data: string): Promise<void> {
+  const socket = connectSocket(server.port, "127.0.0.1");
+  const received = new Promise<void>((resolve, reject) => {
+    socket.on("error", reject);
+    socket.on("data", (bytes) => String(bytes).includes("PONG") && resolve());
+  });
+  const command = `HPUB ${subject} ${headers.length} ${headers.length + data.length}`;
+  const options = { verbose: false, headers: true };
+  socket.write(`CONNECT ${JSON.stringify(options)}\r\n${command}\r\n${headers}${data}\r\nPING\r\n`);
+  await received;
+  socket.destroy();
+}

@@ -43,9 +43,9 @@ busTests("in NATS", async () => {
   const server = await NatsServer.start();
   return {
     open: () => nats({ url: server.url, log }),
-    openSmall: () => nats({ url: server.url, log, stream: "small", bytes: 50_000 }),
+    openSmall: () => nats({ url: server.url, log, namespace: "small", bytes: 50_000 }),
     async loseMessages() {
-      await server.deleteStream("tsweb");
+      await server.deleteStream("tsweb-live-tsweb");
       return nats({ url: server.url, log });
     },
     stop: () => server.stop(),

@@ -13,6 +13,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describeCallers("directly on the server", () => functions);
-describeCallers("by visitor() in the same process", () => visitor(app).client<Callers>());
-describeCallers("by a client over HTTP", () => client<Callers>(server.address));
+describeCallers("directly on the server", () => functions, { hasRequest: false });
+describeCallers("by visitor() in the same process", () => visitor(app).client<Callers>(), { hasRequest: true });
+describeCallers("by a client over HTTP", () => client<Callers>(server.address), { hasRequest: true });

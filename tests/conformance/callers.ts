@@ -2,15 +2,19 @@
  * The contract of server functions for their callers. The suite runs over direct calls on the server, over `visitor()` in
  * the same process, and over HTTP.
  *
- * @see docs/protocol.md 5.5 and 6.5
+ * @see docs/protocol.md 3.7, 5.5 and 6.5
  */
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { collect } from "#test/collect";
 import { compiledServer } from "#test/compiled-app";
 import { RPCError } from "../../src/errors.ts";
+import { request } from "../../src/http/index.ts";
 
 /** The events on the server, in order. */
 let events: string[] = [];
+
+/** Ends the running call of `wait`. */
+let finishWaiting: (outcome: Promise<string> | string) => void;
 
 /** The functions that callers call. */
 export const functions = {
@@ -28,6 +32,17 @@ export const functions = {
   fail: compiledServer("fail", () => {
     throw new RPCError("conflict", "Taken.", { parameter: "name" });
   }),
+  wait: compiledServer(
+    "wait",
+    (hasRequest: boolean) => {
+      if (hasRequest) request.signal.addEventListener("abort", () => events.push("aborted"));
+      return new Promise<string>((resolve) => {
+        finishWaiting = resolve;
+        events.push("waiting");
+      });
+    },
+    { params: { hasRequest: "boolean" } },
+  ),
   count: compiledServer(
     "count",
     async function* (to: number) {
@@ -47,8 +62,16 @@ export const functions = {
 /** The functions with the types that callers use. */
 export type Callers = typeof functions;
 
-/** Declares the tests of the contract for one way to call functions. */
-export function describeCallers(name: string, callers: () => Callers): void {
+/**
+ * Declares the tests of the contract for one way to call functions.
+ *
+ * @param options `hasRequest`: whether each call is a request of its own
+ */
+export function describeCallers(
+  name: string,
+  callers: () => Callers,
+  { hasRequest }: { readonly hasRequest: boolean },
+): void {
   describe(`a server function, called ${name}`, () => {
     beforeEach(() => {
       events = [];
@@ -87,6 +110,48 @@ export function describeCallers(name: string, callers: () => Callers): void {
 
     it("rejects an unknown parameter name", async () => {
       await expect(Promise.resolve(callers().add.named({ a: 1, c: 2 }))).rejects.toThrow("c");
+    });
+
+    it("rejects with an AbortError when it is cancelled, and aborts the request that it has sent", async () => {
+      const { wait } = callers();
+      for (const open of [() => wait(hasRequest), () => wait.named({ hasRequest })]) {
+        events = [];
+        const call = open();
+        await vi.waitFor(() => expect(events).toEqual(["waiting"]));
+        call.cancel();
+        await expect(call).rejects.toMatchObject({ name: "AbortError", code: DOMException.ABORT_ERR });
+        await vi.waitFor(() => expect(events).toEqual(hasRequest ? ["waiting", "aborted"] : ["waiting"]));
+        finishWaiting("late");
+        await expect(call).rejects.toBeInstanceOf(DOMException);
+      }
+    });
+
+    it("returns its result, and rejects with its error, if it is cancelled after its end", async () => {
+      const { add, fail } = callers();
+      const [sum, failed] = [add(1, 2), fail()];
+      await Promise.allSettled([sum, failed]);
+      for (const call of [sum, failed]) call.cancel();
+      expect(await sum).toBe(3);
+      await expect(failed).rejects.toMatchObject({ code: "conflict" });
+    });
+
+    it("reports no unhandled rejection if nothing awaits a cancelled call, also if its function fails later", async () => {
+      const unhandled = vi.fn();
+      process.on("unhandledRejection", unhandled);
+      try {
+        const { wait, add } = callers();
+        wait(hasRequest).cancel();
+        events = [];
+        const { cancel } = wait(hasRequest);
+        await vi.waitFor(() => expect(events).toEqual(["waiting"]));
+        cancel();
+        finishWaiting(Promise.reject(new RPCError("conflict", "Too late.")));
+        await add(1); // the rejections above are reported before this
+        await new Promise((resolve) => setImmediate(resolve));
+        expect(unhandled).not.toHaveBeenCalled();
+      } finally {
+        process.off("unhandledRejection", unhandled);
+      }
     });
 
     it("yields the values of a stream, which starts at the first read", async () => {

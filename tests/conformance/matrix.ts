@@ -1,15 +1,17 @@
 /**
- * The wire suite and the suite of `tsweb/auth` on other runtimes, without a test runner. `npm run matrix` prints
- * the results.
+ * The wire suite and the suite of `tsweb/auth` on other runtimes, and the wire suite in Nitro, without a test runner.
+ * `npm run matrix` prints the results.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "#test/free-port";
+import { buildNitro, NITRO_DIR } from "#test/host-packages";
 import { type RunningServer, startProgram } from "#test/run-tsweb";
-import { installedProgram, type Runtime, versionOf } from "#test/runtimes";
+import { installedProgram, RUNTIMES, type Runtime, versionOf } from "#test/runtimes";
+import { wireAppOptions } from "#test/wire-app";
 import { checkToolkit } from "./auth-toolkit.ts";
 import { COMMON_ENV, socketTarget, type Target, VARIANT_ENV, type Variant, WIRE_CASES } from "./wire/index.ts";
 
-export { RUNTIMES } from "#test/runtimes";
 export { buildWireProject } from "#test/wire-app";
 
 /** The result of one suite on one runtime. */
@@ -21,6 +23,19 @@ export interface SuiteResult {
   readonly failures: readonly { readonly title: string; readonly message: string }[];
 }
 
+/** A runtime or host that `npm run matrix` tests. */
+export interface MatrixTarget {
+  readonly name: string;
+  /** @param dir the folder of the built application */
+  test(dir: string): Promise<SuiteResult[]>;
+}
+
+/** All targets: the runtimes, and Nitro. */
+export const TARGETS: readonly MatrixTarget[] = [
+  ...RUNTIMES.map((runtime) => ({ name: runtime.name, test: (dir: string) => testRuntime(runtime, dir) })),
+  { name: "Nitro 3", test: testNitro },
+];
+
 type Counts = Pick<SuiteResult, "passed" | "failures">;
 
 /**
@@ -29,7 +44,7 @@ type Counts = Pick<SuiteResult, "passed" | "failures">;
  *
  * @param dir the folder of the built application
  */
-export async function testRuntime(runtime: Runtime, dir: string): Promise<SuiteResult[]> {
+async function testRuntime(runtime: Runtime, dir: string): Promise<SuiteResult[]> {
   const program = await installedProgram(runtime);
   const name = `${runtime.name.split(" ")[0]} ${await versionOf(program)}`;
   const builtServer = {
@@ -49,6 +64,22 @@ export async function testRuntime(runtime: Runtime, dir: string): Promise<SuiteR
   return [builtServer, ownServer, auth];
 }
 
+/** Runs the wire suite against a server of Nitro on this Node, with the application below a prefix (docs/hosts.md). */
+async function testNitro(dir: string): Promise<SuiteResult[]> {
+  const base = "/shop";
+  const version = await buildNitro();
+  const startServer = async (variant: Variant) => {
+    const env = {
+      WEB_ENV: COMMON_ENV.WEB_ENV,
+      WIRE_APP: join(dir, "dist/app.mjs"),
+      WIRE_OPTIONS: JSON.stringify(wireAppOptions(variant, base)),
+      PORT: String(await freePort()), // Nitro reads 0 as its default port
+    };
+    return startProgram(process.execPath, [".output/server/index.mjs"], { dir: NITRO_DIR, env });
+  };
+  return [{ runtime: `Nitro ${version}`, subject: "app.fetch", ...(await runWireCases(startServer, false, base)) }];
+}
+
 async function runToolkit(program: string, { args }: Runtime): Promise<Counts> {
   const results = Object.entries(await checkToolkit(program, args));
   const failures = results.flatMap(([title, message]) => (message === null ? [] : [{ title, message }]));
@@ -65,15 +96,17 @@ function serverStarter(program: string, { args }: Runtime, dir: string, file: st
  * Runs the wire suite.
  *
  * @param appControlsConnections whether the application, not the runtime, closes connections and frames responses
+ * @param base the base of the application
  */
-async function runWireCases(startServer: StartServer, appControlsConnections: boolean): Promise<Counts> {
+async function runWireCases(startServer: StartServer, appControlsConnections: boolean, base = ""): Promise<Counts> {
+  const start = async (variant: Variant) => createTarget(await startServer(variant), base, appControlsConnections);
   const servers = new Map<Variant, RunningTarget>();
   const failures: { title: string; message: string }[] = [];
   let passed = 0;
   for (const [subject, cases] of Object.entries(WIRE_CASES)) {
     for (const { title, variant, run } of cases) {
       try {
-        const server = servers.get(variant) ?? (await startTarget(startServer, variant, appControlsConnections));
+        const server = servers.get(variant) ?? (await start(variant));
         servers.set(variant, server);
         await withTimeout(20_000, run(server.target));
         passed++;
@@ -95,13 +128,8 @@ interface RunningTarget {
   close(): Promise<unknown>;
 }
 
-async function startTarget(
-  startServer: StartServer,
-  variant: Variant,
-  appControlsConnections: boolean,
-): Promise<RunningTarget> {
-  const server = await startServer(variant);
-  const target = socketTarget(server.address, "", appControlsConnections);
+function createTarget(server: RunningServer, base: string, appControlsConnections: boolean): RunningTarget {
+  const target = socketTarget(server.address, base, appControlsConnections);
   return {
     target,
     close() {

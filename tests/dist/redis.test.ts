@@ -85,9 +85,13 @@ describe("an application without ioredis", () => {
 });
 
 describe("an application with ioredis", () => {
-  it("shares the counts of two processes in Redis, without node_modules beside the build", async () => {
+  let dir: string;
+  beforeAll(async () => {
     await application.run("npm", "install", ...npmOptions, "ioredis@5");
-    const dir = await buildInto("with");
+    dir = await buildInto("with");
+  });
+
+  it("shares the counts of two processes in Redis, without node_modules beside the build", async () => {
     const shared = { ...env, WEB_BUS_URL: redis.url };
     const servers = await Promise.all([1, 2].map(() => startNode(dir, ["server.mjs"], shared)));
     const statuses: number[] = [];

@@ -29,6 +29,7 @@ describe("the package", () => {
       "tsweb/jsx-runtime",
       "tsweb/jsx-dev-runtime",
       "tsweb/stub",
+      "tsweb/forms",
       "tsweb/islands",
       "tsweb/package.json",
     ]);
@@ -46,35 +47,58 @@ describe("tsweb", () => {
       "SerializeError",
       "ValueError",
       "channel",
+      "form",
+      "once",
       "page",
+      "project_path",
       "publish",
       "realtime",
       "redirect",
       "request",
       "route",
+      "send_file",
       "server",
       "session",
     ]);
     expect(exportedTypes("tsweb")).toEqual([
       "AppOptions",
+      "Before",
+      "BeforeInput",
+      "BeforeResult",
       "Bus",
+      "Call",
+      "ChannelMessage",
+      "ChannelOptions",
+      "Channels",
       "Claims",
+      "Config",
+      "ConfigProblem",
       "ErrorCode",
+      "ErrorPage",
       "ErrorPageProps",
       "Feed",
+      "FormHandle",
+      "FormOptions",
       "Json",
       "Layout",
+      "LayoutResult",
       "Markup",
       "Page",
       "PageFunction",
       "PageOptions",
       "PageResult",
+      "PublishedMessage",
+      "Realtime",
       "Redirect",
+      "RedirectOptions",
       "RequestInfo",
       "Role",
       "Route",
       "RouteFunction",
+      "RouteOptions",
       "RoutePattern",
+      "RouteResult",
+      "SendFileOptions",
       "Serialized",
       "ServerFunction",
       "ServerOptions",
@@ -93,6 +117,7 @@ describe("tsweb/browser", () => {
   it.each(["browser", "default"])("exports the functions for views under the condition %s", (condition) => {
     expect(exportedValues("tsweb/browser", condition)).toEqual([
       "RPCError",
+      "form",
       "on_mount",
       "on_unmount",
       "state",
@@ -103,18 +128,25 @@ describe("tsweb/browser", () => {
 
   it("exports the types of views", () => {
     expect(exportedTypes("tsweb/browser")).toEqual([
+      "Call",
+      "ChannelMessage",
+      "Channels",
       "ComponentChildren",
       "ErrorCode",
       "Feed",
+      "FormHandle",
+      "FormOptions",
       "FunctionComponent",
       "GapReason",
       "JSX",
       "Markup",
       "RefObject",
+      "Serialized",
       "Stream",
       "SubscribeOptions",
       "TargetedEvent",
       "View",
+      "ViewFormHandle",
       "ViewProps",
     ]);
   });
@@ -162,7 +194,15 @@ describe("tsweb/redis and tsweb/nats", () => {
 describe("tsweb/client", () => {
   it("exports the client", () => {
     expect(exportedValues("tsweb/client")).toEqual(["RPCError", "client"]);
-    expect(exportedTypes("tsweb/client")).toEqual(["Client", "ClientOptions", "ErrorCode", "Fetch", "Stream"]);
+    expect(exportedTypes("tsweb/client")).toEqual([
+      "Call",
+      "Client",
+      "ClientOptions",
+      "ErrorCode",
+      "Fetch",
+      "Serialized",
+      "Stream",
+    ]);
   });
 });
 
@@ -170,8 +210,12 @@ describe("tsweb/testing", () => {
   it("exports simulated users", () => {
     expect(exportedValues("tsweb/testing")).toEqual(["RPCError", "visitor"]);
     expect(exportedTypes("tsweb/testing")).toEqual([
+      "Call",
       "Client",
+      "ErrorCode",
+      "Feed",
       "GetOptions",
+      "Serialized",
       "Stream",
       "Visit",
       "Visitor",
@@ -183,7 +227,13 @@ describe("tsweb/testing", () => {
 describe("tsweb/vite", () => {
   it("exports the compile step", () => {
     expect(exportedValues("tsweb/vite")).toEqual(["CompileError", "compileServerModule", "registryOf", "tsweb"]);
-    expect(exportedTypes("tsweb/vite")).toEqual(["CompileOptions", "Compiled", "Place", "Registry", "StubUse"]);
+    expect(exportedTypes("tsweb/vite")).toEqual([
+      "BuildRegistry",
+      "CompileOptions",
+      "Compiled",
+      "SourceLocation",
+      "StubUse",
+    ]);
   });
 });
 
@@ -198,9 +248,10 @@ describe("the entry points that compiled code imports", () => {
     expect(exportedValues("tsweb/jsx-dev-runtime")).toEqual(names);
   });
 
-  it("export stubs, and the page script without names", () => {
-    expect(declaredValues("tsweb/stub")).toEqual(["stream", "stub"]);
+  it("export stubs, and the scripts of pages and forms without names", () => {
+    expect(declaredValues("tsweb/stub")).toEqual(["stream", "stub", "upload"]);
     expect(declaredValues("tsweb/islands")).toEqual([]);
+    expect(declaredValues("tsweb/forms")).toEqual([]);
   });
 
   it("export the compile step of Node without names", () => {

@@ -24,7 +24,7 @@ busFaultTests("in NATS", {
   async disconnectListeners(url) {
     const connection = await connect({ servers: url });
     const { consumers } = await jetstreamManager(connection);
-    for await (const { name } of consumers.list("tsweb")) await consumers.delete("tsweb", name);
+    for await (const { name } of consumers.list("tsweb-live-tsweb")) await consumers.delete("tsweb-live-tsweb", name);
     await connection.close();
   },
   service: "NATS",

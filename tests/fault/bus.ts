@@ -1,8 +1,10 @@
 /**
  * The tests of a bus whose server crashes, hangs, is not running, or was restored from a backup. They run with
- * each bus that has a server, against a real one.
+ * each bus that has a server, against a real one. They are concurrent, because they wait for time limits of seconds.
  */
-import { afterEach, describe, expect, it, vi } from "vitest";
+
+import { describe, it, type TestContext } from "vitest";
+import { atMost } from "#test/read-limit";
 import { type LogLine, recordedLog } from "#test/recorded-log";
 import type { Bus, Position } from "../../src/live/bus/index.ts";
 import type { Logger } from "../../src/logging/index.ts";
@@ -62,35 +64,37 @@ const countStored = (outcomes: readonly Outcome[]) => outcomes.filter(({ isStore
 
 /** Defines the tests of one bus. */
 export function busFaultTests(name: string, fixture: BusFaultFixture): void {
-  describe(`the bus ${name}`, () => {
+  describe.concurrent(`the bus ${name}`, { timeout: 90_000 }, () => {
     const unreachable = `${fixture.service} is unreachable; retrying`;
     const reachable = `${fixture.service} is reachable again`;
-    const cleanups: (() => unknown)[] = [];
-    afterEach(async () => {
-      vi.useRealTimers();
-      for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-    });
+    /** Returns the `expect` of the test, and functions whose servers, buses and subscribers end with it. */
+    function setUp({ expect, onTestFinished }: TestContext) {
+      return {
+        expect,
 
-    async function start(password?: string): Promise<ControllableServer> {
-      const server = await fixture.start(password);
-      cleanups.push(() => server.stop());
-      return server;
+        async start(password?: string): Promise<ControllableServer> {
+          const server = await fixture.start(password);
+          onTestFinished(() => server.stop());
+          return server;
+        },
+
+        open(url: string): { bus: Bus; lines: LogLine[] } {
+          const { log, lines } = recordedLog();
+          const bus = fixture.open(url, log);
+          onTestFinished(() => bus.close());
+          return { bus, lines };
+        },
+
+        async subscribe(bus: Bus, channel: string): Promise<TestSubscriber> {
+          const subscriber = await TestSubscriber.start(bus, channel);
+          onTestFinished(() => subscriber.stop());
+          return subscriber;
+        },
+      };
     }
 
-    function open(url: string): { bus: Bus; lines: LogLine[] } {
-      const { log, lines } = recordedLog();
-      const bus = fixture.open(url, log);
-      cleanups.push(() => bus.close());
-      return { bus, lines };
-    }
-
-    async function subscribe(bus: Bus, channel: string): Promise<TestSubscriber> {
-      const subscriber = await TestSubscriber.start(bus, channel);
-      cleanups.push(() => subscriber.stop());
-      return subscriber;
-    }
-
-    it("delivers every stored message once and in order while its server is killed four times", async () => {
+    it("delivers every stored message once and in order while its server is killed four times", async (test) => {
+      const { expect, start, open, subscribe } = setUp(test);
       const server = await start();
       const buses = [open(server.url).bus, open(server.url).bus, open(server.url).bus];
       const [first = open(server.url).bus] = buses;
@@ -136,7 +140,8 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       expect(publishers.flatMap(({ outcomes }) => outcomes).filter(({ isStored }) => !isStored)).toEqual([]);
     });
 
-    it("waits for a server that hangs for some seconds, keeps the order, and stores no message twice", async () => {
+    it("waits for a server that hangs for some seconds, keeps the order, and stores no message twice", async (test) => {
+      const { expect, start, open, subscribe } = setUp(test);
       const server = await start();
       const { bus } = open(server.url);
       const { bus: other } = open(server.url);
@@ -158,7 +163,8 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
         .toEqual(["0", "1", "2", "3", "4"]);
     });
 
-    it("rejects in time when its server hangs, and delivers the pending message once or never", async () => {
+    it("rejects in time when its server hangs, and delivers the pending message once or never", async (test) => {
+      const { expect, start, open, subscribe } = setUp(test);
       const server = await start();
       const { bus, lines } = open(server.url);
       const { bus: other } = open(server.url);
@@ -169,7 +175,7 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       const startedAt = performance.now();
       const rejections = [
         expect(bus.position(["a"])).rejects.toThrow("did not respond within 2 s"),
-        expect(bus.read("a", from, 10)).rejects.toThrow("did not respond within 2 s"),
+        expect(bus.read("a", from, atMost(10))).rejects.toThrow("did not respond within 2 s"),
         expect(open(server.url).bus.watch("a", () => undefined)).rejects.toThrow("did not respond within 2 s"),
       ];
       const lost = expect(bus.publish("a", '"during"')).rejects.toThrow(
@@ -190,7 +196,8 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       expect(lines.map(({ message }) => message)).toEqual([unreachable, reachable]);
     });
 
-    it("waits for a server that is not running yet, and rejects in time until it is", async () => {
+    it("waits for a server that is not running yet, and rejects in time until it is", async (test) => {
+      const { expect, start, open, subscribe } = setUp(test);
       const server = await start();
       await server.kill();
       const { bus, lines } = open(server.url);
@@ -206,12 +213,13 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       expect(lines.map(({ message }) => message)).toEqual([unreachable, reachable]);
     });
 
-    it("rejects pending operations when it is closed", async () => {
+    it("rejects pending operations when it is closed", async (test) => {
+      const { expect, start, open } = setUp(test);
       const server = await start();
       const { bus } = open(server.url);
       const from = await endOf(bus, "a");
       await server.pause();
-      const operations = [bus.publish("a", "1"), bus.position(["a"]), bus.read("a", from, 1)];
+      const operations = [bus.publish("a", "1"), bus.position(["a"]), bus.read("a", from, atMost(1))];
       const rejections = operations.map((each) => expect(each).rejects.toThrow("closed"));
       const startedAt = performance.now();
       await bus.close();
@@ -220,7 +228,8 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       server.resume();
     });
 
-    it("reports a gap for lost positions when its server was restored to an earlier state, also after new messages", async () => {
+    it("reports a gap for lost positions when its server was restored to an earlier state, also after new messages", async (test) => {
+      const { expect, start, open } = setUp(test);
       const server = await start();
       let { bus } = open(server.url);
       for (let at = 0; at < 5; at++) await bus.publish("a", String(at));
@@ -241,14 +250,15 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       // The history is first shorter than the lost one, then equally long, then longer.
       for (let at = 0; at < 8; at++) {
         for (const position of lost) {
-          expect(await bus.read("a", position, 10), `${at}`).toMatchObject({ gap: true, messages: [] });
+          expect(await bus.read("a", position, atMost(10)), `${at}`).toMatchObject({ gap: true, messages: [] });
         }
         expect(await readAll(bus, "a", kept)).toHaveLength(at);
         await bus.publish("a", `"new ${at}"`);
       }
     });
 
-    it("subscribes again when only the connections of listeners were lost", async () => {
+    it("subscribes again when only the connections of listeners were lost", async (test) => {
+      const { expect, start, open, subscribe } = setUp(test);
       const server = await start();
       const { bus } = open(server.url);
       const subscriber = await subscribe(bus, "a");
@@ -263,7 +273,8 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       expect(subscriber.gaps).toBe(0);
     });
 
-    it("authenticates by the password, which is in no log line and no error message", async () => {
+    it("authenticates by the password, which is in no log line and no error message", async (test) => {
+      const { expect, start, open } = setUp(test);
       const server = await start("mellon-0");
       const { bus, lines } = open(server.url);
       await bus.publish("a", "1");

@@ -3,7 +3,7 @@
  * feeds of the request continue.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { AppProcess, sharedEnv, shiftedDateArgs } from "#test/app-process";
+import { AppProcess, sharedEnv, shiftedDateArgs, TEST_NAMESPACE } from "#test/app-process";
 import { callFunction } from "#test/call-function";
 import { readEvents } from "#test/event-stream";
 import { buildLiveApp } from "#test/live-app";
@@ -157,7 +157,7 @@ describe("a feed gets one gap and no messages", () => {
     const redis = await startRedis();
     const server = await serve(redis.url);
     const feed = await issueOldFeed(server);
-    const key = "tsweb:bus:channel:old";
+    const key = `tsweb:{${TEST_NAMESPACE}}:channel:old`;
     await redis.client().xtrim(key, "MAXLEN", 3);
     expect((await readStream(server.address, [feed], { until: "3" })).texts).toEqual(["1", "2", "3"]);
     await redis.client().xtrim(key, "MAXLEN", 2);
@@ -176,7 +176,7 @@ describe("a feed gets one gap and no messages", () => {
     const nats = await startNats();
     const server = await serve(nats.url);
     const feed = await issueOldFeed(server);
-    await nats.deleteStream("tsweb");
+    await nats.deleteStream(`tsweb-live-${TEST_NAMESPACE}`);
     await expectGap(server, feed, /^old reset$/);
   });
 

@@ -15,7 +15,7 @@ const MIB = 1024 * 1024;
 const TEXT_LENGTH = 60_000;
 const MESSAGE_COUNT = 3_600;
 const MESSAGES_PER_CALL = 60;
-const STALLED_CLIENTS = 5;
+const STALLED_CLIENTS = 2;
 
 let project: TestProject;
 let redis: RedisServer;

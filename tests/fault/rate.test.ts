@@ -26,7 +26,10 @@ async function startRedis(options?: RedisServerOptions): Promise<RedisServer> {
 function openStore(server: RedisServer, { calls = 120, path = "" } = {}) {
   const { log, lines } = recordedLog();
   // An hour, so that no call slides out of the window during a test.
-  const store = openRateStore({ calls, seconds: 3600 }, { busUrl: server.url + path, log });
+  const store = openRateStore(
+    { calls, seconds: 3600 },
+    { redis: () => ({ url: server.url + path, namespace: "shop" }), log },
+  );
   opened.push(store);
   const logged = () =>
     lines.map(({ message }) => message).filter((message) => [UNREACHABLE, REACHABLE].includes(message));
@@ -129,10 +132,18 @@ it("a store that was not started connects at the first call, and counts that cal
 it("a store connects neither before its first use, nor to a bus that is not Redis", async () => {
   const server = await startRedis();
   const { log } = recordedLog();
-  const nats = openRateStore({ calls: 1, seconds: 60 }, { busUrl: server.url.replace("redis:", "nats:"), log });
+  const nats = openRateStore({ calls: 1, seconds: 60 }, { redis: () => undefined, log });
   opened.push(nats, openStore(server).store);
   await nats.start();
   expect([nats.take("a"), nats.take("a")]).toEqual([0, expect.any(Number)]);
   const list = String(await server.client().client("LIST"));
   expect(list).not.toContain("name=tsweb");
+});
+
+it("a store that was closed before its first call counts in its process, and connects to nothing", async () => {
+  const server = await startRedis();
+  const { store } = openStore(server, { calls: 1 });
+  await store.close();
+  expect([await store.take("a"), (await store.take("a")) > 0]).toEqual([0, true]);
+  expect(String(await server.client().client("LIST"))).not.toContain("name=tsweb");
 });

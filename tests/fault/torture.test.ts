@@ -1,16 +1,18 @@
 /**
  * The torture run itself, over buses and clients with deliberate faults: it has to detect each of them.
  */
+
 import { afterEach, describe, expect, it } from "vitest";
 import { compiledServer } from "#test/compiled-app";
 import { type LocalServer, listen } from "#test/listen";
+import { atMost } from "#test/read-limit";
 import { createStoredMessages } from "#test/stored-messages";
 import { type TortureResult, type TortureSize, torture } from "#test/torture";
 import { findBusFaults, findReaderFaults } from "#test/torture-check";
 import { node } from "../../src/adapters/index.ts";
 import { App } from "../../src/app.ts";
-import type { ChannelListener } from "../../src/live/bus/bus.ts";
-import type { Bus, Message, Position, ReadResult } from "../../src/live/bus/index.ts";
+import type { EntryListener } from "../../src/live/bus/bus.ts";
+import type { Bus, Message, Position, ReadLimit, ReadResult } from "../../src/live/bus/index.ts";
 import { memory } from "../../src/live/bus/memory.ts";
 import { channel, publish } from "../../src/live/index.ts";
 import { realtime } from "../../src/server/index.ts";
@@ -41,11 +43,11 @@ class DelegatingBus implements Bus {
     return this.inner.position(names);
   }
 
-  read(name: string, after: Position, limit: number): Promise<ReadResult> {
+  read(name: string, after: Position, limit: ReadLimit): Promise<ReadResult> {
     return this.inner.read(name, after, limit);
   }
 
-  watch(name: string, listener: ChannelListener): Promise<() => void> {
+  watch(name: string, listener: EntryListener): Promise<() => void> {
     return this.inner.watch(name, listener);
   }
 
@@ -71,15 +73,15 @@ class ChangedReadsBus extends DelegatingBus {
     this.#change = change;
   }
 
-  override async read(name: string, after: Position, limit: number): Promise<ReadResult> {
+  override async read(name: string, after: Position, limit: ReadLimit): Promise<ReadResult> {
     const result = await super.read(name, after, limit);
     const previous = this.#messages.get(`${name} ${after}`);
     for (const message of result.messages) this.#messages.set(`${name} ${message.position}`, message);
     return { ...result, messages: this.#change(result.messages, previous) };
   }
 
-  // Without messages in notifications, so that all of them are read.
-  override watch(name: string, listener: ChannelListener): Promise<() => void> {
+  // Without entries, so that all messages are read.
+  override watch(name: string, listener: EntryListener): Promise<() => void> {
     return super.watch(name, () => listener());
   }
 }
@@ -106,17 +108,14 @@ class LosingBus extends DelegatingBus {
   }
 }
 
-/** A bus that omits every fifth notification, and changes the next one so that no message seems to be missing. */
+/** A bus that omits every fifth entry, and changes the next one so that no message seems to be missing. */
 class SkippingBus extends DelegatingBus {
-  override watch(name: string, listener: ChannelListener): Promise<() => void> {
+  override watch(name: string, listener: EntryListener): Promise<() => void> {
     let count = 0;
-    let end: Position | undefined;
-    return super.watch(name, (notification) => {
-      if (!notification) return listener();
-      const changed = end === undefined ? notification : { ...notification, after: end };
-      end = notification.messages.at(-1)?.position;
-      if (++count % 5 > 0) return listener(changed);
-      end = notification.after;
+    return super.watch(name, (entry) => {
+      if (!entry) return listener();
+      const { after: _, ...changed } = entry;
+      if (++count % 5 > 0) listener(changed);
     });
   }
 }
@@ -166,7 +165,7 @@ const FUNCTIONS = {
 async function readMemoryMessages(bus: Bus, from: Position, channels: readonly string[]) {
   const sequenceOf = (position: string) => Number.parseInt(position.split(".")[1] ?? "", 36);
   const entries = channels.map(async (name) => {
-    const { messages, more } = await bus.read(name, from, 100_000);
+    const { messages, more } = await bus.read(name, from, atMost(100_000));
     expect(more).toBe(false);
     const stored = messages.map(({ position, data }) => ({ sequence: sequenceOf(position), text: JSON.parse(data) }));
     return [name, stored] as const;
@@ -196,7 +195,7 @@ describe("the torture run", () => {
     expect(result.aborted).toBeGreaterThan(8);
   });
 
-  it("reports no fault of a bus whose notifications contain no messages", async () => {
+  it("reports no fault of a bus that passes no entries to its listeners", async () => {
     const result = await run((inner) => new ChangedReadsBus(inner, (messages) => messages));
     expect(result.faults).toEqual([]);
   });
@@ -211,7 +210,7 @@ describe("the torture run", () => {
         ),
       ["lost"],
     ],
-    ["a bus that omits a notification", (inner) => new SkippingBus(inner), ["lost"]],
+    ["a bus that omits an entry", (inner) => new SkippingBus(inner), ["lost"]],
     [
       "a bus whose reads start one message too early",
       (inner) =>

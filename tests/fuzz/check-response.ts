@@ -1,6 +1,7 @@
 /** The rules that every response must follow, whatever the request was. */
 import { statusOf } from "../../src/errors.ts";
-import { type FuzzRequest, RELIABLE_FUNCTIONS } from "./requests.ts";
+import { RELIABLE_FUNCTIONS } from "./functions.ts";
+import type { FuzzRequest } from "./fuzz-request.ts";
 
 /** A response. Of a long stream, only the beginning. */
 export interface FuzzResponse {
@@ -41,7 +42,8 @@ export function checkResponse(request: FuzzRequest, response: FuzzResponse): str
   }
   if (headers.get("x-content-type-options") !== "nosniff") return "the security headers are missing";
   if (containsInternals(text)) return "the response contains details that belong in the log only";
-  if (!request.path.startsWith("/__web/rpc/") || status === 400) return checkPage(request, response);
+  if (/[?&]__form/.test(request.path)) return checkPageForm(request, response);
+  if (!/^\/__web\/(rpc|form)\//.test(request.path) || status === 400) return checkPage(request, response);
   return status === 200 ? checkResult(response) : checkError(request, response);
 }
 
@@ -54,6 +56,22 @@ function checkPage({ path, disconnects }: FuzzRequest, { status }: FuzzResponse)
   if (disconnects && status === 500) return null; // A route reads its body itself, and may throw if the body is incomplete.
   const allowed = [200, 201, 206, 303, 304, 308, 400, 401, 403, 404, 405, 413, 416];
   return allowed.includes(status) ? null : `unexpected status ${status} for ${path}`;
+}
+
+/** The statuses of a form that is sent to a page: also those of calls, since the page is shown again. */
+const STATUSES_OF_FORMS = [409, 415, 422, 429, 500, 504];
+
+function checkPageForm(request: FuzzRequest, response: FuzzResponse): string | null {
+  const { status, headers, text } = response;
+  const type = headers.get("content-type") ?? "";
+  if (type === "application/json" && text.startsWith('{"error"'))
+    return "the response to a browser has the body of a call";
+  if ("polluted" in {}) return "a field has changed Object.prototype";
+  // The first parameter counts, and the function is named before the colon.
+  const [name = ""] = new URLSearchParams(request.path.split("?")[1]).get("__form")?.split(":") ?? [];
+  const isReliable = RELIABLE_FUNCTIONS.some((reliable) => reliable === name);
+  if (status === 500 && isReliable) return "a function failed that never throws";
+  return STATUSES_OF_FORMS.includes(status) ? null : checkPage(request, response);
 }
 
 function checkError(request: FuzzRequest, { status, headers, text }: FuzzResponse): string | null {
@@ -69,7 +87,9 @@ function checkError(request: FuzzRequest, { status, headers, text }: FuzzRespons
   const codeOfRejection = CODE_OF_REJECTION[status];
   const isMatch = codeOfRejection === undefined ? statusOf(error.code) === status : codeOfRejection === error.code;
   if (!isMatch) return `code ${error.code} with status ${status}`;
-  const isReliable = RELIABLE_FUNCTIONS.some((name) => new RegExp(`^/__web/rpc/${name}(\\?|$)`).test(request.path));
+  const isReliable = RELIABLE_FUNCTIONS.some((name) =>
+    new RegExp(`^/__web/(rpc|form)/${name}(\\?|$)`).test(request.path),
+  );
   return status === 500 && isReliable ? "a function failed that never throws" : null;
 }
 

@@ -1,7 +1,8 @@
 /** Sends generated requests to applications in this process. */
 import { checkResponse, type FuzzResponse } from "./check-response.ts";
+import type { FuzzRequest } from "./fuzz-request.ts";
 import { FuzzRandom } from "./random.ts";
-import { type FuzzRequest, generateRequest } from "./requests.ts";
+import { generateRequest } from "./requests.ts";
 
 /** The part of an `App` that responds to requests of the Fetch standard. */
 interface FetchHandler {

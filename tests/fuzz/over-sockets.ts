@@ -2,9 +2,9 @@
 import { connect } from "node:net";
 import { callBytes } from "#test/raw-http";
 import { containsInternals } from "./check-response.ts";
+import { RELIABLE_FUNCTIONS } from "./functions.ts";
 import type { FuzzFailure, FuzzOptions, FuzzResult } from "./in-process.ts";
 import { FuzzRandom } from "./random.ts";
-import { RELIABLE_FUNCTIONS } from "./requests.ts";
 import { generateObject } from "./values.ts";
 
 const CONCURRENCY = 50;

@@ -1,74 +1,9 @@
 /** Generates requests for the application of the wire suite: valid ones, and invalid ones of every kind. */
+import { generateForm } from "./forms.ts";
+import { OTHER_FUNCTIONS, PARAMETERS, RELIABLE_FUNCTIONS } from "./functions.ts";
+import type { FuzzRequest } from "./fuzz-request.ts";
 import type { FuzzRandom } from "./random.ts";
 import { generateObject, generateValue } from "./values.ts";
-
-/** A generated request. */
-export interface FuzzRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | null;
-  /** Whether the body is sent in chunks, without `Content-Length`. */
-  readonly chunked: boolean;
-  /** Whether the client disconnects while it sends the body. */
-  readonly disconnects: boolean;
-}
-
-/** Functions that never throw if their arguments are valid. */
-export const RELIABLE_FUNCTIONS = [
-  "ping",
-  "nothing",
-  "echo",
-  "echo_async",
-  "add",
-  "half",
-  "flag",
-  "maybe",
-  "order",
-  "values",
-  "whoami",
-  "secret",
-  "require_any",
-  "require_admin",
-  "request_info",
-  "countdown",
-  "plain",
-  "silent",
-  "secret_stream",
-  "runs_of",
-] as const;
-
-/** The parameters of functions. Values under the right names get past the check for unknown arguments. */
-const PARAMETERS: Readonly<Record<string, readonly string[]>> = {
-  echo: ["value"],
-  echo_async: ["value"],
-  add: ["a", "b"],
-  half: ["of"],
-  flag: ["on"],
-  maybe: ["n"],
-  order: ["item", "quantity"],
-  countdown: ["from"],
-  runs_of: ["name"],
-  refuse: ["code"],
-  crash: ["password"],
-  login: ["sub", "roles"],
-  breaking: ["kind", "after"],
-  login_stream: ["sub"],
-};
-
-/** Functions that throw, or that put their arguments into cookies or the session. */
-const OTHER_FUNCTIONS = [
-  "refuse",
-  "crash",
-  "cycle",
-  "unknown_code",
-  "missing",
-  "login",
-  "logout",
-  "cookies",
-  "breaking",
-  "login_stream",
-];
 
 const PATHS: readonly [string, ...string[]] = [
   "/",
@@ -133,6 +68,7 @@ function toHeaderValue(text: string): string {
 
 /** Returns the next request of a sequence. */
 export function generateRequest(random: FuzzRandom): FuzzRequest {
+  if (random.chance(0.2)) return generateForm(random);
   const headers: Record<string, string> = { "content-type": "application/json" };
   if (random.chance(0.25)) {
     const names = Object.keys(HEADERS);

@@ -61,13 +61,16 @@ export class AppProcess {
   }
 }
 
+/** The namespace on the bus of the processes that tests start. */
+export const TEST_NAMESPACE = "test";
+
 /** Returns the environment variables of processes that serve one application over one bus, behind proxies. */
 export function sharedEnv(busUrl?: string): Environment {
   return {
     WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
     WEB_TRUST_PROXY: "2", // nginx, and the test, which sends the addresses of its clients
     WEB_MAX_STREAMS_PER_CLIENT: "10000", // most clients of a test have one address
-    ...(busUrl === undefined ? {} : { WEB_BUS_URL: busUrl }),
+    ...(busUrl === undefined ? {} : { WEB_BUS_URL: `${busUrl}?namespace=${TEST_NAMESPACE}` }),
   };
 }
 

@@ -5,12 +5,13 @@ import { setTimeout } from "node:timers/promises";
 import type { Browser, BrowserContext, BrowserContextOptions, ConsoleMessage, Page } from "playwright-core";
 
 /**
- * Returns whether a console message is the browser's report of a 4xx response to a call or to the page itself. Tests
+ * Returns whether a console message is the browser's report of a 4xx response to a call, a form or the page itself. Tests
  * cause these on purpose and check their status. A 4xx response to a script or a style sheet is a problem.
  */
 function isExpectedFailure(message: ConsoleMessage, page: Page): boolean {
   const { url } = message.location();
-  const isExpected = url === page.url() || new URL(url, page.url()).pathname.startsWith("/__web/rpc/");
+  const { pathname } = new URL(url, page.url());
+  const isExpected = url === page.url() || /^\/__web\/(rpc|form)\//.test(pathname);
   return isExpected && /^Failed to load resource: the server responded with a status of 4\d\d /.test(message.text());
 }
 

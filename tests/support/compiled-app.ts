@@ -4,7 +4,7 @@
  */
 import { App, type AppOptions } from "../../src/app.ts";
 import { type PageFunction, type PageOptions, page } from "../../src/pages/index.ts";
-import { type RouteFunction, type RoutePattern, route } from "../../src/pages/route.ts";
+import { type RouteFunction, type RouteOptions, type RoutePattern, route } from "../../src/pages/route.ts";
 import { view } from "../../src/pages/view.ts";
 import type { Parameter, Signature } from "../../src/protocol/index.ts";
 import { type ServerFunction, type ServerOptions, server } from "../../src/rpc/index.ts";
@@ -48,8 +48,12 @@ export function compiledPage<const Path extends string>(path: Path, fn: PageFunc
 }
 
 /** Creates a route as a compiled module does. */
-export function compiledRoute<const Pattern extends RoutePattern>(pattern: Pattern, fn: RouteFunction<Pattern>) {
-  return Reflect.apply(route, undefined, [pattern, fn, undefined, { file: "src/routes.server.ts", line: 1 }]);
+export function compiledRoute<const Pattern extends RoutePattern>(
+  pattern: Pattern,
+  ...args: readonly [fn: RouteFunction<Pattern>] | readonly [options: RouteOptions, fn: RouteFunction<Pattern>]
+) {
+  const [first, second] = args;
+  return Reflect.apply(route, undefined, [pattern, first, second, { file: "src/routes.server.ts", line: 1 }]);
 }
 
 /** Creates a view as a compiled module does. */

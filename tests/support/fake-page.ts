@@ -11,9 +11,9 @@ export interface FakePageOptions {
   readonly base?: string;
   /** The `nextHopProtocol` of the page's navigation. */
   readonly protocol?: string;
+  /** The `type` of the page's navigation. */
+  readonly navigation?: "navigate" | "reload";
   readonly hidden?: boolean;
-  /** The `sessionStorage` of the tab; `null` if the user has disabled it. */
-  readonly storage?: Map<string, string> | null;
 }
 
 /** A form field of the page. */
@@ -191,19 +191,17 @@ export class FakePage {
     this.emit("visibilitychange");
   }
 
-  #stubGlobals({ base = "", protocol = "h2", storage = new Map() }: FakePageOptions): void {
+  #stubGlobals({ base = "", protocol = "h2", navigation = "navigate" }: FakePageOptions): void {
     const addEventListener = this.#target.addEventListener.bind(this.#target);
     vi.stubGlobal("addEventListener", addEventListener);
     vi.stubGlobal("document", this.#createDocument(base, addEventListener));
     const { performance } = globalThis;
-    const entries = [{ nextHopProtocol: protocol }];
-    vi.stubGlobal("performance", { now: () => performance.now(), getEntriesByType: () => entries });
+    const openedAt = performance.now();
+    const entries = [{ nextHopProtocol: protocol, type: navigation }];
+    vi.stubGlobal("performance", { now: () => performance.now() - openedAt, getEntriesByType: () => entries });
     vi.stubGlobal("location", { reload: () => this.reloadCount++ });
+    vi.stubGlobal("history", { state: null, replaceState: () => undefined });
     vi.stubGlobal("reportError", (error: unknown) => this.reportedErrors.push(error));
-    vi.stubGlobal("sessionStorage", {
-      getItem: (key: string) => requireStorage(storage).get(key) ?? null,
-      setItem: (key: string, value: string) => requireStorage(storage).set(key, value),
-    });
     vi.stubGlobal("fetch", (url: string, { signal }: { signal: AbortSignal }) => {
       return new Promise<Response>((resolve, reject) => {
         this.requests.push(new PageRequest(url, signal, { resolve, reject }));
@@ -229,9 +227,4 @@ export class FakePage {
       createElement: () => ({ append: () => {}, reset: () => {} }),
     };
   }
-}
-
-function requireStorage(storage: Map<string, string> | null): Map<string, string> {
-  if (!storage) throw new DOMException("The operation is insecure.", "SecurityError");
-  return storage;
 }

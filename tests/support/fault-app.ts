@@ -5,7 +5,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { repository } from "./copy-example.ts";
-import { build, type Environment, type RunningServer, startNode } from "./run-tsweb.ts";
+import { type Environment, type RunningServer, startNode } from "./run-tsweb.ts";
+import { buildOnce } from "./shared-builds.ts";
 import { TestProject } from "./test-project.ts";
 
 /** The built application, in a temporary folder. */
@@ -19,11 +20,12 @@ export interface FaultApp {
 /** Builds the application. The caller has to remove it. */
 export async function buildFaultApp(): Promise<FaultApp> {
   const site = TestProject.copy(join(repository, "tests/fault/fixtures/faults"));
-  await build(site.dir);
+  await buildOnce(site.dir, "faults");
+  const secret = randomBytes(32).toString("hex"); // of all processes, which may share a bus
   return {
     start: (env = {}) =>
       startNode(site.dir, ["--expose-gc", "--unhandled-rejections=strict", "dist/server.mjs"], {
-        WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
+        WEB_AUTH_SECRET: secret,
         ...env,
       }),
     remove: () => site.remove(),

@@ -1,6 +1,6 @@
 import { type Bus, memory } from "../../src/live/bus/index.ts";
 
-type ChannelListener = Parameters<Bus["watch"]>[1];
+type EntryListener = Parameters<Bus["watch"]>[1];
 
 /** A bus in memory whose faults a test controls. */
 export interface FaultyBus extends Bus {
@@ -25,14 +25,14 @@ export function createFaultyBus(): FaultyBus {
   let inner = memory();
   let isHanging = false;
   let resumes: (() => void)[] = [];
-  const listeners = new Map<string, Set<ChannelListener>>();
+  const listeners = new Map<string, Set<EntryListener>>();
   const applyFaults = async () => {
     if (bus.isUnreachable) throw new Error("The bus is unreachable.");
     if (isHanging) await new Promise<void>((resolve) => resumes.push(resolve));
   };
-  const watchInner = (channel: string, listener: ChannelListener) =>
-    inner.watch(channel, (notification) => {
-      if (!bus.suppressesNotifications) listener(notification);
+  const watchInner = (channel: string, listener: EntryListener) =>
+    inner.watch(channel, (entry) => {
+      if (!bus.suppressesNotifications) listener(entry);
     });
   const bus: FaultyBus = {
     isUnreachable: false,

@@ -1,7 +1,7 @@
 /**
  * An application with live updates: functions that issue feeds and publish messages, and a page that shows messages.
  */
-import { build } from "./run-tsweb.ts";
+import { buildOnce } from "./shared-builds.ts";
 import { TestProject } from "./test-project.ts";
 
 const FILES = {
@@ -26,7 +26,12 @@ const FILES = {
       return process.pid;
     });
     export const pid = server(() => process.pid);
-    export const memory_bytes = server(() => process.memoryUsage().rss);`,
+    export const memory_bytes = server(() => process.memoryUsage().rss);
+    export const used_bytes = server(() => {
+      globalThis.gc(); // with --expose-gc
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    });`,
   "src/pages.server.tsx": `
     import { channel, page } from "tsweb";
     import { Room } from "./room.tsx";
@@ -53,6 +58,6 @@ const FILES = {
 /** Writes the application, and builds it. The caller has to remove it. */
 export async function buildLiveApp(): Promise<TestProject> {
   const project = TestProject.fromFiles(FILES);
-  await build(project.dir);
+  await buildOnce(project.dir, "live");
   return project;
 }

@@ -2,20 +2,28 @@
  * A client of live updates over `app.fetch`: gets feeds, opens event streams and polls.
  */
 import type { App } from "../../src/app.ts";
-import { channel } from "../../src/live/index.ts";
+import { type ChannelOptions, channel } from "../../src/live/index.ts";
 import { session } from "../../src/session/index.ts";
 import { callOverHttp, compiledServer } from "./compiled-app.ts";
 import { readEvents, type StreamEvent } from "./event-stream.ts";
 
 /** Server functions that issue feeds and sign in. */
 export const liveFunctions = {
-  feed_of: compiledServer("feed_of", (name: string) => channel(name), { params: { name: "any" } }),
+  feed_of: compiledServer("feed_of", (name: string, options: ChannelOptions) => channel(name, options), {
+    params: { name: "any", options: "any" },
+  }),
+  leave: compiledServer("leave", () => session.logout()),
   enter: compiledServer("enter", (user: string) => session.login(user), { params: { user: "any" } }),
 };
 
 /** Returns a feed, issued by an application with {@link liveFunctions}. */
-export async function issueFeed(app: App, name: string, headers: Record<string, string> = {}): Promise<string> {
-  const response = await callOverHttp(app, "feed_of", { name }, { headers });
+export async function issueFeed(
+  app: App,
+  name: string,
+  headers: Record<string, string> = {},
+  options: unknown = {},
+): Promise<string> {
+  const response = await callOverHttp(app, "feed_of", { name, options }, { headers });
   const { result, error } = await response.json();
   if (error) throw new Error(error.message);
   return result;

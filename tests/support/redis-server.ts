@@ -12,6 +12,8 @@ export interface RedisServerOptions {
   /** Stores every write on disk before the reply, so that it survives a restart. */
   readonly appendOnly?: boolean;
   readonly password?: string;
+  /** Runs as the node of a cluster that serves these hash slots, the last one included. There are 16,384. */
+  readonly clusterSlots?: readonly [first: number, last: number];
 }
 
 /** A Redis server, running or not. */
@@ -38,6 +40,11 @@ export class RedisServer {
     return `redis://${password === undefined ? "" : `:${password}@`}127.0.0.1:${this.port}`;
   }
 
+  /** The port that the nodes of a cluster use among themselves. */
+  get clusterPort(): number {
+    return this.port > 50_000 ? this.port - 10_000 : this.port + 10_000;
+  }
+
   /** Returns a client for the commands of the test itself. {@link stop} disconnects it. */
   client(options: RedisOptions = {}): Redis {
     const client = new Redis(this.url, options);
@@ -49,18 +56,31 @@ export class RedisServer {
 
   /** Starts the server again on the same port, with the data of its append-only file. */
   async restart(): Promise<void> {
-    const { appendOnly = false, password } = this.#options;
+    const { appendOnly = false, password, clusterSlots } = this.#options;
     const child = spawn(
       "redis-server",
       [
         ...["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder.path, "--save", ""],
         ...["--appendonly", appendOnly ? "yes" : "no", "--appendfsync", "always"],
         ...(password === undefined ? [] : ["--requirepass", password]),
+        ...(clusterSlots ? ["--cluster-enabled", "yes", "--cluster-port", String(this.clusterPort)] : []),
       ],
       { stdio: ["ignore", "pipe", "inherit"] },
     );
     this.#process.setChild(child);
     await waitForOutput(child, "Ready to accept connections");
+    if (clusterSlots) await this.client().cluster("ADDSLOTSRANGE", ...clusterSlots);
+  }
+
+  /** Connects this node with the other nodes of its cluster, and waits until they serve all hash slots. */
+  async formCluster(...others: readonly RedisServer[]): Promise<void> {
+    const client = this.client();
+    for (const { port, clusterPort } of others) await client.call("CLUSTER", "MEET", "127.0.0.1", port, clusterPort);
+    for (const node of [client, ...others.map((server) => server.client())]) {
+      while (!String(await node.cluster("INFO")).includes("cluster_state:ok")) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+    }
   }
 
   /** Kills the server with SIGKILL, as a crash would. */

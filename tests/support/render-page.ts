@@ -28,6 +28,7 @@ export function pageSettings(more: Partial<PageSettings> = {}) {
     base: "",
     layout: null,
     error: DefaultError,
+    signIn: null,
     development: false,
     log: { info: write, warn: write, error: write },
     assets,

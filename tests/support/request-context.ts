@@ -1,5 +1,5 @@
 import { type Config, type Environment, loadConfig } from "../../src/config/index.ts";
-import { FetchInboundRequest, RequestContext, runInContext } from "../../src/http/index.ts";
+import { FetchInboundRequest, RequestContext, type RequestContextInit, runInContext } from "../../src/http/index.ts";
 import { session } from "../../src/session/index.ts";
 
 /** Returns a development configuration with a secret and these variables. */
@@ -11,13 +11,25 @@ const DEFAULT = testConfig();
 
 /** Returns the context of a request with this `Cookie` header. */
 export function requestContext(cookie?: string, config: Config = DEFAULT): RequestContext {
-  const request = new Request("http://localhost/", { headers: cookie === undefined ? {} : { cookie } });
+  return requestContextOf(
+    new Request("http://localhost/", { headers: cookie === undefined ? {} : { cookie } }),
+    config,
+  );
+}
+
+/** Returns the context of a request. */
+export function requestContextOf(
+  request: Request,
+  config: Config = DEFAULT,
+  parts: Partial<RequestContextInit> = {},
+): RequestContext {
   return new RequestContext({
     inbound: new FetchInboundRequest(request),
     id: "1",
     traceparent: "",
     address: "::1",
     config,
+    ...parts,
   });
 }
 

@@ -7,8 +7,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { repository } from "./copy-example.ts";
 
-/** Environment variables in addition to those of this process. */
-export type Environment = Readonly<Record<string, string>>;
+/** Environment variables in addition to those of this process. `undefined` removes one. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A running server. */
 export interface RunningServer {
@@ -130,7 +130,7 @@ async function untilListening({ child, output }: StartedProcess, command: string
   const exited = once(child, "close");
   const address = await new Promise<string>((resolve, reject) => {
     const check = () => {
-      const [url] = /http:\/\/[\w.-]+:\d+/.exec(output()) ?? [];
+      const [url] = /http:\/\/([\w.-]+|\[[\w:]+\]):\d+/.exec(output()) ?? [];
       if (url) resolve(url);
     };
     child.stdout?.on("data", check);

@@ -4,6 +4,7 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { Redis } from "ioredis";
+import { TEST_NAMESPACE } from "./app-process.ts";
 
 /** All messages that a bus stores. */
 export interface StoredMessages {
@@ -26,7 +27,7 @@ export async function readRedisMessages(url: string, channels: readonly string[]
   const client = new Redis(url);
   const messages = new Map<string, StoredMessage[]>();
   for (const channel of channels) {
-    const entries = await client.xrange(`tsweb:bus:channel:${channel}`, "-", "+");
+    const entries = await client.xrange(`tsweb:{${TEST_NAMESPACE}}:channel:${channel}`, "-", "+");
     messages.set(
       channel,
       entries.map(([id, fields]) => ({
@@ -45,9 +46,10 @@ export async function readNatsMessages(url: string): Promise<StoredMessages> {
   const messages = new Map<string, StoredMessage[]>();
   try {
     const { streams } = await jetstreamManager(connection);
-    const { state } = await streams.info("tsweb");
+    const stream = `tsweb-live-${TEST_NAMESPACE}`;
+    const { state } = await streams.info(stream);
     for (let sequence = state.first_seq; sequence <= state.last_seq; sequence++) {
-      const message = await streams.getMessage("tsweb", { seq: sequence });
+      const message = await streams.getMessage(stream, { seq: sequence });
       if (!message) throw new Error(`The stream has no message ${sequence}.`);
       const channel = Buffer.from(message.subject.split(".").at(-1) ?? "", "base64url").toString();
       const channelMessages = messages.get(channel) ?? [];

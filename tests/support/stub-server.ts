@@ -10,6 +10,7 @@ import { type LocalServer, listen } from "./listen.ts";
 export interface ReceivedCall {
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
+  /** The parsed JSON; the text of a form. */
   readonly body: unknown;
   readonly response: ServerResponse;
   /** Resolves when the caller closed the connection before the response was complete. */
@@ -31,7 +32,9 @@ export class StubServer {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk as Buffer); // a request without encoding yields buffers
       const aborted = new Promise<void>((resolve) => response.once("close", () => response.writableEnded || resolve()));
-      const body = JSON.parse(Buffer.concat(chunks).toString());
+      const text = Buffer.concat(chunks).toString();
+      const isForm = request.headers["content-type"]?.startsWith("multipart/form-data");
+      const body = isForm ? text : JSON.parse(text);
       const call = { url: request.url ?? "", headers: request.headers, body, response, aborted };
       stubs.calls.push(call);
       stubs.respond(call);

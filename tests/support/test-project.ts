@@ -5,6 +5,7 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -40,6 +41,17 @@ export class TestProject {
     created.write("package.json", '{ "name": "site", "private": true, "type": "module" }\n');
     for (const [name, text] of Object.entries(files)) created.write(name, text);
     return created;
+  }
+
+  /**
+   * Links packages that are installed in another folder.
+   *
+   * @param names their names. Default: all
+   */
+  linkPackages(dir: string, names: readonly string[] = readdirSync(join(dir, "node_modules"))): void {
+    for (const name of names) {
+      if (!name.startsWith(".")) symlinkSync(join(dir, "node_modules", name), this.file(`node_modules/${name}`));
+    }
   }
 
   /** Returns the absolute path of a file. */

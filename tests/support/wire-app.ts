@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import type { App, AppOptions } from "../../src/app.ts";
 import { COMMON_ENV, VARIANT_ENV, type Variant } from "../conformance/wire/index.ts";
 import { repository } from "./copy-example.ts";
-import { build } from "./run-tsweb.ts";
+import { buildOnce } from "./shared-builds.ts";
 import { TestProject } from "./test-project.ts";
 
 /** The built application. */
@@ -18,7 +18,7 @@ export interface BuiltWireApp {
 /** Builds the application to run it in another process. The caller must remove the copy. */
 export async function buildWireProject(): Promise<TestProject> {
   const project = TestProject.copy(join(repository, "tests/conformance/fixtures/wire"));
-  await build(project.dir);
+  await buildOnce(project.dir, "wire");
   return project;
 }
 
@@ -38,7 +38,11 @@ interface WireModule {
 
 /** Returns an application of the built module, in one configuration. */
 export function createWireApp(module: WireModule, variant: Variant, base = ""): App {
+  return module.open(wireAppOptions(variant, base));
+}
+
+/** Returns the options of an application in one configuration. They can be written as JSON. */
+export function wireAppOptions(variant: Variant, base: string): Pick<AppOptions, "env" | "base" | "rate"> {
   const { WIRE_CALLS, ...env }: Record<string, string> = { ...COMMON_ENV, ...VARIANT_ENV[variant] };
-  const rate = WIRE_CALLS ? { calls: Number(WIRE_CALLS), seconds: 60 } : false;
-  return module.open({ env, base, rate });
+  return { env, base, rate: WIRE_CALLS ? { calls: Number(WIRE_CALLS), seconds: 60 } : false };
 }

@@ -1,6 +1,7 @@
 /**
  * The commands exit after their work, even if the application or its Vite config keeps the process alive.
  */
+import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import { type RunningServer, runTsweb, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
@@ -62,6 +63,14 @@ describe("the process exits", () => {
     expect(output).toContain("no such table");
     expect(code).toBe(1);
   });
+});
+
+it.each(["routes", "openapi"])("tsweb %s leaves the packages that a running tsweb dev has bundled", async (command) => {
+  const bundled = "node_modules/.vite/deps/_metadata.json";
+  const metadata = JSON.stringify({ hash: "a", lockfileHash: "b", configHash: "c", browserHash: "d", optimized: {} });
+  const project = createProject(APP, { [bundled]: metadata });
+  expect(await runTsweb(project.dir, [command])).toMatchObject({ code: 0 });
+  expect(readFileSync(project.file(bundled), "utf8")).toBe(metadata);
 });
 
 it("tsweb dev serves an OpenAPI document with the version of the project", async () => {

@@ -31,13 +31,13 @@ async function page(path: string): Promise<string> {
 
 /** Waits until the server has processed all edits since a count. */
 async function waitForEdits(before: string): Promise<void> {
-  const count = async () => (await fetch(`${dev.address}/@tsweb/edits`)).text();
+  const count = async () => (await fetch(`${dev.address}/__web/dev/@tsweb/edits`)).text();
   await expect.poll(async () => (await count()) !== before && !(await count()).endsWith("+")).toBe(true);
 }
 
 /** Edits files, and waits until the server has processed the edits. */
 async function change(...edits: (() => void)[]): Promise<void> {
-  const before = await page("/@tsweb/edits");
+  const before = await page("/__web/dev/@tsweb/edits");
   for (const edit of edits) edit();
   await waitForEdits(before);
 }
@@ -82,8 +82,39 @@ it("finds an imported style sheet that is created later", async () => {
   expect(await page("/plain")).toMatch(/<h1>.*part\.css/s);
   await change(() => site.write("src/part.css", "p { color: red; }\n"));
   expect(await page("/plain")).toContain("Word: old");
-  const sheet = await fetch(`${dev.address}/src/whole.css`, { headers: { accept: "text/css" } });
+  const sheet = await fetch(`${dev.address}/__web/dev/src/whole.css`, { headers: { accept: "text/css" } });
   expect(await sheet.text()).toContain("color: red");
+  await change(revert);
+});
+
+it("finds an imported image and data file that are created later, and their edits", async () => {
+  const imports =
+    'import data from "./missing.json";\nimport image from "./missing.png";\nif (data !== 1) throw new Error(image);\n';
+  await change(edit("src/words.ts", "export", `${imports}export`));
+  expect(await page("/plain")).toContain("missing.json");
+  await change(() => site.write("src/missing.json", "2"));
+  expect(await page("/plain")).toContain("missing.png");
+  await change(() => site.write("src/missing.png", ""));
+  expect(await page("/plain")).toMatch(/<h1>[^<]*missing\.png/);
+  await change(() => site.write("src/missing.json", "1"));
+  expect(await page("/plain")).toContain("Word: old");
+  await change(edit("src/words.ts", imports, ""));
+});
+
+it("does not count files as edits that the application writes", async () => {
+  const count = async () => Number.parseInt(await page("/__web/dev/@tsweb/edits"), 10);
+  const before = await count();
+  const files = ["orders.txt", "data/avatars/1.png", "data/order.json", "shop.sqlite", "src/server.log"];
+  for (const text of ["created", "changed"]) {
+    for (const file of files) site.write(file, text);
+    await setTimeout(100); // at once, the watcher would report a creation only
+  }
+  rmSync(site.file("data"), { recursive: true });
+  await setTimeout(100);
+  // The watcher reports this edit after the others.
+  const revert = site.edit("src/words.ts", '"old"', '"next"');
+  await expect.poll(() => page("/plain")).toContain("Word: next");
+  await expect.poll(count).toBe(before + 1);
   await change(revert);
 });
 
@@ -126,7 +157,11 @@ it("detects an edit that sets the modification time of a file back", async () =>
 });
 
 it("responds with 404 for a deleted file that was once deleted while it was written", async () => {
-  const status = async () => (await fetch(`${dev.address}/src/draft.ts`)).status;
+  const status = async () => (await fetch(`${dev.address}/__web/dev/src/draft.ts`)).status;
+  const reference = 'export const later = () => import("./draft.ts");\n';
+  site.write("src/draft.ts", "export {};\n");
+  await change(edit("src/note.tsx", "import styles", `${reference}import styles`));
+  expect(await page("/__web/dev/src/note.tsx")).toContain("draft.ts");
   for (let lines = 1; lines < 40; lines++) {
     site.write("src/draft.ts", "// More\n".repeat(lines));
     await setTimeout(5);
@@ -136,21 +171,22 @@ it("responds with 404 for a deleted file that was once deleted while it was writ
   expect(await status()).toBe(200);
   rmSync(site.file("src/draft.ts"));
   await expect.poll(status).toBe(404);
+  await change(edit("src/note.tsx", reference, ""));
 });
 
 it("accepts a server function that is renamed together with its callers", async () => {
-  expect((await fetch(`${dev.address}/src/counter.tsx`)).status).toBe(200);
+  expect((await fetch(`${dev.address}/__web/dev/src/counter.tsx`)).status).toBe(200);
   await change(
     edit("src/functions.server.ts", "greet", "welcome"),
     edit("src/counter.tsx", "{ greet }", "{ welcome }"),
     edit("src/counter.tsx", "greet(own.name)", "welcome(own.name)"),
   );
   expect(await page("/")).toContain("Home page");
-  expect(await page("/src/counter.tsx")).toContain("welcome(own.name)");
+  expect(await page("/__web/dev/src/counter.tsx")).toContain("welcome(own.name)");
 });
 
 it("updates the stubs of a module when a re-exported module changes", async () => {
-  const stubs = "/@id/__x00__tsweb-stub:src/functions.server.ts.js";
+  const stubs = "/__web/dev/@id/__x00__tsweb-stub:src/functions.server.ts.js";
   site.write("src/deep.server.ts", "");
   await change(
     edit("src/functions.server.ts", "export const hidden", 'export * from "./deep.server.ts";\nexport const hidden'),
@@ -163,7 +199,7 @@ it("updates the stubs of a module when a re-exported module changes", async () =
 });
 
 it("checks the callers of a re-exported function again when it is removed", async () => {
-  const note = async () => (await fetch(`${dev.address}/src/note.tsx`)).ok;
+  const note = async () => (await fetch(`${dev.address}/__web/dev/src/note.tsx`)).ok;
   const call = 'import { ping } from "./functions.server.ts";\nvoid ping;\n';
   await change(edit("src/note.tsx", "import styles", `${call}import styles`));
   expect(await note()).toBe(true);
@@ -175,7 +211,7 @@ it("checks the callers of a re-exported function again when it is removed", asyn
 });
 
 it("accepts a call of a removed function in a view that no page renders any more", async () => {
-  expect(await page("/src/counter.tsx")).toContain("welcome(own.name)");
+  expect(await page("/__web/dev/src/counter.tsx")).toContain("welcome(own.name)");
   expect(await page("/")).toContain("Home page");
   await change(
     edit("src/pages.server.tsx", 'import { Counter } from "./counter.tsx";\n', ""),
@@ -196,9 +232,11 @@ it("continues to serve after the Vite config was edited", async () => {
 it("finds a missing file that the watcher ignores", async () => {
   const config = 'export default { server: { watch: { ignored: ["**/ignored.*"] } } };\n';
   await change(() => site.write("vite.config.ts", config));
+  await change(edit("src/note.tsx", "import styles", 'import "./words/index.ts";\nimport styles'));
   await expect.poll(() => page("/plain")).toContain("Word: newer");
+  expect(await page("/__web/dev/src/note.tsx")).toContain("words/index.ts");
   await change(edit("src/words/index.ts", "export", 'import "./ignored.ts";\nimport "./ignored.css";\nexport'));
-  const script = async () => (await fetch(`${dev.address}/src/words/index.ts`)).ok;
+  const script = async () => (await fetch(`${dev.address}/__web/dev/src/words/index.ts`)).ok;
   expect(await page("/plain")).toContain("Failed to load url ./ignored.ts");
   expect(await script()).toBe(false);
   site.write("src/words/ignored.ts", "");

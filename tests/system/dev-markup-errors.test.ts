@@ -19,8 +19,14 @@ afterAll(async () => {
   expect(code).toBe(0);
 });
 
-/** Writes a page with an element, and returns the text of its error page and the location of the element. */
-async function errorPageOf(element: string, path: string): Promise<{ text: string; location: string }> {
+/**
+ * Writes a page with an element, and returns the text of its error page, once it contains the sentence, and the location
+ * of the element.
+ */
+async function errorPageOf(
+  element: string,
+  { path, sentence }: { path: string; sentence: string },
+): Promise<{ text: string; location: string }> {
   const name = path.slice(1);
   site.write(
     `src/${name}.server.tsx`,
@@ -40,9 +46,13 @@ async function errorPageOf(element: string, path: string): Promise<{ text: strin
   );
   site.edit("src/app.ts", "export default", `import * as ${name} from "./${name}.server.tsx";\nexport default`);
   site.edit("src/app.ts", "modules: [", `modules: [${name}, `);
-  const pageText = async () => (await fetch(dev.address + path)).text();
-  await expect.poll(pageText).not.toContain("There is no page at this address");
-  const text = (await pageText()).replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"');
+  let text = "";
+  const readPage = async () => {
+    const html = await (await fetch(dev.address + path)).text();
+    text = html.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"');
+    return text;
+  };
+  await expect.poll(readPage).toContain(sentence);
   return { text, location: `src/${name}.server.tsx:9:${"    <p>text</p> ".length + 1}` };
 }
 
@@ -59,8 +69,7 @@ it.each([
   ["a head in a head", "<Head><Head /></Head>", "<Head> is used inside another <Head>"],
   ["a component that is undefined", "<words.Missing />", "The component of this element is undefined."],
 ])("shows the location of %s", async (title, element, sentence) => {
-  const { text, location } = await errorPageOf(element, `/${title.replaceAll(" ", "_")}`);
-  expect(text).toContain(sentence);
+  const { text, location } = await errorPageOf(element, { path: `/${title.replaceAll(" ", "_")}`, sentence });
   const inner = element.startsWith("<Head>")
     ? location.replace(/\d+$/, (column) => String(Number(column) + 6))
     : location;

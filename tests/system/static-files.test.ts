@@ -19,7 +19,8 @@ beforeAll(async () => {
   site.write("public/digits.txt", DIGITS);
   site.write("public/photo.jpg", randomBytes(5_000));
   site.write("public/a name, 100%.txt", "unusual");
-  site.write("public/.env", "SECRET=1");
+  site.write("public/assets/logo-1a2b3c4d.svg", "<svg/>");
+  site.write("public/.htpasswd", "ada:SECRET");
   site.write("public/.well-known/security.txt", "Contact: nobody");
   await build(site.dir);
   server = await startBuilt(site.dir, { WEB_AUTH_SECRET: randomBytes(32).toString("hex") });
@@ -44,7 +45,10 @@ describe("the caching of a file", () => {
   });
 
   it("requires revalidation if it is from public/", async () => {
-    expect((await get("/robots.txt")).headers["cache-control"]).toBe("no-cache");
+    for (const path of ["/robots.txt", "/assets/logo-1a2b3c4d.svg"]) {
+      const { status, headers } = await get(path);
+      expect([status, headers["cache-control"]], path).toEqual([200, "no-cache"]);
+    }
   });
 
   it.each(["/robots.txt", "a script"])("avoids sending %s again if it has not changed", async (path) => {
@@ -134,7 +138,7 @@ describe("the static files", () => {
   });
 
   it("include no hidden files, except in .well-known", async () => {
-    expect((await get("/.env")).status).toBe(404);
+    expect((await get("/.htpasswd")).status).toBe(404);
     expect(await get("/.well-known/security.txt")).toMatchObject({ status: 200, body: "Contact: nobody" });
   });
 

@@ -21,6 +21,8 @@ export async function calls(): Promise<void> {
   assertType<Equal<typeof api.add, typeof shop.add>>();
   const sum = await api.add(1);
   assertType<Equal<typeof sum, number>>();
+  const { cancel } = api.add(1, 2);
+  assertType<Equal<typeof cancel, () => void>>();
   const ordered = await api.order({ item: "tea" });
   assertType<Equal<typeof ordered, { item: string; quantity: number; at: string }>>();
   const stream = api.countdown(3);
@@ -57,6 +59,7 @@ export function options(): void {
 
 export async function simulatedUser(user: Visitor): Promise<void> {
   assertType<Equal<ReturnType<typeof user.client<typeof shop>>, Client<typeof shop>>>();
+  user.rpc("add").cancel();
   const result = await user.rpc("add", { a: 1 });
   assertType<Equal<typeof result, unknown>>();
   const { status, text, location } = await user.get("/", { follow: true });

@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { z } from "zod";
 import { assertType, type Equal } from "#test/type-equality";
 import {
+  type Call,
   type float,
   type int,
   type ServerFunction,
@@ -25,8 +26,8 @@ export function functionKinds(): void {
   const asyncGenerator = server(async function* () {
     yield new Date();
   });
-  assertType<Equal<Result<typeof sync>, Promise<number>>>();
-  assertType<Equal<Result<typeof later>, Promise<string>>>();
+  assertType<Equal<Result<typeof sync>, Call<number>>>();
+  assertType<Equal<Result<typeof later>, Call<string>>>();
   assertType<Equal<Result<typeof generator>, Stream<number>>>();
   assertType<Equal<Result<typeof asyncGenerator>, Stream<string>>>();
 
@@ -60,15 +61,15 @@ export function results(): void {
   const never = server((): never => {
     throw new Error();
   });
-  assertType<Equal<Result<typeof nothing>, Promise<null>>>();
-  assertType<Equal<Result<typeof laterNothing>, Promise<null>>>();
-  assertType<Equal<Result<typeof maybe>, Promise<number | null>>>();
-  assertType<Equal<Result<typeof date>, Promise<{ at: string; tags: string[] }>>>();
-  assertType<Equal<Result<typeof list>, Promise<number[]>>>();
+  assertType<Equal<Result<typeof nothing>, Call<null>>>();
+  assertType<Equal<Result<typeof laterNothing>, Call<null>>>();
+  assertType<Equal<Result<typeof maybe>, Call<number | null>>>();
+  assertType<Equal<Result<typeof date>, Call<{ at: string; tags: string[] }>>>();
+  assertType<Equal<Result<typeof list>, Call<number[]>>>();
   // biome-ignore lint/suspicious/noExplicitAny: the type any is tested
-  assertType<Equal<Result<typeof anything>, Promise<any>>>();
-  assertType<Equal<Result<typeof unknown>, Promise<unknown>>>();
-  assertType<Equal<Result<typeof never>, Promise<never>>>();
+  assertType<Equal<Result<typeof anything>, Call<any>>>();
+  assertType<Equal<Result<typeof unknown>, Call<unknown>>>();
+  assertType<Equal<Result<typeof never>, Call<never>>>();
 }
 
 export function parameters(): void {
@@ -108,9 +109,29 @@ export function parameters(): void {
   server(() => 1, { auth_required: true });
 
   const admin = server({ auth_required: true }, (a: int) => a);
-  assertType<Equal<Result<typeof admin>, Promise<number>>>();
+  assertType<Equal<Result<typeof admin>, Call<number>>>();
   const typed: ServerFunction<[a: int], number> = admin;
   void typed;
+}
+
+export async function cancelledCalls(): Promise<void> {
+  const search = server(async (text: string) => [text]);
+  const call = search("te");
+  // A call can be passed on as a promise, and cancelled through a reference.
+  const promise: Promise<string[]> = call;
+  const { cancel } = call;
+  assertType<Equal<typeof cancel, () => void>>();
+  search.named({ text: "te" }).cancel();
+  const results: string[] = await promise;
+  void results;
+  // @ts-expect-error: the promise of then() belongs to no call
+  call.then(() => 1).cancel();
+  // @ts-expect-error: any other promise is not a call
+  const other: Call<number> = Promise.resolve(1);
+  void other;
+  // A function that returns the call of another one awaits it.
+  const twice = server(() => search("te"));
+  assertType<Equal<Result<typeof twice>, Call<string[]>>>();
 }
 
 export async function streams(): Promise<void> {
@@ -130,7 +151,7 @@ export function returnedStream(): void {
     yield to;
   });
   const wrong = server(() => count(3));
-  assertType<Equal<Result<typeof wrong>, Promise<never>>>();
+  assertType<Equal<Result<typeof wrong>, Call<never>>>();
 }
 
 export function schemas(): void {
@@ -138,7 +159,7 @@ export function schemas(): void {
   // Callers pass the output type of the schema. A Date is sent as a string.
   const on = server({ validate: { at: schema } }, (at: z.output<typeof schema>) => at);
   assertType<Equal<Parameters<typeof on>, [at: Date]>>();
-  assertType<Equal<Result<typeof on>, Promise<string>>>();
+  assertType<Equal<Result<typeof on>, Call<string>>>();
   const keyed = server(
     { validate: { email: v.pipe(v.string(), v.email()), age: type("number > 0") } },
     ({ email, age = 1 }: { email: string; age?: int }) => `${email}${age}`,
@@ -149,6 +170,18 @@ export function schemas(): void {
   });
   assertType<Equal<Result<typeof stream>, Stream<number>>>();
   assertType<Equal<Parameters<typeof stream>, [to?: number | undefined]>>();
+  // With `returns`, callers receive the output type of the schema.
+  const user = server({ returns: z.object({ at: z.date() }) }, (id: int) => ({ id, at: new Date(), hash: "x" }));
+  assertType<Equal<Result<typeof user>, Call<{ at: string }>>>();
+  assertType<Equal<Parameters<typeof user>, [id: number]>>();
+  const users = server({ auth_required: true, returns: v.string() }, async function* () {
+    yield "a";
+  });
+  assertType<Equal<Result<typeof users>, Stream<string>>>();
+  const parsed = server({ returns: type("number") }, () => JSON.parse("1"));
+  assertType<Equal<Result<typeof parsed>, Call<number>>>();
+  // @ts-expect-error: this is not a schema
+  server({ returns: "string" }, () => "");
   const any: readonly StandardSchema[] = [z.string(), z.promise(z.string()), v.pipeAsync(v.string()), type("string")];
   void any;
   // @ts-expect-error: this is not a schema

@@ -1,36 +1,55 @@
-/** Functions that the browser can call. They run on the server only; the browser gets stubs. */
-import { RPCError, server, session } from "tsweb";
-import { hash_password } from "tsweb/auth";
+/** The functions of forms and scripts. Their parameters are the fields of the forms in `pages.server.tsx`. */
+import { RPCError, redirect, server, session } from "tsweb";
+import { hash_password, verify_password } from "tsweb/auth";
+import { clearAttempts, countAttempt } from "./shared/attempts.server.ts";
+import { signIn, startSignIn } from "./shared/sign-in-steps.server.ts";
 import * as users from "./users.server.ts";
 
 /** Registers a user and signs them in. */
 export const register = server(async (email: string, name: string, password: string) => {
   const address = users.normalise(email);
-  if (!users.isAddress(address)) throw invalid("email", "Enter an email address, with an @ in it.");
-  if ([...password].length < 8) throw invalid("password", "Choose a password of at least 8 characters.");
+  const errors: Record<string, string> = {};
+  if (!users.isAddress(address)) errors.email = "Enter an email address, with an @ in it.";
+  if ([...password].length < 8) errors.password = "Choose a password of at least 8 characters.";
   // The session cookie contains both, and a cookie has at most 4,096 bytes.
-  if (address.length > users.MAX_EMAIL_CHARS) throw invalid("email", "An email address has at most 254 characters.");
-  if (name.length > 100) throw invalid("name", "Use a name of at most 100 characters.");
+  if (address.length > users.MAX_EMAIL_CHARS) errors.email = "An email address has at most 254 characters.";
+  if (name.length > 100) errors.name = "Use a name of at most 100 characters.";
+  if (Object.keys(errors).length > 0) throw new RPCError("validation_error", "Correct these fields.", { errors });
 
   const isNew = await users.add({ email: address, name, hash: await hash_password(password) });
   if (!isNew) throw new RPCError("conflict", "That email address is registered already.", { parameter: "email" });
-  session.login(address, { name });
-  return true;
+  signIn({ email: address, name, roles: [] });
+});
+
+/**
+ * Signs a user in. An unknown address and a wrong password have the same error. Throws `rate_limited` after ten attempts
+ * on an account in five minutes, from any client. If the account requires one-time codes, the session starts after the
+ * code: see `enter_code`.
+ */
+export const login = server(async (email: string, password: string) => {
+  const address = users.normalise(email);
+  await countAttempt("password", address);
+  const user = await users.find(address);
+  // Without a user, this takes as long as with one, so that the time does not reveal who is registered.
+  const isCorrect = await verify_password(password, user?.hash);
+  if (!user || !isCorrect) {
+    throw new RPCError("unauthenticated", "Unknown email or wrong password.", { parameter: "password" });
+  }
+  await clearAttempts("password", address);
+  await startSignIn(user);
 });
 
 /** Signs the user out. */
 export const logout = server(() => {
   session.logout();
+  throw redirect("/");
 });
 
+type UserReport = Pick<users.User, "email" | "name" | "roles" | "registered">;
+
 /** Returns all users, without their password hashes. For admins only. */
-export const admin_report = server(async () => {
+export const admin_report = server(async (): Promise<UserReport[]> => {
   session.require("admin");
   const allUsers = await users.list();
   return allUsers.map(({ email, name, roles, registered }) => ({ email, name, roles, registered }));
 });
-
-/** Returns an error for one parameter, with the same details as tsweb's own validation errors. */
-function invalid(parameter: string, message: string): RPCError {
-  return new RPCError("validation_error", message, { parameter });
-}

@@ -8,7 +8,6 @@ import * as linkPages from "./links/pages.server.tsx";
 import * as pages from "./pages.server.tsx";
 import * as passkeyPages from "./passkeys/pages.server.tsx";
 import * as passkeys from "./passkeys/passkeys.server.ts";
-import * as signIn from "./sign-in.server.ts";
 import "./style.css";
 
 /** The application. It serves the functions and pages that these modules export, and nothing else. */
@@ -16,6 +15,7 @@ export default new App({
   title: "Accounts",
   layout: Layout,
   error: ErrorPage,
+  sign_in: "/",
   strict: true,
-  modules: [accounts, signIn, pages, passkeys, passkeyPages, codes, codePages, links, linkPages],
+  modules: [accounts, pages, passkeys, passkeyPages, codes, codePages, links, linkPages],
 });

@@ -39,12 +39,11 @@ function Link({ href, children }: { readonly href: string; readonly children: Ma
 }
 
 const HEADINGS: Readonly<Record<number, string>> = {
-  401: "You are signed out",
   403: "Not allowed",
   404: "Page not found",
 };
 
-/** The page for an error: signed out, forbidden, not found, or unexpected. */
+/** The page for an error: forbidden, not found, or unexpected. */
 export function ErrorPage({ status, message, id }: ErrorPageProps) {
   return (
     <section class="card">
@@ -56,7 +55,7 @@ export function ErrorPage({ status, message, id }: ErrorPageProps) {
         </p>
       )}
       <p class="aside">
-        <a href="/">{status === 401 ? "Sign in" : "Back to the start"}</a>
+        <a href="/">Back to the start</a>
       </p>
     </section>
   );

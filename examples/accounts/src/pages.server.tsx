@@ -1,21 +1,23 @@
-/** The pages. They run on the server for every request. The views in them are hydrated in the browser. */
-import { page, redirect, session } from "tsweb";
-import { admin_report } from "./accounts.server.ts";
+/** The pages. They run on the server for every request, and their forms need no script. */
+import { form, page, redirect, request, session } from "tsweb";
+import { admin_report, login, logout, register } from "./accounts.server.ts";
 import { requiresCode } from "./codes/store.server.ts";
 import { listPasskeys } from "./passkeys/store.server.ts";
-import { Register } from "./register.tsx";
-import { NoScript } from "./shared/no-script.server.tsx";
-import { readTicket } from "./shared/tickets.server.ts";
-import { SignIn } from "./sign-in.tsx";
-import { SignOut } from "./sign-out.tsx";
+import { Field, FormError } from "./shared/form-parts.server.tsx";
 
+/** The sign-in page. Pages that require a signed-in user redirect here, with their path as `next`. */
 export const home = page("/", { title: "Sign in" }, () => {
-  if (session.user()) return redirect("/account");
+  if (session.user()) return redirect(request.query.next, { or: "/account" });
+  const signIn = form(login);
   return (
     <section class="card">
       <h1>Sign in</h1>
-      <SignIn />
-      <NoScript />
+      <form action={signIn}>
+        <Field handle={signIn} name="email" label="Email address" type="email" autoComplete="email" />
+        <Field handle={signIn} name="password" label="Password" type="password" autoComplete="current-password" />
+        <FormError handle={signIn} />
+        <button type="submit">Sign in</button>
+      </form>
       <ul class="ways">
         <li>
           <a href="/passkey">Use a passkey</a>
@@ -31,21 +33,35 @@ export const home = page("/", { title: "Sign in" }, () => {
   );
 });
 
-export const registration = page("/register", { title: "Create an account" }, () => (
-  <section class="card">
-    <h1>Create an account</h1>
-    <Register />
-    <NoScript />
-    <p class="aside">
-      Registered already? <a href="/">Sign in</a>
-    </p>
-  </section>
-));
+export const registration = page("/register", { title: "Create an account" }, () => {
+  const signUp = form(register);
+  return (
+    <section class="card">
+      <h1>Create an account</h1>
+      <form action={signUp}>
+        <Field handle={signUp} name="name" label="Name" autoComplete="name" maxLength={100} />
+        <Field handle={signUp} name="email" label="Email address" type="email" autoComplete="email" maxLength={254} />
+        <Field
+          handle={signUp}
+          name="password"
+          label="Password"
+          hint="At least 8 characters."
+          type="password"
+          autoComplete="new-password"
+          minLength={8}
+        />
+        <FormError handle={signUp} />
+        <button type="submit">Create account</button>
+      </form>
+      <p class="aside">
+        Registered already? <a href="/">Sign in</a>
+      </p>
+    </section>
+  );
+});
 
 export const account = page("/account", { title: "Your account" }, async () => {
-  const user = session.user();
-  // After a correct password, a user who has switched codes on must enter a code first.
-  if (!user) return redirect((await readTicket("code")) === null ? "/" : "/code");
+  const user = session.require();
   const [passkeys, hasCodes] = await Promise.all([listPasskeys(user.sub), requiresCode(user.sub)]);
   return (
     <section class="card">
@@ -66,7 +82,9 @@ export const account = page("/account", { title: "Your account" }, async () => {
           <span class="hint">{hasCodes ? "On" : "Off"}</span>
         </li>
       </ul>
-      <SignOut />
+      <form class="quiet" action={logout}>
+        <button type="submit">Sign out</button>
+      </form>
     </section>
   );
 });
@@ -74,7 +92,7 @@ export const account = page("/account", { title: "Your account" }, async () => {
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
 const time = new Intl.DateTimeFormat("en-GB", { timeStyle: "short", timeZone: "UTC" });
 
-/** The users, for admins. The page has no view, so it loads no script. */
+/** The users, for admins. */
 export const admin = page("/admin", { title: "Registered users" }, async () => {
   session.require("admin");
   const users = await admin_report();

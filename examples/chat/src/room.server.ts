@@ -61,7 +61,10 @@ export const send_message = server({ auth_required: true }, async (id: string, t
 });
 
 /** Returns the messages before a sequence number, and whether there are earlier ones. */
-export const earlier_messages = server({ auth_required: true }, (before: int) => messages.listBefore(before));
+export const earlier_messages = server(
+  { auth_required: true },
+  (before: int): Promise<{ messages: Message[]; hasEarlier: boolean }> => messages.listBefore(before),
+);
 
 /**
  * Asks the assistant. The events of the answer are published to the room and sent to the caller. The answer stops

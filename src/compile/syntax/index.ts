@@ -9,8 +9,9 @@ export {
   type SourceRange,
   sourceLocation,
 } from "./compile-error.ts";
+export { type DocComment, docCommentsOf } from "./doc-comments.ts";
 export { exportsOfLocal, type ModuleExports, readExports } from "./exports.ts";
-export { hasAssetQuery, isInNodeModules, isScript, isServerModule, stripQuery } from "./module-id.ts";
+export { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./module-id.ts";
 export { findModuleReferences, type ModuleReference, type ReferencedName } from "./module-references.ts";
 export { parse } from "./parse.ts";
 export { type Binding, type ImportedName, readScopes, type Scope, type Scopes, walkScoped } from "./scope.ts";

@@ -9,17 +9,6 @@ const LANGUAGES = {
   jsx: "jsx",
 } as const;
 
-const SERVER_MODULE = /\.server\.(?:[cm]?[jt]s|[jt]sx)$/i;
-
-/**
- * Returns whether a file is a server module, whose text must never reach a browser. Errs towards yes:
- * case is ignored, because on case-insensitive file systems `A.SERVER.TS` opens `a.server.ts`. Files under
- * `node_modules` are never compiled, so they are not server modules.
- */
-export function isServerModule(file: string): boolean {
-  return SERVER_MODULE.test(file) && !isInNodeModules(file);
-}
-
 /** Returns whether a file belongs to an installed package. */
 export function isInNodeModules(file: string): boolean {
   return /[\\/]node_modules[\\/]/.test(file);

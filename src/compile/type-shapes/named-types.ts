@@ -58,14 +58,16 @@ function declaredShape(
     case "TSTypeAliasDeclaration": {
       const target = declaredType(declaration, { type, reference, module, outer: binding.scope, context });
       return recursiveShape(declaration, type, reference, context, () =>
-        context.read({ ...target, node: declaration.typeAnnotation }, context),
+        nameObject(declaration, context.read({ ...target, node: declaration.typeAnnotation }, context), context),
       );
     }
     case "TSInterfaceDeclaration": {
       const parts = binding.declarations.filter((node) => node.type === "TSInterfaceDeclaration");
       if (parts.length < binding.declarations.length) return uncheckedShape(text); // merged with a class
       const types = parts.map((part) => declaredType(part, { type, reference, module, outer: binding.scope, context }));
-      return recursiveShape(declaration, type, reference, context, () => interfaceShape(parts, types, text, context));
+      return recursiveShape(declaration, type, reference, context, () =>
+        nameObject(declaration, interfaceShape(parts, types, text, context), context),
+      );
     }
     default:
       return uncheckedShape(text);
@@ -100,6 +102,13 @@ function interfaceShape(
   }));
   const object = joinFields([...keptFields, ...ownFields].filter(({ fields, rest }) => fields.length > 0 || rest));
   return object && object.fields.length + (object.rest ? 1 : 0) > 0 ? { object } : uncheckedShape(text);
+}
+
+/** Adds the name of its declaration to an object type of a result. A generic type has a shape for each use, and no name. */
+function nameObject({ id, typeParameters }: GenericDeclaration, shape: TypeShape, { use }: ShapeContext): TypeShape {
+  const { object, ...others } = shape;
+  if (use === "argument" || typeParameters || !object || object.name !== undefined) return shape;
+  return Object.keys(others).length === 0 ? { object: { name: id.name, ...object } } : shape;
 }
 
 type GenericDeclaration = ESTree.TSTypeAliasDeclaration | ESTree.TSInterfaceDeclaration;
@@ -155,7 +164,7 @@ function recursiveShape(
   context.open.push(open);
   const shape = read();
   context.open.pop();
-  if (open.ref !== undefined) context.shapes[open.ref] = shape;
+  if (open.ref !== undefined) context.shapes[open.ref] = { ...shape, name: declaration.id.name };
   return shape;
 }
 

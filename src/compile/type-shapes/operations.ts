@@ -1,4 +1,5 @@
 import type { Literal, ObjectFields, ObjectShape, ScalarKind, TypeShape } from "../../protocol/index.ts";
+import type { ShapeUse } from "./shape-context.ts";
 
 /** Returns the shape of an unchecked type. `text` is its source text. */
 export function uncheckedShape(text: string, optional?: true): TypeShape {
@@ -6,38 +7,56 @@ export function uncheckedShape(text: string, optional?: true): TypeShape {
 }
 
 /**
- * Returns the shape of a union. It is unchecked when the member that a value belongs to is ambiguous: with two
- * array types, or with object types that no literal property discriminates.
+ * Returns the shape of a union. An argument's is unchecked when the member that a value belongs to is ambiguous: with
+ * two array types, or with object types that no literal property discriminates. A result's has alternatives then.
  *
  * @param text the source text of the union, for an unchecked shape
  */
-export function unionShapes(parts: readonly TypeShape[], text: string): TypeShape {
+export function unionShapes(parts: readonly TypeShape[], text: string, use: ShapeUse): TypeShape {
   const optional = parts.some((part) => part.optional) || undefined;
   const lists = parts.flatMap((part) => part.list ?? []);
   const objects = parts.flatMap((part) => part.object ?? []);
   const refs = new Set(parts.flatMap((part) => part.ref ?? []));
   const object = objects.length > 1 ? discriminatedUnion(objects) : objects[0];
-  const scalars = unionScalars(parts);
   const isAmbiguous =
-    parts.some((part) => part.any !== undefined) ||
+    parts.some((part) => part.alternatives) ||
     lists.length > 1 ||
     (objects.length > 0 && object === undefined) ||
     refs.size > 1 ||
     (refs.size > 0 && lists.length + objects.length > 0);
-  if (isAmbiguous) return uncheckedShape(text, optional);
+  if (parts.some((part) => part.any !== undefined) || (isAmbiguous && use === "argument")) {
+    return uncheckedShape(text, optional);
+  }
+  const files = parts.flatMap((part) => part.file ?? []);
+  const scalars: TypeShape = {
+    ...unionScalars(parts),
+    ...(files.length > 0 ? { file: files.includes("Blob") ? "Blob" : "File" } : {}),
+    ...(parts.some((part) => part.nullable) ? { nullable: true } : {}),
+    ...(optional ? { optional } : {}),
+  };
+  if (isAmbiguous) return { ...scalars, alternatives: alternatives(parts) };
   const [list] = lists;
   const [ref] = refs;
   return {
     ...scalars,
-    ...(parts.some((part) => part.nullable) ? { nullable: true } : {}),
-    ...(optional ? { optional } : {}),
     ...(list ? { list } : {}),
     ...(object ? { object } : {}),
     ...(ref === undefined ? {} : { ref }),
   };
 }
 
-function unionScalars(parts: readonly TypeShape[]): Pick<TypeShape, "kinds" | "literals"> {
+/** Returns the array types, object types and recursive types of a union, each once. */
+function alternatives(parts: readonly TypeShape[]): TypeShape[] {
+  const all = parts.flatMap(({ list, object, ref, alternatives: inner = [] }): TypeShape[] => [
+    ...(list ? [{ list }] : []),
+    ...(object ? [{ object }] : []),
+    ...(ref === undefined ? [] : [{ ref }]),
+    ...inner,
+  ]);
+  return [...new Map(all.map((shape) => [JSON.stringify(shape), shape])).values()];
+}
+
+function unionScalars(parts: readonly TypeShape[]): Pick<TypeShape, "kinds" | "literals" | "format"> {
   const kinds = new Set(parts.flatMap((part) => part.kinds ?? []));
   // Every int is a float.
   if (kinds.has("float")) kinds.delete("int");
@@ -48,9 +67,12 @@ function unionScalars(parts: readonly TypeShape[]): Pick<TypeShape, "kinds" | "l
   if (literals.has(true) && literals.has(false) && literals.size === 2 && kinds.size === 0) {
     return { kinds: ["boolean"] };
   }
+  const formats = new Set(parts.flatMap((part) => (part.kinds?.includes("string") ? [part.format] : [])));
+  const [format] = formats;
   return {
     ...(kinds.size > 0 ? { kinds: [...kinds] } : {}),
     ...(literals.size > 0 ? { literals: [...literals] } : {}),
+    ...(format && formats.size === 1 ? { format } : {}),
   };
 }
 
@@ -83,8 +105,9 @@ function onlyLiterals(shape: TypeShape | undefined): readonly Literal[] | undefi
  * @param text the source text of the intersection, for an unchecked shape
  */
 export function intersectShapes(parts: readonly TypeShape[], text: string): TypeShape {
-  const scalar = parts.filter((part) => part.kinds || part.literals);
-  if (scalar.length > 0) return intersectScalars(scalar, text);
+  // `any & string` is `any`.
+  if (parts.some((part) => part.any === "any")) return uncheckedShape(text);
+  if (parts.some((part) => part.kinds || part.literals)) return intersectScalars(parts, text);
   const objects: ObjectFields[] = [];
   for (const { object, ...others } of parts) {
     if (!object || "cases" in object || Object.keys(others).length > 0) return uncheckedShape(text);
@@ -96,11 +119,25 @@ export function intersectShapes(parts: readonly TypeShape[], text: string): Type
 
 /** Returns the narrowest member: `int & number` is `int`, `"a" & string` is `"a"`. */
 function intersectScalars(parts: readonly TypeShape[], text: string): TypeShape {
-  const exact = parts.filter((part) => !part.list && !part.object && part.ref === undefined);
-  if (exact.length < parts.length) return uncheckedShape(text);
-  const [narrowest, ...others] = [...exact].sort((a, b) => breadth(a) - breadth(b));
-  if (!narrowest || others.some((other) => !isSubtype(narrowest, other))) return uncheckedShape(text);
-  return narrowest;
+  const scalar = parts.filter((part) => part.kinds || part.literals);
+  const isExact = scalar.every(
+    ({ list, object, ref, alternatives, file }) => !list && !object && ref === undefined && !alternatives && !file,
+  );
+  // A brand is an object type, or a type that cannot be read. Anything else has no values in common with a scalar.
+  const hasBrands = parts.every((part) => scalar.includes(part) || part.any !== undefined || isObject(part));
+  const [narrowest, ...others] = [...scalar].sort((a, b) => breadth(a) - breadth(b));
+  if (!isExact || !hasBrands || !narrowest || others.some((other) => !isSubtype(narrowest, other)))
+    return uncheckedShape(text);
+  const { nullable, optional, ...values } = narrowest;
+  return {
+    ...values,
+    ...(nullable && parts.every((part) => part.nullable || part.any !== undefined) ? { nullable } : {}),
+    ...(optional && parts.every((part) => part.optional || part.any !== undefined) ? { optional } : {}),
+  };
+}
+
+function isObject({ object, ...others }: TypeShape): boolean {
+  return object !== undefined && !others.list && !others.file && others.ref === undefined && !others.alternatives;
 }
 
 function breadth({ kinds = [], literals = [] }: TypeShape): number {
@@ -140,6 +177,9 @@ export function joinFields(objects: readonly ObjectFields[]): ObjectFields | und
 export function excludeLiterals(from: TypeShape, excluded: TypeShape, text: string): TypeShape {
   const { literals: removed = [], nullable, optional, ...others } = excluded;
   if (Object.keys(others).length > 0 || from.any !== undefined) return uncheckedShape(text);
+  // `Exclude<boolean, true>` is `false`.
+  const splitsBoolean = from.kinds?.includes("boolean") && removed.some((literal) => typeof literal === "boolean");
+  if (splitsBoolean) return uncheckedShape(text);
   const { literals = [], nullable: _null, optional: _undefined, ...kept } = from;
   const remaining = literals.filter((literal) => !removed.includes(literal));
   return {

@@ -2,8 +2,10 @@ import type { ESTree } from "vite";
 import type { Parameter, Signature, TypeShape } from "../../protocol/index.ts";
 import { CompileError, type FunctionNode, type Node, stringValue } from "../syntax/index.ts";
 import { inferredFacts } from "../types/index.ts";
+import { containsFile, fileCount } from "./file-types.ts";
 import { uncheckedShape } from "./operations.ts";
 import { readShape, shapeFromFacts } from "./read-shape.ts";
+import { withOptionalReferences } from "./references.ts";
 import {
   createShapeContext,
   MAX_TYPE_NODES,
@@ -23,7 +25,12 @@ export function addParameterShapes(
   module: TypeModule,
   lookup: TypeLookup,
 ): Signature {
-  const context = createShapeContext(lookup, readShape);
+  const context = createShapeContext("argument", lookup, readShape);
+  const add = (parameter: Parameter, shape: TypeShape | undefined, index: number) =>
+    addFiles(addShape(parameter, shape), context.shapes, (problem) => {
+      const at = fn.params[signature.keyed ? 0 : index] ?? fn;
+      throw new CompileError(`The server function "${signature.name}" ${problem}`, module.source, at);
+    });
   const position: ParameterScope = {
     module,
     scope: module.scopes.byNode.get(fn) ?? module.scopes.module,
@@ -32,8 +39,43 @@ export function addParameterShapes(
   const shapes = signature.keyed
     ? keyShapes(fn, position, context)
     : fn.params.map((param) => parameterShape(param, position, context));
-  const params = signature.params.map((parameter, index) => addShape(parameter, shapes[index]));
-  return { ...signature, params, ...(context.shapes.length > 0 ? { shapes: context.shapes } : {}) };
+  if (context.shapes.length === 0) {
+    const params = signature.params.map((parameter, index) => add(parameter, shapes[index], index));
+    return rejectFilesOfStream({ ...signature, params }, fn, module);
+  }
+  const mark = (shape: TypeShape) => withOptionalReferences(shape, context.shapes);
+  const params = signature.params.map((parameter, index) => {
+    const shape = shapes[index];
+    return add(parameter, shape && mark(shape), index);
+  });
+  return rejectFilesOfStream({ ...signature, params, shapes: context.shapes.map(mark) }, fn, module);
+}
+
+/** Adds to a parameter that it takes files, if its shape is that of a file or of a list of files. */
+function addFiles(parameter: Parameter, shapes: readonly TypeShape[], reject: (problem: string) => never): Parameter {
+  const { shape } = parameter;
+  if (!shape || !containsFile(shape, shapes)) return parameter;
+  const files = fileCount(shape);
+  if (files) {
+    const { optional, nullable } = shape; // an alias of another module may have them
+    return { ...parameter, files, ...(optional ? { optional } : {}), ...(nullable ? { nullable } : {}) };
+  }
+  return reject(
+    `has the parameter "${parameter.name}" with a file inside another type. A file must be a parameter of its own: ` +
+      "`File`, `Blob` or an array of them, with `?` or `| null` if it may be missing.",
+  );
+}
+
+/** A stream is a call that is read for minutes, and its files would be kept as long. */
+function rejectFilesOfStream(signature: Signature, fn: FunctionNode, { source }: TypeModule): Signature {
+  const parameter = signature.stream && signature.params.find(({ files }) => files);
+  if (!parameter) return signature;
+  throw new CompileError(
+    `The server function "${signature.name}" streams its result, so its parameter "${parameter.name}" cannot take ` +
+      "files. Upload them with another function.",
+    source,
+    fn,
+  );
 }
 
 /**

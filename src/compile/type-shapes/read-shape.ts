@@ -5,7 +5,14 @@ import { literalFacts, type TypeFacts, typeFacts } from "../types/index.ts";
 import { importedShape, referenceShape } from "./named-types.ts";
 import { typeLiteralShape } from "./object-types.ts";
 import { intersectShapes, uncheckedShape, unionShapes } from "./operations.ts";
-import { arrayShape, readNestedShape, type ShapeContext, sourceText, type TypeNode } from "./shape-context.ts";
+import {
+  arrayShape,
+  readNestedShape,
+  type ShapeContext,
+  sourceText,
+  type TypeNode,
+  withoutWrappers,
+} from "./shape-context.ts";
 
 /** Returns the shape of a type. A type that cannot be read is unchecked: its shape is `{ any: <source text> }`. */
 export function readShape(type: TypeNode, context: ShapeContext): TypeShape {
@@ -35,9 +42,9 @@ export function readShape(type: TypeNode, context: ShapeContext): TypeShape {
     case "TSTypeOperator":
       return node.operator === "readonly" ? read(node.typeAnnotation) : uncheckedShape(sourceText(type));
     case "TSUnionType":
-      return unionShapes(node.types.map(read), sourceText(type));
+      return unionShapes(node.types.map(read), sourceText(type), context.use);
     case "TSIntersectionType":
-      return intersectShapes(node.types.map(read), sourceText(type));
+      return withoutWrappers(context, () => intersectShapes(node.types.map(read), sourceText(type)));
     case "TSArrayType":
       return arrayShape(type, node.elementType, context);
     case "TSTupleType":
@@ -54,9 +61,19 @@ export function readShape(type: TypeNode, context: ShapeContext): TypeShape {
       return typeQueryShape(type);
     case "TSIndexedAccessType":
       return indexedAccessShape(type, node, context);
+    case "TSTypePredicate":
+      return sentAs(node.asserts ? { optional: true } : { kinds: ["boolean"] }, type, context);
+    case "TSBigIntKeyword":
+    case "TSTemplateLiteralType":
+      return sentAs({ kinds: ["string"] }, type, context);
     default:
       return uncheckedShape(sourceText(type));
   }
+}
+
+/** Returns the shape that a type has as JSON. It is unchecked as an argument, because a call has no such values. */
+function sentAs(shape: TypeShape, type: TypeNode, { use }: ShapeContext): TypeShape {
+  return use === "result" ? shape : uncheckedShape(sourceText(type));
 }
 
 /** Converts the facts of a type to its shape. */
@@ -64,7 +81,7 @@ export function shapeFromFacts(facts: TypeFacts, type: TypeNode): TypeShape {
   const { types: kinds, literals, nullable, optional, unchecked } = facts;
   if (unchecked) return uncheckedShape(sourceText(type), optional);
   const shape: TypeShape = { kinds, literals, ...(nullable ? { nullable } : {}), ...(optional ? { optional } : {}) };
-  return unionShapes([shape], sourceText(type));
+  return unionShapes([shape], sourceText(type), "argument");
 }
 
 function tupleShape(type: TypeNode, { elementTypes }: ESTree.TSTupleType, context: ShapeContext): TypeShape {
@@ -105,9 +122,12 @@ function typeQueryShape(type: TypeNode): TypeShape {
 function indexedAccessShape(type: TypeNode, node: ESTree.TSIndexedAccessType, context: ShapeContext): TypeShape {
   const target = node.objectType.type === "TSParenthesizedType" ? node.objectType.typeAnnotation : node.objectType;
   if (target.type === "TSTypeQuery") return typeQueryShape(type);
-  const { list, object } = readShape({ ...type, node: target }, context);
+  const { list, object, ...others } = readShape({ ...type, node: target }, context);
+  const unchecked = uncheckedShape(sourceText(type));
+  // The property may also be that of another member of a union, such as the length of a string.
+  if (Object.keys(others).length > 0 || (list && object)) return unchecked;
   if (node.indexType.type === "TSNumberKeyword" && list && "of" in list) return list.of;
   const key = node.indexType.type === "TSLiteralType" ? stringValue(node.indexType.literal) : undefined;
   const field = object && "fields" in object && object.fields.find(([name]) => name === key);
-  return field ? field[1] : uncheckedShape(sourceText(type));
+  return field ? field[1] : unchecked;
 }

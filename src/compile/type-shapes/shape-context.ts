@@ -37,11 +37,19 @@ interface OpenDeclaration {
   ref?: number;
 }
 
-/** The maximum number of type nodes read for one parameter. It bounds a generic type that expands forever. */
+/** The maximum number of type nodes read for one parameter or result. It bounds a generic type that expands forever. */
 export const MAX_TYPE_NODES = 500;
 
-/** The state of reading the parameter types of one function. */
+/**
+ * What a type is read for. The shape of an argument is what strict applications check: a value may belong to only one
+ * list and one object type. The shape of a result is only documented: it is the type's JSON, as `Serialized` of tsweb
+ * describes it.
+ */
+export type ShapeUse = "argument" | "result";
+
+/** The state of reading the types of one function. */
 export interface ShapeContext {
+  readonly use: ShapeUse;
   readonly lookup: TypeLookup;
   /**
    * Reads a type: `readShape`. The readers of objects, named types and utility types call it through the
@@ -54,13 +62,30 @@ export interface ShapeContext {
   readonly shapes: TypeShape[];
   /** The number of arrays and objects around the type that is being read. */
   depth: number;
-  /** The number of type nodes that may still be read for this parameter. */
+  /** The number of type nodes that may still be read for this parameter or result. */
   remainingNodes: number;
+  /** The global types around the whole result, whose type argument is what is sent: `Promise`, and for streams generators. */
+  wrappers: ReadonlySet<string>;
+  /** The number of wrappers read so far. */
+  unwrapped: number;
+  /** The fields that may be omitted because of their type, not because of a `?`, which `Required` removes. */
+  readonly undefinedFields: WeakSet<TypeShape>;
 }
 
-/** Creates the context for one function. */
-export function createShapeContext(lookup: TypeLookup, read: ShapeContext["read"]): ShapeContext {
-  return { lookup, read, open: [], shapes: [], depth: 0, remainingNodes: MAX_TYPE_NODES };
+/** Creates the context for the parameters, or the result, of one function. */
+export function createShapeContext(use: ShapeUse, lookup: TypeLookup, read: ShapeContext["read"]): ShapeContext {
+  return {
+    use,
+    lookup,
+    read,
+    open: [],
+    shapes: [],
+    depth: 0,
+    remainingNodes: MAX_TYPE_NODES,
+    wrappers: new Set(),
+    unwrapped: 0,
+    undefinedFields: new WeakSet(),
+  };
 }
 
 /** Reads a type inside an array or object, where a declaration may refer to itself. */
@@ -71,6 +96,15 @@ export function readNestedShape(type: TypeNode, context: ShapeContext): TypeShap
   } finally {
     context.depth--;
   }
+}
+
+/** Reads a type in which `Promise` and generators do not stand for what is sent. */
+export function withoutWrappers(context: ShapeContext, read: () => TypeShape): TypeShape {
+  const { wrappers } = context;
+  context.wrappers = new Set();
+  const shape = read();
+  context.wrappers = wrappers;
+  return shape;
 }
 
 /** Reads an array type from the type of its items. */

@@ -77,7 +77,8 @@ export function intersectFacts(members: readonly TypeFacts[]): TypeFacts {
  *
  * - One checked type, with or without `null`, `undefined` and literals: that type. Literals that the type
  *   does not accept pass unchanged (`int | "all"`). `int | number` is `number`.
- * - Number literals alone (`1 | 2`): `int` when all are integers, else `float`. `true` or `false`: `boolean`.
+ * - Literals alone (`1 | 2`, `true`): `any`. A coerced value might be none of them, and only a strict application checks
+ *   that. `true | false` is `boolean`.
  * - A checked type in a union with any other type (`int | string`, `int | boolean`): `any`. It is ambiguous
  *   which of the two types the text `"1"` stands for.
  *
@@ -96,12 +97,8 @@ export function parameterCoercion(facts: TypeFacts): ParameterCoercion {
 
 function soleCheckedType(facts: TypeFacts): CheckedType | undefined {
   const types = new Set<CheckedType>(facts.types);
-  if (types.size === 0) {
-    for (const literal of facts.literals) {
-      if (typeof literal === "number") types.add(Number.isInteger(literal) ? "int" : "float");
-      if (typeof literal === "boolean") types.add("boolean");
-    }
-  }
+  // `boolean` as the union of all its values. Other literals may stand beside it, as beside the keyword.
+  if (facts.literals.includes(true) && facts.literals.includes(false)) types.add("boolean");
   if (types.has("float")) types.delete("int");
   return types.size === 1 ? [...types][0] : undefined;
 }

@@ -1,6 +1,9 @@
 /** Nine base-36 digits hold numbers below 36^9 ≈ 10^14: a time in milliseconds until the year 5188. */
 const WIDTH = 9;
 
+/** The greatest number that {@link formatBase36} formats. */
+export const MAX_BASE36 = 36 ** WIDTH - 1;
+
 /**
  * Formats a whole number from 0 to 36^9 - 1 as nine base-36 digits (0–9, a–z). Because of the fixed width,
  * the texts compare like the numbers.

@@ -4,6 +4,7 @@
  *
  * @see docs/protocol.md 10.11
  */
+import type { ConfigProblem } from "../../config/index.ts";
 
 /**
  * A point in a channel's history: a string that matches {@link POSITION_PATTERN}. Of two positions
@@ -46,17 +47,28 @@ export interface ReadResult {
   readonly more: boolean;
 }
 
-/** New messages of one channel: all messages after the position `after`, oldest first, without omission. */
-export interface Notification {
-  readonly after: Position;
-  readonly messages: readonly Message[];
+/** How much one {@link Bus.read} returns at most. */
+export interface ReadLimit {
+  /** The maximum number of messages, from 1. */
+  readonly messages: number;
+  /** The maximum bytes of their texts, in UTF-8, from 1. A first message that alone exceeds it is returned. */
+  readonly bytes: number;
+}
+
+/** A message that is passed to a listener when it arrives. */
+export interface Entry extends Message {
+  /**
+   * A position after which this is the first message of the channel. A bus omits it if it passes every message in order:
+   * all that were published since `watch` has resolved, or since the listener was last called without an entry.
+   */
+  readonly after?: Position;
 }
 
 /**
- * Called when a channel has new messages. Without a notification, the listener has to read them from the
- * bus. A listener must not throw.
+ * Called with each new message of a channel. Without an entry, messages may have been missed: the listener has to read
+ * from the bus. A listener must not throw.
  */
-export type ChannelListener = (notification?: Notification) => void;
+export type EntryListener = (entry?: Entry) => void;
 
 /**
  * Stores and distributes the messages of channels.
@@ -91,21 +103,37 @@ export interface Bus {
    * Reads the messages after a position. Returns at once if there are none; it never waits for new ones.
    *
    * @param after any string in the format of a position; one that is not from this bus results in a gap
-   * @param limit the maximum number of messages, from 1. A bus may return fewer and set `more`.
+   * @param limit how much is returned at most, which bounds the memory of a read. A bus may return less and set `more`.
    * @throws Error if the bus did not respond in time
    */
-  read(channel: string, after: Position, limit: number): Promise<ReadResult>;
+  read(channel: string, after: Position, limit: ReadLimit): Promise<ReadResult>;
   /**
-   * Calls `listener` after messages were published to a channel, at least once for all messages since the
-   * last call. It is also called, without a notification, when messages may have been missed, for example
-   * after a lost connection.
+   * Calls `listener` with every message that is published to a channel, in order, or without an entry when messages may
+   * have been missed, for example after a lost connection. The bus stores no state of its listeners: a listener decides
+   * whether an entry continues at the position up to which it has read the channel, or whether it has to read. The entry
+   * does if its position is later, and if `after` is not; nor may `after` be earlier than the last message of the listener:
+   * then that message belongs to another history.
    *
    * Every message whose `publish` starts after `watch` has resolved is covered.
    *
    * @returns a function that stops the calls; calling it again has no effect
    * @throws Error if the bus did not respond in time
    */
-  watch(channel: string, listener: ChannelListener): Promise<() => void>;
+  watch(channel: string, listener: EntryListener): Promise<() => void>;
+  /**
+   * Optional, for a bus that several applications can reach. Called before the first operation with fingerprints of the
+   * application's secrets, current one first, from which a secret cannot be computed. The bus stores them in its
+   * namespace. If other fingerprints are stored there, but none of these, every operation rejects with a `ConfigError`.
+   * May be called again, by further applications of the process.
+   */
+  identify?(fingerprints: readonly string[]): void;
+  /**
+   * Optional. Returns the settings of the server that a bus in production should not have, for
+   * `tsweb check --production`.
+   *
+   * @throws Error if the server did not respond in time
+   */
+  check?(): Promise<readonly ConfigProblem[]>;
   /** Closes connections and timers. Pending operations reject. Calling it again has no effect. */
   close(): Promise<void>;
 }

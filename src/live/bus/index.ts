@@ -1,10 +1,13 @@
 export {
   type Bus,
+  type Entry,
   type Message,
-  type Notification,
   POSITION_PATTERN,
   type Position,
+  type ReadLimit,
   type ReadResult,
 } from "./bus.ts";
-export { memory } from "./memory.ts";
-export { openBus } from "./open.ts";
+export { isMemoryBus, memory } from "./memory.ts";
+export { type BusSource, openBus, redisOf } from "./open.ts";
+export { endOfRead } from "./read-limit.ts";
+export { startBus } from "./start-bus.ts";

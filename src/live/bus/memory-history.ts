@@ -1,5 +1,6 @@
-import type { Message } from "./bus.ts";
+import type { Message, ReadLimit } from "./bus.ts";
 import { LinkedList } from "./linked-list.ts";
+import { endOfRead } from "./read-limit.ts";
 
 /** How many messages a {@link MemoryHistory} stores, and for how long. */
 export interface HistoryLimits {
@@ -106,15 +107,15 @@ export class MemoryHistory {
   readAfter(
     name: string,
     seq: number,
-    limit: number,
+    limit: ReadLimit,
   ): { messages: Message[]; more: boolean; lastSeq: number } | undefined {
     const channel = this.#channels.get(name);
     const trimmedSeq = channel?.trimmedSeq ?? this.#trimmedSeqOfRemovedChannels;
     if (seq > this.#lastSeq || seq < trimmedSeq) return undefined;
     if (!channel) return { messages: [], more: false, lastSeq: this.#lastSeq };
     const start = findFirstAfter(channel.entries, seq);
-    const entries = channel.entries.slice(start, start + limit);
-    const more = start + limit < channel.entries.length;
+    const entries = channel.entries.slice(start, endOfRead(channel.entries, start, { limit, dataOf }));
+    const more = start + entries.length < channel.entries.length;
     // If the channel has no more messages, the reader can continue from the end of all channels.
     const lastSeq = more ? (entries.at(-1)?.seq ?? seq) : this.#lastSeq;
     return { messages: entries.map(({ message }) => message), more, lastSeq };
@@ -189,6 +190,8 @@ function findFirstAfter(entries: readonly StoredMessage[], seq: number): number 
   }
   return low;
 }
+
+const dataOf = ({ message }: StoredMessage) => message.data;
 
 /** Returns the memory of a text, in bytes: one byte per character if all are ASCII, otherwise two. */
 function sizeOf(text: string): number {

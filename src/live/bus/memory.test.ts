@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Bus, Position } from "./bus.ts";
+import { atMost } from "#test/read-limit";
+import type { Bus, Entry, Position } from "./bus.ts";
 import { type MemoryOptions, memory } from "./memory.ts";
 import { MemoryHistory } from "./memory-history.ts";
 
@@ -19,7 +20,7 @@ async function endOf(bus: Bus, name = channel): Promise<Position> {
 
 /** Reads all messages after a position; returns their texts, or "gap". */
 async function readRest(bus: Bus, after: Position, name = channel) {
-  const { gap, messages } = await bus.read(name, after, 10_000);
+  const { gap, messages } = await bus.read(name, after, atMost(10_000));
   return gap ? "gap" : messages.map(({ data }) => data);
 }
 
@@ -129,14 +130,15 @@ describe("the bus in memory", () => {
     expect(await readRest(two, (await endOf(two)).toUpperCase())).toBe("gap");
   });
 
-  it("passes on the messages of one turn in one notification", async () => {
+  it("passes on each message with the position of the one before it", async () => {
     const { bus } = openMemoryBus();
-    const notifications: (readonly string[])[] = [];
-    await bus.watch(channel, (notification) => {
-      notifications.push(notification?.messages.map(({ data }) => data) ?? []);
-    });
-    await Promise.all(["1", "2", "3"].map((text) => bus.publish(channel, text)));
-    expect(notifications).toEqual([["1", "2", "3"]]);
+    const entries: (Entry | undefined)[] = [];
+    await bus.watch(channel, (entry) => void entries.push(entry));
+    const [first, second] = await Promise.all(["1", "2"].map((text) => bus.publish(channel, text)));
+    expect(entries).toMatchObject([
+      { position: first, data: "1" },
+      { position: second, data: "2", after: first },
+    ]);
   });
 });
 
@@ -165,8 +167,8 @@ describe("MemoryHistory", () => {
     const before = history.lastSeq;
     append(history, "a", "x".repeat(30_000));
     expect(history.bytes).toBe(0);
-    expect(history.readAfter("a", before, 10)).toBeUndefined();
-    expect(history.readAfter("a", history.lastSeq, 10)).toEqual({
+    expect(history.readAfter("a", before, atMost(10))).toBeUndefined();
+    expect(history.readAfter("a", history.lastSeq, atMost(10))).toEqual({
       messages: [],
       more: false,
       lastSeq: history.lastSeq,
@@ -194,7 +196,7 @@ describe("MemoryHistory", () => {
           for (const channelName of ["a", "b", "c", "d"]) {
             let wasComplete = false;
             for (let seq = 0; seq <= history.lastSeq; seq++) {
-              const result = history.readAfter(channelName, seq, 1000);
+              const result = history.readAfter(channelName, seq, atMost(1000));
               if (result) {
                 const expected = all.filter((message) => message.name === channelName && message.seq > seq);
                 expect(result.messages.map((message) => message.data)).toEqual(expected.map((message) => message.data));

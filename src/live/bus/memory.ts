@@ -1,6 +1,7 @@
 import { formatBase36, parseBase36 } from "./base36.ts";
-import type { Bus, ChannelListener, Position, ReadResult } from "./bus.ts";
-import { ChannelNotifier } from "./channel-notifier.ts";
+import type { Bus, EntryListener, Position, ReadLimit, ReadResult } from "./bus.ts";
+import { DEFAULT_HOURS } from "./default-hours.ts";
+import { EntryListeners } from "./entry-listeners.ts";
 import { createEpoch } from "./epoch.ts";
 import { MemoryHistory } from "./memory-history.ts";
 
@@ -36,11 +37,11 @@ export function memory(options: MemoryOptions = {}): Bus {
 class MemoryBus implements Bus {
   readonly #epoch = createEpoch();
   readonly #history: MemoryHistory;
-  readonly #notifier = new ChannelNotifier();
+  readonly #listeners = new EntryListeners();
   readonly #now: () => number;
   #isClosed = false;
 
-  constructor({ hours = 24.5, messages = 1_000, bytes = 4 * MIB, total = 64 * MIB, now }: MemoryOptions) {
+  constructor({ hours = DEFAULT_HOURS, messages = 1_000, bytes = 4 * MIB, total = 64 * MIB, now }: MemoryOptions) {
     this.#now = now ?? (() => performance.now());
     this.#history = new MemoryHistory({
       maxAgeMs: hours * 3_600_000,
@@ -56,7 +57,7 @@ class MemoryBus implements Bus {
       position: this.#formatPosition(seq),
       data,
     }));
-    this.#notifier.notify(channel, { after: this.#formatPosition(after), message });
+    this.#listeners.deliver(channel, { ...message, after: this.#formatPosition(after) });
     return message.position;
   }
 
@@ -66,7 +67,7 @@ class MemoryBus implements Bus {
     return channels.map(() => end);
   }
 
-  async read(channel: string, after: Position, limit: number): Promise<ReadResult> {
+  async read(channel: string, after: Position, limit: ReadLimit): Promise<ReadResult> {
     this.#prepare();
     const seq = this.#parsePosition(after);
     const end = this.#formatPosition(this.#history.lastSeq);
@@ -77,9 +78,9 @@ class MemoryBus implements Bus {
     return { messages, gap: false, end: this.#formatPosition(lastSeq), more };
   }
 
-  async watch(channel: string, listener: ChannelListener): Promise<() => void> {
+  async watch(channel: string, listener: EntryListener): Promise<() => void> {
     this.#prepare();
-    const remove = this.#notifier.add(channel, listener);
+    const remove = this.#listeners.add(channel, listener);
     this.#history.pin(channel);
     return () => {
       if (remove()) this.#history.unpin(channel);
@@ -88,7 +89,7 @@ class MemoryBus implements Bus {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#notifier.clear();
+    this.#listeners.clear();
   }
 
   #prepare(): void {
@@ -105,4 +106,9 @@ class MemoryBus implements Bus {
     const [epoch, seq, ...rest] = position.split(".");
     return epoch === this.#epoch && rest.length === 0 ? parseBase36(seq) : undefined;
   }
+}
+
+/** Returns whether a bus is one in memory, which only its process can use. */
+export function isMemoryBus(bus: Bus): boolean {
+  return bus instanceof MemoryBus;
 }

@@ -23,7 +23,8 @@ function mockClient() {
     },
     createInbox: () => "inbox",
   }));
-  const streams = { info: async () => ({ created: "2026-11-21T11:43:55Z" }) };
+  const config = { ...STREAM, retention: "limits", discard: "old", deny_delete: true, deny_purge: true };
+  const streams = { info: async () => ({ created: "2026-11-21T11:43:55Z", config }) };
   vi.doMock("@nats-io/jetstream", () => ({ jetstream: () => ({}), jetstreamManager: async () => ({ streams }) }));
   return {
     reconnectDelayMs: () => options.reconnectDelayHandler?.() ?? Number.NaN,
@@ -37,10 +38,13 @@ function mockClient() {
   };
 }
 
+const STREAM = { name: "s", subjects: ["s.*"], max_msgs_per_subject: -1 };
+
 function openConnector() {
   const { log, lines } = recordedLog();
   const onReconnect = vi.fn();
-  const connector = new NatsConnector("nats://127.0.0.1:1", { stream: { name: "s" }, log, onReconnect });
+  const beforeUse = async () => undefined;
+  const connector = new NatsConnector("nats://127.0.0.1:1", { stream: STREAM, log, beforeUse, onReconnect });
   return { connector, onReconnect, logged: () => lines.map(({ message }) => message) };
 }
 

@@ -1,11 +1,12 @@
-import type { JetStreamClient, JetStreamManager, StreamConfig } from "@nats-io/jetstream";
+import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
 import { ConfigError } from "../../config/index.ts";
 import type { Logger } from "../../logging/index.ts";
 import { backoffMs, ReachabilityLog } from "../../reconnect/index.ts";
 import { errorMessage } from "./error-message.ts";
 import { loadNatsPackages } from "./load-nats.ts";
-import { epochFromCreated } from "./nats-position.ts";
+import type { StreamOffset } from "./nats-position.ts";
+import { NatsStream, type NewStreamConfig } from "./nats-stream.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 5_000;
@@ -14,13 +15,11 @@ const REQUEST_TIMEOUT_MS = 5_000;
 const PING_INTERVAL_MS = 3_000;
 const MAX_UNANSWERED_PINGS = 2;
 
-/** The objects and functions with which the stream is used. They are valid until the connection is lost. */
-export interface JetStreamContext {
+/** The objects and functions of a connection. They are valid until it is lost. */
+export interface ConnectionContext {
   readonly connection: NatsConnection;
   readonly jetStream: JetStreamClient;
   readonly manager: JetStreamManager;
-  /** The epoch of the stream, for positions. */
-  readonly epoch: string;
   /** Returns a subject that only this process uses. */
   createInbox(): string;
   /**
@@ -30,16 +29,19 @@ export interface JetStreamContext {
   untilDisconnect<T>(response: Promise<T>): Promise<T>;
 }
 
-/** The parts of a {@link JetStreamContext} that do not depend on the stream. */
-type ConnectionContext = Omit<JetStreamContext, "epoch" | "untilDisconnect">;
-
-type NamedStreamConfig = Pick<StreamConfig, "name"> & Partial<StreamConfig>;
+/** The objects and functions with which the stream is used. */
+export interface JetStreamContext extends ConnectionContext {
+  /** The epoch of the stream, for positions. */
+  readonly epoch: string;
+}
 
 /** The options of a {@link NatsConnector}. */
 export interface NatsConnectorOptions {
   /** The configuration with which the stream is created if it does not exist. */
-  readonly stream: NamedStreamConfig;
+  readonly stream: NewStreamConfig;
   readonly log: Logger;
+  /** Called before the stream is used, also after each reconnection. If it rejects, the stream is not used. */
+  readonly beforeUse: () => Promise<void>;
   /** Called when a lost connection has been established again. */
   readonly onReconnect: () => void;
 }
@@ -49,7 +51,8 @@ export class NatsConnector {
   /** The host and port, without user name and password: safe to log. */
   readonly address: string;
   readonly #connectionOptions: ConnectionOptions;
-  readonly #stream: NamedStreamConfig;
+  readonly #stream: NatsStream;
+  readonly #beforeUse: () => Promise<void>;
   readonly #reachability: ReachabilityLog;
   readonly #onReconnect: () => void;
   #connecting: Promise<ConnectionContext> | undefined;
@@ -62,7 +65,7 @@ export class NatsConnector {
   #isClosed = false;
 
   /** @param url `nats://…` or `tls://…` */
-  constructor(url: string, { stream, log, onReconnect }: NatsConnectorOptions) {
+  constructor(url: string, { stream, log, beforeUse, onReconnect }: NatsConnectorOptions) {
     const { host, hostname, port, protocol, username, password } = new URL(url);
     this.address = host;
     this.#connectionOptions = {
@@ -73,7 +76,8 @@ export class NatsConnector {
       ...(protocol === "tls:" ? { tls: {} } : {}),
       ...credentials(decodeURIComponent(username), decodeURIComponent(password)),
     };
-    this.#stream = stream;
+    this.#beforeUse = beforeUse;
+    this.#stream = new NatsStream(stream, { nats: this.address, log });
     this.#reachability = new ReachabilityLog({ service: "NATS", fields: { nats: this.address }, log });
     this.#onReconnect = onReconnect;
   }
@@ -81,17 +85,42 @@ export class NatsConnector {
   /**
    * Resolves with a context for using the stream. Connects, and creates the stream, if necessary.
    *
-   * @throws Error if the server is unreachable; ConfigError if the client packages are not installed
+   * @throws Error if the server is unreachable; ConfigError if the client packages are not installed, or if the stream
+   *   cannot be used
    */
   async context(): Promise<JetStreamContext> {
+    const connected = await this.connect();
+    this.#epoch ??= this.#findEpoch(connected.manager);
+    return { ...connected, epoch: await this.#epoch };
+  }
+
+  /**
+   * Resolves with the connection, without using the stream. Connects if necessary.
+   *
+   * @throws Error if the server is unreachable; ConfigError if the client packages are not installed
+   */
+  async connect(): Promise<ConnectionContext> {
     if (this.#isClosed) throw new Error("The bus is closed.");
     this.#connecting ??= this.#connect();
     const connected = await this.#connecting;
     // While it is disconnected, the client would queue requests without a bound.
     if (this.#isDisconnected) throw this.#unreachableError();
-    this.#epoch ??= this.#findEpoch(connected.manager);
-    const epoch = await this.#epoch;
-    return { ...connected, epoch, untilDisconnect: (response) => this.#untilDisconnect(response) };
+    return connected;
+  }
+
+  /**
+   * Checks an existing stream, without creating it.
+   *
+   * @throws Error if the server is unreachable; ConfigError if the stream cannot be used
+   */
+  async checkStream(): Promise<void> {
+    const { manager } = await this.connect();
+    await this.#untilDisconnect(this.#stream.check(manager));
+  }
+
+  /** Records a message that the server has stored, so that a stream that was set back is noticed. */
+  recordStored(epoch: string, offset: StreamOffset): void {
+    this.#stream.recordStored(epoch, offset);
   }
 
   /** Makes the next {@link context} request the stream again: it may have been deleted. */
@@ -130,7 +159,10 @@ export class NatsConnector {
       this.#reachability.reachable();
       const options = { checkAPI: false, timeout: REQUEST_TIMEOUT_MS };
       const manager = await jetstreamManager(connection, options);
-      return { connection, manager, jetStream: jetstream(connection, options), createInbox: () => createInbox() };
+      return {
+        ...{ connection, manager, jetStream: jetstream(connection, options), createInbox: () => createInbox() },
+        untilDisconnect: (response) => this.#untilDisconnect(response),
+      };
     } catch (error) {
       this.#connecting = undefined;
       if (!(error instanceof ConfigError)) this.#reachability.unreachable(errorMessage(error));
@@ -163,33 +195,13 @@ export class NatsConnector {
 
   async #findEpoch(manager: JetStreamManager): Promise<string> {
     try {
-      return epochFromCreated((await this.#untilDisconnect(this.#findOrCreateStream(manager))).created);
+      await this.#beforeUse();
+      return await this.#untilDisconnect(this.#stream.open(manager));
     } catch (error) {
       this.#epoch = undefined;
       throw error;
     }
   }
-
-  async #findOrCreateStream({ streams }: JetStreamManager): Promise<{ readonly created: string }> {
-    try {
-      return await streams.info(this.#stream.name);
-    } catch (error) {
-      if (!isStreamNotFound(error)) throw error;
-    }
-    try {
-      return await streams.add(this.#stream);
-    } catch (error) {
-      // Another process may have created it in the meantime, with another configuration, which then counts.
-      return streams.info(this.#stream.name).catch(() => {
-        throw error;
-      });
-    }
-  }
-}
-
-/** Returns whether an error is the server's response that the stream does not exist. */
-export function isStreamNotFound(error: unknown): boolean {
-  return error instanceof Error && error.name === "StreamNotFoundError";
 }
 
 /** Returns the credentials of a URL. A user name without a password is a token. */

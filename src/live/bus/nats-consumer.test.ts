@@ -53,9 +53,9 @@ function openConsumer() {
   };
   const consumer = new NatsConsumer("s", {
     context: async () => context as unknown as JetStreamContext, // the parts that the consumer uses
-    onInterrupted: () => events.push("interrupted"),
     onResumed: () => events.push("resumed"),
     onMessage: ({ seq }) => events.push(String(seq)),
+    onUnexpected: () => events.push("unexpected"),
   });
   const deliver = (seq: number, count: number, index = subscriptions.length - 1) =>
     subscriptions[index]?.deliver({ reply: `$JS.ACK.s.c.1.${seq}.${count}.1.0` });
@@ -75,14 +75,14 @@ it("passes on deliveries in order, after it was started once, and none after it 
   await consumer.start();
   deliver(7, 1);
   deliver(8, 2);
-  expect(events).toEqual(["interrupted", "resumed", "7", "8"]);
+  expect(events).toEqual(["resumed", "7", "8"]);
   expect(subscriptions).toHaveLength(1);
   consumer.close();
   deliver(9, 3);
-  expect(events).toHaveLength(4);
+  expect(events).toHaveLength(3);
 });
 
-it("reports an interruption before it passes on the first message of a new consumer", async () => {
+it("does not pass on the messages of a new consumer before it reports that it has resumed", async () => {
   const { consumer, events, deliver, onConsumerAdd } = openConsumer();
   await consumer.start();
   deliver(7, 1);
@@ -90,7 +90,8 @@ it("reports an interruption before it passes on the first message of a new consu
   onConsumerAdd(async () => deliver(12, 1));
   consumer.restart();
   await vi.advanceTimersByTimeAsync(0);
-  expect(events).toEqual(["interrupted", "resumed", "7", "interrupted", "12", "resumed"]);
+  deliver(13, 2);
+  expect(events).toEqual(["resumed", "7", "resumed", "13"]);
   consumer.close();
 });
 
@@ -118,7 +119,7 @@ it.each([
   expect(fixture.subscriptions.map(({ isEnded }) => isEnded)).toEqual([true, false]);
   fixture.deliver(8, 2, 0);
   fixture.deliver(8, 1, 1);
-  expect(fixture.events).toEqual(["interrupted", "resumed", "7", "interrupted", "resumed", "8"]);
+  expect(fixture.events).toEqual(["resumed", "7", "resumed", "8"]);
   fixture.consumer.close();
 });
 
@@ -134,7 +135,7 @@ it("keeps a consumer that sends heartbeats, and responds to flow control request
   control({ "Nats-Last-Consumer": "1", "Nats-Consumer-Stalled": "$JS.FC.s.c.2" });
   expect(responses).toEqual(["$JS.FC.s.c.1", "$JS.FC.s.c.2"]);
   expect(subscriptions).toHaveLength(1);
-  expect(events).toEqual(["interrupted", "resumed", "7"]);
+  expect(events).toEqual(["resumed", "7"]);
   consumer.close();
 });
 
@@ -161,4 +162,18 @@ it("retries until the server accepts a new consumer, and stops retrying when it 
   await vi.advanceTimersByTimeAsync(2_000);
   expect(subscriptions.length).toBeLessThanOrEqual(count + 1);
   expect(subscriptions.every(({ isEnded }) => isEnded)).toBe(true);
+});
+
+it("starts again, and does not throw, when the subscription receives something that it cannot process", async () => {
+  const { consumer, events, control, subscriptions } = openConsumer();
+  await consumer.start();
+  const headers = {
+    get "Nats-Consumer-Stalled"(): string {
+      throw new Error("malformed");
+    },
+  };
+  expect(() => control(headers)).not.toThrow();
+  await vi.waitFor(() => expect(subscriptions).toHaveLength(2));
+  expect(events).toEqual(["resumed", "unexpected", "resumed"]);
+  consumer.close();
 });

@@ -1,7 +1,7 @@
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { Msg, NatsConnection, Subscription } from "@nats-io/transport-node";
 import type { JetStreamContext } from "./nats-connector.ts";
-import { type DeliveryInfo, parseDelivery } from "./nats-position.ts";
+import { type DeliveryInfo, parseDelivery, readMessageId } from "./nats-position.ts";
 
 /** How often an idle server sends a heartbeat, and how long without one until the consumer is replaced. */
 const HEARTBEAT_MS = 1_000;
@@ -22,7 +22,7 @@ const CONTROL_MESSAGE = 100;
 export interface DeliveredMessage {
   readonly subject: string;
   readonly seq: number;
-  /** The `Nats-Msg-Id`, empty if there is none. */
+  /** The `Nats-Msg-Id`, empty if there is none or if the headers are malformed. */
   readonly id: string;
   readonly data: string;
   readonly epoch: string;
@@ -31,12 +31,12 @@ export interface DeliveredMessage {
 /** The callbacks of a {@link NatsConsumer}. None may throw, except `context`, which may reject. */
 export interface ConsumerHandlers {
   context(): Promise<JetStreamContext>;
-  /** Called with each message of the stream, in order. */
+  /** Called with each message of the stream, in order: with all that were published since the last `onResumed`. */
   onMessage(message: DeliveredMessage): void;
-  /** Called before a new consumer starts: messages before its first one may be missing. */
-  onInterrupted(): void;
   /** Called when all messages published from now on are delivered. Earlier ones may have been missed. */
   onResumed(): void;
+  /** Called when the subscription has received something that cannot be processed. */
+  onUnexpected(): void;
 }
 
 /** A consumer on the server, and the subscription to its deliveries. */
@@ -116,11 +116,17 @@ export class NatsConsumer {
     const context = await this.#handlers.context();
     const { connection, epoch, manager } = context;
     const inbox = context.createInbox();
-    this.#handlers.onInterrupted();
     const callback = (error: Error | null, message: Msg) => {
       // If the server refuses the subscription, the callback gets an error.
-      if (error) this.#discard(consumer);
-      else this.#receive(consumer, message);
+      if (error) return this.#discard(consumer);
+      try {
+        this.#receive(consumer, message);
+      } catch {
+        // An error that is thrown here would end the reading of the connection. Any client of the server can
+        // publish to the subject of the subscription.
+        this.#handlers.onUnexpected();
+        this.#discard(consumer);
+      }
     };
     const subscription = connection.subscribe(inbox, { callback });
     const consumer: ActiveConsumer = {
@@ -142,11 +148,12 @@ export class NatsConsumer {
 
   #receive(consumer: ActiveConsumer, message: Msg): void {
     consumer.lastActivityMs = performance.now();
-    if (message.headers?.code === CONTROL_MESSAGE) {
+    const delivery = parseDelivery(message.reply);
+    // The headers of a stored message are its publisher's, also if they look like those of a control message.
+    if (!delivery && message.headers?.code === CONTROL_MESSAGE) {
       this.#receiveControlMessage(consumer, message);
       return;
     }
-    const delivery = parseDelivery(message.reply);
     if (!delivery || !isNextDelivery(delivery, consumer)) {
       this.#discard(consumer);
       return;
@@ -154,7 +161,9 @@ export class NatsConsumer {
     const { consumerSequence, streamSequence: seq } = delivery;
     consumer.consumerSequence = consumerSequence;
     consumer.streamSequence = seq;
-    const id = message.headers?.get("Nats-Msg-Id") ?? "";
+    // Messages before those of a new consumer may be missing. Its first ones are read with them, after onResumed.
+    if (this.#active !== consumer) return;
+    const id = readMessageId(() => message.headers);
     this.#handlers.onMessage({ subject: message.subject, seq, id, data: message.string(), epoch: consumer.epoch });
   }
 

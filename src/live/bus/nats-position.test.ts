@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { POSITION_PATTERN } from "./bus.ts";
 import {
-  decodeSubjectToken,
   encodeSubjectToken,
   epochFromCreated,
   formatPosition,
@@ -45,11 +44,11 @@ describe("a position in NATS", () => {
   });
 });
 
-it("encodes every channel name as one subject token without special characters, and decodes it again", () => {
+it("encodes every channel name as one subject token without special characters, from which it can be decoded", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(..."aA-_.*> /+é房🚪"), minLength: 1 }), (name) => {
       expect(encodeSubjectToken(name)).toMatch(/^[\w-]+$/);
-      expect(decodeSubjectToken(encodeSubjectToken(name))).toBe(name);
+      expect(Buffer.from(encodeSubjectToken(name), "base64url").toString()).toBe(name);
     }),
   );
 });

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import type { MsgHdrs } from "@nats-io/transport-node";
 import { formatBase36, parseBase36 } from "./base36.ts";
 import type { Position } from "./bus.ts";
+import { isProducerId } from "./producer-id.ts";
 
 /** A point in the stream, which all channels share. */
 export interface StreamOffset {
@@ -20,6 +22,29 @@ export const NO_MESSAGE_HASH = "0000000";
 export function hashMessageId(id: string | undefined): string {
   if (!id) return NO_MESSAGE_HASH;
   return createHash("sha1").update(id).digest().readUInt32BE().toString(36).padStart(NO_MESSAGE_HASH.length, "0");
+}
+
+/**
+ * Returns the id of a message, `Nats-Msg-Id`, empty if there is none. A header that another program has written can be
+ * malformed: the client then throws when it is read, which would end the reading of the connection.
+ */
+export function readMessageId(readHeaders: () => MsgHdrs | undefined): string {
+  try {
+    return readHeaders()?.get("Nats-Msg-Id") ?? "";
+  } catch {
+    return ""; // no bus has written them, so the message is ignored
+  }
+}
+
+/** Returns the id of a message: the producer and the number of its batch. */
+export function formatMessageId(producerId: string, number: number): string {
+  return `${producerId}.${number}`;
+}
+
+/** Returns whether a bus has written the message with an id. Other programs can publish to the subjects too. */
+export function isBusMessageId(id: string): boolean {
+  const [producerId = "", number = "", ...rest] = id.split(".");
+  return isProducerId(producerId) && /^\d+$/.test(number) && rest.length === 0;
 }
 
 /** Returns the position of an offset: 31 characters, `<epoch>.<sequence>-<hash>`. */
@@ -50,14 +75,14 @@ export function epochFromCreated(created: string): string {
   return formatBase36(Date.parse(created)) + belowMillisecond.toString(36).padStart(4, "0");
 }
 
+/** Returns the time at which an epoch started, in milliseconds since the Unix epoch. */
+export function timeOfEpoch(epoch: string): number {
+  return parseBase36(epoch.slice(0, 9)) ?? 0;
+}
+
 /** Encodes a channel name as one token of a subject, without the special characters `.`, `*` and `>`. */
 export function encodeSubjectToken(channel: string): string {
   return Buffer.from(channel).toString("base64url");
-}
-
-/** Decodes a token written by {@link encodeSubjectToken}. */
-export function decodeSubjectToken(token: string): string {
-  return Buffer.from(token, "base64url").toString();
 }
 
 /** The metadata of a delivery, which the server puts into the reply subject of the message. */

@@ -1,26 +1,41 @@
 import type { StoredMsg } from "@nats-io/jetstream";
-import type { Message, Position, ReadResult } from "./bus.ts";
+import type { Message, Position, ReadLimit, ReadResult } from "./bus.ts";
+import type { ForeignDataLog } from "./foreign-data.ts";
 import type { JetStreamContext, NatsConnector } from "./nats-connector.ts";
-import { formatPosition, hashMessageId, NO_MESSAGE_HASH, parsePosition, type StreamOffset } from "./nats-position.ts";
-
-/** The maximum bytes of messages in one read, unless one message alone exceeds it. */
-const MAX_READ_BYTES = 1024 * 1024;
+import {
+  formatPosition,
+  hashMessageId,
+  isBusMessageId,
+  NO_MESSAGE_HASH,
+  parsePosition,
+  readMessageId,
+  type StreamOffset,
+} from "./nats-position.ts";
 
 /** The parameters of {@link NatsReader.read}. */
 export interface ReadRequest {
   readonly subject: string;
   readonly after: Position;
-  readonly limit: number;
+  readonly limit: ReadLimit;
+}
+
+/** The options of a {@link NatsReader}. */
+export interface NatsReaderOptions {
+  readonly connector: NatsConnector;
+  /** Receives a report of messages that no bus wrote. They are not returned. */
+  readonly foreignData: ForeignDataLog;
 }
 
 /** Reads the history of channels from the stream, and decides whether there is a gap. */
 export class NatsReader {
   readonly #stream: string;
   readonly #connector: NatsConnector;
+  readonly #foreignData: ForeignDataLog;
 
-  constructor(stream: string, connector: NatsConnector) {
+  constructor(stream: string, { connector, foreignData }: NatsReaderOptions) {
     this.#stream = stream;
     this.#connector = connector;
+    this.#foreignData = foreignData;
   }
 
   /** Returns the position of the last message in the stream. */
@@ -57,18 +72,21 @@ export class NatsReader {
   /** Returns the messages of a subject after a stream sequence, and the offset of the last if there are more. */
   async #readAfter(
     { manager, epoch }: JetStreamContext,
-    { subject, seq, limit }: { subject: string; seq: number; limit: number },
+    { subject, seq, limit }: { subject: string; seq: number; limit: ReadLimit },
   ): Promise<{ messages: Message[]; last?: StreamOffset }> {
     const messages: Message[] = [];
     let last: StreamOffset = { seq, messageHash: NO_MESSAGE_HASH };
-    for (let bytes = 0; ; ) {
+    // Messages of other programs count too, so that a read is bounded.
+    for (let bytes = 0, count = 0; ; count++) {
       const query = { seq: last.seq + 1, next_by_subj: subject };
       const next = await manager.streams.getMessage(this.#stream, query);
       if (!next) return { messages };
       bytes += next.data.length;
-      if (messages.length === limit || (messages.length > 0 && bytes > MAX_READ_BYTES)) return { messages, last };
+      if (count === limit.messages || (count > 0 && bytes > limit.bytes)) return { messages, last };
       last = offsetOf(next);
-      messages.push({ position: formatPosition(epoch, last), data: next.string() });
+      if (isBusMessageId(readMessageId(() => next.header))) {
+        messages.push({ position: formatPosition(epoch, last), data: next.string() });
+      } else this.#foreignData.report(`subject ${subject}`);
     }
   }
 
@@ -99,5 +117,5 @@ export class NatsReader {
 }
 
 function offsetOf(message: StoredMsg): StreamOffset {
-  return { seq: message.seq, messageHash: hashMessageId(message.header.get("Nats-Msg-Id")) };
+  return { seq: message.seq, messageHash: hashMessageId(readMessageId(() => message.header)) };
 }

@@ -1,24 +1,29 @@
-import { ConfigError } from "../../config/index.ts";
+import { ConfigError, type ConfigProblem, resolveBusOptions } from "../../config/index.ts";
 import { createConsoleLogger, type Logger } from "../../logging/index.ts";
-import type { Bus, ChannelListener, Position, ReadResult } from "./bus.ts";
-import { ChannelNotifier } from "./channel-notifier.ts";
-import { createEpoch } from "./epoch.ts";
-import { isStreamNotFound, type JetStreamContext, NatsConnector } from "./nats-connector.ts";
+import type { Bus, EntryListener, Position, ReadLimit, ReadResult } from "./bus.ts";
+import { DEFAULT_HOURS } from "./default-hours.ts";
+import { EntryListeners } from "./entry-listeners.ts";
+import { ForeignDataLog } from "./foreign-data.ts";
+import { type JetStreamContext, NatsConnector } from "./nats-connector.ts";
 import { NatsConsumer } from "./nats-consumer.ts";
-import { decodeSubjectToken, encodeSubjectToken, formatPosition, hashMessageId } from "./nats-position.ts";
+import { encodeSubjectToken, formatMessageId, formatPosition, hashMessageId, isBusMessageId } from "./nats-position.ts";
 import { NatsReader } from "./nats-reader.ts";
+import { secretsStreamName, storeFingerprints } from "./nats-secrets.ts";
+import { isStreamNotFound } from "./nats-stream.ts";
+import { createProducerId } from "./producer-id.ts";
 import { type PublishBatch, PublishQueue } from "./publish-queue.ts";
 import { RetryPolicy } from "./retry-policy.ts";
+import { SecretsCheck } from "./secrets-check.ts";
 
-/** The options of {@link nats}. All except `url` and `log` configure the stream if it does not exist yet. */
+/** The options of {@link nats}. `hours`, `bytes` and `replicas` configure the stream if it does not exist yet. */
 export interface NatsOptions {
-  /** `nats://…` or `tls://…`, with `user:password@` or `token@` before the host. */
+  /** `nats://…` or `tls://…`, with `user:password@` or `token@` before the host and `?namespace=shop` after it. */
   readonly url: string;
   /**
-   * The name of the stream: 1 to 100 letters, digits, `-` and `_`. Each application on a server needs its
-   * own. Default: `tsweb`.
+   * A part of the name of the stream and of every subject, which separates applications on one server: 1 to 64 letters,
+   * digits, `-` and `_`. Default: the namespace in the URL, or the `name` in package.json.
    */
-  readonly stream?: string;
+  readonly namespace?: string;
   /** How long messages are stored, in hours. Default: 24.5, half an hour longer than a feed is valid. */
   readonly hours?: number;
   /** The maximum bytes of all channels together. Default: 512 MiB. */
@@ -49,7 +54,7 @@ const NANOSECONDS = 1_000_000; // per millisecond
  * Without them, every operation rejects with a `ConfigError`.
  *
  * @param options the URL, or the URL and further options
- * @throws TypeError if the URL or the name of the stream is not valid
+ * @throws TypeError if the URL or the namespace is not valid
  * @example realtime.use_bus(nats("nats://localhost:4222"));
  */
 export function nats(options: string | NatsOptions): Bus {
@@ -62,17 +67,18 @@ class NatsBus implements Bus {
   readonly #reader: NatsReader;
   readonly #publishQueue: PublishQueue;
   readonly #retryPolicy = new RetryPolicy(isTransientError);
-  readonly #notifier = new ChannelNotifier();
+  readonly #listeners = new EntryListeners();
+  readonly #secretsCheck: SecretsCheck;
   readonly #subjectPrefix: string;
   /** Distinguishes the message ids of this bus from those of all others. */
-  readonly #producerId = createEpoch();
+  readonly #producerId = createProducerId();
   #closing: Promise<void> | undefined;
 
-  constructor({ url, stream = "tsweb", hours = 24.5, bytes = 512 * 1024 ** 2, replicas = 1, log }: NatsOptions) {
-    if (!/^[\w-]{1,100}$/.test(stream)) {
-      throw new TypeError(`Invalid stream name "${stream}" in nats(…). Use 1 to 100 letters, digits, - and _.`);
-    }
-    this.#subjectPrefix = `${stream}.live.`;
+  constructor({ hours = DEFAULT_HOURS, bytes = 512 * 1024 ** 2, replicas = 1, log, ...options }: NatsOptions) {
+    const { url, namespace } = resolveBusOptions(options, "nats");
+    const stream = `tsweb-live-${namespace}`;
+    this.#subjectPrefix = `tsweb.live.${namespace}.`;
+    const logger = log ?? createConsoleLogger();
     const maxAgeMs = hours * 3_600_000;
     this.#connector = new NatsConnector(url, {
       stream: {
@@ -83,32 +89,50 @@ class NatsBus implements Bus {
         // all messages after it are stored too.
         ...{ deny_delete: true, deny_purge: true },
       },
-      log: log ?? createConsoleLogger(),
+      log: logger,
+      beforeUse: () => this.#secretsCheck.run(),
       onReconnect: () => this.#consumer.restart(),
     });
-    this.#reader = new NatsReader(stream, this.#connector);
+    this.#secretsCheck = new SecretsCheck({
+      ...{ namespace, log: logger, deleteCommand: `nats stream rm ${secretsStreamName(namespace)}` },
+      store: async (fingerprints) =>
+        storeFingerprints(await this.#connector.connect(), fingerprints, { namespace, replicas }),
+    });
+    const foreignData = new ForeignDataLog(logger, { nats: this.#connector.address });
+    this.#reader = new NatsReader(stream, { connector: this.#connector, foreignData });
     this.#consumer = new NatsConsumer(stream, {
       context: () => this.#connector.context(),
-      onInterrupted: () => this.#notifier.invalidate(),
-      onResumed: () => this.#notifier.notifyAll(),
+      onResumed: () => this.#listeners.deliverMissed(),
       onMessage: ({ subject, seq, id, data, epoch }) => {
-        const channel = decodeSubjectToken(subject.slice(this.#subjectPrefix.length));
-        const position = formatPosition(epoch, { seq, messageHash: hashMessageId(id) });
-        this.#notifier.notify(channel, { message: { position, data } });
+        if (!isBusMessageId(id)) return foreignData.report(`subject ${subject}`);
+        const offset = { seq, messageHash: hashMessageId(id) };
+        const position = formatPosition(epoch, offset);
+        this.#connector.recordStored(epoch, offset);
+        this.#listeners.deliver(subject, { position, data });
       },
+      onUnexpected: () => foreignData.report("the subject of a consumer"),
     });
     // One message at a time, sent when the one before is stored: the server keeps the order of what one
     // connection sends, but not across a change of the cluster's leader.
     this.#publishQueue = new PublishQueue({
-      send: (batch) => this.#send(batch),
+      send: this.#send,
       isTransient: isTransientError,
       maxBatchMessages: 1,
       timeoutMs: PUBLISH_TIMEOUT_MS,
     });
   }
 
-  publish(channel: string, data: string): Promise<Position> {
-    return this.#publishQueue.publish(channel, data);
+  identify(fingerprints: readonly string[]): void {
+    if (this.#secretsCheck.add(fingerprints)) this.#connector.invalidateStream();
+  }
+
+  async check(): Promise<readonly ConfigProblem[]> {
+    await this.#retryPolicy.run(() => this.#connector.checkStream());
+    return [];
+  }
+
+  get publish(): Bus["publish"] {
+    return this.#publishQueue.publish;
   }
 
   position(channels: readonly string[]): Promise<Position[]> {
@@ -118,12 +142,12 @@ class NatsBus implements Bus {
     });
   }
 
-  read(channel: string, after: Position, limit: number): Promise<ReadResult> {
+  read(channel: string, after: Position, limit: ReadLimit): Promise<ReadResult> {
     return this.#run((context) => this.#reader.read(context, { subject: this.#subjectOf(channel), after, limit }));
   }
 
-  async watch(channel: string, listener: ChannelListener): Promise<() => void> {
-    const remove = this.#notifier.add(channel, listener);
+  async watch(channel: string, listener: EntryListener): Promise<() => void> {
+    const remove = this.#listeners.add(this.#subjectOf(channel), listener);
     try {
       await this.#run(() => this.#consumer.start());
     } catch (error) {
@@ -141,25 +165,28 @@ class NatsBus implements Bus {
   async #close(): Promise<void> {
     this.#publishQueue.close();
     this.#retryPolicy.close();
-    this.#notifier.clear();
+    this.#secretsCheck.close();
+    this.#listeners.clear();
     this.#consumer.close();
     await this.#connector.close();
   }
 
-  async #send({ channel, number, data }: PublishBatch): Promise<Position[]> {
+  readonly #send = async ({ channel, number, data }: PublishBatch): Promise<Position[]> => {
     const [text] = data;
     if (text === undefined || data.length > 1) throw new Error("A batch for NATS has to contain one message.");
-    const msgID = `${this.#producerId}-${number}`;
+    const msgID = formatMessageId(this.#producerId, number);
     const { jetStream, epoch, untilDisconnect } = await this.#connector.context();
     try {
       const { seq } = await untilDisconnect(jetStream.publish(this.#subjectOf(channel), text, { msgID }));
-      return [formatPosition(epoch, { seq, messageHash: hashMessageId(msgID) })];
+      const offset = { seq, messageHash: hashMessageId(msgID) };
+      this.#connector.recordStored(epoch, offset);
+      return [formatPosition(epoch, offset)];
     } catch (error) {
       // Without a responder, the stream was deleted, or JetStream is not ready yet.
       if (isNoResponders(error)) this.#connector.invalidateStream();
       throw error;
     }
-  }
+  };
 
   #run<T>(operation: (context: JetStreamContext) => Promise<T>): Promise<T> {
     return this.#retryPolicy.run(async () => {

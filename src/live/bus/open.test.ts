@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
+import { atMost } from "#test/read-limit";
 import { recordedLog } from "#test/recorded-log";
 import type { Bus } from "./bus.ts";
 import { openBus } from "./open.ts";
@@ -13,7 +14,7 @@ afterEach(async () => {
 
 function openWithLog(url: string | undefined) {
   const { log, lines } = recordedLog();
-  const bus = openBus(url, log);
+  const bus = openBus({ busUrl: url, busNamespace: "test", log });
   opened.push(bus);
   return { bus, lines };
 }
@@ -21,7 +22,7 @@ function openWithLog(url: string | undefined) {
 it("opens a bus in memory without a URL", async () => {
   const { bus } = openWithLog(undefined);
   const position = await bus.publish("a", "1");
-  expect((await bus.read("a", position, 1)).gap).toBe(false);
+  expect((await bus.read("a", position, atMost(1))).gap).toBe(false);
 });
 
 it.each([

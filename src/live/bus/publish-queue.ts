@@ -19,7 +19,7 @@ export interface PublishQueueOptions {
    *
    * @returns the positions of its messages
    */
-  send(batch: PublishBatch): Promise<readonly Position[]>;
+  readonly send: (batch: PublishBatch) => Promise<readonly Position[]>;
   /** Returns whether the batch should be sent again after this error. */
   readonly isTransient: IsTransient;
   /** The maximum number of messages in a batch. */
@@ -71,12 +71,12 @@ export class PublishQueue {
   }
 
   /**
-   * Sends a message.
+   * Sends a message. It is the `publish` of the bus.
    *
    * @returns its position
    * @throws Error if the bus did not store it in time, or refused it, or if too many messages are pending
    */
-  publish(channel: string, data: string): Promise<Position> {
+  readonly publish = (channel: string, data: string): Promise<Position> => {
     if (this.#isClosed) return Promise.reject(new Error("The bus is closed."));
     const size = data.length + MESSAGE_OVERHEAD_BYTES;
     if (this.#pendingBytes + size > MAX_PENDING_BYTES) {
@@ -101,7 +101,7 @@ export class PublishQueue {
       this.#channels.set(channel, created);
       void this.#drain(channel, created);
     });
-  }
+  };
 
   /** Rejects all pending messages, and all further ones. */
   close(): void {
@@ -110,40 +110,40 @@ export class PublishQueue {
     for (const message of this.#pending) message.reject(new Error(reason));
   }
 
-  /** Sends the messages of a channel until none waits. Never rejects. */
+  /** Sends the messages of a channel, in batches, until none waits. Never rejects. */
   async #drain(channel: string, queue: ChannelQueue): Promise<void> {
     // Messages that are published in this microtask go into the same batch.
     await Promise.resolve();
-    const { maxBatchMessages } = this.#options;
+    const { send, maxBatchMessages } = this.#options;
     for (let messages = takeBatch(queue, maxBatchMessages); messages.length > 0; ) {
       const batch = { channel, number: ++this.#lastBatchNumber, data: messages.map(({ data }) => data) };
-      await this.#deliver(batch, messages);
+      // Always the complete batch: once it was sent, it is unknown which of its messages the bus has stored.
+      while (messages.some(({ isSettled }) => !isSettled)) {
+        try {
+          const positions = await send(batch);
+          this.#lastError = undefined;
+          this.#retries.record(true);
+          for (const [index, message] of messages.entries()) resolveWith(message, positions[index]);
+        } catch (error) {
+          await this.#handleFailure(messages, error);
+        }
+      }
       messages = takeBatch(queue, maxBatchMessages);
     }
     this.#channels.delete(channel);
   }
 
-  async #deliver(batch: PublishBatch, messages: readonly PendingMessage[]): Promise<void> {
-    // Always the complete batch: once it was sent, it is unknown which of its messages the bus has stored.
-    while (messages.some(({ isSettled }) => !isSettled)) {
-      try {
-        const positions = await this.#options.send(batch);
-        this.#lastError = undefined;
-        this.#retries.record(true);
-        for (const [index, message] of messages.entries()) resolveWith(message, positions[index]);
-        return;
-      } catch (error) {
-        const isTransient = this.#options.isTransient(error);
-        this.#lastError = error;
-        this.#retries.record(!isTransient);
-        if (!isTransient) {
-          for (const message of messages) this.#fail(message, error);
-          return;
-        }
-        const isCancelled = () => messages.every(({ isSettled }) => isSettled);
-        await new Promise<void>((resume) => this.#retries.add({ run: resume, isCancelled }));
-      }
+  /** Waits until a batch is to be sent again, or rejects its messages if the bus has refused it. */
+  async #handleFailure(messages: readonly PendingMessage[], error: unknown): Promise<void> {
+    const isTransient = this.#options.isTransient(error);
+    this.#lastError = error;
+    this.#retries.record(!isTransient);
+    if (!isTransient) {
+      for (const message of messages) this.#fail(message, error);
+      return;
     }
+    const isCancelled = () => messages.every(({ isSettled }) => isSettled);
+    await new Promise<void>((resume) => this.#retries.add({ run: resume, isCancelled }));
   }
 
   #timeoutError(): Error {

@@ -1,4 +1,13 @@
-import { type EntryId, parseEntryId, type StreamEntry, type StreamRange, type StreamState } from "./redis-stream.ts";
+import {
+  type EntryId,
+  isEntryId,
+  parseEntryId,
+  type StreamEntry,
+  type StreamRange,
+  type StreamState,
+  UNKNOWN_ID,
+  UnexpectedReplyError,
+} from "./redis-stream.ts";
 
 /** Parses the reply of `APPEND`: the epoch, and the id of the first message. */
 export function parseAppendReply(reply: unknown): { readonly epoch: string; readonly firstId: EntryId } {
@@ -19,13 +28,15 @@ export function parseRangeReply(reply: unknown): StreamRange {
   return { ...parseState(epoch, nowMs, lastId), entries: expectList(entries).map(parseEntry) };
 }
 
-/** Parses a pub/sub message of `APPEND`: the epoch, the previous id, the id, and the text of the message. */
-export function parsePubSubMessage(text: string): { readonly epoch: string; readonly entry: StreamEntry } {
-  const [, epoch, previousId, id, data] = /^(\w+) ([\d-]+) ([\d-]+) (.*)$/s.exec(text) ?? [];
-  return {
-    epoch: expectText(epoch),
-    entry: { id: parseEntryId(expectText(id)), previousId: expectText(previousId), data: expectText(data) },
-  };
+/**
+ * Parses a pub/sub message of `APPEND`: the epoch, the previous id, the id, and the text of the message. Returns
+ * undefined for any other text: every client of the Redis can publish to the pub/sub channel.
+ */
+export function parsePubSubMessage(text: string): { readonly epoch: string; readonly entry: StreamEntry } | undefined {
+  const [, epoch, previousId, id, data] = /^([0-9a-z]{13}) (0|\d+-\d+) (\d+-\d+) (.*)$/s.exec(text) ?? [];
+  if (epoch === undefined || previousId === undefined || id === undefined || data === undefined) return undefined;
+  if (!isEntryId(id) || (previousId !== "0" && !isEntryId(previousId))) return undefined;
+  return { epoch, entry: { id: parseEntryId(id), previousId, data } };
 }
 
 function parseState(epoch: unknown, nowMs: unknown, lastId: unknown): StreamState {
@@ -37,10 +48,12 @@ function parseState(epoch: unknown, nowMs: unknown, lastId: unknown): StreamStat
   };
 }
 
+/** Parses an entry. One that no bus wrote has no predecessor, so that readers detect the gap. */
 function parseEntry(reply: unknown): StreamEntry {
   const [id, fields] = expectList(reply);
-  const [, previousId, , data] = expectList(fields);
-  return { id: parseEntryId(expectText(id)), previousId: expectText(previousId), data: expectText(data) };
+  const [previousName, previousId, dataName, data] = expectList(fields);
+  const isOwn = previousName === "p" && dataName === "d" && typeof previousId === "string" && typeof data === "string";
+  return { id: parseEntryId(expectText(id)), ...(isOwn ? { previousId, data } : { previousId: UNKNOWN_ID, data: "" }) };
 }
 
 function expectList(value: unknown): readonly unknown[] {
@@ -55,7 +68,7 @@ function expectText(value: unknown): string {
 
 /** Names the type of a reply only: its value may be the text of a message. */
 function unexpectedReply(value: unknown, expected: string): Error {
-  return new Error(
+  return new UnexpectedReplyError(
     `Unexpected reply of Redis: ${typeof value} instead of ${expected}. Does another program write to the bus's keys?`,
   );
 }

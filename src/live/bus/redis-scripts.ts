@@ -4,19 +4,30 @@ import { defineScript } from "../../redis/index.ts";
  * The functions that all scripts share.
  *
  * `get_epoch` returns the epoch, which exists as long as the data of this Redis. If the data was lost, so
- * were the streams, and positions of the earlier epoch are not valid any more.
+ * were the streams, and positions of the earlier epoch are not valid any more. The same holds if another program has
+ * overwritten it: a position cannot contain any other text.
+ *
+ * A volatile Redis, one without append-only file, loses its last writes when it ends. Its epoch is stored with the
+ * `run_id` of the server, and is valid for that run only. So every restart starts a new epoch, also if the streams look
+ * as they did before the lost messages. An epoch with a run_id is checked also if Redis is not volatile any more.
  *
  * `get_last_id` returns the id of the last entry of a stream, also if that was trimmed; false if there is no
  * stream.
  */
 const COMMON = `
-local function get_epoch(key, candidate)
-  local epoch = redis.call('GET', key)
-  if not epoch then
-    epoch = candidate
-    redis.call('SET', key, epoch)
+local function get_epoch(key, candidate, is_volatile)
+  local stored = redis.call('GET', key) or ''
+  local epoch, run_id = string.match(stored, '^([0-9a-z]+) ?(%x*)$')
+  if epoch and #epoch ~= 13 then epoch = nil end
+  if epoch and run_id == '' and is_volatile == '0' then return epoch end
+  local run
+  if is_volatile == '1' or run_id ~= '' then
+    local info = redis.pcall('INFO', 'server')
+    if type(info) == 'string' then run = string.match(info, 'run_id:(%x+)') end
   end
-  return epoch
+  if epoch and (not run or run_id == run) then return epoch end
+  redis.call('SET', key, is_volatile == '1' and run and candidate .. ' ' .. run or candidate)
+  return candidate
 end
 
 local function now_ms()
@@ -42,17 +53,17 @@ end
  * next one, also after entries were trimmed, the stream was deleted, or Redis was restored from a backup.
  *
  * KEYS: the epoch, the stream, the last batch of the producer.
- * ARGV: a new epoch, the number of the batch, the maximum age (ms), the maximum number of entries, how long
- * to remember the last batch (ms), the pub/sub channel, the messages.
+ * ARGV: a new epoch, whether Redis is volatile (1 or 0), the number of the batch, the maximum age (ms), the maximum number
+ * of entries, how long to remember the last batch (ms), the pub/sub channel, the messages.
  * Returns the epoch, and ms and seq of the first message; false if the producer has sent a later batch.
  */
 export const APPEND = defineScript(`${COMMON}
-local epoch = get_epoch(KEYS[1], ARGV[1])
+local epoch = get_epoch(KEYS[1], ARGV[1], ARGV[2])
 local last_batch = redis.call('GET', KEYS[3])
 if last_batch then
   local number, of_epoch, ms, seq = string.match(last_batch, '^(%d+) (%w+) (%d+) (%d+)$')
-  if tonumber(number) > tonumber(ARGV[2]) then return false end
-  if number == ARGV[2] then return { of_epoch, ms, seq } end
+  if number and tonumber(number) > tonumber(ARGV[3]) then return false end
+  if number == ARGV[3] then return { of_epoch, ms, seq } end
 end
 
 local now = now_ms()
@@ -64,54 +75,86 @@ if previous_id then
 end
 local first_seq = string.format('%.0f', seq + 1)
 local time = string.format('%.0f', ms)
-for at = 7, #ARGV do
+for at = 8, #ARGV do
   seq = seq + 1
   local id = time .. '-' .. string.format('%.0f', seq)
   redis.call('XADD', KEYS[2], id, 'p', previous_id or '0', 'd', ARGV[at])
-  redis.call('PUBLISH', ARGV[6], epoch .. ' ' .. (previous_id or '0') .. ' ' .. id .. ' ' .. ARGV[at])
+  redis.call('PUBLISH', ARGV[7], epoch .. ' ' .. (previous_id or '0') .. ' ' .. id .. ' ' .. ARGV[at])
   previous_id = id
 end
-redis.call('XTRIM', KEYS[2], 'MAXLEN', ARGV[4])
-redis.call('XTRIM', KEYS[2], 'MINID', string.format('%.0f', math.max(now - tonumber(ARGV[3]), 0)))
-redis.call('PEXPIRE', KEYS[2], string.format('%.0f', tonumber(ARGV[3]) + 60000))
-redis.call('SET', KEYS[3], ARGV[2] .. ' ' .. epoch .. ' ' .. time .. ' ' .. first_seq, 'PX', ARGV[5])
+redis.call('XTRIM', KEYS[2], 'MAXLEN', ARGV[5])
+redis.call('XTRIM', KEYS[2], 'MINID', string.format('%.0f', math.max(now - tonumber(ARGV[4]), 0)))
+redis.call('PEXPIRE', KEYS[2], string.format('%.0f', tonumber(ARGV[4]) + 60000))
+redis.call('SET', KEYS[3], ARGV[3] .. ' ' .. epoch .. ' ' .. time .. ' ' .. first_seq, 'PX', ARGV[6])
 return { epoch, time, first_seq }
 `);
 
 /**
  * Returns the ends of channels.
  *
- * KEYS: the epoch, the streams. ARGV: a new epoch.
+ * KEYS: the epoch, the streams. ARGV: a new epoch, whether Redis is volatile (1 or 0).
  * Returns the epoch, the time (ms), and the last id of each stream, empty if there is no stream.
  */
 export const LAST_IDS = defineScript(`${COMMON}
-local epoch = get_epoch(KEYS[1], ARGV[1])
+local epoch = get_epoch(KEYS[1], ARGV[1], ARGV[2])
 local last_ids = {}
 for at = 2, #KEYS do last_ids[at - 1] = get_last_id(KEYS[at]) or '' end
 return { epoch, string.format('%.0f', now_ms()), last_ids }
 `);
 
 /**
- * Returns the entries after an id, up to about 1 MiB. Returns no entries if the id is of another epoch.
+ * Returns the entries after an id. Returns no entries if the id is of another epoch.
  *
- * KEYS: the epoch, the stream. ARGV: a new epoch, the epoch of the id, the id, the maximum number of entries.
+ * Each XRANGE reads twice as many entries as the one before, up to 32, and no more than fit by the average size of those
+ * that were read, so that few entries are read that do not fit.
+ *
+ * KEYS: the epoch, the stream. ARGV: a new epoch, whether Redis is volatile (1 or 0), the epoch of the id, the id, the
+ * maximum number of entries, the maximum bytes of their messages, unless the first one alone exceeds it.
  * Returns the epoch, the time (ms), the last id of the stream, empty if there is no stream, and the entries.
  */
 export const RANGE = defineScript(`${COMMON}
-local epoch = get_epoch(KEYS[1], ARGV[1])
+local epoch = get_epoch(KEYS[1], ARGV[1], ARGV[2])
 local entries = {}
-local size, remaining = 0, tonumber(ARGV[4])
-local from = ARGV[3]
-while epoch == ARGV[2] and remaining > 0 and size < 1048576 do
-  local count = math.min(remaining, 32)
+local remaining, max_bytes = tonumber(ARGV[5]), tonumber(ARGV[6])
+local remaining_bytes = max_bytes
+local from, count = ARGV[4], 1
+while epoch == ARGV[3] and remaining > 0 and remaining_bytes > 0 do
+  count = math.min(count, remaining)
   local chunk = redis.call('XRANGE', KEYS[2], '(' .. from, '+', 'COUNT', count)
   for _, entry in ipairs(chunk) do
+    remaining_bytes = remaining_bytes - #(entry[2][4] or '')
+    if remaining_bytes < 0 and #entries > 0 then break end
     entries[#entries + 1] = entry
-    size = size + #entry[2][4]
     from = entry[1]
   end
   remaining = remaining - #chunk
   if #chunk < count then break end
+  local fitting = math.floor(remaining_bytes * #entries / math.max(max_bytes - remaining_bytes, 1))
+  if fitting < 1 then break end
+  count = math.min(count * 2, 32, fitting)
 end
 return { epoch, string.format('%.0f', now_ms()), get_last_id(KEYS[2]) or '', entries }
+`);
+
+/** Starts a new epoch. KEYS: the epoch. ARGV: the new epoch. */
+export const START_EPOCH = defineScript("redis.call('SET', KEYS[1], ARGV[1])");
+
+/**
+ * Stores fingerprints, at most 64, unless others are stored and none of these. Fingerprints that no process has stored
+ * for a time are removed.
+ *
+ * KEYS: the fingerprints. ARGV: how long to remember them (ms), the fingerprints.
+ * Returns 1 if they are stored, otherwise 0.
+ */
+export const STORE_FINGERPRINTS = defineScript(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', string.format('%.0f', now - tonumber(ARGV[1])))
+local is_known = redis.call('ZCARD', KEYS[1]) == 0
+for at = 2, #ARGV do is_known = is_known or redis.call('ZSCORE', KEYS[1], ARGV[at]) end
+if not is_known then return 0 end
+for at = 2, #ARGV do redis.call('ZADD', KEYS[1], string.format('%.0f', now), ARGV[at]) end
+redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -65)
+redis.call('PEXPIRE', KEYS[1], ARGV[1])
+return 1
 `);

@@ -31,9 +31,8 @@ function rangeAfter(id: EntryId, entries: readonly StreamEntry[], overrides: Par
   return { epoch: EPOCH, nowMs: NOW + 10, lastId: entries.at(-1)?.id, entries: entries.filter(isAfter), ...overrides };
 }
 
-function read(id: EntryId, entries: readonly StreamEntry[], more: Partial<StreamRange> = {}, limit = 10) {
-  const options = { limit, maxAgeMs: MAX_AGE };
-  const batch = buildReadResult(formatPosition(EPOCH, id), rangeAfter(id, entries, more), options);
+function read(id: EntryId, entries: readonly StreamEntry[], more: Partial<StreamRange> = {}) {
+  const batch = buildReadResult(formatPosition(EPOCH, id), rangeAfter(id, entries, more), MAX_AGE);
   const reason = batch.reset ? "reset" : "gap";
   const texts = batch.gap ? reason : batch.messages.map(({ data }) => data).join();
   return { texts, end: batch.end, more: batch.more };
@@ -88,8 +87,8 @@ describe("buildReadResult", () => {
     });
   });
 
-  it("returns up to the limit, and the position from which to continue", () => {
-    expect(read({ ms: NOW, seq: 1 }, three, {}, 1)).toEqual({
+  it("returns the position from which to continue when Redis returned only a part of the entries", () => {
+    expect(read({ ms: NOW, seq: 1 }, three, { entries: three.slice(1, 2) })).toEqual({
       texts: "2",
       end: formatPosition(EPOCH, { ms: NOW, seq: 2 }),
       more: true,

@@ -1,4 +1,4 @@
-import { formatBase36, parseBase36 } from "./base36.ts";
+import { formatBase36, MAX_BASE36, parseBase36 } from "./base36.ts";
 import type { Message, Position, ReadResult } from "./bus.ts";
 
 /**
@@ -14,9 +14,22 @@ export interface EntryId {
 /** An entry of a stream. */
 export interface StreamEntry {
   readonly id: EntryId;
-  /** The id of the entry before it, as Redis formats it, or "0" for the first entry of a stream. */
+  /**
+   * The id of the entry before it, as Redis formats it; "0" for the first entry of a stream; {@link UNKNOWN_ID} for an
+   * entry that no bus wrote.
+   */
   readonly previousId: string;
   readonly data: string;
+}
+
+/** The predecessor of an entry that no bus wrote. It is no id, so the entry follows on none. */
+export const UNKNOWN_ID = "";
+
+/** Thrown when Redis replies with something that no bus wrote. A retry would get the same reply. */
+export class UnexpectedReplyError extends Error {
+  override get name(): string {
+    return "UnexpectedReplyError";
+  }
 }
 
 /** The state of a channel's stream at one moment. */
@@ -51,15 +64,20 @@ export function formatEntryId({ ms, seq }: EntryId): string {
   return `${ms}-${seq}`;
 }
 
+/** Returns whether a text is an entry id whose numbers a position can contain. */
+export function isEntryId(text: string): boolean {
+  return /^\d+-\d+$/.test(text) && text.split("-").every((part) => Number(part) <= MAX_BASE36);
+}
+
 /**
  * Parses an entry id.
  *
- * @throws Error if it does not have the format that the bus writes
+ * @throws UnexpectedReplyError if it does not have the format that the bus writes
  */
 export function parseEntryId(text: string): EntryId {
-  const [ms = Number.NaN, seq = Number.NaN] = /^\d+-\d+$/.test(text) ? text.split("-").map(Number) : [];
-  if (Number.isSafeInteger(ms) && Number.isSafeInteger(seq)) return { ms, seq };
-  throw new Error(
+  const [ms, seq] = isEntryId(text) ? text.split("-").map(Number) : [];
+  if (ms !== undefined && seq !== undefined) return { ms, seq };
+  throw new UnexpectedReplyError(
     `Unexpected entry id in Redis: ${JSON.stringify(text)}. Does another program write to the bus's keys?`,
   );
 }
@@ -73,19 +91,14 @@ export function endPosition({ epoch, nowMs, lastId }: StreamState): Position {
  * Returns the result of a read: the messages, or a gap.
  *
  * @param after the requested position, from whose id `range` was read
- * @param limit the maximum number of messages
  * @param maxAgeMs how long a stream exists after its last entry, at least
  */
-export function buildReadResult(
-  after: Position,
-  range: StreamRange,
-  { limit, maxAgeMs }: { limit: number; maxAgeMs: number },
-): ReadResult {
+export function buildReadResult(after: Position, range: StreamRange, maxAgeMs: number): ReadResult {
   const from = parsePosition(after);
   const gap: ReadResult = { messages: [], gap: true, end: endPosition(range), more: false };
   if (from?.epoch !== range.epoch || isAheadOf(from.id, range)) return { ...gap, reset: true };
   if (!isContinuous(from.id, range, maxAgeMs)) return isReplaced(from.id, range) ? { ...gap, reset: true } : gap;
-  const messages = range.entries.slice(0, limit).map((entry) => toMessage(range.epoch, entry));
+  const messages = chainOf(range.entries).map((entry) => toMessage(range.epoch, entry));
   const end = messages.at(-1)?.position ?? emptyReadEnd(from.id, range);
   const more = range.lastId !== undefined && end < formatPosition(range.epoch, range.lastId);
   return { messages, gap: false, end, more };
@@ -102,7 +115,7 @@ export function previousEntryId({ id, previousId }: StreamEntry, maxAgeMs: numbe
 }
 
 /** Returns an entry as a message of the bus. */
-export function toMessage(epoch: string, { id, data }: StreamEntry): Message {
+function toMessage(epoch: string, { id, data }: StreamEntry): Message {
   return { position: formatPosition(epoch, id), data };
 }
 
@@ -111,13 +124,21 @@ function isAheadOf({ seq }: EntryId, { lastId }: StreamRange): boolean {
   return seq > (lastId?.seq ?? 0);
 }
 
+/** Returns the entries up to the first one that does not follow on the entry before it. */
+function chainOf(entries: readonly StreamEntry[]): readonly StreamEntry[] {
+  const isFollowing = ({ previousId }: StreamEntry, { id }: StreamEntry) => previousId === formatEntryId(id);
+  const end = entries.findIndex((entry, i) => {
+    const previous = entries[i - 1];
+    return previous !== undefined && !isFollowing(entry, previous);
+  });
+  return end === -1 ? entries : entries.slice(0, end);
+}
+
 /** Returns whether the entries of a range follow on an id without omission. */
 function isContinuous(id: EntryId, { entries, lastId, nowMs }: StreamRange, maxAgeMs: number): boolean {
   const [next] = entries;
-  if (id.seq > 0) {
-    if (next) return next.previousId === formatEntryId(id);
-    return lastId !== undefined && formatEntryId(lastId) === formatEntryId(id);
-  }
+  if (next ? next.previousId === formatEntryId(id) : lastId && formatEntryId(lastId) === formatEntryId(id)) return true;
+  if (id.seq > 0) return false;
   // There was no stream at that time. Now there is the first one since, or still none, unless so much time
   // has passed that a stream may have been created and have expired.
   if (next) return next.previousId === "0" && next.id.ms - id.ms < maxAgeMs;

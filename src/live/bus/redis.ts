@@ -1,4 +1,10 @@
-import { ConfigError } from "../../config/index.ts";
+import {
+  ConfigError,
+  type ConfigProblem,
+  REDIS_TARGET,
+  type RedisTarget,
+  resolveBusOptions,
+} from "../../config/index.ts";
 import { createConsoleLogger, type Logger } from "../../logging/index.ts";
 import {
   openRedisConnection,
@@ -8,12 +14,18 @@ import {
   type Script,
   type ScriptInput,
 } from "../../redis/index.ts";
-import type { Bus, ChannelListener, Position, ReadResult } from "./bus.ts";
-import { ChannelNotifier } from "./channel-notifier.ts";
+import type { Bus, EntryListener, Position, ReadLimit, ReadResult } from "./bus.ts";
+import { DEFAULT_HOURS } from "./default-hours.ts";
+import { EntryListeners } from "./entry-listeners.ts";
 import { createEpoch } from "./epoch.ts";
+import { ForeignDataLog } from "./foreign-data.ts";
+import { createProducerId } from "./producer-id.ts";
 import { type PublishBatch, PublishQueue } from "./publish-queue.ts";
+import { RedisKeys } from "./redis-keys.ts";
+import { RedisPreparation } from "./redis-preparation.ts";
 import { parseAppendReply, parseLastIdsReply, parsePubSubMessage, parseRangeReply } from "./redis-replies.ts";
 import { APPEND, LAST_IDS, RANGE } from "./redis-scripts.ts";
+import { inspectRedis, redisProblems } from "./redis-server.ts";
 import {
   buildReadResult,
   endPosition,
@@ -21,20 +33,27 @@ import {
   formatPosition,
   parsePosition,
   previousEntryId,
-  toMessage,
+  UNKNOWN_ID,
+  UnexpectedReplyError,
 } from "./redis-stream.ts";
 import { RetryPolicy } from "./retry-policy.ts";
 
 /** The options of {@link redis}. */
 export interface RedisOptions {
-  /** `redis://…` or `rediss://…`, with `user:password@` before the host and `/1` for database 1 after it. */
+  /**
+   * `redis://…` or `rediss://…`, with `user:password@` before the host, and after it `/1` for database 1 and
+   * `?namespace=shop` for a namespace.
+   */
   readonly url: string;
+  /**
+   * A part of every key and pub/sub channel, which separates applications on one Redis: 1 to 64 letters, digits, `-` and
+   * `_`. Default: the namespace in the URL, or the `name` in package.json.
+   */
+  readonly namespace?: string;
   /** How long messages are stored, in hours. Default: 24.5, half an hour longer than a feed is valid. */
   readonly hours?: number;
   /** The maximum number of messages per channel. Default: 10,000. */
   readonly messages?: number;
-  /** The prefix of all keys. Each application that uses a database needs its own. Default: `tsweb`. */
-  readonly prefix?: string;
   /** Receives a line when Redis becomes unreachable or reachable. Default: standard error. */
   readonly log?: Logger;
 }
@@ -63,7 +82,7 @@ const CHANNELS_PER_SCRIPT = 200;
  * database, every operation rejects with a `ConfigError`.
  *
  * @param options the URL, or the URL and further options
- * @throws TypeError if the URL is not valid
+ * @throws TypeError if the URL or the namespace is not valid
  * @throws ConfigError if the path of the URL is not a database number
  * @example realtime.use_bus(redis("redis://localhost:6379"));
  */
@@ -72,76 +91,97 @@ export function redis(options: string | RedisOptions): Bus {
 }
 
 class RedisBus implements Bus {
+  readonly #target: RedisTarget;
   readonly #connection: RedisConnection;
   readonly #subscriber: RedisSubscriber;
   readonly #publishQueue: PublishQueue;
-  readonly #notifier = new ChannelNotifier();
+  readonly #listeners = new EntryListeners();
   readonly #maxAgeMs: number;
   readonly #maxMessages: number;
-  readonly #keys: Keys;
+  readonly #keys: RedisKeys;
   /** Distinguishes the batches of this bus from those of all others. */
-  readonly #producerId = createEpoch();
+  readonly #producerId = createProducerId();
   readonly #retryPolicy = new RetryPolicy(isTransientError);
-  readonly #log: Logger;
-  #evictionCheck: Promise<void> | undefined;
+  readonly #foreignData: ForeignDataLog;
+  readonly #preparation: RedisPreparation;
   #closing: Promise<void> | undefined;
 
-  constructor({ url, hours = 24.5, messages = 10_000, prefix = "tsweb", log = createConsoleLogger() }: RedisOptions) {
-    this.#log = log;
+  constructor({ hours = DEFAULT_HOURS, messages = 10_000, log = createConsoleLogger(), ...options }: RedisOptions) {
+    this.#target = resolveBusOptions(options, "redis");
+    const { url, namespace } = this.#target;
     this.#connection = openRedisConnection(url, log);
+    this.#foreignData = new ForeignDataLog(log, { redis: this.#connection.address });
     this.#maxAgeMs = Math.round(hours * 3_600_000);
     this.#maxMessages = messages;
-    this.#keys = new Keys(prefix, databaseOf(url));
+    this.#keys = new RedisKeys(namespace, databaseOf(url));
+    this.#preparation = new RedisPreparation({ connection: this.#connection, keys: this.#keys, namespace, log });
     this.#subscriber = new RedisSubscriber(this.#connection, {
-      channels: () => [...this.#notifier.channels].map((channel) => this.#keys.pubSubChannel(channel)),
-      onMessage: (pubSubChannel, text) => this.#receive(pubSubChannel, text),
-      onReconnect: () => this.#notifier.notifyAll(),
+      channels: () => this.#listeners.topics,
+      onMessage: this.#receive,
+      onReconnect: () => this.#listeners.deliverMissed(),
     });
     this.#publishQueue = new PublishQueue({
-      send: (batch) => this.#append(batch),
+      send: this.#append,
       isTransient: isTransientError,
       maxBatchMessages: MAX_BATCH_MESSAGES,
       timeoutMs: PUBLISH_TIMEOUT_MS,
     });
   }
 
-  publish(channel: string, data: string): Promise<Position> {
-    return this.#publishQueue.publish(channel, data);
+  /** Shared with the rate limit. A getter, so that no dump of the object contains the URL with its password. */
+  get [REDIS_TARGET](): RedisTarget {
+    return this.#target;
+  }
+
+  identify(fingerprints: readonly string[]): void {
+    this.#preparation.identify(fingerprints);
+  }
+
+  check(): Promise<readonly ConfigProblem[]> {
+    return this.#retryPolicy.run(async () => redisProblems(await inspectRedis(this.#connection)));
+  }
+
+  get publish(): Bus["publish"] {
+    return this.#publishQueue.publish;
   }
 
   position(channels: readonly string[]): Promise<Position[]> {
+    const keys = channels.map((channel) => this.#keys.stream(channel));
+    const inputs: ScriptInput[] = [];
+    // There is at least one script: `position([])` checks whether Redis is reachable.
+    do inputs.push({ keys: keys.splice(0, CHANNELS_PER_SCRIPT), args: [] });
+    while (keys.length > 0);
     return this.#retryPolicy.run(async () => {
-      const ends: Position[] = [];
-      // The script runs at least once: `position([])` checks whether Redis is reachable.
-      for (let start = 0; start === 0 || start < channels.length; start += CHANNELS_PER_SCRIPT) {
-        const keys = channels.slice(start, start + CHANNELS_PER_SCRIPT).map((channel) => this.#keys.stream(channel));
-        const input = { keys: [this.#keys.epoch, ...keys], args: [createEpoch()] };
-        ends.push(...parseLastIdsReply(await this.#run(LAST_IDS, input)).map(endPosition));
-      }
-      return ends;
+      // All are sent in one round trip. Redis serves other clients between them.
+      const replies = await Promise.all(inputs.map((input) => this.#run(LAST_IDS, input)));
+      return replies.flatMap((reply) => parseLastIdsReply(reply).map(endPosition));
     });
   }
 
-  read(channel: string, after: Position, limit: number): Promise<ReadResult> {
+  read(channel: string, after: Position, limit: ReadLimit): Promise<ReadResult> {
     const { epoch = "-", id = { ms: 0, seq: 0 } } = parsePosition(after) ?? {};
-    const input = {
-      keys: [this.#keys.epoch, this.#keys.stream(channel)],
-      args: [createEpoch(), epoch, formatEntryId(id), String(limit)],
-    };
+    const limits = [String(limit.messages), String(limit.bytes)];
+    const input = { keys: [this.#keys.stream(channel)], args: [epoch, formatEntryId(id), ...limits] };
     return this.#retryPolicy.run(async () => {
       const range = parseRangeReply(await this.#run(RANGE, input));
-      return buildReadResult(after, range, { limit, maxAgeMs: this.#maxAgeMs });
+      if (range.entries.some(({ previousId }) => previousId === UNKNOWN_ID)) {
+        this.#foreignData.report(`key ${this.#keys.stream(channel)}`);
+      }
+      return buildReadResult(after, range, this.#maxAgeMs);
     });
   }
 
-  async watch(channel: string, listener: ChannelListener): Promise<() => void> {
+  async watch(channel: string, listener: EntryListener): Promise<() => void> {
     const pubSubChannel = this.#keys.pubSubChannel(channel);
-    const removeListener = this.#notifier.add(channel, listener);
+    const removeListener = this.#listeners.add(pubSubChannel, listener);
     const stop = () => {
-      if (removeListener() && !this.#notifier.has(channel)) this.#subscriber.unsubscribe(pubSubChannel);
+      if (removeListener() && !this.#listeners.has(pubSubChannel)) this.#subscriber.unsubscribe(pubSubChannel);
     };
     try {
-      await this.#retryPolicy.run(() => this.#subscriber.subscribe(pubSubChannel));
+      await this.#retryPolicy.run(async () => {
+        await this.#preparation.run();
+        await this.#subscriber.subscribe(pubSubChannel);
+      });
     } catch (error) {
       stop();
       throw error;
@@ -157,63 +197,46 @@ class RedisBus implements Bus {
   async #close(): Promise<void> {
     this.#publishQueue.close();
     this.#retryPolicy.close();
-    this.#notifier.clear();
+    this.#preparation.close();
+    this.#listeners.clear();
     this.#subscriber.close();
     await this.#connection.close();
   }
 
-  async #append({ channel, number, data }: PublishBatch): Promise<Position[]> {
+  readonly #append = async ({ channel, number, data }: PublishBatch): Promise<Position[]> => {
     const reply = await this.#run(APPEND, {
-      keys: [this.#keys.epoch, this.#keys.stream(channel), this.#keys.lastBatch(this.#producerId, channel)],
+      keys: [this.#keys.stream(channel), this.#keys.lastBatch(this.#producerId, channel)],
       args: [
-        ...[createEpoch(), String(number), String(this.#maxAgeMs), String(this.#maxMessages)],
+        ...[String(number), String(this.#maxAgeMs), String(this.#maxMessages)],
         ...[String(REMEMBER_BATCH_MS), this.#keys.pubSubChannel(channel), ...data],
       ],
     });
     const { epoch, firstId } = parseAppendReply(reply);
     return data.map((_, index) => formatPosition(epoch, { ms: firstId.ms, seq: firstId.seq + index }));
-  }
+  };
 
-  #receive(pubSubChannel: string, text: string): void {
-    const { epoch, entry } = parsePubSubMessage(text);
+  readonly #receive = (pubSubChannel: string, text: string): void => {
+    const received = parsePubSubMessage(text);
+    if (!received) {
+      this.#foreignData.report(`pub/sub channel ${pubSubChannel}`);
+      this.#listeners.deliver(pubSubChannel);
+      return;
+    }
+    const { epoch, entry } = received;
     const after = formatPosition(epoch, previousEntryId(entry, this.#maxAgeMs));
-    this.#notifier.notify(this.#keys.channelOf(pubSubChannel), { after, message: toMessage(epoch, entry) });
-  }
+    this.#listeners.deliver(pubSubChannel, { position: formatPosition(epoch, entry.id), data: entry.data, after });
+  };
 
-  async #run(script: Script, input: ScriptInput): Promise<unknown> {
-    const reply = await runScript(this.#connection, script, input);
-    this.#evictionCheck ??= warnOfEviction(this.#connection, this.#log);
-    return reply;
-  }
-}
-
-/** The names of the keys and pub/sub channels. Processes of different versions share them: keep them stable. */
-class Keys {
-  readonly epoch: string;
-  readonly #prefix: string;
-  readonly #pubSubPrefix: string;
-
-  constructor(prefix: string, database: string) {
-    this.#prefix = `${prefix}:bus`;
-    this.epoch = `${this.#prefix}:epoch`;
-    // Pub/sub ignores databases: a message reaches the subscribers of all databases of a Redis.
-    this.#pubSubPrefix = `${this.#prefix}:${database}:wake:`;
-  }
-
-  stream(channel: string): string {
-    return `${this.#prefix}:channel:${channel}`;
-  }
-
-  lastBatch(producerId: string, channel: string): string {
-    return `${this.#prefix}:sent:${producerId}:${channel}`;
-  }
-
-  pubSubChannel(channel: string): string {
-    return this.#pubSubPrefix + channel;
-  }
-
-  channelOf(pubSubChannel: string): string {
-    return pubSubChannel.slice(this.#pubSubPrefix.length);
+  /**
+   * Prepares the connection, and runs a script. Its first key is the epoch. Its first arguments are a new epoch, and
+   * whether Redis is volatile.
+   */
+  async #run(script: Script, { keys, args }: ScriptInput): Promise<unknown> {
+    const { durability } = await this.#preparation.run();
+    return runScript(this.#connection, script, {
+      keys: [this.#keys.epoch, ...keys],
+      args: [createEpoch(), durability === "volatile" ? "1" : "0", ...args],
+    });
   }
 }
 
@@ -226,22 +249,8 @@ function databaseOf(url: string): string {
  * for another reason, it would refuse it again.
  */
 function isTransientError(error: unknown): boolean {
-  if (error instanceof ConfigError) return false;
+  if (error instanceof ConfigError || error instanceof UnexpectedReplyError) return false;
   const isReply = error instanceof Error && error.name === "ReplyError";
   // The message of a reply's error starts with the error code.
   return !isReply || /^(LOADING|BUSY|READONLY|MASTERDOWN|TRYAGAIN) /.test(error.message);
-}
-
-/** Logs a warning if Redis is configured to delete keys, rather than to refuse writes, when it is full. */
-async function warnOfEviction(connection: RedisConnection, log: Logger): Promise<void> {
-  try {
-    const redis = await connection.client();
-    const info = await redis.info("memory");
-    const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
-    if (policy === undefined || policy === "noeviction" || /^maxmemory:0\r?$/m.test(info)) return;
-    const fields = { redis: connection.address, policy };
-    log.warn(fields, "Redis may delete live updates when it is full; set maxmemory-policy noeviction");
-  } catch {
-    // The user may lack the permission for INFO. The check is only a hint, so it is skipped then.
-  }
 }

@@ -1,7 +1,9 @@
 /**
  * A read after a position whose messages are not stored reports a gap, and can continue after it.
  */
+
 import { describe, expect, it } from "vitest";
+import { atMost } from "#test/read-limit";
 import { dataOf, endOf, type OpenBuses, publishNumbers, readAll, uniqueChannel } from "./open-buses.ts";
 
 /** Defines the tests of gaps. */
@@ -21,7 +23,7 @@ export function gapTests(getBuses: () => OpenBuses): void {
       const channel = uniqueChannel();
       for (const count of [0, 3]) {
         await publishNumbers(bus, channel, count);
-        const result = await bus.read(channel, position, 10);
+        const result = await bus.read(channel, position, atMost(10));
         expect(result).toMatchObject({ messages: [], gap: true, more: false });
         await bus.publish(channel, "next");
         expect(dataOf(await readAll(bus, channel, result.end))).toEqual(["next"]);
@@ -33,7 +35,7 @@ export function gapTests(getBuses: () => OpenBuses): void {
       const channel = uniqueChannel();
       await publishNumbers(bus, channel, 3);
       const end = await endOf(bus, channel);
-      const result = await bus.read(channel, end.replace(/.{7}$/, "zzzzzzz"), 10);
+      const result = await bus.read(channel, end.replace(/.{7}$/, "zzzzzzz"), atMost(10));
       expect(result).toMatchObject({ messages: [], gap: true, more: false });
       expect(await readAll(bus, channel, result.end)).toEqual([]);
     });
@@ -44,7 +46,7 @@ export function gapTests(getBuses: () => OpenBuses): void {
       const positions = [await endOf(small, channel)];
       for (let at = 0; at < 200; at++) positions.push(await small.publish(channel, `"${at}${"x".repeat(1000)}"`));
       const results = [];
-      for (const position of positions) results.push(await small.read(channel, position, 1000));
+      for (const position of positions) results.push(await small.read(channel, position, atMost(1000)));
       const isGap = results.map(({ gap }) => gap);
       expect([isGap[0], isGap.at(-1)]).toEqual([true, false]);
       expect(isGap.lastIndexOf(true)).toBeLessThan(isGap.indexOf(false));
@@ -60,12 +62,14 @@ export function gapTests(getBuses: () => OpenBuses): void {
       const silentFrom = await endOf(small, silent);
       await small.publish(quiet, "1");
       for (let at = 0; at < 400; at++) await small.publish(busy, `"${"x".repeat(1000)}"`);
-      const read = await small.read(quiet, from, 10);
+      const read = await small.read(quiet, from, atMost(10));
       // A bus whose limits are per channel still stores the message of this one.
       if (!read.gap) expect(dataOf(read.messages)).toEqual(["1"]);
-      const empty = await small.read(silent, silentFrom, 10);
+      const empty = await small.read(silent, silentFrom, atMost(10));
       expect(empty.messages).toEqual([]);
-      expect((await small.read(busy, from, 10)).gap || (await small.read(busy, silentFrom, 10)).gap).toBe(true);
+      expect(
+        (await small.read(busy, from, atMost(10))).gap || (await small.read(busy, silentFrom, atMost(10))).gap,
+      ).toBe(true);
     });
   });
 }

@@ -1,7 +1,9 @@
 /**
  * A bus whose stored messages are lost, and a bus that is closed.
  */
+
 import { describe, expect, it } from "vitest";
+import { atMost } from "#test/read-limit";
 import { dataOf, endOf, type OpenBuses, publishNumbers, readAll, uniqueChannel } from "./open-buses.ts";
 
 /** Defines the tests that delete all stored messages. They have to run last. */
@@ -14,14 +16,14 @@ export function lossAndCloseTests(getBuses: () => OpenBuses): void {
       const positions = [await endOf(bus, full), ...(await publishNumbers(bus, full, 3)), await endOf(bus, full)];
       const after = await getBuses().lose();
       for (const position of positions) {
-        const result = await after.read(full, position, 10);
+        const result = await after.read(full, position, atMost(10));
         expect(result).toMatchObject({ messages: [], gap: true, more: false });
         expect(result.end > position, "the positions of the new history are greater").toBe(true);
-        expect(await after.read(full, result.end, 10)).toMatchObject({ messages: [], gap: false, more: false });
+        expect(await after.read(full, result.end, atMost(10))).toMatchObject({ messages: [], gap: false, more: false });
       }
-      expect((await after.read(empty, String(emptyFrom), 10)).gap).toBe(true);
+      expect((await after.read(empty, String(emptyFrom), atMost(10))).gap).toBe(true);
       await after.publish(full, "new");
-      for (const position of positions) expect((await after.read(full, position, 10)).gap).toBe(true);
+      for (const position of positions) expect((await after.read(full, position, atMost(10))).gap).toBe(true);
       const from = await endOf(after, later);
       await after.publish(later, "1");
       expect(dataOf(await readAll(after, later, from))).toEqual(["1"]);
@@ -48,7 +50,7 @@ export function lossAndCloseTests(getBuses: () => OpenBuses): void {
       for (const operation of [
         closing.publish(channel, "1"),
         closing.position([channel]),
-        closing.read(channel, "0", 1),
+        closing.read(channel, "0", atMost(1)),
         closing.watch(channel, () => undefined),
       ]) {
         await expect(operation).rejects.toThrow("closed");

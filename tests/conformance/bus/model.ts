@@ -1,8 +1,10 @@
 /**
  * Property test: a bus behaves like one list of messages for each channel.
  */
+
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { atMost } from "#test/read-limit";
 import type { Position } from "../../../src/live/bus/index.ts";
 import { dataOf, endOf, type OpenBuses, uniqueChannel } from "./open-buses.ts";
 
@@ -34,7 +36,7 @@ export function modelTests(getBuses: () => OpenBuses): void {
         else {
           const start = known[from % known.length];
           if (!start) continue;
-          const result = await actor.read(name, start.position, limit);
+          const result = await actor.read(name, start.position, atMost(limit));
           expect(dataOf(result.messages)).toEqual(model.slice(start.index, start.index + limit));
           expect([result.gap, result.more]).toEqual([false, start.index + limit < model.length]);
           known.push({ position: result.end, index: start.index + result.messages.length });

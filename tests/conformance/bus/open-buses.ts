@@ -1,7 +1,9 @@
 /**
  * The buses under test, and the functions that their tests share.
  */
+
 import { expect } from "vitest";
+import { atMost } from "#test/read-limit";
 import type { Bus, Message, Position } from "../../../src/live/bus/index.ts";
 
 /** One implementation of a bus, with the server that stores its messages. */
@@ -69,7 +71,7 @@ export async function endOf(bus: Bus, channel: string): Promise<Position> {
 export async function readAll(bus: Bus, channel: string, after: Position, limit = 100): Promise<Message[]> {
   const all: Message[] = [];
   for (let from = after; ; ) {
-    const { messages, gap, end, more } = await bus.read(channel, from, limit);
+    const { messages, gap, end, more } = await bus.read(channel, from, atMost(limit));
     expect(gap, "a gap").toBe(false);
     expect(messages.length).toBeLessThanOrEqual(limit);
     all.push(...messages);

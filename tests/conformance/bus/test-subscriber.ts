@@ -1,10 +1,11 @@
 /**
  * A subscriber that receives the messages of one channel, as the hub of `src/live` does.
  */
-import type { Bus, Message, Notification, Position } from "../../../src/live/bus/index.ts";
+import { atMost } from "#test/read-limit";
+import type { Bus, Entry, Message, Position } from "../../../src/live/bus/index.ts";
 import { endOf } from "./open-buses.ts";
 
-/** Uses the messages of a notification if they continue at its position, and reads from the bus otherwise. */
+/** Uses an entry if it continues at its position, and reads from the bus otherwise. */
 export class TestSubscriber {
   readonly received: Message[] = [];
   gaps = 0;
@@ -24,7 +25,7 @@ export class TestSubscriber {
   /** Subscribes to a channel from its current end. */
   static async start(bus: Bus, channel: string): Promise<TestSubscriber> {
     const subscriber = new TestSubscriber(bus, channel, await endOf(bus, channel));
-    subscriber.#stop = await bus.watch(channel, (notification) => subscriber.#receive(notification));
+    subscriber.#stop = await bus.watch(channel, (entry) => subscriber.#receive(entry));
     subscriber.#receive();
     return subscriber;
   }
@@ -33,17 +34,17 @@ export class TestSubscriber {
     this.#stop();
   }
 
-  #receive(notification?: Notification): void {
-    const messages = this.#isReading ? [] : this.#newMessages(notification);
-    const last = messages.at(-1);
-    if (!last) return void this.#read();
-    this.received.push(...messages);
-    this.#end = last.position;
+  #receive(entry?: Entry): void {
+    if (!entry || this.#isReading || !this.#isContinuedBy(entry)) return void this.#read();
+    const { position, data } = entry;
+    this.received.push({ position, data });
+    this.#end = position;
   }
 
-  #newMessages(notification?: Notification): Message[] {
-    const continues = notification?.after.length === this.#end.length && notification.after <= this.#end;
-    return continues ? notification.messages.filter(({ position }) => position > this.#end) : [];
+  #isContinuedBy({ position, after }: Entry): boolean {
+    if (position <= this.#end || after === undefined) return position > this.#end;
+    const lastMessage = this.received.at(-1)?.position ?? "";
+    return after <= this.#end && after >= lastMessage;
   }
 
   async #read(): Promise<void> {
@@ -53,7 +54,7 @@ export class TestSubscriber {
     while (this.#isStale) {
       this.#isStale = false;
       try {
-        const result = await this.#bus.read(this.#channel, this.#end, 50);
+        const result = await this.#bus.read(this.#channel, this.#end, atMost(50));
         if (result.gap) this.gaps++;
         this.received.push(...result.messages);
         this.#end = result.end;

@@ -1,6 +1,6 @@
 /** Test cases: successful calls. @see docs/protocol.md 3 and 5.1 */
 import assert from "node:assert/strict";
-import { assertCloses, callRequest, expectResult, send, type WireCase, wireCase } from "./exchange.ts";
+import { assertCloses, callRequest, cookieHeader, expectResult, send, type WireCase, wireCase } from "./exchange.ts";
 
 const returns = (title: string, fn: string, args: unknown, expected: unknown): WireCase =>
   wireCase(title, async (target) => assert.deepEqual((await expectResult(target, fn, args)).value, expected));
@@ -37,6 +37,34 @@ export const callCases: readonly WireCase[] = [
       bytes: "AQID",
       nan: null,
       dict: { d: 1 },
+    },
+  ),
+  ...["move", "move_thrown"].map((fn) =>
+    wireCase(`responds with null and X-Redirect to a redirect, with the base and cookies: ${fn}`, async (target) => {
+      const response = await send(target, callRequest(fn));
+      assert.deepEqual([response.status, response.text], [200, '{"result":null}']);
+      assert.equal(response.headers.get("x-redirect"), `${target.base}/users/1?a#b`);
+      assert.equal(response.headers.get("location"), null);
+      assert.equal(cookieHeader(response), "moved=1");
+    }),
+  ),
+  wireCase("responds with X-Redirect to a redirect to another site, without the base", async (target) => {
+    const { headers } = await send(target, callRequest("move", { external: true }));
+    assert.equal(headers.get("x-redirect"), "https://elsewhere.example/");
+  }),
+  wireCase("responds with 500 to a redirect inside a result", async (target) => {
+    const { status, headers } = await send(target, callRequest("move_inside"));
+    assert.deepEqual([status, headers.get("x-redirect")], [500, null]);
+  }),
+  wireCase(
+    "ends a stream that redirects before its first value with X-Redirect, and after it with an error",
+    async (target) => {
+      const before = await send(target, callRequest("moving"));
+      assert.deepEqual([before.status, before.text], [200, '{"done":true}\n']);
+      assert.equal(before.headers.get("x-redirect"), `${target.base}/users/1`);
+      const after = await send(target, callRequest("moving", { after: 1 }));
+      assert.match(after.text, /^\{"chunk":0\}\n\{"error":\{"code":"internal",/);
+      assert.equal(after.headers.get("x-redirect"), null);
     },
   ),
   wireCase("provides the function with the path, method, query, id and headers of the request", async (target) => {

@@ -12,8 +12,8 @@ export interface WireRequest {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Sends the body in chunks, without `Content-Length`. */
-  readonly chunked?: boolean;
+  /** Sends the body in chunks, without `Content-Length`; as a burst: as one chunk, in one write with the headers. */
+  readonly chunked?: boolean | "burst";
   /** The value of `Content-Length`, if it is not the length of the body. The body may then be omitted. */
   readonly contentLength?: number;
 }
@@ -52,8 +52,12 @@ export type Variant = keyof typeof VARIANT_ENV;
 /** The environment variables that all configurations share. */
 export const COMMON_ENV = { WEB_AUTH_SECRET: "5a".repeat(32), WEB_ENV: "development" } as const;
 
-/** A component of a host server that may respond before the application: Express' JSON parser, Fastify's router. */
-export type HostComponent = "body-parser" | "router";
+/**
+ * A component of a host server that may respond in place of the application: Express' JSON parser, Fastify's router,
+ * Elysia's responses to HEAD of the base, whose Content-Length it replaces, and the development server, which builds no
+ * files and shows errors with their stack.
+ */
+export type HostComponent = "body-parser" | "router" | "development" | "head";
 
 /** One test case: one rule of docs/protocol.md. */
 export interface WireCase {
@@ -160,6 +164,10 @@ export async function expectError(target: Target, request: WireRequest, expected
   for (const [name, value] of Object.entries(expected.headers ?? {})) {
     if (typeof value === "string") assert.equal(response.headers.get(name), value);
     else assert.match(response.headers.get(name) ?? "", value);
+  }
+  if (response.status === 429) {
+    const { retry_after: seconds } = body.error.details; // errors of the application may have none
+    assert.equal(response.headers.get("retry-after"), seconds === undefined ? null : String(seconds));
   }
   return { ...response, error: body.error };
 }

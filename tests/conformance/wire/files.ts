@@ -1,6 +1,6 @@
 /** Test cases: the files of the build. @see docs/protocol.md 11.6 */
 import assert from "node:assert/strict";
-import { send, type Target, type WireCase, wireCase } from "./exchange.ts";
+import { type CaseOptions, send, type Target, type WireCase, wireCase } from "./exchange.ts";
 
 /** Returns the path of the page script, relative to the base. */
 async function scriptPath(target: Target): Promise<string> {
@@ -8,6 +8,9 @@ async function scriptPath(target: Target): Promise<string> {
   const [, src = ""] = /<script type="module" src="([^"]+)"/.exec(text) ?? [];
   return src.slice(target.base.length);
 }
+
+/** The development server builds no files. */
+const BUILT: CaseOptions = { answeredByHost: "development" };
 
 export const fileCases: readonly WireCase[] = [
   wireCase("serves a public file with an ETag, and revalidates it with 304", async (target) => {
@@ -18,18 +21,26 @@ export const fileCases: readonly WireCase[] = [
     const second = await send(target, { path: "/robots.txt", headers: { "if-none-match": etag } });
     assert.deepEqual([second.status, second.text, second.headers.get("etag")], [304, "", etag]);
   }),
-  wireCase("serves a file of the build as immutable for one year", async (target) => {
-    const response = await send(target, { path: await scriptPath(target) });
-    assert.equal(response.status, 200);
-    assert.match(response.headers.get("content-type") ?? "", /^text\/javascript/);
-    assert.equal(response.headers.get("cache-control"), "max-age=31536000, immutable");
-  }),
-  wireCase("serves the compressed copy of a file if the client accepts it", async (target) => {
-    const path = await scriptPath(target);
-    const response = await send(target, { path, headers: { "accept-encoding": "br, gzip" } });
-    assert.equal(response.headers.get("content-encoding"), "br");
-    assert.match(response.headers.get("vary") ?? "", /accept-encoding/i);
-  }),
+  wireCase(
+    "serves a file of the build as immutable for one year",
+    async (target) => {
+      const response = await send(target, { path: await scriptPath(target) });
+      assert.equal(response.status, 200);
+      assert.match(response.headers.get("content-type") ?? "", /^text\/javascript/);
+      assert.equal(response.headers.get("cache-control"), "max-age=31536000, immutable");
+    },
+    BUILT,
+  ),
+  wireCase(
+    "serves the compressed copy of a file if the client accepts it",
+    async (target) => {
+      const path = await scriptPath(target);
+      const response = await send(target, { path, headers: { "accept-encoding": "br, gzip" } });
+      assert.equal(response.headers.get("content-encoding"), "br");
+      assert.match(response.headers.get("vary") ?? "", /accept-encoding/i);
+    },
+    BUILT,
+  ),
   wireCase("does not serve the files of the server", async (target) => {
     for (const path of ["/app.mjs", "/server.mjs", "/client/robots.txt"]) {
       assert.equal((await send(target, { path })).status, 404);

@@ -1,10 +1,11 @@
-/** The test cases of the wire: the rules of docs/protocol.md 2 to 8 and 11, and the order of checks with rate limits. */
+/** The test cases of the wire: the rules of docs/protocol.md 2 to 8, 11 and 15, and the order of checks with rate limits. */
 import { argumentCases } from "./arguments.ts";
 import { callCases } from "./calls.ts";
 import { checkOrderCases } from "./check-order.ts";
 import { errorCases } from "./errors.ts";
 import type { WireCase } from "./exchange.ts";
 import { fileCases } from "./files.ts";
+import { formCases } from "./forms.ts";
 import { idCases } from "./ids.ts";
 import { originCases } from "./origins.ts";
 import { pageCases } from "./pages.ts";
@@ -13,6 +14,7 @@ import { rejectionCases } from "./rejections.ts";
 import { routeCases } from "./routes.ts";
 import { sessionCases } from "./sessions.ts";
 import { streamCases } from "./streams.ts";
+import { unreadBodyCases } from "./unread-bodies.ts";
 
 export { COMMON_ENV, type HostComponent, type Target, VARIANT_ENV, type Variant } from "./exchange.ts";
 export { fetchTarget, type SocketTarget, socketTarget } from "./targets.ts";
@@ -22,6 +24,7 @@ export const WIRE_CASES: Readonly<Record<string, readonly WireCase[]>> = {
   calls: callCases,
   arguments: argumentCases,
   "rejected requests": rejectionCases,
+  "unread bodies": unreadBodyCases,
   "order of checks": checkOrderCases,
   "rate limit": rateLimitCases,
   "origin check": originCases,
@@ -30,6 +33,7 @@ export const WIRE_CASES: Readonly<Record<string, readonly WireCase[]>> = {
   streams: streamCases,
   sessions: sessionCases,
   pages: pageCases,
+  forms: formCases,
   routes: routeCases,
   files: fileCases,
 };

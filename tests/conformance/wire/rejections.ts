@@ -139,6 +139,18 @@ const sizeCases: readonly WireCase[] = [
     sizedCall(MIB + 1, { chunked: true }),
     EXPECTED.contentTooLarge,
   ),
+  wireCase(
+    "rejects bodies of 3 MiB that arrive at once as one chunk with 413, and continues to serve",
+    async (target) => {
+      const call = sizedCall(3 * MIB, { chunked: "burst" });
+      for (const path of [call.path, call.path, "/hooks/echo", "/hooks/echo"]) {
+        assert.equal((await target.send({ ...call, path })).status, 413);
+      }
+      const bursts = Array.from({ length: 8 }, () => target.send(call));
+      for (const { status } of await Promise.all(bursts)) assert.equal(status, 413);
+      assert.equal((await expectResult(target, "ping")).value, "pong");
+    },
+  ),
   rejects(
     "rejects a Content-Length over 1 MiB with 413 before the body is sent",
     { method: "POST", path: "/__web/rpc/echo", headers: callRequest("echo").headers ?? {}, contentLength: MIB + 1 },
@@ -198,7 +210,12 @@ const functionCases: readonly WireCase[] = [
     callRequest("runs"),
     EXPECTED.unknownFunction,
   ),
-  accepts("accepts a percent-encoded function name", callRequest("pin%67")),
+  ...["%70ing", "pin%67", "%50ing", "%70%69%6e%67", "runs%5Fof"].map((name) =>
+    rejects(`rejects a call whose name is percent-encoded without need with 400: ${name}`, callRequest(name), {
+      status: 400,
+      code: "validation_error",
+    }),
+  ),
 ];
 
 const csrf = { variant: "csrf" } as const;

@@ -12,6 +12,10 @@ const echoRequest = (body: string, overrides: Partial<WireRequest> = {}): WireRe
 });
 
 export const routeCases: readonly WireCase[] = [
+  wireCase("redirects with 303 if a route returns a redirect, and adds the base", async (target) => {
+    const { status, headers } = await send(target, { method: "POST", path: "/hooks/moved", body: "x" });
+    assert.deepEqual([status, headers.get("location")], [303, `${target.base}/users/1`]);
+  }),
   wireCase("passes a request of any origin to a route unchanged, and keeps the headers it sets", async (target) => {
     const headers = { "content-type": "text/plain", origin: "https://hooks.example" };
     const response = await send(target, echoRequest("signed é", { headers }));
@@ -30,6 +34,46 @@ export const routeCases: readonly WireCase[] = [
     assert.deepEqual([response.status, response.text], [200, "file a b"]);
     assert.equal(response.headers.get("cache-control"), "private, no-store");
     assert.equal((await send(target, { method: "HEAD", path: "/files/x" })).text, "");
+  }),
+  wireCase(
+    "redirects GET of a route with a slash at its end, and responds to other methods with 404",
+    async (target) => {
+      for (const path of ["/files/a/", "/download/a/b/", "/fetched/"]) {
+        for (const method of ["GET", "HEAD"]) {
+          const { status, headers } = await send(target, { method, path: `${path}?q=1` });
+          assert.deepEqual([status, headers.get("location")], [308, `${target.base}${path.slice(0, -1)}?q=1`]);
+        }
+      }
+      for (const path of ["/hooks/echo/", "/hooks/unread/"]) {
+        assert.equal((await send(target, { method: "POST", path, body: "x" })).status, 404);
+      }
+    },
+  ),
+  wireCase("rejects a parameter that begins with a slash, encoded or not, with 400", async (target) => {
+    for (const path of ["/download//etc/passwd", "/download/%2fetc%2fpasswd", "/download/%2Fetc", "/files/%2fa"]) {
+      assert.equal((await target.send({ path })).status, 400);
+    }
+    assert.equal((await send(target, { path: "/download/https:%2F%2Fa.example" })).text, "download https://a.example");
+  }),
+  wireCase(
+    "rejects a path with needless percent-encoding with 400, for pages, routes, files and live paths",
+    async (target) => {
+      for (const path of [
+        "/%6de",
+        "/f%69les/a",
+        "/robots%2Etxt",
+        "/robots.%74xt",
+        "/%5F%5Fweb/live",
+        "/__web/p%6Fll",
+        "/h%65althz",
+      ]) {
+        assert.equal((await target.send({ path })).status, 400);
+      }
+    },
+  ),
+  wireCase("returns the response of fetch that a route returns", async (target) => {
+    const response = await send(target, { path: "/fetched" });
+    assert.deepEqual([response.status, response.text], [200, "fetched"]);
   }),
   wireCase("rejects another method of a route's path with 405 and Allow", async (target) => {
     const { status, headers } = await send(target, { path: "/hooks/echo" });

@@ -15,11 +15,13 @@ export function fetchTarget(app: FetchHandler, base = ""): Target {
     base,
     async send(wireRequest) {
       const { method = "GET", path, headers = {}, body, chunked } = wireRequest;
-      const { host, ...otherHeaders } = headers;
-      const request = new Request(`${host ? `http://${host}` : origin}${base}${path}`, {
+      const { host = "" } = headers;
+      const hasBody = body !== undefined && method !== "GET"; // runtimes do not pass on a body of GET
+      // A runtime passes a host that is not valid in the header only.
+      const request = new Request(`${isReadable(host) ? `http://${host}` : origin}${base}${path}`, {
         method,
-        headers: { ...otherHeaders, ...contentLengthHeader(wireRequest) },
-        body: body === undefined ? null : chunked ? chunkedStream(body) : (body as BodyInit), // a string or bytes
+        headers: { ...headers, ...framingHeader(wireRequest) },
+        body: !hasBody ? null : chunked ? chunkedStream(wireRequest) : (body as BodyInit), // a string or bytes
         duplex: "half", // Node requires it for a stream; its types do not declare it.
       } as RequestInit);
       const response = await app.fetch(request, { address: "127.0.0.1" });
@@ -34,13 +36,18 @@ export function fetchTarget(app: FetchHandler, base = ""): Target {
   };
 }
 
-function contentLengthHeader({ body, chunked, contentLength }: WireRequest): Record<string, string> {
-  if (chunked || (body === undefined && contentLength === undefined)) return {};
+function isReadable(host: string): boolean {
+  return /^[\w.:-]+$/.test(host) && URL.canParse(`http://${host}`);
+}
+
+function framingHeader({ body, chunked, contentLength }: WireRequest): Record<string, string> {
+  if (chunked) return { "transfer-encoding": "chunked" };
+  if (body === undefined && contentLength === undefined) return {};
   return { "content-length": String(contentLength ?? Buffer.byteLength(body ?? "")) };
 }
 
-function chunkedStream(body: string | Uint8Array): ReadableStream<Uint8Array> {
-  const chunks = splitIntoChunks(body);
+function chunkedStream(request: WireRequest): ReadableStream<Uint8Array> {
+  const chunks = splitIntoChunks(request);
   return new ReadableStream({
     pull(controller) {
       const chunk = chunks.shift();
@@ -50,8 +57,9 @@ function chunkedStream(body: string | Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-function splitIntoChunks(body: string | Uint8Array): Buffer[] {
+function splitIntoChunks({ body = "", chunked }: WireRequest): Buffer[] {
   const bytes = Buffer.from(body as string); // Buffer.from takes bytes too, but has no overload for the union.
+  if (chunked === "burst") return [bytes];
   return Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, index) =>
     bytes.subarray(index * 65_536, (index + 1) * 65_536),
   );
@@ -85,7 +93,7 @@ export function socketTarget(address: string, base = "", appControlsConnections 
 function sendThroughAgent(agent: Agent, address: string, wireRequest: WireRequest): Promise<WireResponse> {
   const { method = "GET", path, headers = {}, body, chunked, contentLength } = wireRequest;
   const { hostname, port } = new URL(address);
-  const allHeaders = { ...headers, ...contentLengthHeader(wireRequest) };
+  const allHeaders = { ...headers, ...framingHeader(wireRequest) };
   return new Promise((resolve, reject) => {
     const request = httpRequest({ agent, host: hostname, port, method, path, headers: allHeaders }, (response) => {
       // The server may respond and close before it has read the whole body; writing the rest then fails.
@@ -95,7 +103,8 @@ function sendThroughAgent(agent: Agent, address: string, wireRequest: WireReques
     });
     request.once("error", reject);
     // If the body is only passed to end(), Node sends its Content-Length.
-    if (chunked) for (const chunk of splitIntoChunks(body ?? "")) request.write(chunk);
+    if (chunked === "burst") request.cork(); // until end()
+    if (chunked) for (const chunk of splitIntoChunks(wireRequest)) request.write(chunk);
     if (body !== undefined) request.end(chunked ? undefined : body);
     else if (contentLength === undefined) request.end();
     else request.flushHeaders();

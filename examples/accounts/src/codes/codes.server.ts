@@ -1,4 +1,4 @@
-/** One-time codes: the functions that the browser can call. */
+/** One-time codes: the functions of the forms. */
 import { randomBytes } from "node:crypto";
 import { RPCError, server, session } from "tsweb";
 import { verify_totp } from "tsweb/auth";
@@ -6,7 +6,6 @@ import { clearAttempts, countAttempt } from "../shared/attempts.server.ts";
 import { signIn } from "../shared/sign-in-steps.server.ts";
 import { markAsUsed, readTicket, takeTicket } from "../shared/tickets.server.ts";
 import * as users from "../users.server.ts";
-import { base32 } from "./base32.ts";
 import * as store from "./store.server.ts";
 
 /** @see RFC 4226, section 4, requirement 6 */
@@ -17,50 +16,52 @@ const CODE_LIFETIME_SECONDS = 90;
 
 /** Creates a secret for the user's authenticator app. Codes are required only after `switch_codes_on`. */
 export const set_up_codes = server({ auth_required: true }, async () => {
-  const { sub } = session.require();
-  const secret = randomBytes(SECRET_BYTES);
-  if (!(await store.savePending(sub, secret)))
-    throw new RPCError("conflict", "One-time codes are switched on already.");
-  const encodedSecret = base32(secret);
-  const label = encodeURIComponent(`Accounts:${sub}`);
-  return { secret: encodedSecret, link: `otpauth://totp/${label}?secret=${encodedSecret}&issuer=Accounts` };
+  if (await store.savePending(session.require().sub, randomBytes(SECRET_BYTES))) return;
+  throw new RPCError("conflict", "One-time codes are switched on already.");
 });
 
-/** Switches codes on. Returns `false` if the code is wrong. */
+/** Switches codes on, with a code of the app. */
 export const switch_codes_on = server({ auth_required: true }, async (code: string) => {
   const { sub } = session.require();
-  if (!(await useCode(sub, "pending", code))) return false;
+  await useCode(sub, "pending", code);
   await store.activate(sub);
-  return true;
 });
 
-/** Switches codes off. Returns `false` if the code is wrong. An open browser alone is not enough: the app is needed. */
+/** Switches codes off. An open browser alone is not enough: the app is needed. */
 export const switch_codes_off = server({ auth_required: true }, async (code: string) => {
   const { sub } = session.require();
-  if (!(await useCode(sub, "active", code))) return false;
+  await useCode(sub, "active", code);
   await store.remove(sub);
-  return true;
 });
 
-/** Completes the sign-in after a password or a link. Returns `false` if the code is wrong. */
+/** Completes the sign-in after a password or a link. */
 export const enter_code = server(async (code: string) => {
   const email = await readTicket("code");
-  if (email === null) throw new RPCError("unauthenticated", "That took too long. Sign in from the start.");
-  if (!(await useCode(email, "active", code))) return false;
+  if (email === null) throw expiredError();
+  await useCode(email, "active", code);
   const user = (await takeTicket("code")) === email ? await users.find(email) : undefined;
-  if (!user) throw new RPCError("unauthenticated", "That took too long. Sign in from the start.");
+  if (!user) throw expiredError();
   signIn(user);
-  return true;
 });
 
-/** Returns whether a code is valid and unused, and marks it as used. Allows ten attempts in five minutes. */
-async function useCode(email: string, state: "active" | "pending", code: string): Promise<boolean> {
+function expiredError(): RPCError {
+  return new RPCError("unauthenticated", "That took too long. Sign in from the start.");
+}
+
+/**
+ * Checks a code, and marks it as used. Allows ten attempts in five minutes.
+ *
+ * @throws RPCError `validation_error` for a wrong or used code. The app shows the next one within 30 seconds.
+ */
+async function useCode(email: string, state: "active" | "pending", code: string): Promise<void> {
   await countAttempt("code", email);
   const digits = code.replaceAll(" ", "");
   const secret = await store.findSecret(email, state);
-  if (secret === null || !verify_totp(secret, digits)) return false;
+  const isCorrect = secret !== null && verify_totp(secret, digits);
   // A code works once, so that an attacker who has seen the user type it cannot use it.
-  if (!(await markAsUsed(`code ${email} ${digits}`, CODE_LIFETIME_SECONDS))) return false;
+  if (!isCorrect || !(await markAsUsed(`code ${email} ${digits}`, CODE_LIFETIME_SECONDS))) {
+    const message = "That code is wrong, or was used. Wait for the next one.";
+    throw new RPCError("validation_error", message, { parameter: "code" });
+  }
   await clearAttempts("code", email);
-  return true;
 }

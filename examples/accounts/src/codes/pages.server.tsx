@@ -1,21 +1,23 @@
 /** The pages of one-time codes. */
-import { page, redirect, session } from "tsweb";
-import { NoScript } from "../shared/no-script.server.tsx";
+import { type FormHandle, form, page, redirect, session } from "tsweb";
+import { Field, FormError } from "../shared/form-parts.server.tsx";
 import { readTicket } from "../shared/tickets.server.ts";
-import { EnterCode } from "./enter-code.tsx";
-import { SetUpCodes } from "./set-up-codes.tsx";
-import { requiresCode } from "./store.server.ts";
-import { SwitchCodesOff } from "./switch-codes-off.tsx";
+import { base32 } from "./base32.ts";
+import { enter_code, set_up_codes, switch_codes_off, switch_codes_on } from "./codes.server.ts";
+import { findSecret, requiresCode } from "./store.server.ts";
 
 /** The second step of a sign-in, for users who have switched codes on. */
 export const code = page("/code", { title: "One-time code" }, async () => {
   if ((await readTicket("code")) === null) return redirect("/");
+  const enterCode = form(enter_code);
   return (
     <section class="card">
       <h1>One more step</h1>
       <p>Open your authenticator app, and enter the code that it shows for Accounts.</p>
-      <EnterCode />
-      <NoScript />
+      <form action={enterCode}>
+        <CodeField handle={enterCode} />
+        <button type="submit">Sign in</button>
+      </form>
       <p class="aside">
         No code available? <a href="/">Start again</a>
       </p>
@@ -25,32 +27,92 @@ export const code = page("/code", { title: "One-time code" }, async () => {
 
 /** Switches one-time codes on or off. */
 export const codes = page("/account/codes", { title: "One-time codes" }, async () => {
-  const user = session.user();
-  if (!user) return redirect("/");
-  const isActive = await requiresCode(user.sub);
+  const { sub } = session.require();
+  const isActive = await requiresCode(sub);
+  const secret = await findSecret(sub, "pending");
   return (
     <section class="card">
       <h1>One-time codes</h1>
-      {isActive ? (
-        <>
-          <p>
-            <span class="badge">On</span> After your password or a link, you need a code from your authenticator app.
-          </p>
-          <SwitchCodesOff />
-        </>
-      ) : (
-        <>
-          <p>
-            An authenticator app on your phone shows a new code every 30 seconds. Somebody who learns your password
-            cannot sign in without it.
-          </p>
-          <SetUpCodes />
-        </>
-      )}
-      <NoScript />
+      {isActive ? <SwitchOff /> : secret ? <SwitchOn email={sub} secret={base32(secret)} /> : <SetUp />}
       <p class="aside">
         <a href="/account">Back to your account</a>
       </p>
     </section>
   );
 });
+
+/** The first step: creates the secret. */
+function SetUp() {
+  return (
+    <>
+      <p>
+        An authenticator app on your phone shows a new code every 30 seconds. Somebody who learns your password cannot
+        sign in without it.
+      </p>
+      <form action={set_up_codes}>
+        <button type="submit">Set up one-time codes</button>
+      </form>
+    </>
+  );
+}
+
+/** The second step: shows the secret, and requests a code of the app. */
+function SwitchOn({ email, secret }: { readonly email: string; readonly secret: string }) {
+  const switchOn = form(switch_codes_on);
+  const label = encodeURIComponent(`Accounts:${email}`);
+  return (
+    <>
+      <ol class="steps">
+        <li>
+          <p>
+            <a href={`otpauth://totp/${label}?secret=${secret}&issuer=Accounts`}>Open your authenticator app</a>, or
+            type this secret into it:
+          </p>
+          <code class="secret">{secret.match(/.{4}/g)?.join(" ")}</code>
+        </li>
+        <li>Enter the code that the app shows.</li>
+      </ol>
+      <form action={switchOn}>
+        <CodeField handle={switchOn} />
+        <button type="submit">Switch on</button>
+      </form>
+      <form class="quiet" action={set_up_codes}>
+        <button type="submit">Create another secret</button>
+      </form>
+    </>
+  );
+}
+
+function SwitchOff() {
+  const switchOff = form(switch_codes_off);
+  return (
+    <>
+      <p>
+        <span class="badge">On</span> After your password or a link, you need a code from your authenticator app.
+      </p>
+      <form class="quiet" action={switchOff}>
+        <CodeField handle={switchOff} />
+        <button type="submit">Switch off</button>
+      </form>
+    </>
+  );
+}
+
+/** The field for a code, with the errors of its form. */
+function CodeField({ handle }: { readonly handle: FormHandle }) {
+  return (
+    <>
+      <Field
+        handle={handle}
+        name="code"
+        label="Code"
+        hint="Six digits."
+        inputMode="numeric"
+        autoComplete="one-time-code"
+        pattern="[0-9 ]{6,7}"
+        maxLength={7}
+      />
+      <FormError handle={handle} />
+    </>
+  );
+}

@@ -1,6 +1,6 @@
-/** Sign-in links: the functions that the browser can call. */
+/** Sign-in links: the functions of the forms. */
 import { randomBytes } from "node:crypto";
-import { RPCError, server } from "tsweb";
+import { RPCError, redirect, server } from "tsweb";
 import { issue_magic_token, verify_magic_token } from "tsweb/auth";
 import { countAttempt } from "../shared/attempts.server.ts";
 import { startSignIn } from "../shared/sign-in-steps.server.ts";
@@ -25,10 +25,11 @@ export const send_link = server(async (email: string) => {
   const base = siteUrl();
   await countAttempt("link", address);
   const user = await users.find(address);
-  if (!user) return;
-  const token = issue_magic_token(secret, SUBJECT_PREFIX + user.email, { ttl: LINK_LIFETIME_SECONDS });
-  // The token is in the fragment, which browsers do not send: servers, proxies and access logs do not see it.
-  console.info(`A link for ${user.email}: ${new URL(`/link/open#${token}`, base)}`);
+  if (user) {
+    const token = issue_magic_token(secret, SUBJECT_PREFIX + user.email, { ttl: LINK_LIFETIME_SECONDS });
+    console.info(`A link for ${user.email}: ${new URL(`/link/open?token=${token}`, base)}`);
+  }
+  throw redirect("/link/sent");
 });
 
 /** Signs in with the token of a link. Each link works once. */

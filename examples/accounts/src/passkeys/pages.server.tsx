@@ -1,8 +1,8 @@
 /** The pages of passkeys. */
-import { page, redirect, session } from "tsweb";
-import { NoScript } from "../shared/no-script.server.tsx";
+import { form, page, redirect, session } from "tsweb";
+import { FormError } from "../shared/form-parts.server.tsx";
 import { AddPasskey } from "./add-passkey.tsx";
-import { RemovePasskey } from "./remove-passkey.tsx";
+import { remove_passkey } from "./passkeys.server.ts";
 import * as store from "./store.server.ts";
 import { UsePasskey } from "./use-passkey.tsx";
 
@@ -26,9 +26,8 @@ const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "U
 
 /** Lists, adds and removes the passkeys of the user. */
 export const passkeys = page("/account/passkeys", { title: "Passkeys" }, async () => {
-  const user = session.user();
-  if (!user) return redirect("/");
-  const userPasskeys = await store.listPasskeys(user.sub);
+  const { sub } = session.require();
+  const userPasskeys = await store.listPasskeys(sub);
   return (
     <section class="card">
       <h1>Passkeys</h1>
@@ -46,7 +45,7 @@ export const passkeys = page("/account/passkeys", { title: "Passkeys" }, async (
                   {backedUp && ", backed up"}
                 </span>
               </p>
-              <RemovePasskey id={id} label={`passkey-${index}`} />
+              <RemovePasskey id={id} describedBy={`passkey-${index}`} />
             </li>
           ))}
         </ul>
@@ -59,3 +58,24 @@ export const passkeys = page("/account/passkeys", { title: "Passkeys" }, async (
     </section>
   );
 });
+
+/** The button that removes a passkey. */
+function RemovePasskey({ id, describedBy }: { readonly id: string; readonly describedBy: string }) {
+  const remove = form(remove_passkey, { key: id });
+  return (
+    <form class="quiet" action={remove} aria-labelledby={describedBy}>
+      <input type="hidden" name="id" value={id} />
+      <FormError handle={remove} />
+      <button type="submit">Remove</button>
+    </form>
+  );
+}
+
+/** A notice for browsers without script. Only a script can ask the device for a passkey. */
+function NoScript() {
+  return (
+    <noscript>
+      <p class="hint">Passkeys need JavaScript, which is switched off in your browser.</p>
+    </noscript>
+  );
+}

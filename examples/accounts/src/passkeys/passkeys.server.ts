@@ -1,6 +1,6 @@
-/** Passkeys: the functions that the browser can call. Bytes are passed as base64url, as browsers encode them. */
+/** Passkeys: the functions of the views and of a form. Bytes are passed as base64url, as browsers encode them. */
 import { randomBytes } from "node:crypto";
-import { RPCError, server, session } from "tsweb";
+import { type int, RPCError, server, session } from "tsweb";
 import { verify_webauthn_assertion } from "tsweb/auth";
 import { signIn } from "../shared/sign-in-steps.server.ts";
 import { siteUrl } from "../shared/site.server.ts";
@@ -17,8 +17,20 @@ const MAX_PASSKEYS = 20;
 
 const TIMEOUT_MS = 5 * 60_000;
 
+/** The options for `navigator.credentials.create`, with bytes as base64url. */
+interface RegistrationOptions {
+  challenge: string;
+  rp: { id: string; name: string };
+  user: { id: string; name: string; displayName: string };
+  pubKeyCredParams: { type: "public-key"; alg: int }[];
+  authenticatorSelection: { residentKey: "required"; userVerification: "required" };
+  excludeCredentials: { type: "public-key"; id: string }[];
+  attestation: "none";
+  timeout: int;
+}
+
 /** Starts the registration of a passkey. Returns the options for `navigator.credentials.create`. */
-export const passkey_registration_options = server({ auth_required: true }, async () => {
+export const passkey_registration_options = server({ auth_required: true }, async (): Promise<RegistrationOptions> => {
   const { sub, name } = session.require();
   const passkeys = await store.listPasskeys(sub);
   if (passkeys.length >= MAX_PASSKEYS) {
@@ -37,7 +49,7 @@ export const passkey_registration_options = server({ auth_required: true }, asyn
     excludeCredentials: passkeys.map(({ id }) => ({ type: "public-key", id })),
     attestation: "none",
     timeout: TIMEOUT_MS,
-  } as const;
+  };
 });
 
 /** Registers the passkey that the authenticator has created. */
@@ -63,11 +75,19 @@ export const remove_passkey = server({ auth_required: true }, async (id: string)
   await store.remove(session.require().sub, id);
 });
 
+/** The options for `navigator.credentials.get`, with bytes as base64url. */
+interface SignInOptions {
+  challenge: string;
+  rpId: string;
+  userVerification: "required";
+  timeout: int;
+}
+
 /** Starts a sign-in with a passkey. Returns the options for `navigator.credentials.get`. */
-export const passkey_sign_in_options = server(async () => {
+export const passkey_sign_in_options = server(async (): Promise<SignInOptions> => {
   const challenge = randomBytes(32).toString("base64url");
   await issueTicket("passkey-use", JSON.stringify([challenge]));
-  return { challenge, rpId: siteUrl().hostname, userVerification: "required", timeout: TIMEOUT_MS } as const;
+  return { challenge, rpId: siteUrl().hostname, userVerification: "required", timeout: TIMEOUT_MS };
 });
 
 /** The response of an authenticator, with the fields of the browser's `AuthenticationResponseJSON`. */

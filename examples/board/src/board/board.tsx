@@ -1,0 +1,83 @@
+import {
+  DndContext,
+  type DragEndEvent,
+  KeyboardSensor,
+  MouseSensor,
+  TouchSensor,
+  useSensor,
+  useSensors,
+} from "@dnd-kit/core";
+import { type Feed, on_mount, RPCError, state, subscribe, view } from "tsweb/browser";
+import { move_card } from "./cards.server.ts";
+import { Chart } from "./chart.tsx";
+import { Column } from "./column.tsx";
+import { announcements, instructions, nextColumn } from "./drag.ts";
+import { apply, type BoardChange, type Card, COLUMNS, type ColumnId } from "./model.ts";
+
+interface BoardProps {
+  readonly id: string;
+  readonly cards: Card[];
+  readonly feed: Feed<BoardChange>;
+}
+
+/**
+ * The board. Its forms work before the script has loaded and without it; drag and drop and the changes of others come
+ * with the script.
+ */
+export const Board = view(({ id, cards, feed }: BoardProps) => {
+  const board = state({ cards, isLive: false, error: "" });
+
+  on_mount(() => {
+    board.isLive = true;
+    // Every page, also this one, shows a change when it is published. So a function returns nothing.
+    return subscribe(feed, (change) => {
+      board.cards = apply(board.cards, change);
+    });
+  });
+
+  const drop = async ({ active, over }: DragEndEvent) => {
+    const card = board.cards.find((card) => card.id === active.id);
+    const column = over?.id as ColumnId | undefined; // only columns are targets
+    if (!card || !column || column === card.column) return;
+    board.error = "";
+    // Shown at once. The published change has the final position.
+    board.cards = apply(board.cards, { type: "changed", card: { ...card, column, position: Number.MAX_SAFE_INTEGER } });
+    try {
+      await move_card(card.id, column);
+    } catch (error) {
+      board.cards = apply(board.cards, { type: "changed", card });
+      board.error = error instanceof RPCError ? error.message : "The card was not moved. Are you offline?";
+    }
+  };
+
+  const sensors = useSensors(
+    useSensor(MouseSensor, { activationConstraint: { distance: 6 } }), // a click on a button is no drag
+    useSensor(TouchSensor, { activationConstraint: { delay: 200, tolerance: 8 } }), // neither is scrolling
+    useSensor(KeyboardSensor, { coordinateGetter: nextColumn }),
+  );
+
+  return (
+    <DndContext
+      id="board"
+      sensors={sensors}
+      onDragEnd={drop}
+      accessibility={{ announcements: announcements(board.cards), screenReaderInstructions: instructions }}
+    >
+      <p role="alert" class="wrong">
+        {board.error}
+      </p>
+      <div class="columns">
+        {COLUMNS.map((column) => (
+          <Column
+            key={column.id}
+            board={id}
+            column={column}
+            cards={board.cards.filter((card) => card.column === column.id)}
+            isDraggable={board.isLive}
+          />
+        ))}
+      </div>
+      <Chart cards={board.cards} />
+    </DndContext>
+  );
+});

@@ -1,0 +1,49 @@
+import { channel, NotFound, page, redirect, server, session } from "tsweb";
+import { z } from "zod";
+import { Board } from "./board.tsx";
+import { addBoard, allBoards, cardsOf } from "./boards.server.ts";
+
+export const create_board = server(
+  { auth_required: true, validate: { name: z.string().trim().min(1, "Give it a name.").max(60) } },
+  async (name: string) => redirect(`/boards/${await addBoard(name)}`),
+);
+
+export const home = page("/", { title: "Boards" }, async () => {
+  session.require(); // a signed-out user is redirected to the page `sign_in` of new App
+  const boards = await allBoards();
+  return (
+    <section class="panel">
+      <h1>Boards</h1>
+      <ul>
+        {boards.map(({ id, name }) => (
+          <li key={id}>
+            <a href={`/boards/${id}`}>{name}</a>
+          </li>
+        ))}
+      </ul>
+      {boards.length === 0 && <p>There is no board yet. Create the first one.</p>}
+      <form action={create_board} class="stack">
+        <label>
+          Name <input name="name" maxLength={60} required />
+        </label>
+        <button type="submit" class="main">
+          Create a board
+        </button>
+      </form>
+    </section>
+  );
+});
+
+export const board = page("/boards/:id", async ({ id }) => {
+  session.require();
+  const found = (await allBoards()).find((board) => board.id === id);
+  if (!found) throw new NotFound("There is no such board.");
+  // The feed is created before the cards are loaded: a change in between is in both, and `apply` takes it twice.
+  const [feed, cards] = await channel(`board:${id}`, () => cardsOf(id));
+  return (
+    <>
+      <h1>{found.name}</h1>
+      <Board id={id} cards={cards} feed={feed} />
+    </>
+  );
+});

@@ -1,0 +1,22 @@
+import { createServer } from "node:http";
+import { describe, expect, it } from "vitest";
+import { listenOn } from "./listen.ts";
+
+describe("the address of a server", () => {
+  it.each([
+    ["127.0.0.1", /^http:\/\/localhost:\d+$/],
+    ["0.0.0.0", /^http:\/\/localhost:\d+$/],
+    ["::", /^http:\/\/localhost:\d+$/],
+    ["::1", /^http:\/\/\[::1\]:\d+$/],
+    ["localhost", /^http:\/\/localhost:\d+$/],
+    ["127.0.0.2", /^http:\/\/127\.0\.0\.2:\d+$/],
+  ])("that listens on %s can be opened", async (host, expected) => {
+    const { address, stop } = await listenOn(
+      createServer((_, response) => response.end("ok")),
+      { host, port: 0 },
+    );
+    expect(address).toMatch(expected);
+    expect(await (await fetch(address, { headers: { connection: "close" } })).text()).toBe("ok");
+    await stop();
+  });
+});

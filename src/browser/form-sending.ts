@@ -1,0 +1,76 @@
+/**
+ * Sends forms and shows their errors. It is loaded when a form gets the focus.
+ */
+import { h } from "preact";
+import type { RPCError } from "../errors.ts";
+import {
+  CSRF_HEADER,
+  type FieldErrors,
+  type FieldValues,
+  FORM_PREFIX,
+  formHead,
+  REDIRECT_HEADER,
+  readResult,
+} from "../protocol/index.ts";
+import { post, token } from "./call.ts";
+import type { FormState } from "./form.ts";
+import { markFields, resetFields, takeOverFields } from "./form-fields.ts";
+import { fetchWithProgress } from "./form-upload.ts";
+import { getPageData } from "./page-data.ts";
+
+/** How long a form that was redirected cannot be sent again: the browser needs time to open the next page. */
+const REDIRECT_MS = 2_000;
+
+/** Sends a form to a function, and shows its result or its errors. Its `pending` is set. It never rejects. */
+export async function sendForm(state: FormState, name: string, body: FormData): Promise<void> {
+  const url = getPageData().base + FORM_PREFIX + name;
+  const send = state.readsProgress ? fetchWithProgress((sent) => state.update({ sent })) : fetch;
+  try {
+    // The header has the current token, the hidden field that of the last rendering.
+    const response = await post(name, {}, undefined, () =>
+      send(url, { method: "POST", body, headers: token ? { [CSRF_HEADER]: token } : {} }),
+    );
+    const result = await readResult(name, response);
+    if (response.headers.has(REDIRECT_HEADER)) await new Promise((resolve) => setTimeout(resolve, REDIRECT_MS));
+    clear(state, result ?? undefined);
+  } catch (error) {
+    showError(state, body, error as RPCError); // post and readResult throw nothing else
+  }
+}
+
+function showError(state: FormState, body: FormData, error: RPCError): void {
+  const { element, fn, key, isHandle } = state;
+  const errors = (error.details.errors ?? {}) as FieldErrors; // docs/protocol.md 15.6
+  // The hidden fields, which precede it, are those of the form.
+  const summary = isHandle
+    ? undefined
+    : formHead(h, { name: fn.id, key, csrfToken: null, error, errors }).slice(key ? 1 : 0);
+  const values = typedValues(element, body);
+  state.update({ pending: false, result: undefined, error, errors, values, summary }, () => {
+    (markFields(state, errors) ?? element?.querySelector<HTMLElement>("[role=alert]"))?.focus();
+  });
+}
+
+/** Resets state and fields of a form; `result` is that of a form that was sent. */
+export function clear(state: FormState, result?: unknown): void {
+  if (state.element) resetFields(state.element);
+  markFields(state, {});
+  state.update({ ...state.initial, result });
+}
+
+/** Passes the fields of a form that was sent without script to the view. */
+export function takeOver({ element, values }: FormState): void {
+  if (element) takeOverFields(element, values);
+}
+
+/** Returns the texts of a form by field, without passwords: several of one name are a list. */
+function typedValues(form: HTMLFormElement | undefined, body: FormData): FieldValues {
+  const values: Record<string, string | string[]> = {};
+  for (const name of new Set(body.keys())) {
+    const texts = body.getAll(name).filter((value) => typeof value === "string");
+    const isSecret = name.startsWith("__") || form?.querySelector(`[type=password][name=${CSS.escape(name)}]`);
+    const [text = "", ...more] = texts;
+    if (!isSecret) values[name] = more.length > 0 ? texts : text;
+  }
+  return values;
+}

@@ -1,0 +1,126 @@
+/**
+ * The entry point `tsweb/forms`: sends the forms of views in the background. The compile step imports it in modules
+ * with forms, so other pages do not load it. What is needed only once a form is sent is in `form-sending.ts`.
+ *
+ * A form whose `action` is a server function, or the handle of `form(fn)`, becomes the component {@link Form}. This is
+ * done when elements are created, so it works for elements of other packages and for spread attributes, too.
+ */
+import { type ComponentChildren, Fragment, h, options, type VNode } from "preact";
+import { CSRF_FIELD, FORM_PARAMETER, FORM_TYPE, KEY_FIELD } from "../protocol/index.ts";
+import { token } from "./call.ts";
+import { createForm, type FormAction, type FormState } from "./form.ts";
+import { afterRender, slot } from "./slot.ts";
+
+/** Loads the code that sends forms and shows their errors: when a form gets the focus, is sent or is reset. */
+function loadSending(): Promise<typeof import("./form-sending.ts")> {
+  return import("./form-sending.ts");
+}
+
+type Attributes = Record<string, unknown>;
+
+interface FormAttributes extends Attributes {
+  action: FormAction | FormState;
+  children?: ComponentChildren;
+  onSubmit?: (event: SubmitEvent) => unknown;
+}
+
+/** An element with Preact's internal field for its node, under the name that its add-ons use. */
+type FormNode = VNode & { __e: HTMLFormElement };
+
+const previousHook = options.vnode;
+
+options.vnode = (vnode: VNode<Attributes>) => {
+  const { type, props } = vnode;
+  if (type === "form" && functionOf(props.action)) {
+    vnode.type = Form as unknown as typeof vnode.type; // JSX has checked the attributes
+    props.ref = vnode.ref; // a component has it among its props
+    vnode.ref = null;
+  } else if (typeof type === "string" && functionOf(props.formAction)) {
+    props.formAction = addressOf(functionOf(props.formAction) as FormAction); // checked in the line above
+    props.formMethod = "post";
+    props.formEncType = FORM_TYPE;
+  }
+  previousHook?.(vnode);
+};
+
+/** Returns the server function of an attribute: that of a handle, or the attribute itself; `undefined` without one. */
+function functionOf(action: unknown): FormAction | undefined {
+  const fn = (action as FormState | undefined)?.fn ?? action;
+  if (typeof fn !== "function") return;
+  // Bundlers remove this from production. A stream has no id either.
+  if (process.env.NODE_ENV !== "production" && !("id" in fn)) {
+    throw new TypeError(
+      "The action of this form is a function that is not a server function, or is a stream. Import a function that is " +
+        "declared with server() and returns a value, or use onSubmit to run code in the browser.",
+    );
+  }
+  return fn as FormAction; // only stubs have an id
+}
+
+/** Returns the address to which the browser sends a form without script: that of the page, with the function's name. */
+function addressOf({ id }: FormAction): string {
+  const url = new URL(location.href);
+  url.searchParams.set(FORM_PARAMETER, id);
+  return url.pathname + url.search;
+}
+
+/** The form of an application. It renders the same elements as the server (docs/protocol.md 15.5). */
+function Form({ action, children, onSubmit, ...attributes }: FormAttributes): VNode {
+  const fn = functionOf(action) as FormAction; // only elements with one become this component
+  const state = "fn" in action ? action : slot("form", (component) => createForm(component, fn));
+  state.fn = fn;
+  const form = h(
+    "form",
+    {
+      onFocusIn: () => loadSending().catch(() => {}), // submit() loads it again, and handles the failure
+      ...attributes,
+      action: addressOf(fn),
+      method: "post",
+      enctype: FORM_TYPE,
+      onSubmit(event: SubmitEvent) {
+        onSubmit?.(event);
+        submit(event, state);
+      },
+    },
+    // One child, so that the children of the application keep their positions when the summary appears.
+    h(Fragment, null, token && hidden(CSRF_FIELD, token), state.key && hidden(KEY_FIELD, state.key), state.summary),
+    children,
+  ) as VNode as FormNode;
+  afterRender(() => {
+    if (!state.element && (state.error || state.result)) void loadSending().then(({ takeOver }) => takeOver(state));
+    state.element = form.__e;
+    state.onReset = () => void loadSending().then(({ clear }) => clear(state));
+  });
+  return form;
+}
+
+function hidden(name: string, value: string): VNode {
+  return h("input", { type: "hidden", name, value }) as VNode;
+}
+
+/** Whether the code that sends forms is not available, for example because a new version was deployed. */
+let isBroken = false;
+
+/**
+ * Sends a form. It is left to the browser if its button sends it elsewhere: to another URL, or to the dialog around it.
+ * A form that is being sent is not sent again.
+ */
+function submit(event: SubmitEvent, state: FormState): void {
+  const form = event.currentTarget as HTMLFormElement; // the listener is that of the form
+  const submitter = event.submitter as HTMLButtonElement | null; // or an input with the same attributes
+  const address = submitter?.getAttribute("formaction") ?? (form.getAttribute("action") as string); // Form has set it
+  // The server adds the function of the form to that of the button, after a colon.
+  const name = new URL(address, location.href).searchParams.get(FORM_PARAMETER)?.split(":")[0];
+  if (event.defaultPrevented || isBroken || !name || /get|dialog/.test(`${submitter?.formMethod}`)) return;
+  event.preventDefault();
+  if (state.pending) return;
+  const body = new FormData(form, submitter);
+  state.update({ pending: true, sent: 0 });
+  loadSending().then(
+    ({ sendForm }) => sendForm(state, name, body),
+    () => {
+      isBroken = true;
+      form.requestSubmit(submitter);
+    },
+  );
+}

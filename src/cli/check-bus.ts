@@ -1,0 +1,56 @@
+import { ConfigError, type ConfigProblem, type Environment, loadConfig } from "../config/index.ts";
+import { openBus } from "../live/index.ts";
+
+/** The result of {@link checkBus}. */
+export interface BusCheck {
+  readonly problems: readonly ConfigProblem[];
+  /** What could not be checked, in full sentences. */
+  readonly notes: readonly string[];
+}
+
+const NO_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/**
+ * Connects to the server of `WEB_BUS_URL`, and returns what makes it unsuitable for production. It writes nothing there.
+ *
+ * @param env a valid environment; of an invalid one, nothing is checked
+ */
+export async function checkBus(env: Environment): Promise<BusCheck> {
+  const config = configOf(env);
+  if (!config) return { problems: [], notes: [] };
+  const { busUrl, busNamespace, workers } = config;
+  if (busUrl === undefined) return { problems: [], notes: workers > 1 ? [missingBus(workers)] : [] };
+  const bus = openBus({ busUrl, busNamespace, log: NO_LOG });
+  try {
+    return { problems: (await bus.check?.()) ?? [], notes: [] };
+  } catch (error) {
+    if (error instanceof ConfigError) return { problems: error.problems, notes: [] };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { problems: [], notes: [`${UNREACHABLE} ${reason}`] };
+  } finally {
+    await bus.close();
+  }
+}
+
+const UNREACHABLE =
+  "WEB_BUS_URL was not checked, because its server is unreachable from here: whether it keeps live updates is unknown. " +
+  "Run this command where the application runs.";
+
+function missingBus(workers: number): string {
+  return (
+    `WEB_WORKERS is ${workers} and WEB_BUS_URL is not set: src/app.ts has to call realtime.use_bus. Otherwise the ` +
+    "server does not start."
+  );
+}
+
+function configOf(env: Environment) {
+  try {
+    return loadConfig({ ...env, WEB_ENV: "production" }, CHECKED_AS);
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined; // its problems are reported by productionProblems
+    throw error;
+  }
+}
+
+/** How the check reads the environment: as a built application that may install a bus itself. */
+export const CHECKED_AS = { built: true, projectDir: process.cwd(), hasSharedBus: true } as const;

@@ -1,0 +1,33 @@
+import { type ErrorPayload, type HotPayload, normalizePath, type Plugin } from "vite";
+import { isServerModule, namesServerOnlyUrl } from "../compile/index.ts";
+
+/**
+ * Removes source text of server-only files from the errors that Vite sends to open pages: clients on other machines
+ * receive them too. An error in a server module reaches pages when a view imports its stubs. The terminal and the error
+ * page show it in full.
+ */
+export function redactServerErrors(): Plugin {
+  return {
+    name: "tsweb:redact-server-errors",
+    configureServer({ config, environments }) {
+      const { hot } = environments.client;
+      const send: (payload: HotPayload) => void = hot.send.bind(hot);
+      const redactAndSend = (...message: [HotPayload] | [event: string, data?: unknown]) => {
+        const [payload] = message;
+        if (typeof payload === "string") send({ type: "custom", event: payload, data: message[1] });
+        else send(payload.type === "error" ? { ...payload, err: redact(payload.err, config.root) } : payload);
+      };
+      Object.assign(hot, { send: redactAndSend });
+    },
+  };
+}
+
+/** Returns an error as it may be sent: without message, stack and source lines if it is in a server-only file. */
+function redact(error: ErrorPayload["err"], root: string): ErrorPayload["err"] {
+  const files = [error.id, error.loc?.file].filter((file) => file !== undefined).map(normalizePath);
+  const isServerOnly = files.some(
+    (file) => file.includes("tsweb-stub:") || isServerModule(file, root) || namesServerOnlyUrl(`/@fs/${file}`, root),
+  );
+  if (!isServerOnly) return error;
+  return { message: "A server module has an error. The terminal of the development server shows it.", stack: "" };
+}

@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseEnv } from "node:util";
+import { BuildError } from "./project.ts";
+
+/** The files from which the development server reads variables. A later file takes precedence. */
+export const ENV_FILES = [".env", ".env.local"] as const;
+
+/** A variable that the files cannot set: Vite sets it for the command, and packages have a variant for each value. */
+const IGNORED = "NODE_ENV";
+
+/** An environment whose variables can be set and deleted: `process.env`. */
+type MutableEnvironment = Record<string, string | undefined>;
+
+/**
+ * The variables of `.env` and `.env.local` in a project's folder. A variable of the real environment takes precedence over
+ * both, also an empty one.
+ */
+export class EnvFiles {
+  readonly #root: string;
+  readonly #env: MutableEnvironment;
+  /** The variables that were set from the files. */
+  #set: ReadonlyMap<string, string> = new Map();
+
+  /** @param env receives the variables */
+  constructor(root: string, env: MutableEnvironment) {
+    this.#root = root;
+    this.#env = env;
+  }
+
+  /** The absolute paths of the files, whether they exist or not. */
+  get paths(): readonly string[] {
+    return ENV_FILES.map((name) => join(this.#root, name));
+  }
+
+  /**
+   * Reads the files, and sets their variables in the environment. A variable that is no longer in them is deleted.
+   *
+   * @returns the names of the variables that have changed; their values belong in no message
+   * @throws BuildError for a file that exists and cannot be read
+   */
+  load(): readonly string[] {
+    const values = new Map(this.paths.flatMap(readVariables));
+    values.delete(IGNORED);
+    const before = this.#set;
+    for (const name of values.keys()) if (this.#env[name] !== undefined && !before.has(name)) values.delete(name);
+    const names = [...new Set([...before.keys(), ...values.keys()])];
+    const changed = names.filter((name) => before.get(name) !== values.get(name));
+    for (const name of changed) {
+      const value = values.get(name);
+      if (value === undefined) delete this.#env[name];
+      else this.#env[name] = value;
+    }
+    this.#set = values;
+    return changed;
+  }
+}
+
+function readVariables(file: string): [name: string, value: string][] {
+  try {
+    const text = readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+    return Object.entries(parseEnv(text)).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT") return [];
+    throw new BuildError(
+      `${file} cannot be read (${String(code ?? error)}). Make it a readable text file, or delete it.`,
+    );
+  }
+}

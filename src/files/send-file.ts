@@ -1,0 +1,84 @@
+import { realpath } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { RPCError } from "../errors.ts";
+import { type HandlerResponse, isPushedBody, requireContext } from "../http/index.ts";
+import { contentDisposition } from "./content-disposition.ts";
+import { contentTypeOf, mediaTypeOf } from "./content-types.ts";
+import { fileResponse } from "./file-response.ts";
+import { openFile } from "./open-file.ts";
+
+/** The options of {@link send_file}. */
+export interface SendFileOptions {
+  /** The folder of the files: an absolute path, or a URL such as `new URL("../files/", import.meta.url)`. */
+  readonly root: string | URL;
+  /** The path of the file in the folder. It may come from the request: nothing outside the folder is sent. */
+  readonly name: string;
+  /** The name under which the browser saves the file. Default: that of the file. */
+  readonly save_as?: string;
+  /** Whether the browser shows the file, in a sandbox without scripts, instead of saving it. Default: `false`. */
+  readonly inline?: boolean;
+  /** The media type. Default: by the extension of the file. */
+  readonly type?: string;
+}
+
+/**
+ * Resolves with the response that sends a file, for routes: with ranges, `ETag` and conditional requests. The browser
+ * saves it under its name, or shows it with `inline`. Caches of browsers may store it and ask again before each use.
+ *
+ * Hidden files, and files that a symbolic link outside the folder leads to, are not sent.
+ *
+ * @throws RPCError `not_found` if there is no such file in the folder
+ * @throws Error for a relative `root` or an invalid `type`, which the client does not see
+ * @throws Error outside a request
+ * @see docs/files.md
+ * @example export const invoice = route("GET /invoices/:id", ({}, { id }) => send_file({ root: "/srv/invoices", name: `${id}.pdf` }));
+ */
+export async function send_file({ root, name, save_as, inline = false, type }: SendFileOptions): Promise<Response> {
+  const { inbound } = requireContext("send_file()");
+  const folder = checkRoot(root);
+  const mediaType = checkType(type) ?? mediaTypeOf(name);
+  const file = isSafeName(name) ? await openIn(folder, name) : null;
+  if (!file) throw new RPCError("not_found", "There is no file with this name.");
+  const response = await fileResponse(inbound, file, {
+    contentType: contentTypeOf(mediaType),
+    headers: {
+      "cache-control": "private, no-cache",
+      "content-disposition": contentDisposition(inline ? "inline" : "attachment", save_as ?? name),
+      // What a user has uploaded must not run scripts with the origin of the application.
+      ...(inline ? { "content-security-policy": "sandbox" } : {}),
+    },
+    onFailed: () => undefined, // the error of the stream is logged by the adapter
+  });
+  return toResponse(response);
+}
+
+async function openIn(folder: string, name: string) {
+  const root = await realpath(folder).catch(() => null);
+  return root === null ? null : openFile(join(root, name), { root, isServed: isSafeName });
+}
+
+/** Returns whether a path stays inside its folder, on every system, and no part of it is hidden. */
+function isSafeName(name: string): boolean {
+  // A colon names a drive or a stream of a file on Windows; a backslash separates folders there.
+  if (/[\0\\]/.test(name) || (process.platform === "win32" && name.includes(":"))) return false;
+  const parts = name.replace(/^\//, "").split("/");
+  return parts.every((part) => part !== "" && !part.startsWith("."));
+}
+
+function checkRoot(root: string | URL): string {
+  const path = typeof root === "string" ? root : fileURLToPath(root);
+  if (isAbsolute(path)) return path;
+  throw new Error(
+    `send_file(): root is ${JSON.stringify(path)}. It must be an absolute path, or new URL("../files/", import.meta.url).`,
+  );
+}
+
+function checkType(type: string | undefined): string | undefined {
+  if (type === undefined || /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type)) return type;
+  throw new Error(`send_file(): type is ${JSON.stringify(type)}. It must be a media type, such as "image/png".`);
+}
+
+function toResponse({ status, headers = {}, body }: HandlerResponse): Response {
+  return new Response(isPushedBody(body) ? body.toStream() : body, { status, headers });
+}

@@ -1,0 +1,196 @@
+import type { ListShape, ObjectFields, ObjectShape, TypeShape } from "../protocol/index.ts";
+import { convertScalar, type Scalar } from "./convert-scalar.ts";
+import type { FieldNode } from "./field-tree.ts";
+import { MESSAGES, mismatchMessage } from "./messages.ts";
+
+/** What the conversion of a form's fields collects, and what it needs. */
+export interface ConvertedFields {
+  /** The recursive types that shapes refer to. */
+  readonly shapes: readonly TypeShape[];
+  /** The messages of fields that do not match, by field. */
+  readonly errors: Map<string, string>;
+  /** The names of the fields that are lists. */
+  readonly lists: Set<string>;
+  /** Whether a schema checks the parameter afterwards. */
+  readonly hasSchema: boolean;
+}
+
+/** Where a value is converted. */
+interface Place {
+  /** The name of the field, with the names of the objects around it: `address.street`. */
+  readonly path: string;
+  readonly converted: ConvertedFields;
+}
+
+/**
+ * Returns the value that the fields of one name stand for; `undefined` if it is absent, or if it does not match its
+ * type. Then its message is added to the errors.
+ *
+ * @param node the fields; `undefined` if the form has none of this name
+ * @see docs/protocol.md 15.3
+ */
+export function convertField(shape: TypeShape, node: FieldNode | undefined, place: Place): unknown {
+  // A recursive type ends where the fields end.
+  if (shape.ref !== undefined && !node) return shape.optional ? undefined : absent(shape, place);
+  const resolved = resolve(shape, place.converted.shapes);
+  if (resolved.any !== undefined) return convertUnchecked(resolved, node, place);
+  const { list, object } = resolved;
+  if (list && !isScalarField(resolved, node)) return convertList(list, node, place);
+  if (object && (node === undefined || node.members.size > 0 || !hasScalar(resolved))) {
+    return isBlank(node) && isOmissible(resolved) ? blankValue(resolved) : convertObject(object, node, place);
+  }
+  return convertText(resolved, node, place);
+}
+
+/** Returns a shape with the members of the recursive type that it refers to. */
+function resolve(shape: TypeShape, shapes: readonly TypeShape[]): TypeShape {
+  const target = shape.ref === undefined ? undefined : shapes[shape.ref];
+  if (!target) return shape;
+  const { ref: _, ...own } = shape;
+  return {
+    ...target,
+    ...own,
+    kinds: [...(target.kinds ?? []), ...(own.kinds ?? [])],
+    literals: [...(target.literals ?? []), ...(own.literals ?? [])],
+  };
+}
+
+function hasScalar({ kinds = [], literals = [] }: TypeShape): boolean {
+  return kinds.length > 0 || literals.length > 0;
+}
+
+/** Returns whether the fields of a list type are one plain value, which the type allows too: `string | string[]`. */
+function isScalarField(shape: TypeShape, node: FieldNode | undefined): boolean {
+  return hasScalar(shape) && node !== undefined && node.members.size === 0 && node.values.length < 2;
+}
+
+function isOmissible({ optional, nullable }: TypeShape): boolean {
+  return optional === true || nullable === true;
+}
+
+/** Returns the value of an empty field that may be omitted. */
+function blankValue({ optional }: TypeShape): null | undefined {
+  return optional ? undefined : null;
+}
+
+/** Returns whether fields contain nothing that was typed. */
+function isBlank(node: FieldNode | undefined): boolean {
+  if (!node) return true;
+  return node.values.every((value) => value === "") && [...node.members.values()].every(isBlank);
+}
+
+function refuse({ path, converted }: Place, message: string): undefined {
+  if (!converted.errors.has(path)) converted.errors.set(path, message);
+}
+
+/** Handles a recursive value without fields. */
+function absent(shape: TypeShape, place: Place): unknown {
+  const { list } = resolve(shape, place.converted.shapes);
+  if (list) return [];
+  return shape.nullable ? null : refuse(place, MESSAGES.required);
+}
+
+function member({ path, converted }: Place, name: string): Place {
+  return { path: `${path}.${name}`, converted };
+}
+
+function textsOf(node: FieldNode | undefined): string[] {
+  return node?.values.filter((value) => typeof value === "string") ?? [];
+}
+
+/** Converts one text. Of several fields with one name, the last counts, as of a hidden field before a checkbox. */
+function convertText(shape: TypeShape, node: FieldNode | undefined, place: Place): unknown {
+  const text = textsOf(node).at(-1);
+  if (text === undefined) {
+    if (shape.kinds?.length === 1 && shape.kinds[0] === "boolean") return false; // a checkbox that is not checked
+    return shape.optional ? undefined : refuse(place, MESSAGES.required);
+  }
+  if (text === "" && !shape.literals?.includes("")) {
+    if (isOmissible(shape)) return blankValue(shape);
+    if (!shape.kinds?.includes("string")) return refuse(place, MESSAGES.required);
+  }
+  return convertNonEmpty(shape, text, place);
+}
+
+function convertNonEmpty(shape: TypeShape, text: string, place: Place): unknown {
+  const scalar: Scalar = convertScalar(shape, text);
+  if (scalar.matches) return scalar.value;
+  // A schema takes the place of the check of literals, as for calls in strict applications.
+  const isConverted = shape.kinds?.some((kind) => kind !== "string");
+  if (place.converted.hasSchema && !isConverted) return text;
+  return refuse(place, mismatchMessage(shape));
+}
+
+/** Converts fields whose type is not known: one text, or a list of several. */
+function convertUnchecked(shape: TypeShape, node: FieldNode | undefined, place: Place): unknown {
+  const texts = textsOf(node);
+  const [first] = texts;
+  if (first === undefined) return shape.optional ? undefined : refuse(place, MESSAGES.required);
+  if (texts.length > 1) {
+    place.converted.lists.add(place.path);
+    return texts;
+  }
+  return first === "" && isOmissible(shape) ? blankValue(shape) : first;
+}
+
+function convertList(list: ListShape, node: FieldNode | undefined, place: Place): unknown {
+  place.converted.lists.add(place.path);
+  const items = itemsOf(node);
+  if (!("items" in list)) return items.map(([key, item]) => convertField(list.of, item, itemPlace(place, key)));
+  const minLength = list.items.findLastIndex((item) => !item.optional) + 1;
+  if (items.length < minLength || (!list.rest && items.length > list.items.length)) {
+    return refuse(place, items.length === 0 ? MESSAGES.required : MESSAGES.invalid);
+  }
+  return items.map(([key, item], index) => {
+    const shape = list.items[index] ?? list.rest;
+    return shape && convertField(shape, item, itemPlace(place, key));
+  });
+}
+
+function itemPlace(place: Place, key: string | null): Place {
+  return key === null ? place : member(place, key);
+}
+
+type Item = readonly [key: string | null, node: FieldNode];
+
+/** Returns the items of a list: the fields of its name or, without any, its members `0`, `1` … by their numbers. */
+function itemsOf(node: FieldNode | undefined): Item[] {
+  if (!node) return [];
+  const texts = textsOf(node);
+  if (texts.length > 0) return texts.map((text) => [null, { values: [text], members: new Map() }]);
+  return [...node.members].filter(([key]) => /^\d{1,9}$/.test(key)).sort(([a], [b]) => Number(a) - Number(b));
+}
+
+function convertObject(object: ObjectShape, node: FieldNode | undefined, place: Place): unknown {
+  const fields = "cases" in object ? selectCase(object, node) : object;
+  if (!fields) {
+    const by = "cases" in object ? object.by : "";
+    return refuse(member(place, by), isBlank(node?.members.get(by)) ? MESSAGES.required : MESSAGES.choice);
+  }
+  const result: Record<string, unknown> = {};
+  const add = (name: string, shape: TypeShape) => {
+    const value = convertField(shape, node?.members.get(name), member(place, name));
+    if (value !== undefined) Object.defineProperty(result, name, { value, ...PLAIN });
+  };
+  for (const [name, shape] of fields.fields) add(name, shape);
+  if (fields.rest) {
+    const declared = new Set(fields.fields.map(([name]) => name));
+    for (const name of node?.members.keys() ?? []) if (!declared.has(name)) add(name, fields.rest);
+  }
+  return result;
+}
+
+/** Assignment would call a setter that the prototype has, for a name of the form. */
+const PLAIN = { enumerable: true, configurable: true, writable: true } as const;
+
+/** Returns the case of a discriminated union that the field of its literal selects. */
+function selectCase(
+  { by, cases }: Extract<ObjectShape, { by: string }>,
+  node: FieldNode | undefined,
+): ObjectFields | undefined {
+  const text = textsOf(node?.members.get(by)).at(-1);
+  return cases.find(({ fields }) => {
+    const shape = fields.find(([name]) => name === by)?.[1];
+    return text !== undefined && shape !== undefined && convertScalar(shape, text).matches;
+  });
+}

@@ -1,0 +1,10 @@
+import type { CallSettings } from "../rpc/index.ts";
+
+/** The settings of the forms of an application, and of their two addresses. */
+export interface FormSettings
+  extends Pick<CallSettings, "functions" | "log" | "rate" | "rpc_timeout" | "max_body" | "strict"> {
+  /** The application's base, which is prepended to redirects. */
+  readonly base: string;
+  /** Whether the fields of a refused form are read: a page shows again what was typed. */
+  readonly keepsFields: boolean;
+}

@@ -1,0 +1,19 @@
+/**
+ * The forms of server functions: what is checked, how fields become arguments, and what the response shows.
+ */
+
+export { shapeOf } from "./bind-fields.ts";
+export { createFormHandle, type FormTarget, formTargetOf } from "./form-handle.ts";
+export type { FormSettings } from "./form-settings.ts";
+export { handleFormCall } from "./handle-form-call.ts";
+export type { ReceivedForm } from "./receive-form.ts";
+export { requireForm } from "./require-form.ts";
+export { type FormRefusal, type FormSuccess, runForm } from "./run-form.ts";
+export {
+  acceptedSubmission,
+  refusedSubmission,
+  type Submission,
+  type SubmissionInit,
+  setSubmission,
+  submissionOf,
+} from "./submission.ts";

@@ -1,0 +1,128 @@
+import { RPCError } from "../errors.ts";
+import { type RequestContext, RequestError } from "../http/index.ts";
+import { CSRF_FIELD, CSRF_HEADER, KEY_FIELD } from "../protocol/index.ts";
+import {
+  countAgainstRate,
+  type FunctionDefinition,
+  maxFormBody,
+  requireCsrfToken,
+  requireFunction,
+  requireRateLeft,
+  requireSignIn,
+} from "../rpc/index.ts";
+import { type FormValue, readForm } from "../uploads/index.ts";
+import type { FormFields } from "./field-tree.ts";
+import type { FormSettings } from "./form-settings.ts";
+
+/** A form that was received. It may have been refused: then nothing of its files was stored. */
+export interface ReceivedForm {
+  /** The function; `undefined` if there is none of the name, or a stream. */
+  readonly definition: FunctionDefinition | undefined;
+  /** The fields; empty if the form was refused before they were read. */
+  readonly fields: FormFields;
+  /** The key of the form; empty without one. */
+  readonly key: string;
+  readonly refusal: RPCError | null;
+}
+
+/**
+ * Receives a form that has passed `requireForm`: rate limit, function, sign-in, then the body, with the CSRF token before
+ * the first file.
+ *
+ * With `keepsFields`, the fields of a refused form are read as well, since the page shows again what was typed.
+ *
+ * @throws RequestError 400, 408, 413, 429 or 503 if the body cannot be read within its limits
+ * @see docs/protocol.md 15.2
+ */
+export async function receiveForm(
+  context: RequestContext,
+  match: FunctionDefinition | undefined,
+  settings: FormSettings,
+): Promise<ReceivedForm> {
+  const definition = match?.signature.stream ? undefined : match;
+  const refusal = await checkBeforeBody(context, definition, settings);
+  if (!definition || (refusal && !settings.keepsFields)) {
+    return { definition, fields: new Map(), key: "", refusal };
+  }
+  return refusal ? readRefused(context, definition, refusal) : readAccepted(context, definition, settings);
+}
+
+async function checkBeforeBody(
+  context: RequestContext,
+  definition: FunctionDefinition | undefined,
+  settings: FormSettings,
+): Promise<RPCError | null> {
+  const waitSeconds = await countAgainstRate(context, settings);
+  return refusalOf(() => {
+    requireRateLeft(waitSeconds, context, settings.log);
+    requireSignIn(requireFunction(definition));
+  });
+}
+
+function refusalOf(check: () => void): RPCError | null {
+  try {
+    check();
+    return null;
+  } catch (error) {
+    if (error instanceof RPCError) return error;
+    throw error;
+  }
+}
+
+/** Reads the fields of a form that is refused anyway: at most as much as other bodies have, and no files. */
+async function readRefused(
+  context: RequestContext,
+  definition: FunctionDefinition,
+  refusal: RPCError,
+): Promise<ReceivedForm> {
+  const fields = await readForm(context).then(
+    (body) => withLineFeeds(body.fields),
+    (error: unknown): FormFields => {
+      if (error instanceof RequestError) return new Map(); // the refusal is the answer, without what was typed
+      throw error;
+    },
+  );
+  return { definition, fields, key: keyOf(fields), refusal };
+}
+
+async function readAccepted(
+  context: RequestContext,
+  definition: FunctionDefinition,
+  { keepsFields, max_body }: FormSettings,
+): Promise<ReceivedForm> {
+  let refusal: RPCError | null = null;
+  const takesFile = fileFields(definition);
+  const body = await readForm(context, {
+    maxBody: maxFormBody(definition, max_body),
+    takesFile: (field) => refusal === null && takesFile(field),
+    beforeFiles: (texts) => {
+      // A script sends the latest token as a header: the field may be older than a sign-in in another tab.
+      const token = context.inbound.header(CSRF_HEADER) ?? textOf(texts, CSRF_FIELD);
+      refusal = refusalOf(() => requireCsrfToken(context, definition, token));
+      if (refusal && !keepsFields) throw refusal;
+    },
+  });
+  const fields = withLineFeeds(body.fields);
+  return { definition, fields, key: keyOf(fields), refusal };
+}
+
+/** Returns a function that tells which fields take files: those whose parameter is declared as a file. */
+function fileFields({ signature }: FunctionDefinition): (field: string) => boolean {
+  const names = new Set(signature.params.filter(({ files }) => files).map(({ name }) => name));
+  return (field) => names.has(field);
+}
+
+/** Returns fields with line ends as JavaScript has them: forms are sent with CRLF. */
+function withLineFeeds(fields: FormFields): FormFields {
+  const normalize = (value: FormValue) => (typeof value === "string" ? value.replaceAll("\r\n", "\n") : value);
+  return new Map([...fields].map(([name, values]) => [name, values.map(normalize)]));
+}
+
+/** Returns the first text of a field. */
+function textOf(fields: FormFields, name: string): string | undefined {
+  return fields.get(name)?.find((value) => typeof value === "string");
+}
+
+function keyOf(fields: FormFields): string {
+  return textOf(fields, KEY_FIELD) ?? "";
+}

@@ -1,0 +1,80 @@
+import type { RPCError } from "../errors.ts";
+import { currentContext, type RequestContext } from "../http/index.ts";
+import { CSRF_FIELD, type FieldValues, type FormSubmission, fieldErrors, KEY_FIELD } from "../protocol/index.ts";
+import { isSecretName } from "../rpc/index.ts";
+import { type FormFields, segmentsOf } from "./field-tree.ts";
+
+/** A submission on the server, which also has what the rendering of its form needs. */
+export interface Submission extends FormSubmission {
+  /** All texts that were sent, by field: those of repeated fields, and of passwords too. They fill in the fields again. */
+  readonly texts: ReadonlyMap<string, readonly string[]>;
+}
+
+/** The values that a {@link Submission} is created from. */
+export interface SubmissionInit {
+  /** The name of the function. */
+  readonly name: string;
+  /** The name of the function of the form's `action`. */
+  readonly form: string;
+  readonly key: string;
+  readonly fields: FormFields;
+  /** The names of the fields that are lists. */
+  readonly lists: ReadonlySet<string>;
+}
+
+/** Returns the submission of a form whose function returned a result. Its fields are empty again. */
+export function acceptedSubmission({ name, form, key }: SubmissionInit, result: unknown): Submission {
+  return { name, form, key, texts: new Map(), values: {}, error: null, errors: {}, result };
+}
+
+/** Returns the submission of a form that was refused. Its fields show what was typed. */
+export function refusedSubmission({ name, form, key, fields, lists }: SubmissionInit, error: RPCError): Submission {
+  const { code, message, details } = error;
+  const texts = typedTexts(fields);
+  const values = valuesOf(texts, lists);
+  return {
+    name,
+    form,
+    key,
+    texts,
+    values,
+    error: { code, message, details },
+    errors: fieldErrors(error),
+    result: null,
+  };
+}
+
+/** Returns the texts of a form, with line ends as JavaScript has them, without reserved fields. */
+function typedTexts(fields: FormFields): Map<string, string[]> {
+  const texts = new Map<string, string[]>();
+  for (const [name, values] of fields) {
+    if (name === CSRF_FIELD || name === KEY_FIELD || !segmentsOf(name)) continue;
+    const ownTexts = values.filter((value) => typeof value === "string");
+    if (ownTexts.length > 0) texts.set(name, ownTexts);
+  }
+  return texts;
+}
+
+/** Returns what a page may show of the texts: nothing of a field that is named like a secret. */
+function valuesOf(texts: ReadonlyMap<string, readonly string[]>, lists: ReadonlySet<string>): FieldValues {
+  const values: Record<string, string | readonly string[]> = {};
+  for (const [name, ownTexts] of texts) {
+    if (!isSecretName(name)) values[name] = lists.has(name) ? ownTexts : (ownTexts.at(-1) ?? "");
+  }
+  return values;
+}
+
+/** Sets the submission that the response to a request shows. It is kept in the context of the request only. */
+export function setSubmission(context: RequestContext, submission: Submission): void {
+  context.form = submission;
+}
+
+/** Returns the submission that the response to a request shows; `null` if no form was sent without script. */
+export function submissionOf(context: RequestContext | undefined): Submission | null {
+  return (context?.form as Submission | undefined) ?? null; // only setSubmission sets it
+}
+
+/** Returns the submission of the current request. Outside a request, as in a test of a view, there is none. */
+export function currentSubmission(): Submission | null {
+  return submissionOf(currentContext());
+}

@@ -1,0 +1,57 @@
+import type { Entry, EntryListener } from "./bus.ts";
+
+/** One call of `watch`. An object of its own, because one function can listen twice, and each is removed by itself. */
+interface Watch {
+  readonly listener: EntryListener;
+}
+
+/**
+ * The listeners of a bus, by topic. A topic is the name by which the server delivers the messages of one channel: a
+ * pub/sub channel of Redis, a subject of NATS.
+ */
+export class EntryListeners {
+  readonly #topics = new Map<string, Set<Watch>>();
+
+  /** The topics that have a listener. */
+  get topics(): IterableIterator<string> {
+    return this.#topics.keys();
+  }
+
+  /** Returns whether a topic has a listener. */
+  has(topic: string): boolean {
+    return this.#topics.has(topic);
+  }
+
+  /**
+   * Adds a listener to a topic.
+   *
+   * @returns a function that removes it. Its first call returns true, any later one false.
+   */
+  add(topic: string, listener: EntryListener): () => boolean {
+    const watches = this.#topics.get(topic) ?? new Set();
+    this.#topics.set(topic, watches);
+    const watch = { listener };
+    watches.add(watch);
+    return () => {
+      const wasAdded = watches.delete(watch);
+      if (watches.size === 0 && this.#topics.get(topic) === watches) this.#topics.delete(topic);
+      return wasAdded;
+    };
+  }
+
+  /** Passes an entry to the listeners of a topic; without an entry, they have to read from the bus. */
+  deliver(topic: string, entry?: Entry): void {
+    for (const { listener } of this.#topics.get(topic) ?? []) listener(entry);
+  }
+
+  /** Calls all listeners without an entry, because messages may have been missed. */
+  deliverMissed(): void {
+    for (const topic of this.#topics.keys()) this.deliver(topic);
+  }
+
+  /** Removes all listeners. */
+  clear(): void {
+    for (const watches of this.#topics.values()) watches.clear();
+    this.#topics.clear();
+  }
+}

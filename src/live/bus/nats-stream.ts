@@ -1,0 +1,114 @@
+import type { JetStreamManager, StreamConfig, StreamInfo } from "@nats-io/jetstream";
+import type { Logger } from "../../logging/index.ts";
+import { createEpoch } from "./epoch.ts";
+import {
+  epochFromCreated,
+  hashMessageId,
+  NO_MESSAGE_HASH,
+  readMessageId,
+  type StreamOffset,
+  timeOfEpoch,
+} from "./nats-position.ts";
+import { checkStreamConfig } from "./nats-stream-config.ts";
+
+/** The configuration of a stream that may have to be created. */
+export type NewStreamConfig = Pick<StreamConfig, "name" | "subjects"> & Partial<StreamConfig>;
+
+/** The description of a stream that was set back contains its epoch; otherwise the epoch is the time of its creation. */
+const DESCRIPTION = /^tsweb epoch ([0-9a-z]{13})$/;
+
+/**
+ * The stream of a bus. It is created if it does not exist.
+ *
+ * A server that was restored from a backup, or that lost its last messages in a power failure, continues the stream at
+ * an earlier message. Readers behind that message could not notice what was lost. So a process that has seen a later
+ * message starts a new epoch, which invalidates all earlier positions.
+ */
+export class NatsStream {
+  readonly #config: NewStreamConfig;
+  readonly #nats: string;
+  readonly #log: Logger;
+  /** The last message that this process has seen. */
+  #lastSeen: { readonly epoch: string; readonly offset: StreamOffset } | undefined;
+
+  constructor(config: NewStreamConfig, { nats, log }: { readonly nats: string; readonly log: Logger }) {
+    this.#config = config;
+    this.#nats = nats;
+    this.#log = log;
+  }
+
+  /** Records a message that the server has stored. */
+  recordStored(epoch: string, offset: StreamOffset): void {
+    const last = this.#lastSeen;
+    if (last?.epoch !== epoch || last.offset.seq < offset.seq) this.#lastSeen = { epoch, offset };
+  }
+
+  /**
+   * Returns the epoch of the stream. Creates the stream if necessary.
+   *
+   * @throws ConfigError if the stream could lose messages without a gap
+   */
+  async open(manager: JetStreamManager): Promise<string> {
+    const info = await this.#findOrCreate(manager);
+    checkStreamConfig(info.config, this.#config);
+    const epoch = epochOf(info);
+    if (!(await this.#wasSetBack(manager, info))) return epoch;
+    const { name } = this.#config;
+    this.#log.warn({ nats: this.#nats, stream: name }, "The stream was set back to an earlier state; feeds get a gap");
+    // Greater than the epoch before, also if the server's clock is ahead of this one.
+    const newEpoch = createEpoch(Math.max(Date.now(), timeOfEpoch(epoch) + 1));
+    await manager.streams.update(name, { description: `tsweb epoch ${newEpoch}` });
+    // Another process may have started another epoch at the same time: the one that is stored counts.
+    return epochOf(await manager.streams.info(name));
+  }
+
+  /**
+   * Checks the stream without creating it.
+   *
+   * @throws ConfigError if the stream could lose messages without a gap
+   */
+  async check({ streams }: JetStreamManager): Promise<void> {
+    const info = await streams.info(this.#config.name).catch((error: unknown) => {
+      if (isStreamNotFound(error)) return null;
+      throw error;
+    });
+    if (info) checkStreamConfig(info.config, this.#config);
+  }
+
+  /** Returns whether the last message that this process has seen is missing at the end, or was replaced. */
+  async #wasSetBack({ streams }: JetStreamManager, info: StreamInfo): Promise<boolean> {
+    const last = this.#lastSeen;
+    if (last?.epoch !== epochOf(info)) return false;
+    const { seq, messageHash } = last.offset;
+    if (info.state.last_seq < seq) return true;
+    const message = messageHash === NO_MESSAGE_HASH ? null : await streams.getMessage(this.#config.name, { seq });
+    return message !== null && hashMessageId(readMessageId(() => message.header)) !== messageHash;
+  }
+
+  async #findOrCreate({ streams }: JetStreamManager): Promise<StreamInfo> {
+    try {
+      return await streams.info(this.#config.name);
+    } catch (error) {
+      if (!isStreamNotFound(error)) throw error;
+    }
+    try {
+      return await streams.add(this.#config);
+    } catch (error) {
+      // Another process may have created it in the meantime, with another configuration, which then counts.
+      return streams.info(this.#config.name).catch(() => {
+        throw error;
+      });
+    }
+  }
+}
+
+/** Returns whether an error is the server's response that the stream does not exist. */
+export function isStreamNotFound(error: unknown): boolean {
+  return error instanceof Error && error.name === "StreamNotFoundError";
+}
+
+function epochOf({ created, config }: StreamInfo): string {
+  const epoch = epochFromCreated(created);
+  const [, described = ""] = DESCRIPTION.exec(config.description ?? "") ?? [];
+  return described > epoch ? described : epoch;
+}

@@ -1,0 +1,38 @@
+import { redisKeyPrefix } from "../../config/index.ts";
+
+/**
+ * The names of the keys and pub/sub channels of a namespace. Processes of different versions share them: keep them
+ * stable.
+ */
+export class RedisKeys {
+  readonly epoch: string;
+  /** The fingerprints of the secrets of the application's processes. */
+  readonly secrets: string;
+  /** The shell command that deletes {@link secrets}. */
+  readonly deleteSecretsCommand: string;
+  readonly #prefix: string;
+  readonly #pubSubPrefix: string;
+
+  /** @param database the number of the database */
+  constructor(namespace: string, database: string) {
+    this.#prefix = redisKeyPrefix(namespace);
+    this.epoch = `${this.#prefix}epoch`;
+    this.secrets = `${this.#prefix}secrets`;
+    const databaseOption = database === "0" ? "" : `-n ${database} `;
+    this.deleteSecretsCommand = `redis-cli ${databaseOption}DEL '${this.secrets}'`;
+    // Pub/sub ignores databases: a message reaches the subscribers of all databases of a Redis.
+    this.#pubSubPrefix = `${this.#prefix}${database}:new:`;
+  }
+
+  stream(channel: string): string {
+    return `${this.#prefix}channel:${channel}`;
+  }
+
+  lastBatch(producerId: string, channel: string): string {
+    return `${this.#prefix}sent:${producerId}:${channel}`;
+  }
+
+  pubSubChannel(channel: string): string {
+    return this.#pubSubPrefix + channel;
+  }
+}

@@ -1,0 +1,88 @@
+import type { Logger } from "../../logging/index.ts";
+import { type RedisConnection, runScript } from "../../redis/index.ts";
+import { createEpoch } from "./epoch.ts";
+import type { RedisKeys } from "./redis-keys.ts";
+import { START_EPOCH, STORE_FINGERPRINTS } from "./redis-scripts.ts";
+import { inspectRedis, type RedisServerState, redisProblems } from "./redis-server.ts";
+import { REMEMBER_FINGERPRINT_MS, SecretsCheck } from "./secrets-check.ts";
+
+/** The options of a {@link RedisPreparation}. */
+export interface RedisPreparationOptions {
+  readonly connection: RedisConnection;
+  readonly keys: RedisKeys;
+  readonly namespace: string;
+  readonly log: Logger;
+}
+
+/**
+ * What a bus does before it uses a connection: it finds out how durable Redis is, and checks the secrets of the
+ * application. After a reconnection both can be different, because Redis can have lost its data.
+ */
+export class RedisPreparation {
+  readonly #options: RedisPreparationOptions;
+  readonly #secretsCheck: SecretsCheck;
+  /** The state of the connection with that generation. */
+  #current: { readonly generation: number; readonly state: Promise<RedisServerState> } | undefined;
+  #hasWarned = false;
+
+  constructor(options: RedisPreparationOptions) {
+    this.#options = options;
+    const { connection, keys, namespace, log } = options;
+    this.#secretsCheck = new SecretsCheck({
+      ...{ namespace, log, deleteCommand: keys.deleteSecretsCommand },
+      store: async (fingerprints) => {
+        const args = [String(REMEMBER_FINGERPRINT_MS), ...fingerprints];
+        return (await runScript(connection, STORE_FINGERPRINTS, { keys: [keys.secrets], args })) === 1;
+      },
+    });
+  }
+
+  /** Adds fingerprints of the application's secrets, which are checked before the next operation. */
+  identify(fingerprints: readonly string[]): void {
+    if (this.#secretsCheck.add(fingerprints)) this.#current = undefined;
+  }
+
+  /**
+   * Prepares the connection, unless this has been done since it was established.
+   *
+   * @throws Error if Redis is unreachable; ConfigError if another application uses the namespace
+   */
+  async run(): Promise<RedisServerState> {
+    await this.#options.connection.client();
+    const { generation } = this.#options.connection;
+    if (this.#current?.generation === generation) return this.#current.state;
+    const current = { generation, state: this.#prepare() };
+    this.#current = current;
+    try {
+      return await current.state;
+    } catch (error) {
+      if (this.#current === current) this.#current = undefined;
+      throw error;
+    }
+  }
+
+  /** Stops the timer. */
+  close(): void {
+    this.#secretsCheck.close();
+  }
+
+  async #prepare(): Promise<RedisServerState> {
+    const { connection, keys } = this.#options;
+    const state = await inspectRedis(connection);
+    await this.#secretsCheck.run();
+    // Redis may have been started again without its last writes, and with an epoch of any time before them.
+    if (state.durability === "unknown") {
+      await runScript(connection, START_EPOCH, { keys: [keys.epoch], args: [createEpoch()] });
+    }
+    this.#warn(state);
+    return state;
+  }
+
+  #warn(state: RedisServerState): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    const { connection, log } = this.#options;
+    for (const { problem, fix } of redisProblems(state))
+      log.warn({ redis: connection.address, fix }, `The bus ${problem}`);
+  }
+}

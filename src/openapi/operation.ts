@@ -1,0 +1,174 @@
+import { ARGUMENTS_FIELD, CSRF_HEADER, FORM_TYPE, JSON_TYPE, NDJSON_TYPE, type Parameter } from "../protocol/index.ts";
+import type { FunctionDefinition } from "../rpc/index.ts";
+import type { JsonObject } from "./json.ts";
+import { errorReferences, lineSchema } from "./responses.ts";
+import type { SchemaRegistry } from "./schema-registry.ts";
+import { nullableSchema, shapeSchema } from "./schemas.ts";
+import { standardJsonSchema } from "./standard-schema.ts";
+
+/** The parts of an application that its operations depend on. */
+export interface OperationContext {
+  readonly strict: boolean;
+  /** Whether functions with `auth_required` require a CSRF token. */
+  readonly csrf: boolean;
+  readonly registry: SchemaRegistry;
+}
+
+/** Returns the operation of a server function. */
+export function operation(definition: FunctionDefinition, context: OperationContext): JsonObject {
+  const { signature, options } = definition;
+  const { documentation = {} } = signature;
+  const { summary, description, deprecated } = documentation;
+  const text = description ?? `Server function \`${callForm(definition)}\` of \`${signature.file}\`.`;
+  return {
+    operationId: operationId(signature.name),
+    summary: summary ?? titleOf(signature.name),
+    description: deprecated ? `${text}\n\nDeprecated: ${deprecated}` : text,
+    tags: [tagOf(signature.file)],
+    ...(deprecated === undefined ? {} : { deprecated: true }),
+    requestBody: { required: true, content: requestContent(definition, context) },
+    responses: { "200": successResponse(definition, context), ...errorReferences() },
+    security: options.auth_required ? [{ session: [], ...(context.csrf ? { csrf: [] } : {}) }] : [],
+  };
+}
+
+/**
+ * Returns the id of an operation: the name of the function, which is unique in an application. Ids are used in URLs, so
+ * other characters than ASCII letters are encoded as in URLs, with `~` in place of `%`.
+ */
+function operationId(name: string): string {
+  return encodeURIComponent(name).replaceAll("%", "~");
+}
+
+/** Returns the tag of a function: the path of its module, `accounts` for `src/accounts.server.ts`. */
+export function tagOf(file: string): string {
+  return file.replace(/^src\//, "").replace(/\.server\.\w+$/, "");
+}
+
+/** Returns the name of a function as words: `Send code` for `send_code` and `sendCode`. */
+function titleOf(name: string): string {
+  const words = name
+    .replace(/[_$]+/g, " ")
+    .replace(/(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, " ")
+    .replace(/(?<=\s)\p{Lu}(?=\p{Ll})/gu, (letter) => letter.toLowerCase())
+    .trim();
+  return words === "" ? name : words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function callForm({ signature: { name, params, keyed } }: FunctionDefinition): string {
+  const list = params.map((parameter) => {
+    const optional = parameter.optional ? "?" : "";
+    return `${parameter.name}${optional}${parameter.annotation === "" ? "" : `: ${parameter.annotation}`}`;
+  });
+  return keyed ? `${name}({ ${list.join(", ")} })` : `${name}(${list.join(", ")})`;
+}
+
+/** Returns whether a function takes files: its calls are then forms. */
+export function takesFiles({ signature }: FunctionDefinition): boolean {
+  return signature.params.some(({ files }) => files);
+}
+
+/** Returns the body of a call: JSON, or a form with the other arguments in one field and each file in its own. */
+function requestContent(definition: FunctionDefinition, context: OperationContext): JsonObject {
+  const schema = bodySchema(definition, context);
+  if (!takesFiles(definition)) return { [JSON_TYPE]: { schema } };
+  const { params } = definition.signature;
+  const file = { type: "string", format: "binary" };
+  const files = params.filter((parameter) => parameter.files);
+  const required = files.filter(({ optional, nullable }) => !optional && !nullable).map(({ name }) => name);
+  const form: JsonObject = {
+    type: "object",
+    properties: {
+      [ARGUMENTS_FIELD]: argumentsSchema(definition, context),
+      ...Object.fromEntries(
+        files.map(({ name, files: count }) => [name, count === "many" ? { type: "array", items: file } : file]),
+      ),
+    },
+    required: [ARGUMENTS_FIELD, ...required],
+  };
+  return { [FORM_TYPE]: { schema: form, encoding: { [ARGUMENTS_FIELD]: { contentType: JSON_TYPE } } } };
+}
+
+/**
+ * Returns the schema of a call's body. It describes the recommended types only: `"42"` is also accepted for an `int`,
+ * because HTML forms send strings, but is not in the schema.
+ */
+function bodySchema(definition: FunctionDefinition, context: OperationContext): JsonObject {
+  return { type: "object", properties: { args: argumentsSchema(definition, context) }, required: ["args"] };
+}
+
+/** Returns the schema of the arguments that are not files. */
+function argumentsSchema(definition: FunctionDefinition, context: OperationContext): JsonObject {
+  const params = definition.signature.params.filter(({ files }) => !files);
+  const required = params.filter((parameter) => !parameter.optional).map((parameter) => parameter.name);
+  return {
+    type: "object",
+    properties: Object.fromEntries(
+      params.map((parameter) => [parameter.name, parameterSchema(parameter, definition, context)]),
+    ),
+    ...(required.length > 0 ? { required } : {}),
+    additionalProperties: false,
+  };
+}
+
+/** Returns the schema of what is checked of a parameter: by `validate`, by a strict application, or by its coercion. */
+function parameterSchema(
+  parameter: Parameter,
+  { signature, options: { validate = {} } }: FunctionDefinition,
+  { strict, registry }: OperationContext,
+): JsonObject {
+  const { name, type, shape, nullable, literals, annotation } = parameter;
+  const schemas = { registry, shapes: signature.shapes ?? [] };
+  const isValidated = Object.hasOwn(validate, name);
+  const coerced = () =>
+    type === "any"
+      ? {}
+      : shapeSchema({ kinds: [type], ...(literals ? { literals } : {}), ...(nullable ? { nullable } : {}) }, schemas);
+  const schema = isValidated
+    ? (standardJsonSchema(validate[name], "input", { name: `${signature.name}.${name}`, registry }) ?? coerced())
+    : strict && shape
+      ? shapeSchema(shape, schemas)
+      : coerced();
+  const text = signature.documentation?.params?.[name];
+  // An annotation that no schema describes is shown, also with a text.
+  const isDescribed = text !== undefined && (annotation === "" || Object.keys(schema).length > 0);
+  const description = isDescribed ? text : [text, annotation && `\`${annotation}\``].filter(Boolean).join("\n\n");
+  return description === "" ? schema : { ...schema, description };
+}
+
+/** Returns the response with a function's result, or with the lines of its stream. */
+function successResponse(definition: FunctionDefinition, { csrf, registry }: OperationContext): JsonObject {
+  const { name, stream, documentation } = definition.signature;
+  const description = documentation?.returns;
+  const schema = resultSchema(definition, registry);
+  const headers = csrf ? { headers: { [CSRF_HEADER]: { $ref: "#/components/headers/csrf_token" } } } : {};
+  if (!stream) {
+    const body = { type: "object", properties: { result: schema }, required: ["result"] };
+    return {
+      description: description ?? "The result of the function.",
+      ...headers,
+      content: { [JSON_TYPE]: { schema: body } },
+    };
+  }
+  const line = registry.refer(`${name}.Line`, `line of ${name}`, () => lineSchema(schema));
+  const lines = {
+    type: "string",
+    description: "One line of JSON for each value, as it is yielded. The last line is `done` or `error`.",
+    contentMediaType: NDJSON_TYPE,
+    contentSchema: line,
+  };
+  return {
+    description: description ?? "The values of the stream.",
+    ...headers,
+    content: { [NDJSON_TYPE]: { schema: lines } },
+  };
+}
+
+/** Returns the schema of a result, or of a stream's values: that of `returns`, or else of the annotation. */
+function resultSchema({ signature, options }: FunctionDefinition, registry: SchemaRegistry): JsonObject {
+  const { name, documentation: { result, resultShapes = [] } = {} } = signature;
+  return (
+    standardJsonSchema(options.returns, "output", { name: `${name}.result`, registry }) ??
+    (result ? nullableSchema(result, { registry, shapes: resultShapes }) : {})
+  );
+}

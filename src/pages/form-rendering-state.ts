@@ -1,0 +1,86 @@
+import type { VNode } from "preact";
+import { type FormTarget, type Submission, submissionOf } from "../forms/index.ts";
+import { pathBelowBase, type RequestContext } from "../http/index.ts";
+import { FORM_PARAMETER, type FormSubmission } from "../protocol/index.ts";
+import { issueCsrfToken } from "../session/index.ts";
+
+/** A form whose children are being rendered. */
+export interface OpenForm {
+  readonly vnode: VNode;
+  readonly target: FormTarget;
+  /** The submission, if it was sent by this form. */
+  readonly submission: Submission | null;
+  /** How many texts of each field were filled in, by its name: fields of one name are filled in by their order. */
+  readonly filled: Map<string, number>;
+  /** The values that were selected in the `<select>` whose options are being rendered. */
+  selected: { readonly vnode: VNode; readonly values: readonly string[] } | null;
+  /** Whether a refused field has the focus. */
+  hasFocus: boolean;
+  /** In development: the names of its fields. */
+  readonly names: Set<string>;
+}
+
+/** The options of {@link FormRendering}. */
+export interface FormRenderingOptions {
+  /** The application's base. */
+  readonly base: string;
+  readonly sendsOrigin: boolean;
+}
+
+/** The forms of one rendering. */
+export class FormRendering {
+  /** The form around the element that is being rendered; `null` outside a form of a server function. */
+  open: OpenForm | null = null;
+  /** The form that was sent without script to get this page. */
+  readonly submission: Submission | null;
+  /** The forms that were rendered: the function and the key of each. */
+  readonly rendered = new Set<string>();
+  /** The names of the fields of the submission's form that are passwords. */
+  readonly passwords = new Set<string>();
+  /** Whether browsers send the origin of the page with its forms. */
+  readonly sendsOrigin: boolean;
+  /** Whether a view contains the form that was sent. */
+  isSubmissionInView = false;
+  readonly #context: RequestContext;
+  readonly #base: string;
+  #token: string | null | undefined;
+  #path: string | undefined;
+
+  constructor(context: RequestContext, { base, sendsOrigin }: FormRenderingOptions) {
+    this.#context = context;
+    this.#base = base;
+    this.sendsOrigin = sendsOrigin;
+    this.submission = submissionOf(context);
+  }
+
+  /** Returns the CSRF token of the page; `null` if CSRF tokens are not configured. All forms have the same one. */
+  csrfToken(): string | null {
+    if (this.#token === undefined) this.#token = issueCsrfToken(this.#context);
+    return this.#token;
+  }
+
+  /**
+   * Returns the address of a form: the path and query of the page, with the parameter that names the function.
+   *
+   * @param action the function of the form's `action`, if a button sends it to another function
+   */
+  addressOf(name: string, action = name): string {
+    this.#path ??= pathOf(this.#context, this.#base);
+    const value = [name, ...(action === name ? [] : [action])].map(encodeURIComponent).join(":");
+    return `${this.#path}${this.#path.includes("?") ? "&" : "?"}${FORM_PARAMETER}=${value}`;
+  }
+
+  /** Returns the submission for the page data, if a view contains its form: without what is on the server only. */
+  submissionOfView(): FormSubmission | null {
+    if (!this.submission || !this.isSubmissionInView) return null;
+    const { texts: _, values, ...submission } = this.submission;
+    const shown = Object.entries(values).filter(([name]) => !this.passwords.has(name));
+    return { ...submission, values: Object.fromEntries(shown) };
+  }
+}
+
+/** Outside the base and with a slash at the end, which the error page may have, no form is accepted. */
+function pathOf({ url }: RequestContext, base: string): string {
+  if (pathBelowBase(url.pathname, base) === null) return `${base}/`;
+  return (url.pathname.replace(/\/+$/, "") || "/") + url.search;
+}

@@ -1,0 +1,124 @@
+import { h, type VNode } from "preact";
+import { type FormTarget, formTargetOf } from "../forms/index.ts";
+import { FORM_TYPE, formHead, isSubmissionOf } from "../protocol/index.ts";
+import { fillField } from "./fill-field.ts";
+import { checkFormFields } from "./form-warnings.ts";
+import { MarkupError, type RenderState } from "./render-state.ts";
+
+/** The props of an element. JSX has checked them against its type. */
+type Props = Readonly<Record<string, unknown>>;
+
+/**
+ * Prepares a form for rendering. With a server function as its `action`, it gets its method, its address, its hidden
+ * fields and, if it was refused, the summary of its errors.
+ *
+ * @throws MarkupError if the `action` is another function
+ * @see docs/protocol.md 15.5
+ */
+export function openForm(vnode: VNode, state: RenderState): void {
+  const props = vnode.props as Props;
+  const target = targetOf(vnode, "action");
+  if (!target) {
+    if (state.viewDepth > 0) preventSubmit(vnode, props);
+    return;
+  }
+  const { forms } = state;
+  if (state.development && !forms.sendsOrigin) {
+    throw new MarkupError(
+      "Forms of this page would be refused: with Referrer-Policy: no-referrer, browsers send Origin: null. Set the " +
+        'header to "same-origin", which hides the page from other sites as well.',
+    );
+  }
+  const { definition, key, hasHandle } = target;
+  const { name } = definition.signature;
+  const submission = forms.submission && isSubmissionOf(forms.submission, name, key) ? forms.submission : null;
+  if (submission && state.viewDepth > 0) forms.isSubmissionInView = true;
+  const head = formHead(h, {
+    name,
+    key,
+    csrfToken: forms.csrfToken(),
+    error: hasHandle ? null : (submission?.error ?? null),
+    errors: submission?.errors ?? {},
+  });
+  setProps(vnode, {
+    ...props,
+    action: forms.addressOf(name),
+    method: "post",
+    enctype: FORM_TYPE,
+    encType: undefined,
+    ...(head.length > 0 ? { children: [head, props.children] } : {}),
+  });
+  forms.open = { vnode, target, submission, filled: new Map(), selected: null, hasFocus: false, names: new Set() };
+}
+
+/**
+ * Prepares an element in a form of a server function, or a button: the address of another function, and what was typed
+ * into a field if the form was refused.
+ *
+ * @throws MarkupError for a `formAction` that is not a server function, or is outside such a form
+ */
+export function prepareField(vnode: VNode, type: string, state: RenderState): void {
+  const { open } = state.forms;
+  if (type === "button" || type === "input") prepareSubmitter(vnode, state);
+  if (!open) return;
+  if (open.submission) fillField(vnode, type, open, state.forms);
+  if (state.development) {
+    const { name } = vnode.props as Props;
+    if (typeof name === "string") open.names.add(name);
+  }
+}
+
+/** Ends what {@link openForm} and {@link prepareField} have started for an element, after its children. */
+export function closeForm(vnode: VNode, state: RenderState): void {
+  const { forms } = state;
+  if (forms.open?.vnode === vnode) {
+    if (state.warn) checkFormFields(forms, forms.open, state.warn);
+    forms.open = null;
+  } else if (forms.open?.selected?.vnode === vnode) {
+    forms.open.selected = null;
+  }
+}
+
+function prepareSubmitter(vnode: VNode, state: RenderState): void {
+  const target = targetOf(vnode, "formAction");
+  if (!target) return;
+  const props = vnode.props as Props;
+  const { open } = state.forms;
+  if (!open && props.form === undefined) {
+    throw new MarkupError(
+      `A <${String(vnode.type)}> with a server function as formAction must be in a <form> with a server function as ` +
+        "its action.",
+    );
+  }
+  const { name } = target.definition.signature;
+  const action = state.forms.addressOf(name, open?.target.definition.signature.name);
+  setProps(vnode, { ...props, formAction: action, formMethod: "post", formEncType: FORM_TYPE });
+}
+
+/** Returns what an attribute refers to; `undefined` for a text, a `URL` and nothing. */
+function targetOf(vnode: VNode, attribute: "action" | "formAction"): FormTarget | undefined {
+  const value = (vnode.props as Props)[attribute];
+  const target = formTargetOf(value);
+  const stream = target?.definition.signature.stream;
+  if (typeof value !== "function" || (target && !stream)) return target;
+  const received = stream ? `the stream ${value.name}` : `a function${value.name && ` (${value.name})`}`;
+  throw new MarkupError(
+    `The ${attribute} of <${String(vnode.type)}> is ${received}, which cannot receive a form. Pass a function that was ` +
+      "declared with server(), or what form() returns for one.",
+  );
+}
+
+/** The props of an element are shared if its markup is used twice, so that they are replaced instead of changed. */
+function setProps(vnode: VNode, props: Props): void {
+  Object.assign(vnode, { props });
+}
+
+/**
+ * Sets `method="dialog"` on a form with `onSubmit`. Before hydration, a browser would submit the form with GET and put
+ * its fields, passwords included, into the URL. With this method, outside a `<dialog>`, it does nothing.
+ */
+function preventSubmit(vnode: VNode, props: Props): void {
+  const { onSubmit, method, action } = props;
+  if (typeof onSubmit !== "function" || method !== undefined || action !== undefined) return;
+  setProps(vnode, { ...props, method: "dialog" });
+}

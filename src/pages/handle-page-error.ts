@@ -1,0 +1,139 @@
+import { RPCError, statusOf } from "../errors.ts";
+import {
+  disconnectedError,
+  forgetOnce,
+  type HandlerResponse,
+  htmlResponse,
+  isDisconnection,
+  isPromise,
+  PRIVATE_NO_STORE,
+  Redirect,
+  type RequestContext,
+  redirectTarget,
+  textResponse,
+} from "../http/index.ts";
+import { DefaultError, type ErrorPageProps, errorTitle } from "./error-page.ts";
+import { attempt, type LayoutMarkup, type LayoutOutcome, NO_LAYOUT_MARKUP, startLayout } from "./layout.ts";
+import { type PageSettings, renderDocument } from "./render-document.ts";
+import { signInRedirect } from "./sign-in-redirect.ts";
+
+/** The page that has failed. */
+export interface FailedPage {
+  /** The subject of the log line: `The page /users`. */
+  readonly subject: string;
+  /**
+   * What the layout of the application has returned for this request, if it was not rendered; `null` if this layout is
+   * what failed. Default: the layout is run.
+   */
+  readonly layoutMarkup?: LayoutMarkup | null;
+}
+
+/**
+ * Returns the response for what a page or its layout has thrown: a redirect, the error page with 401, 403 or 404, or 500
+ * with a log line. Never rejects.
+ *
+ * @see docs/protocol.md 11.2 and 11.3
+ */
+export async function handlePageError(
+  context: RequestContext,
+  error: unknown,
+  { subject, layoutMarkup }: FailedPage,
+  settings: PageSettings,
+): Promise<HandlerResponse> {
+  const redirect = error instanceof Redirect ? error : signInRedirect(context, error, settings);
+  if (redirect) return redirectResponse(redirect, settings);
+  if (isPageError(error)) {
+    return respondWithErrorPage(
+      context,
+      { status: statusOf(error.code), message: error.message, layoutMarkup },
+      settings,
+    );
+  }
+  recordFailure(context, error, subject, settings);
+  if (isDisconnection(context, error)) return disconnectedResponse();
+  if (settings.showError) return htmlResponse(500, await settings.showError(error, context.id));
+  // The layout has seen the state that was discarded, so it is run again.
+  const failure = {
+    status: 500,
+    message: "Something went wrong on the server.",
+    layoutMarkup: layoutMarkup === null ? null : undefined,
+  };
+  return respondWithErrorPage(context, failure, settings);
+}
+
+/** Returns a response that nobody receives, without running the layout and the error page. */
+function disconnectedResponse(): HandlerResponse {
+  const { status, message, headers } = disconnectedError();
+  return textResponse(status, `${message}\n`, headers);
+}
+
+/** Returns the response of a page that redirects. */
+export function redirectResponse(redirect: Redirect, { base }: Pick<PageSettings, "base">): HandlerResponse {
+  const { location } = redirectTarget(redirect, base);
+  return { status: 303, headers: { location, ...PRIVATE_NO_STORE }, body: null };
+}
+
+const PAGE_ERRORS: ReadonlySet<string> = new Set(["not_found", "forbidden", "unauthenticated"]);
+
+/** Returns whether an error is one for the user, with a page of its own. Others are failures of the application. */
+function isPageError(error: unknown): error is RPCError {
+  return error instanceof RPCError && PAGE_ERRORS.has(error.code);
+}
+
+/**
+ * Logs an unexpected error. The changes of the request are discarded, unless it is an `RPCError`. A redirect and an
+ * error for the user are neither logged, nor do they discard anything. A consequence of the client's disconnection is not
+ * logged.
+ */
+export function recordFailure(context: RequestContext, error: unknown, subject: string, { log }: PageSettings): void {
+  if (error instanceof Redirect || isPageError(error)) return;
+  if (!(error instanceof RPCError)) {
+    context.discardChanges();
+    forgetOnce(context); // a result may be that of the discarded session
+  }
+  if (!isDisconnection(context, error)) log.error({ id: context.id, err: error }, `${subject} failed`);
+}
+
+/** What an error page shows. */
+export interface Failure {
+  readonly status: number;
+  readonly message: string;
+  /** As in {@link FailedPage}. */
+  readonly layoutMarkup?: LayoutMarkup | null | undefined;
+}
+
+/** Returns the application's error page in its layout. A layout that refuses decides the response here too. */
+export async function respondWithErrorPage(
+  context: RequestContext,
+  { status, message, layoutMarkup }: Failure,
+  settings: PageSettings,
+): Promise<HandlerResponse> {
+  const props: ErrorPageProps = { status, message, id: context.id };
+  const options = { title: errorTitle(status) };
+  const running = attempt(() => settings.error(props));
+  const starting = startErrorLayout(layoutMarkup, settings);
+  const content = isPromise(running) ? await running : running;
+  const outcome = isPromise(starting) ? await starting : starting;
+  if (!outcome.ok && (outcome.error instanceof Redirect || isPageError(outcome.error))) {
+    return handlePageError(context, outcome.error, { subject: "", layoutMarkup: null }, settings);
+  }
+  try {
+    if (!outcome.ok) throw outcome.error;
+    if (!content.ok) throw content.error;
+    const source = { options, source: null, layoutMarkup: outcome.value };
+    return htmlResponse(status, renderDocument(context, content.value, source, settings));
+  } catch (error) {
+    if (isDisconnection(context, error)) return disconnectedResponse();
+    // The layout or the application's error page may be what failed, so neither is used again.
+    settings.log.error({ id: context.id, err: error }, "The error page failed");
+    const source = { options, source: null, layoutMarkup: NO_LAYOUT_MARKUP };
+    return htmlResponse(status, renderDocument(context, DefaultError(props), source, settings));
+  }
+}
+
+function startErrorLayout(
+  layoutMarkup: LayoutMarkup | null | undefined,
+  { layout }: PageSettings,
+): LayoutOutcome | Promise<LayoutOutcome> {
+  return layoutMarkup === undefined ? startLayout(layout) : { ok: true, value: layoutMarkup ?? NO_LAYOUT_MARKUP };
+}

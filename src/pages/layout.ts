@@ -1,0 +1,80 @@
+import { Fragment, h } from "preact";
+import { isPromise, Redirect } from "../http/index.ts";
+import type { Markup } from "../protocol/index.ts";
+
+/** The result of a layout. */
+export type LayoutResult = Markup | Redirect;
+
+/**
+ * A function that returns the markup around a page. It may be async: it runs while the page function does. `children` is
+ * a placeholder for the markup of the page, to be put into the markup of the layout.
+ *
+ * What it throws, or a redirect that it returns, decides the response, whatever the page function does. A layout within
+ * another one calls it: `return Layout({ children: <section>{children}</section> })`.
+ */
+export type Layout = (props: { readonly children: Markup }) => LayoutResult | Promise<LayoutResult>;
+
+/** The markup of a layout that has run. */
+export interface LayoutMarkup {
+  /** Returns the markup of the layout around `content`. */
+  surround(content: Markup): Markup;
+}
+
+/** What a function has returned or thrown. */
+export type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+
+/** Runs a function and returns its outcome: at once unless it returns a promise. Never throws and never rejects. */
+export function attempt<T>(work: () => T | PromiseLike<T>): Outcome<T> | Promise<Outcome<T>> {
+  try {
+    const value = work();
+    return isPromise(value) ? settle(value) : { ok: true, value };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+async function settle<T>(promise: PromiseLike<T>): Promise<Outcome<T>> {
+  try {
+    return { ok: true, value: await promise };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+/** The markup of a layout, or why there is none: the error or the redirect of the layout. */
+export type LayoutOutcome = Outcome<LayoutMarkup>;
+
+/** What stands for the markup of a layout on a page without one. */
+export const NO_LAYOUT_MARKUP: LayoutMarkup = { surround: (content) => content };
+
+const NO_LAYOUT: LayoutOutcome = { ok: true, value: NO_LAYOUT_MARKUP };
+
+/** Starts a layout. The outcome is there at once unless the layout is async. A redirect that it returns is an error. */
+export function startLayout(layout: Layout | null | false): LayoutOutcome | Promise<LayoutOutcome> {
+  if (!layout) return NO_LAYOUT;
+  const placeholder: Placeholder = { content: null };
+  const outcome = attempt(() => layout({ children: h(PlaceholderContent, { placeholder }) }));
+  return isPromise(outcome)
+    ? outcome.then((settled) => toLayoutMarkup(settled, placeholder))
+    : toLayoutMarkup(outcome, placeholder);
+}
+
+/** The place of the page in the markup of its layout. It is filled before the markup is rendered. */
+interface Placeholder {
+  content: Markup;
+}
+
+function PlaceholderContent({ placeholder }: { readonly placeholder: Placeholder }): Markup {
+  return h(Fragment, null, placeholder.content);
+}
+
+function toLayoutMarkup(outcome: Outcome<LayoutResult>, placeholder: Placeholder): LayoutOutcome {
+  if (!outcome.ok) return outcome;
+  const { value: markup } = outcome;
+  if (markup instanceof Redirect) return { ok: false, error: markup };
+  const surround = (content: Markup) => {
+    placeholder.content = content;
+    return markup;
+  };
+  return { ok: true, value: { surround } };
+}

@@ -1,0 +1,52 @@
+import type { ComponentChildren, VNode } from "preact";
+import { CSRF_FIELD, type FieldErrors, KEY_FIELD } from "./form.ts";
+import { fieldErrorId, fieldLabel } from "./form-labels.ts";
+
+/** Creates an element, as Preact's `h`. It is passed, because this folder imports only types of Preact. */
+type CreateElement = (type: string, props: Record<string, unknown> | null, ...children: ComponentChildren[]) => VNode;
+
+/** The parts of the head of a form. */
+export interface FormHead {
+  readonly name: string;
+  /** The key of the form; empty without one. */
+  readonly key: string;
+  /** The CSRF token; `null` if CSRF tokens are not configured. */
+  readonly csrfToken: string | null;
+  /** The error to summarise; `null` without one, and if the form has a handle, which shows it itself. */
+  readonly error: { readonly message: string } | null;
+  readonly errors: FieldErrors;
+}
+
+/**
+ * Returns what precedes the children of a form: the hidden fields, then the summary of the errors. The server and the
+ * browser both render it with this function, so that a view is hydrated without differences.
+ *
+ * @see docs/protocol.md 15.5
+ */
+export function formHead(h: CreateElement, { name, key, csrfToken, error, errors }: FormHead): VNode[] {
+  const head: VNode[] = [];
+  if (csrfToken !== null) head.push(hiddenField(h, CSRF_FIELD, csrfToken));
+  if (key !== "") head.push(hiddenField(h, KEY_FIELD, key));
+  if (error) head.push(errorSummary(h, { name, key, error, errors }));
+  return head;
+}
+
+function hiddenField(h: CreateElement, name: string, value: string): VNode {
+  return h("input", { type: "hidden", name, value });
+}
+
+function errorSummary(h: CreateElement, { name, key, error, errors }: Omit<FormHead, "csrfToken">): VNode {
+  const fields = Object.entries(errors);
+  // The first refused field has the focus. Without one, the summary has it.
+  const props = {
+    class: "form-errors",
+    role: "alert",
+    tabindex: -1,
+    ...(fields.length > 0 ? {} : { autofocus: true }),
+  };
+  if (fields.length === 0) return h("div", props, h("p", null, error?.message));
+  const items = fields.map(([field, message]) =>
+    h("li", { id: fieldErrorId(name, key, field) }, `${fieldLabel(field)}: ${message}`),
+  );
+  return h("div", props, h("ul", null, items));
+}

@@ -1,0 +1,51 @@
+import type { JSX as PreactJSX, SignalLike } from "preact";
+import type { FormFunction, FormHandle } from "./form-handle.ts";
+
+/** A URL, a server function, or the handle of a form. */
+type Action = string | FormFunction | FormHandle | SignalLike<string | undefined> | undefined;
+
+interface FormAction {
+  /** A URL, a server function, or a handle that `form(fn)` returned. With a function, the other parts of the request
+   * are set by tsweb: leave out `method` and `enctype`. */
+  action?: Action;
+}
+
+interface ButtonAction {
+  /** As {@link FormAction.action}, for this button only. */
+  formAction?: Action;
+}
+
+interface FieldText {
+  /** A list, as it may be in {@link FormHandle.values}, is shown with commas. */
+  value?: string | number | readonly string[] | SignalLike<string | number | undefined> | undefined;
+  defaultValue?: string | number | readonly string[] | SignalLike<string | number | undefined> | undefined;
+}
+
+/** The attributes with some of them replaced; distributive, because the attributes of `<input>` are a union. */
+type Replace<Attributes, Replacement> = Attributes extends unknown
+  ? Omit<Attributes, keyof Replacement> & Replacement
+  : never;
+
+type Elements = PreactJSX.IntrinsicElements;
+
+/**
+ * The types of JSX: those of Preact, and server functions as `action` and `formAction`.
+ *
+ * @see docs/forms.md
+ */
+export namespace JSX {
+  export type Element = PreactJSX.Element;
+  export type ElementType = PreactJSX.ElementType;
+  export type ElementClass = PreactJSX.ElementClass;
+  export type ElementAttributesProperty = PreactJSX.ElementAttributesProperty;
+  export type ElementChildrenAttribute = PreactJSX.ElementChildrenAttribute;
+  export type IntrinsicAttributes = PreactJSX.IntrinsicAttributes;
+  export type LibraryManagedAttributes<Component, Props> = PreactJSX.LibraryManagedAttributes<Component, Props>;
+  export interface IntrinsicElements extends Omit<Elements, "form" | "button" | "input" | "textarea" | "select"> {
+    form: Replace<Elements["form"], FormAction>;
+    button: Replace<Elements["button"], ButtonAction>;
+    input: Replace<Elements["input"], ButtonAction & FieldText>;
+    textarea: Replace<Elements["textarea"], FieldText>;
+    select: Replace<Elements["select"], FieldText>;
+  }
+}

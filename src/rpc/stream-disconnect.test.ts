@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
+import { callOverHttp } from "#test/compiled-app";
+import { deferred, readerOf, streamingApp, textOf } from "#test/streaming-app";
+import { request } from "../http/index.ts";
+
+let steps: string[] = [];
+let log: MockInstance<typeof console.error>;
+beforeEach(() => {
+  steps = [];
+  log = vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(() => log.mockRestore());
+
+describe("a client that disconnects from a stream", () => {
+  const kinds = [
+    [
+      "a generator",
+      function* () {
+        try {
+          yield 1;
+          steps.push("after 1");
+          yield 2;
+          steps.push("after 2");
+        } finally {
+          steps.push("finally");
+        }
+      },
+    ],
+    [
+      "an async generator",
+      async function* () {
+        try {
+          yield 1;
+          steps.push("after 1");
+          yield 2;
+          steps.push("after 2");
+        } finally {
+          await null;
+          steps.push("finally");
+        }
+      },
+    ],
+  ] as const;
+
+  it.each(kinds)("ends %s at its current yield, before the first read and after it", async (_, fn) => {
+    const app = streamingApp(fn);
+    await (await callOverHttp(app, "stream")).body?.cancel();
+    expect(steps).toEqual(["finally"]);
+
+    steps = [];
+    const lines = readerOf(await callOverHttp(app, "stream"));
+    await lines.read();
+    await lines.cancel();
+    expect(steps).toEqual(["finally"]);
+  });
+
+  it("lets a running step reach its yield and no further", async () => {
+    const [gate, open] = deferred();
+    const [started, start] = deferred();
+    const app = streamingApp(async function* () {
+      try {
+        yield 1;
+        start();
+        await gate;
+        steps.push("before 2");
+        yield 2;
+        steps.push("after 2");
+      } finally {
+        steps.push("finally");
+      }
+    });
+    const lines = readerOf(await callOverHttp(app, "stream"));
+    await lines.read();
+    const pending = lines.read();
+    await started;
+    const cancelled = lines.cancel();
+    open();
+    await cancelled;
+    expect((await pending).done).toBe(true);
+    expect(steps).toEqual(["before 2", "finally"]);
+    expect(log).not.toHaveBeenCalled();
+  });
+
+  it("is not logged as a failure if request.signal ended the function", async () => {
+    const client = new AbortController();
+    const [started, start] = deferred();
+    const app = streamingApp(async function* () {
+      try {
+        yield 1;
+        start();
+        const { signal } = request;
+        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+        yield 2;
+      } finally {
+        steps.push("finally");
+      }
+    });
+    const lines = readerOf(await callOverHttp(app, "stream", {}, { signal: client.signal }));
+    await lines.read();
+    const pending = lines.read();
+    await started;
+    client.abort();
+    expect(textOf(await pending)).toBe("\n");
+    expect(steps).toEqual(["finally"]);
+    expect(String(log.mock.calls)).toContain("its client disconnected");
+    expect(String(log.mock.calls)).not.toContain("failed");
+  });
+
+  it("does not hide an error that request.signal has not caused", async () => {
+    const client = new AbortController();
+    const [started, start] = deferred();
+    const app = streamingApp(async function* () {
+      yield 1;
+      start();
+      await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
+      throw new Error("a real bug");
+    });
+    const lines = readerOf(await callOverHttp(app, "stream", {}, { signal: client.signal }));
+    await lines.read();
+    const pending = lines.read();
+    await started;
+    client.abort();
+    await pending;
+    expect(String(log.mock.calls)).toContain("The stream of stream failed");
+    expect(String(log.mock.calls)).toContain("a real bug");
+  });
+
+  it("prevents the function from running, if it disconnects first, and is not counted as open", async () => {
+    const endless = async function* () {
+      steps.push("started");
+      await new Promise(() => undefined);
+      yield 1;
+    };
+    const app = streamingApp(endless);
+    const signal = AbortSignal.abort();
+    for (let n = 0; n <= app.config.maxStreamsPerClient; n++) {
+      expect((await callOverHttp(app, "stream", {}, { signal })).status).toBe(200);
+    }
+    expect(steps).toEqual([]);
+  });
+
+  it("causes an error of the function's finally to be logged", async () => {
+    const app = streamingApp(async function* () {
+      try {
+        yield 1;
+      } finally {
+        await Promise.reject(new Error("the disk is full"));
+      }
+    });
+    const lines = readerOf(await callOverHttp(app, "stream"));
+    await lines.read();
+    await lines.cancel();
+    expect(String(log.mock.calls)).toContain("the disk is full");
+  });
+});

@@ -1,0 +1,33 @@
+import type { Redirect } from "../http/index.ts";
+
+/** What the function `before` receives. `request` and `session` are available too. */
+export interface BeforeInput {
+  /**
+   * The path without the application's base, percent-decoded. An encoded slash is still `%2F`, so that the path has the
+   * segments by which pages and routes are found. Outside the base, it is the whole path.
+   */
+  readonly path: string;
+  /**
+   * Sets a header of the response, or removes it with `null`. It takes precedence over the options `policy` and
+   * `headers`. A header that a route sets itself is kept.
+   *
+   * @throws Error for a name that tsweb sets for each response, and for a value that is not one line of ASCII text
+   */
+  set_header(name: string, value: string | null): void;
+}
+
+/** The result of {@link Before}: the response, or nothing to let the request pass. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function without `return` lets the request pass
+export type BeforeResult = Response | Redirect | null | undefined | void;
+
+/** A function that runs before every request, except those of files of the build and of health checks. */
+export type Before = (input: BeforeInput) => BeforeResult | Promise<BeforeResult>;
+
+/** Decodes the segments of a path that was checked with `isValidPath`. An encoded slash stays encoded. */
+export function decodePath(path: string): string {
+  if (!path.includes("%")) return path;
+  return path
+    .split("/")
+    .map((segment) => decodeURIComponent(segment).replaceAll("/", "%2F"))
+    .join("/");
+}

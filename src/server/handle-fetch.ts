@@ -1,0 +1,21 @@
+import { FetchInboundRequest, readUrl, toFetchResponse, unreadableRequestResponse } from "../http/index.ts";
+import { handleRequest } from "./pipeline.ts";
+import type { Site } from "./site.ts";
+
+/**
+ * Handles a Fetch `Request`. Never rejects: runtimes answer a rejection with an error page of their own, which may show
+ * the stack and the source to the client (Bun does).
+ *
+ * @param info the second argument of `app.fetch`, which hosts may fill with objects of their own
+ */
+export async function handleFetch(request: Request, info: unknown, site: Site): Promise<Response> {
+  try {
+    const address = site.readAddress(info);
+    const url = readUrl(request);
+    if (!url) return toFetchResponse(unreadableRequestResponse((name) => request.headers.get(name)));
+    return toFetchResponse(await handleRequest(new FetchInboundRequest(request, address, url), site));
+  } catch (error) {
+    site.log.error({ err: error }, "A response could not be created");
+    return new Response(null, { status: 500 });
+  }
+}

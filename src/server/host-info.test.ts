@@ -1,0 +1,38 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { createAddressReader } from "./host-info.ts";
+
+const warn = vi.fn();
+const log = { warn, error: vi.fn(), info: vi.fn() };
+beforeEach(() => warn.mockReset());
+
+/** The second argument that hosts pass by themselves. */
+const FOREIGN = [
+  ["Bun's server", { requestIP: () => null, address: { address: "127.0.0.1", port: 1 } }, "server.requestIP(request)"],
+  ["Deno's connection", { remoteAddr: { hostname: "127.0.0.1" } }, "remoteAddr.hostname"],
+  ["the environment of @hono/node-server", { incoming: {}, outgoing: {} }, "getConnInfo(c).remote.address"],
+  ["the environment of a worker", { DATABASE: {} }, "(request) => app.fetch(request, { address })"],
+  ["an empty object", {}, "(request) => app.fetch(request, { address })"],
+  ["an address that is no string", { address: 1 }, "(request) => app.fetch(request, { address })"],
+  ["null", null, "(request) => app.fetch(request, { address })"],
+  ["a string", "127.0.0.1", "(request) => app.fetch(request, { address })"],
+] as const;
+
+describe("the second argument of app.fetch", () => {
+  it("is read if its address is a string", () => {
+    expect(createAddressReader(log)({ address: "192.0.2.1" })).toBe("192.0.2.1");
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  it.each([undefined, { address: undefined }, { address: null }])("may have no address: %j", (info) => {
+    expect(createAddressReader(log)(info)).toBeUndefined();
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  it.each(FOREIGN)("gives no address if it is %s, and the fix is logged once", (_, info, fix) => {
+    const readAddress = createAddressReader(log);
+    expect([readAddress(info), readAddress(info)]).toEqual([undefined, undefined]);
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(warn.mock.lastCall?.[1]).toContain(fix);
+    expect(warn.mock.lastCall?.[1]).toContain("All clients count as one");
+  });
+});

@@ -1,0 +1,56 @@
+import type { Logger } from "../logging/index.ts";
+
+/** Data about a request that a Fetch `Request` does not contain. */
+export interface RequestInfo {
+  /**
+   * The IP address of the other end of the connection. Behind the `WEB_TRUST_PROXY` number of proxies, it is the address of
+   * the last proxy, and the client's address is read from `X-Forwarded-For`.
+   */
+  readonly address?: string | undefined;
+}
+
+/**
+ * Returns a function that reads the address from the second argument of `app.fetch`; `undefined` if it has none.
+ *
+ * Hosts pass a second argument of their own: `Bun.serve({ fetch: app.fetch })` passes its server, Deno the connection,
+ * Workers their environment. All clients would then count as one, without a notice. It is logged once, with the fix.
+ *
+ * @see docs/hosts.md
+ */
+export function createAddressReader(log: Logger): (info: unknown) => string | undefined {
+  let isLogged = false;
+  return (info) => {
+    if (info === undefined) return undefined;
+    const { address } = Object(info) as { readonly address?: unknown }; // any value can be read like this
+    if (typeof address === "string") return address;
+    const isExplicit = address === null || (address === undefined && "address" in Object(info));
+    if (!isLogged && !isExplicit) {
+      isLogged = true;
+      log.warn({}, describeForeignInfo(info));
+    }
+    return undefined;
+  };
+}
+
+/** The call to use, by a member of the host's own second argument. */
+const FIXES: readonly (readonly [member: string, host: string, fix: string])[] = [
+  [
+    "requestIP",
+    "Bun",
+    "fetch: (request, server) => app.fetch(request, { address: server.requestIP(request)?.address })",
+  ],
+  [
+    "remoteAddr",
+    "Deno",
+    "Deno.serve((request, { remoteAddr }) => app.fetch(request, { address: remoteAddr.hostname }))",
+  ],
+  ["incoming", "@hono/node-server", "app.fetch(c.req.raw, { address: getConnInfo(c).remote.address })"],
+];
+
+function describeForeignInfo(info: unknown): string {
+  const [, host, fix] = FIXES.find(([member]) => member in Object(info)) ?? [];
+  return (
+    `The second argument of app.fetch has no address${host ? `: ${host} passes its own` : ""}. All clients count as one, ` +
+    `in every limit. Pass the client's address: ${fix ?? "(request) => app.fetch(request, { address })"}. See docs/hosts.md`
+  );
+}

@@ -1,0 +1,178 @@
+import type { Readable } from "node:stream";
+import { Busboy, type BusboyInstance } from "@fastify/busboy";
+import { cleanFileName, decodeName } from "./file-name.ts";
+import {
+  formTooLargeError,
+  MAX_FIELD_BYTES,
+  MAX_FIELDS,
+  MAX_FILES,
+  MAX_PART_HEADER_BYTES,
+  MAX_PART_HEADERS,
+  MAX_PARTS,
+  malformedFormError,
+} from "./form-limits.ts";
+
+/** A file of a form, as its part claims it. */
+export interface FilePart {
+  readonly field: string;
+  /** The name that the client claims, see {@link cleanFileName}. */
+  readonly name: string;
+  /** The media type that the client claims, in lower case and without parameters. */
+  readonly type: string;
+  readonly content: Readable;
+}
+
+/** Receives the parts of a form, in their order. What it throws ends the reading. */
+export interface PartReceiver {
+  /** Whether content is being stored. Otherwise the receiver waits for the parser. */
+  readonly isStoring: boolean;
+  onField(name: string, value: string): void;
+  /** Resolves when the whole content was read. A file that is not wanted is read with `content.resume()`. */
+  onFile(part: FilePart): Promise<void>;
+}
+
+/**
+ * Passes the parts of a multipart body to a receiver. Resolves when all parts have been received, files included.
+ *
+ * A part without a readable `Content-Disposition: form-data` with a name is ignored. The bounds are those of
+ * form-limits.ts; the size of the body is checked by the caller.
+ *
+ * @throws RequestError 400 for a body that is not `multipart/form-data` or ends early; 413 above a bound. What the
+ *   receiver or the body throws is thrown. All files have then been destroyed, and `onFile` has ended for each of them.
+ * @see RFC 7578
+ */
+export async function receiveParts(
+  body: AsyncIterable<Uint8Array>,
+  contentType: string,
+  receiver: PartReceiver,
+): Promise<void> {
+  const reader = new PartReader(contentType, receiver);
+  try {
+    for await (const chunk of body) await reader.write(chunk);
+    await reader.end();
+  } catch (error) {
+    await reader.abandon();
+    throw error;
+  }
+}
+
+/**
+ * How often a parser that has not continued is checked, and how many checks in a row may find it waiting for nothing. Some
+ * malformed bodies make it wait forever: for the headers of a part that it has skipped, for example.
+ */
+const CHECK_INTERVAL_MS = 50;
+const MAX_IDLE_CHECKS = 4;
+
+/** Connects the events of the parser to a receiver: the first failure of either ends the reading. */
+class PartReader {
+  readonly #parser: BusboyInstance;
+  readonly #receiver: PartReceiver;
+  readonly #files: Readable[] = [];
+  readonly #receiving: Promise<void>[] = [];
+  #failure: { readonly error: unknown } | undefined;
+  /** Continues the method that waits for the parser. */
+  #wake: () => void = () => undefined;
+
+  constructor(contentType: string, receiver: PartReceiver) {
+    this.#receiver = receiver;
+    this.#parser = createParser(contentType)
+      .on("field", (name, value, _, isTruncated) => this.#guard(() => this.#onField(name, value, isTruncated)))
+      .on("file", (field, content, name, _, type) =>
+        this.#guard(() => this.#onFile({ field: decodeName(field), name: cleanFileName(name), type, content })),
+      )
+      .on("fieldsLimit", () => this.#fail(formTooLargeError("fields", String(MAX_FIELDS))))
+      .on("partsLimit", () => this.#fail(formTooLargeError("parts", String(MAX_PARTS))))
+      .on("filesLimit", () => this.#fail(formTooLargeError("files", String(MAX_FILES))))
+      .on("error", () => this.#fail(malformedFormError("it is not valid multipart/form-data")));
+  }
+
+  /** Passes on a chunk. Resolves when the parser takes the next one: when the receiver has read the content so far. */
+  write(chunk: Uint8Array): Promise<void> {
+    return this.#untilFailed((resolve) => this.#parser.write(chunk, () => resolve()));
+  }
+
+  async end(): Promise<void> {
+    await this.#untilFailed((resolve) => this.#parser.once("finish", resolve).end());
+    const received = Promise.all(this.#receiving);
+    await this.#untilFailed(
+      (resolve) =>
+        void received.then(
+          () => resolve(),
+          () => undefined,
+        ),
+    ); // #onFile sees failures
+  }
+
+  /** Destroys all files. Resolves when the receiver has noticed it. */
+  async abandon(): Promise<void> {
+    for (const file of this.#files) file.destroy();
+    await Promise.allSettled(this.#receiving);
+  }
+
+  #onField(name: string | undefined, value: string, isTruncated: boolean): void {
+    if (isTruncated) throw formTooLargeError("bytes of text", String(MAX_FIELD_BYTES));
+    if (name !== undefined) this.#receiver.onField(decodeName(name), value.toWellFormed());
+  }
+
+  #onFile(part: FilePart): void {
+    // The parser fails too, and a receiver that reads the content rejects.
+    this.#files.push(part.content.on("error", () => undefined));
+    const received = this.#receiver.onFile(part);
+    received.catch((error) => this.#fail(error));
+    this.#receiving.push(received);
+  }
+
+  #guard(receive: () => void): void {
+    if (this.#failure) return;
+    try {
+      receive();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error };
+    this.#wake();
+  }
+
+  async #untilFailed(start: (resolve: () => void) => void): Promise<void> {
+    let watch: NodeJS.Timeout | undefined;
+    let idleChecks = 0;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (this.#failure) return resolve();
+      watch = setInterval(() => {
+        idleChecks = this.#receiver.isStoring ? 0 : idleChecks + 1;
+        if (idleChecks === MAX_IDLE_CHECKS) this.#fail(malformedFormError("it is not valid multipart/form-data"));
+      }, CHECK_INTERVAL_MS);
+      start(resolve);
+    });
+    clearInterval(watch);
+    if (this.#failure) throw this.#failure.error;
+  }
+}
+
+function createParser(contentType: string): BusboyInstance {
+  // RFC 2046, section 5.1.1: 1 to 70 characters
+  if (!/;\s*boundary=("[^"]{1,70}"|[^\s";]{1,70})\s*(;|$)/i.test(contentType)) {
+    throw malformedFormError("the Content-Type has no valid boundary");
+  }
+  try {
+    return new Busboy({
+      headers: { "content-type": contentType },
+      isPartAFile: (field, _, name) => field !== undefined && name !== undefined,
+      preservePath: true, // cleanFileName removes the path, after decoding
+      limits: {
+        fields: MAX_FIELDS,
+        files: MAX_FILES,
+        parts: MAX_PARTS,
+        fieldSize: MAX_FIELD_BYTES,
+        headerSize: MAX_PART_HEADER_BYTES,
+        headerPairs: MAX_PART_HEADERS,
+      },
+    });
+  } catch {
+    throw malformedFormError("the Content-Type has no boundary");
+  }
+}

@@ -1,0 +1,168 @@
+import {
+  CONNECTION_CLOSE,
+  checkDeclaredLength,
+  MAX_BODY_BYTES,
+  type RequestContext,
+  RequestError,
+} from "../http/index.ts";
+import { FormFiles } from "./form-files.ts";
+import { formTooLargeError, MAX_FIELD_BYTES, MAX_FIELDS } from "./form-limits.ts";
+import { type FilePart, type PartReceiver, receiveParts } from "./multipart.ts";
+import { uploadBody } from "./upload-body.ts";
+import { uploadStoreOf } from "./upload-store.ts";
+
+/** A value of a form: a text, or a file. */
+export type FormValue = string | File;
+
+/** The body of a form. */
+export interface FormBody {
+  /** The values by the name of their field, in the order of the body. Line ends of texts are as they were sent. */
+  readonly fields: ReadonlyMap<string, readonly FormValue[]>;
+  /** The names of the fields whose files were discarded, because they take none. */
+  readonly discardedFiles: ReadonlySet<string>;
+}
+
+/** The options of {@link readForm}. */
+export interface FormReadOptions {
+  /** The maximum size of the body, in bytes. Default: 1 MiB. */
+  readonly maxBody?: number | undefined;
+  /** Returns whether a field takes files. Files of other fields are not stored. Default: none does. */
+  readonly takesFile?: (field: string) => boolean;
+  /**
+   * Called once, before anything of a file is stored, with the text fields up to then; at the end of a form without
+   * files. What it throws ends the reading. It is the place to check the CSRF token.
+   */
+  readonly beforeFiles?: (fields: ReadonlyMap<string, readonly FormValue[]>) => void;
+}
+
+/** The encodings of a form. */
+export type FormType = "multipart" | "urlencoded";
+
+/** Returns how the body of a form is encoded, by its `Content-Type`; `null` if it is not that of a form. */
+export function formTypeOf(contentType: string | null): FormType | null {
+  switch (contentType?.split(";")[0]?.trim().toLowerCase()) {
+    case "multipart/form-data":
+      return "multipart";
+    case "application/x-www-form-urlencoded":
+      return "urlencoded";
+    default:
+      return null;
+  }
+}
+
+/**
+ * Reads the body of a form, within its limits. A file field in which no file was selected is absent. The files are valid
+ * until the request has ended.
+ *
+ * @throws RequestError 413 above a limit; 415 for another content type; 400 for a malformed body, and if the connection
+ *   ends before the body has arrived; 408 if it arrives too slowly; 429 if the client has too many bytes in flight; 503 if
+ *   the server has too many. What `beforeFiles` throws is thrown.
+ * @see docs/protocol.md 2.7
+ */
+export async function readForm(context: RequestContext, options: FormReadOptions = {}): Promise<FormBody> {
+  const { inbound } = context;
+  const { maxBody = MAX_BODY_BYTES } = options;
+  checkDeclaredLength(inbound, maxBody);
+  const contentType = inbound.header("content-type") ?? "";
+  uploadStoreOf(context).checkRoom(context, Number(inbound.header("content-length") ?? 0));
+  const form = new FormBuilder(context, options);
+  switch (formTypeOf(contentType)) {
+    case "multipart":
+      await receiveParts(uploadBody(context, maxBody), contentType, form);
+      break;
+    case "urlencoded":
+      form.addEncoded(await readText(uploadBody(context, Math.min(maxBody, MAX_FIELD_BYTES))));
+      break;
+    case null:
+      throw unsupportedTypeError();
+  }
+  return form.finish();
+}
+
+function unsupportedTypeError(): RequestError {
+  const message = "The content type of a form must be multipart/form-data or application/x-www-form-urlencoded.";
+  return new RequestError("validation_error", message, { status: 415, headers: CONNECTION_CLOSE });
+}
+
+/** A part of the form: a file is missing as long as it is being received, and for good if none was selected. */
+interface Entry {
+  readonly field: string;
+  value?: FormValue;
+}
+
+/** Collects the values of a form. */
+class FormBuilder implements PartReceiver {
+  readonly #context: RequestContext;
+  readonly #options: FormReadOptions;
+  readonly #files: FormFiles;
+  readonly #entries: Entry[] = [];
+  readonly #discardedFiles = new Set<string>();
+  #fieldBytes = 0;
+  #areFieldsChecked = false;
+
+  constructor(context: RequestContext, options: FormReadOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#files = new FormFiles(context);
+  }
+
+  get isStoring(): boolean {
+    return this.#files.isStoring;
+  }
+
+  onField(field: string, value: string): void {
+    const bytes = Buffer.byteLength(field) + Buffer.byteLength(value);
+    this.#fieldBytes += bytes;
+    if (this.#fieldBytes > MAX_FIELD_BYTES) throw formTooLargeError("bytes of text", String(MAX_FIELD_BYTES));
+    this.#context.takeBodyBytes(bytes);
+    this.#entries.push({ field, value });
+  }
+
+  async onFile({ field, name, type, content }: FilePart): Promise<void> {
+    this.#checkFields();
+    if (!this.#options.takesFile?.(field)) {
+      if (name !== "") this.#discardedFiles.add(field);
+      content.resume();
+      return;
+    }
+    const entry: Entry = { field };
+    this.#entries.push(entry);
+    const blob = await this.#files.store(content);
+    if (name !== "" || blob.size > 0) entry.value = new File([blob], name, { type });
+  }
+
+  addEncoded(text: string): void {
+    const entries = [...new URLSearchParams(text)];
+    if (entries.length > MAX_FIELDS) throw formTooLargeError("fields", String(MAX_FIELDS));
+    for (const [name, value] of entries) this.onField(name, value);
+  }
+
+  finish(): FormBody {
+    this.#checkFields();
+    return { fields: toFields(this.#entries), discardedFiles: this.#discardedFiles };
+  }
+
+  #checkFields(): void {
+    if (this.#areFieldsChecked) return;
+    this.#areFieldsChecked = true;
+    this.#options.beforeFiles?.(toFields(this.#entries));
+  }
+}
+
+function toFields(entries: readonly Entry[]): Map<string, FormValue[]> {
+  const fields = new Map<string, FormValue[]>();
+  for (const { field, value } of entries) {
+    if (value === undefined) continue;
+    const values = fields.get(field);
+    if (values) values.push(value);
+    else fields.set(field, [value]);
+  }
+  return fields;
+}
+
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+  return text + decoder.decode();
+}

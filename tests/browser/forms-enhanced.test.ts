@@ -1,0 +1,372 @@
+/**
+ * Forms of views in Chromium, sent in the background.
+ */
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { FormsApp, fieldsOf, textOf, waitUntilAlive } from "./forms-app.ts";
+
+let app: FormsApp;
+
+beforeAll(async () => {
+  app = await FormsApp.open();
+});
+
+afterEach(async () => {
+  await app.users.closeAll();
+  await app.takeCalls();
+  expect(app.users.problems.splice(0)).toEqual([]);
+});
+
+afterAll(() => app?.close());
+
+const status = (page: Page) => page.textContent("output");
+
+/** Sends the form of `/registration` without its script, so that it is refused, and returns the page. */
+async function refuseWithoutScript(path: string, values: Record<string, string>): Promise<Page> {
+  const page = await app.visit(path);
+  // As if the form was sent before the script has come: `submit()` dispatches no event.
+  for (const [name, value] of Object.entries(values)) await page.fill(`[name=${name}]`, value);
+  await page.locator("form").evaluate((form: HTMLFormElement) => form.submit());
+  await page.waitForURL(/__form=/);
+  await waitUntilAlive(page);
+  return page;
+}
+
+describe("a form of a view", () => {
+  it("stays in its page and is reset after a success", async () => {
+    const page = await app.visit("/registration");
+    await page.evaluate("globalThis.isSame = true");
+    await page.fill("[name=email]", "ada@a.example");
+    await page.fill("[name=password]", "secret");
+    await page.fill("[name=age]", "30");
+    await page.check("[name=tags][value=b]");
+    await page.fill("textarea", "New");
+    await page.click("button >> nth=0");
+    await expect.poll(() => status(page)).toMatch(/^result/);
+    expect(await page.evaluate("globalThis.isSame")).toBe(true);
+    const initial = { email: "", password: "", age: "20", terms: false, "tags a": false, "tags b": false };
+    expect(await fieldsOf(page)).toEqual({ ...initial, about: "Hello" });
+  });
+
+  it("is sent once when it is sent again before its answer", async () => {
+    const page = await app.visit("/slow");
+    await page.fill("[name=text]", "one");
+    await page.dblclick("button >> nth=0");
+    await page.press("[name=text]", "Enter");
+    expect(await status(page)).toBe("pending");
+    await expect.poll(() => app.takeCalls()).toEqual(["slow one"]);
+    await page.evaluate("fetch('/release')");
+    await expect.poll(() => status(page)).toBe('result "one"');
+    expect(await app.takeCalls()).toEqual([]);
+    await page.fill("[name=text]", "two");
+    await page.press("[name=text]", "Enter");
+    await expect.poll(() => app.takeCalls()).toEqual(["slow two"]);
+    await page.evaluate("fetch('/release')");
+    await expect.poll(() => status(page)).toBe('result "two"');
+  });
+
+  it("may be removed while it is being sent", async () => {
+    const page = await app.visit("/slow");
+    await page.fill("[name=text]", "gone");
+    await page.click("button >> nth=0");
+    await expect.poll(() => app.takeCalls()).toEqual(["slow gone"]);
+    await page.click("#toggle");
+    const answered = page.waitForResponse(/__web.form/);
+    await page.evaluate("fetch('/release')");
+    await answered;
+    await page.click("#toggle");
+    expect(await status(page)).toBe("");
+    expect(await page.inputValue("[name=text]")).toBe("");
+  });
+
+  it("keeps what was typed when the server is unreachable, and can be sent again", async () => {
+    const page = await app.visit("/registration");
+    await page.fill("[name=email]", "ada@a.example");
+    await page.fill("[name=password]", "secret");
+    await page.route("**/__web/form/**", (route) => route.abort());
+    await page.click("button >> nth=0");
+    await expect.poll(() => status(page)).toBe("error internal register: server unreachable");
+    expect(await fieldsOf(page)).toMatchObject({ email: "ada@a.example", password: "secret" });
+    await page.unroute("**/__web/form/**");
+    await page.click("button >> nth=0");
+    await expect.poll(() => status(page)).toMatch(/^result/);
+    app.users.problems.splice(0); // the failed request
+  });
+
+  it("shows the answer of a proxy that is not the application's", async () => {
+    const page = await app.visit("/registration");
+    await page.fill("[name=email]", "ada@a.example");
+    await page.route("**/__web/form/**", (route) => route.fulfill({ status: 413, body: "<h1>Too large</h1>" }));
+    await page.click("button >> nth=0");
+    await expect.poll(() => status(page)).toMatch(/^error validation_error .*413/);
+  });
+
+  it("is sent by the browser when the code that sends it cannot be loaded", async () => {
+    const page = await app.users.newPage();
+    await page.route("**/form-sending-*.js", (route) => route.fulfill({ status: 404 }), { times: 1 });
+    await page.goto("/buttons");
+    await waitUntilAlive(page);
+    await page.click("text=Second");
+    await expect.poll(() => status(page)).toBe('result "hi/second"');
+    expect(new URL(page.url()).search).toBe("?__form=note");
+    expect(await app.takeCalls()).toEqual(["note hi"]);
+    expect(app.users.problems.splice(0)).toEqual([expect.stringContaining("404")]); // nothing but the missing script
+  });
+
+  it("is not sent when the application prevents it", async () => {
+    const page = await app.visit("/buttons");
+    await page.click("#prevent");
+    await page.click("text=First");
+    expect(await app.takeCalls()).toEqual([]);
+    await page.click("#prevent");
+    await page.click("text=First");
+    await expect.poll(() => status(page)).toBe('result "hi/first"');
+  });
+
+  it("clears errors and fields on reset()", async () => {
+    const page = await app.visit("/registration");
+    await page.fill("[name=email]", "taken@a.example");
+    await page.click("button >> nth=0");
+    await expect.poll(() => page.locator("[aria-invalid]").count()).toBe(1);
+    await page.click("#reset");
+    await expect.poll(() => status(page)).toBe("");
+    expect(await page.inputValue("[name=email]")).toBe("");
+    expect(await page.locator("[aria-invalid]").count()).toBe(0);
+  });
+
+  it("resets the state of fields that the view controls", async () => {
+    const page = await app.visit("/controlled");
+    await page.fill("[name=email]", "ada@a.example");
+    await page.check("[name=terms]");
+    await page.fill("textarea", "New");
+    await page.click("button");
+    const initial = { email: "", age: "20", terms: false, about: "" };
+    await expect.poll(async () => JSON.parse((await page.textContent("code")) ?? "")).toEqual(initial);
+    expect(await fieldsOf(page)).toMatchObject(initial);
+  });
+
+  it("keeps the state of a list when the forms change their places", async () => {
+    const page = await app.visit("/rows");
+    const row = (id: string) => page.locator("li", { has: page.locator(`form[aria-label=${id}]`) });
+    await row("a").locator("button").click();
+    await expect.poll(() => row("a").locator("em").textContent()).toBe("Enter a name.");
+    await row("b").locator("[name=name]").fill("typed");
+    await page.click("#reverse");
+    await expect.poll(() => page.locator("form").last().getAttribute("aria-label")).toBe("a");
+    expect(await row("a").locator("em").textContent()).toBe("Enter a name.");
+    expect(await row("b").locator("[name=name]").inputValue()).toBe("typed");
+  });
+});
+
+describe("a form whose script comes late", () => {
+  it("keeps what was typed until then, also in the state of the view", async () => {
+    const page = await app.users.newPage();
+    let arrive: (() => void) | undefined;
+    await page.route("**/assets/views-*.js", async (route) => {
+      await new Promise<void>((resolve) => {
+        arrive = resolve;
+      });
+      await route.continue();
+    });
+    await page.goto("/controlled", { waitUntil: "commit" });
+    await page.fill("[name=email]", "early@a.example");
+    await page.fill("textarea", "early");
+    await expect.poll(() => arrive).toBeDefined();
+    arrive?.();
+    await waitUntilAlive(page);
+    const typed = { email: "early@a.example", age: "20", terms: false, about: "early" };
+    await expect.poll(async () => JSON.parse((await page.textContent("code")) ?? "")).toEqual(typed);
+    expect(await fieldsOf(page)).toMatchObject(typed);
+  });
+});
+
+describe("a form that was refused before the script has come", () => {
+  it("starts with what was typed and with the errors, and is then sent in the background", async () => {
+    const page = await refuseWithoutScript("/registration", {
+      email: "taken@a.example",
+      password: "secret",
+      age: "17",
+      about: "typed",
+    });
+    expect(await status(page)).toBe("error conflict Not registered.");
+    expect(await fieldsOf(page)).toMatchObject({ email: "taken@a.example", password: "", age: "17", about: "typed" });
+    expect(await page.locator("[name=email]:focus").count()).toBe(1);
+    await page.evaluate("globalThis.isSame = true");
+    await page.fill("[name=email]", "ada@a.example");
+    await page.click("button >> nth=0");
+    await expect.poll(() => status(page)).toMatch(/^result.*typed/);
+    expect(await page.evaluate("globalThis.isSame")).toBe(true);
+    expect(await page.locator("[aria-invalid]").count()).toBe(0);
+    expect(await page.inputValue("[name=email]")).toBe(""); // not the value that was refused
+  });
+
+  it("passes what was typed to the state of the view", async () => {
+    const page = await refuseWithoutScript("/controlled", { email: "taken@a.example", age: "17", about: "typed" });
+    const typed = { email: "taken@a.example", age: "17", terms: false, about: "typed" };
+    await expect.poll(async () => JSON.parse((await page.textContent("code")) ?? "")).toEqual(typed);
+    expect(await fieldsOf(page)).toMatchObject(typed);
+  });
+
+  it("keeps its summary, and replaces it with that of the next refusal", async () => {
+    const page = await refuseWithoutScript("/summary", { email: "taken@a.example", age: "17" });
+    expect(await page.locator("[role=alert] li").count()).toBe(2);
+    await page.fill("[name=age]", "30");
+    await page.click("button");
+    await expect.poll(() => page.locator("[role=alert] li").count()).toBe(1);
+    expect(await page.getAttribute("[name=age]", "aria-invalid")).toBeNull();
+    expect(await page.getAttribute("[name=age]", "aria-describedby")).toBeNull();
+    expect(await page.inputValue("[name=email]")).toBe("taken@a.example");
+  });
+
+  it("shows the result when it was accepted", async () => {
+    const page = await refuseWithoutScript("/registration", { email: "ada@a.example" });
+    expect(await status(page)).toMatch(/^result/);
+    expect(await page.inputValue("[name=email]")).toBe("");
+  });
+});
+
+describe("a form of a view that is redirected", () => {
+  it("can be sent again after Back", async () => {
+    const page = await app.visit("/leave");
+    await page.click("button");
+    expect(await textOf(page, "h1")).toBe("Done");
+    await page.goBack();
+    await waitUntilAlive(page);
+    await expect.poll(() => status(page)).toBe("");
+    await page.click("button");
+    expect(await textOf(page, "h1")).toBe("Done");
+    expect(await app.takeCalls()).toHaveLength(2);
+  });
+
+  it("cannot be sent again while the next page is opened", async () => {
+    const page = await app.visit("/leave");
+    let open: (() => void) | undefined;
+    await page.route("**/done*", async (route) => {
+      await new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      await route.continue();
+    });
+    let clicks = 0;
+    page.on("console", (message) => {
+      if (open && message.text() === "clicked") clicks++;
+    });
+    await page.evaluate(() => {
+      const button = document.querySelector("button");
+      setInterval(() => {
+        button?.click();
+        console.log("clicked");
+      }, 50);
+    });
+    await expect.poll(() => clicks).toBeGreaterThan(3); // while the browser waits for the next page
+    expect(await app.takeCalls()).toEqual(["leave /done?from=leave"]);
+    open?.();
+    expect(await textOf(page, "h1")).toBe("Done");
+  });
+});
+
+describe("the CSRF token of a form", () => {
+  it("is refreshed when another tab has signed in", async () => {
+    const page = await app.visit("/members");
+    await page.evaluate(async () => {
+      await fetch("/__web/rpc/sign_in", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"args":{"user":"ada"}}',
+      });
+    });
+    await page.fill("[name=text]", "hello");
+    const responses: number[] = [];
+    page.on("response", (response) => {
+      if (response.url().includes("/__web/form/")) responses.push(response.status());
+    });
+    await page.click("button");
+    await expect.poll(() => app.takeCalls()).toEqual(["members hello"]);
+    await expect.poll(() => responses).toEqual([403, 200]);
+    expect(await page.locator("[role=alert]").count()).toBe(0);
+  });
+
+  it("and the end of the session leave what was typed in place", async () => {
+    const page = await app.visit("/members");
+    await page.context().clearCookies();
+    await page.fill("[name=text]", "hello");
+    await page.click("button");
+    await textOf(page, "[role=alert]");
+    expect(await page.inputValue("[name=text]")).toBe("hello");
+  });
+});
+
+describe("an upload", () => {
+  const file = { name: "a.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(20_000_000) };
+
+  it("reports its progress to a view that shows it", async () => {
+    const page = await app.visit("/progress");
+    await page.setInputFiles("[type=file]", file);
+    await page.fill("[name=caption]", "large");
+    await page.click("button");
+    await expect.poll(() => status(page)).toBe('result "a.bin: 20000000 large"');
+    const seen: number[] = JSON.parse((await page.textContent("code")) ?? "");
+    expect(seen[0]).toBe(0);
+    expect(seen).toContain(1);
+    expect(seen.every((value) => value >= 0 && value <= 1)).toBe(true);
+  });
+
+  it.each(["/upload", "/progress"])("shows that the server is unreachable: %s", async (path) => {
+    const page = await app.visit(path);
+    await page.route("**/__web/form/**", (route) => route.abort());
+    await page.setInputFiles("[type=file]", { ...file, buffer: Buffer.alloc(10) });
+    await page.click("button");
+    await expect.poll(() => status(page)).toBe("error internal upload: server unreachable");
+    app.users.problems.splice(0); // the failed request
+  });
+});
+
+describe("a server function as an action", () => {
+  it("never becomes text of the document, however the element is created", async () => {
+    const page = await app.visit("/indirect");
+    await page.click("#show");
+    await page.waitForSelector("#later");
+    await page.click("#ref");
+    expect(await page.title()).toBe("FORM");
+    const attributes = await page
+      .locator("form, [formaction]")
+      .evaluateAll((elements) =>
+        elements.map(({ id, attributes: list }) => [id, ...Array.from(list, ({ name, value }) => `${name}=${value}`)]),
+      );
+    expect(attributes.map(([id]) => id)).toEqual(["spread", "created", "", "other", "later", "later-other"]);
+    for (const [, ...list] of attributes) {
+      expect(list.filter((text) => /=>|function|\[object/.test(text))).toEqual([]);
+      expect(list).toContainEqual(expect.stringMatching(/^(form)?action=\/indirect\?__form=(note|discard)/));
+      expect(list).toContainEqual(expect.stringMatching(/^(form)?method=post$/));
+      expect(list).toContainEqual(expect.stringMatching(/^(form)?enctype=multipart\/form-data$/));
+    }
+  });
+
+  it("works in a form that the browser has created", async () => {
+    const page = await app.visit("/indirect");
+    await page.click("#show");
+    await page.fill("#later [name=text]", "made here");
+    await page.click("#later button >> nth=0");
+    await expect.poll(() => app.takeCalls()).toEqual(["note made here"]);
+    await page.fill("#later [name=text]", "away");
+    await page.click("#later-other");
+    await expect.poll(() => app.takeCalls()).toEqual(["discard away"]);
+    expect(new URL(page.url()).search).toBe("");
+  });
+
+  it.each([
+    { path: "/plain", hasForms: false },
+    { path: "/members", hasForms: true },
+  ])("loads the code for forms: $hasForms for $path", async ({ path, hasForms }) => {
+    const page = await app.users.newPage();
+    await page.goto(path);
+    await waitUntilAlive(page);
+    const urls: string[] = await page.evaluate(
+      "performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.endsWith('.js'))",
+    );
+    expect(urls.length).toBeGreaterThan(1);
+    const scripts = await Promise.all(urls.map(async (url) => (await fetch(url)).text()));
+    expect(scripts.join("").includes("__form")).toBe(hasForms);
+    expect(urls.join("")).not.toContain("form-sending");
+  });
+});

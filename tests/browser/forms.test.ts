@@ -1,0 +1,241 @@
+/**
+ * Forms of server functions in Chromium: the same behaviour with script and without.
+ */
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { FormsApp, fieldsOf, textOf } from "./forms-app.ts";
+
+let app: FormsApp;
+
+beforeAll(async () => {
+  app = await FormsApp.open();
+});
+
+afterEach(async () => {
+  await app.users.closeAll();
+  await app.takeCalls();
+  expect(app.users.problems.splice(0)).toEqual([]);
+});
+
+afterAll(() => app?.close());
+
+/** Returns the result that a page shows. */
+const result = async (page: Page) =>
+  JSON.parse((await textOf(page, "output:not(:text('pending'))")).slice("result ".length));
+
+describe.each([
+  { script: "on", javaScriptEnabled: true },
+  { script: "off", javaScriptEnabled: false },
+])("with script $script, a form", ({ javaScriptEnabled }) => {
+  const visit = (path: string) => app.visit(path, { javaScriptEnabled });
+
+  it("passes its fields to the function, by name and type, and shows the result", async () => {
+    const page = await visit("/registration");
+    await page.fill("[name=email]", "ada@a.example");
+    await page.fill("[name=password]", "secret");
+    await page.check("[name=tags][value=b]");
+    await page.fill("textarea", "Two\nlines");
+    await page.click("button >> nth=0");
+    const about = "Two\nlines";
+    expect(await result(page)).toEqual({
+      email: "ada@a.example",
+      length: 6,
+      age: 20,
+      terms: false,
+      tags: ["b"],
+      about,
+    });
+    expect(await app.takeCalls()).toEqual(["register ada@a.example"]);
+    expect(new URL(page.url()).search).toBe(javaScriptEnabled ? "" : "?__form=register");
+  });
+
+  it("is sent with Enter", async () => {
+    const page = await visit("/registration");
+    await page.fill("[name=email]", "ada@a.example");
+    await page.press("[name=email]", "Enter");
+    expect(await result(page)).toMatchObject({ email: "ada@a.example", tags: [], terms: false });
+  });
+
+  it("keeps what was typed when it is refused, except passwords without script, and shows all errors", async () => {
+    const page = await visit("/registration");
+    await page.fill("[name=email]", "taken@a.example");
+    await page.fill("[name=password]", "secret");
+    await page.fill("[name=age]", "17");
+    await page.check("[name=terms]");
+    await page.check("[name=tags][value=a]");
+    await page.fill("textarea", "<b>");
+    await page.click("button >> nth=0");
+    await expect.poll(() => page.textContent("output")).toBe("error conflict Not registered.");
+    expect(await page.textContent("#email-error")).toBe("This address is registered already.");
+    expect(await page.textContent("#age-error")).toBe("You must be 18.");
+    expect(await fieldsOf(page)).toEqual({
+      email: "taken@a.example",
+      password: javaScriptEnabled ? "secret" : "",
+      age: "17",
+      terms: true,
+      "tags a": true,
+      "tags b": false,
+      about: "<b>",
+    });
+    for (const name of ["email", "age"]) {
+      expect(await page.getAttribute(`[name=${name}]`, "aria-invalid")).toBe("true");
+    }
+    expect(await page.getAttribute("textarea", "aria-invalid")).toBeNull();
+    await expect.poll(() => page.locator("[name=email]:focus").count()).toBe(1);
+    expect(await page.locator("[role=alert]").count()).toBe(0); // the handle shows the errors
+  });
+
+  it("can be corrected after it was refused", async () => {
+    const page = await visit("/registration");
+    await page.fill("[name=email]", "taken@a.example");
+    await page.fill("[name=age]", "17");
+    await page.click("button >> nth=0");
+    await textOf(page, "#age-error");
+    await page.fill("[name=email]", "ada@a.example");
+    await page.click("button >> nth=0");
+    await expect.poll(() => page.textContent("output")).toMatch(/^result/);
+    expect(await result(page)).toMatchObject({ email: "ada@a.example", age: 17 });
+    expect(await page.locator("[aria-invalid]").count()).toBe(0);
+    expect(await page.textContent("#email-error")).toBe("");
+  });
+
+  it("shows the messages of coercion", async () => {
+    const page = await visit("/registration");
+    await page.fill("[name=email]", "ada@a.example");
+    await page.fill("[name=age]", "many");
+    await page.click("button >> nth=0");
+    expect(await textOf(page, "#age-error")).toMatch(/whole number/);
+    await expect.poll(() => page.locator("[name=age]:focus").count()).toBe(1);
+    expect(await app.takeCalls()).toEqual([]);
+  });
+
+  it("is not sent while the browser finds it invalid, except by a button with formnovalidate", async () => {
+    const page = await visit("/registration");
+    await page.fill("[name=email]", "no address");
+    await page.click("button >> nth=0");
+    await expect.poll(() => page.locator("[name=email]:focus").count()).toBe(1);
+    expect(await app.takeCalls()).toEqual([]);
+    await page.click("[formnovalidate]");
+    expect(await result(page)).toMatchObject({ email: "no address" });
+  });
+
+  it("without a handle shows a summary that its fields refer to", async () => {
+    const page = await visit("/summary");
+    await page.fill("[name=email]", "taken@a.example");
+    await page.fill("[name=age]", "17");
+    await page.click("button");
+    const items = page.locator("form > [role=alert] li");
+    await expect.poll(() => items.count()).toBe(2);
+    expect(await items.allTextContents()).toEqual([
+      "Email: This address is registered already.",
+      "Age: You must be 18.",
+    ]);
+    const ids = await items.evaluateAll((elements) => elements.map((element) => element.id));
+    expect(await page.getAttribute("[name=email]", "aria-describedby")).toBe(`hint ${ids[0]}`);
+    expect(await page.getAttribute("[name=age]", "aria-describedby")).toBe(ids[1]);
+    expect(await page.getAttribute("[name=password]", "aria-describedby")).toBeNull();
+    await expect.poll(() => page.locator("[name=email]:focus").count()).toBe(1);
+
+    await page.fill("[name=email]", "ada@a.example");
+    await page.click("button");
+    await expect.poll(() => items.count()).toBe(0);
+    expect(await page.getAttribute("[name=email]", "aria-describedby")).toBe("hint");
+    expect(await page.getAttribute("[name=age]", "aria-describedby")).toBeNull();
+    expect(await page.locator("[aria-invalid]").count()).toBe(0);
+  });
+
+  it("passes the name and value of its button, and calls the function of the button", async () => {
+    const page = await visit("/buttons");
+    await page.click("text=Second");
+    expect(await result(page)).toBe("hi/second");
+    await page.fill("[name=text]", "later");
+    await page.click("text=First");
+    await expect.poll(() => result(page)).toBe("later/first");
+    await page.fill("[name=text]", "x");
+    await page.press("[name=text]", "Enter");
+    await expect.poll(() => result(page)).toBe("x/first");
+    await page.fill("[name=text]", "y");
+    await page.click("button:text('Discard')");
+    await expect.poll(() => result(page)).toBe("discarded y");
+    await page.fill("[name=text]", "z");
+    await page.click("input[type=submit]");
+    await expect.poll(() => result(page)).toBe("discarded z");
+    expect(await app.takeCalls()).toEqual(["note hi", "note later", "note x", "discard y", "discard z"]);
+  });
+
+  it("leaves buttons with another method or address to the browser", async () => {
+    const page = await visit("/buttons");
+    await page.click("text=Search");
+    expect(await textOf(page, "h1")).toBe("Search");
+    const again = await visit("/buttons");
+    await again.click("text=Close");
+    await expect.poll(() => again.locator("dialog[open]").count()).toBe(0);
+    expect(await app.takeCalls()).toEqual([]);
+  });
+
+  it("of many of one function shows only its own result", async () => {
+    const page = await visit("/rows");
+    const row = (id: string) => page.locator("li", { has: page.locator(`form[aria-label=${id}]`) });
+    await row("b").locator("[name=name]").fill("Bea");
+    await row("b").locator("button").click();
+    await expect.poll(() => row("b").locator("output").textContent()).toBe("b is Bea");
+    await row("c").locator("button").click();
+    await expect.poll(() => row("c").locator("em").textContent()).toBe("Enter a name.");
+    expect(await page.locator("[aria-invalid]").count()).toBe(1);
+    expect(await row("a").locator("em").textContent()).toBe("");
+    expect(await app.takeCalls()).toEqual(["rename b Bea", "rename c "]);
+  });
+
+  it("follows the redirect of the function", async () => {
+    const page = await visit("/leave");
+    await page.click("button");
+    expect(await textOf(page, "h1")).toBe("Done");
+    expect(new URL(page.url()).search).toBe("?from=leave");
+    expect(await app.takeCalls()).toEqual(["leave /done?from=leave"]);
+  });
+
+  it("sends files", async () => {
+    const page = await visit("/upload");
+    await page.setInputFiles("[type=file]", { name: "ä.png", mimeType: "image/png", buffer: Buffer.alloc(200_000) });
+    await page.fill("[name=caption]", "nice");
+    await page.click("button");
+    expect(await result(page)).toBe("ä.png: 200000 nice");
+  });
+
+  it("in a page works next to that of a view", async () => {
+    const page = await visit("/both");
+    await page.fill("#page-form [name=text]", "here");
+    await page.click("#page-form button");
+    await expect.poll(() => page.textContent("#page-form output")).toBe('"here/-"');
+    expect(new URL(page.url()).search).toBe("?__form=note"); // not sent in the background
+    await page.fill("#page-form [name=text]", "refuse");
+    await page.click("#page-form button");
+    await expect.poll(() => page.textContent("#page-form output")).toBe("Notes are closed.");
+    expect(await page.inputValue("#page-form [name=text]")).toBe("refuse");
+    await page.fill(".registration [name=email]", "ada@a.example");
+    await page.click(".registration button >> nth=0");
+    await expect.poll(() => page.locator("output").last().textContent()).toMatch(/ada@a\.example/);
+  });
+
+  it("in a page without views is refused and corrected", async () => {
+    const page = await app.users.newPage({ javaScriptEnabled });
+    await page.goto("/on-page");
+    expect(await page.locator("script").count()).toBe(0);
+    await page.fill("[name=email]", "taken@a.example");
+    await page.click("button");
+    expect(await textOf(page, "em")).toBe("This address is registered already.");
+    await page.fill("[name=email]", "ada@a.example");
+    await page.click("button");
+    expect(JSON.parse(await textOf(page, "output"))).toMatchObject({ email: "ada@a.example" });
+  });
+
+  it("of a function that requires a signed-in user is refused in place", async () => {
+    const page = await visit("/members");
+    await page.fill("[name=text]", "hello");
+    await page.click("button");
+    await textOf(page, "form > [role=alert]");
+    expect(await page.inputValue("[name=text]")).toBe("hello");
+    await expect.poll(() => page.locator("[role=alert]:focus").count()).toBe(1);
+    expect(await app.takeCalls()).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+/**
+ * Tailwind, MDX, CSS modules and PostCSS in Chromium, as docs/vite.md describes them: built, and in development.
+ */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { repository } from "#test/copy-example";
+import { installPackages, VITE_PLUGINS_DIR } from "#test/host-packages";
+import { build, type RunningServer, startBuilt, startDev } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+import { launch } from "./chromium.ts";
+
+const documentation = readFileSync(join(repository, "docs/vite.md"), "utf8");
+
+/** Returns the code block of docs/vite.md whose first line is a comment with this name. */
+function documented(name: string): string {
+  const blocks = documentation.split(/^```.*\n/m);
+  const block = blocks.find((text) => text.startsWith(`// ${name}\n`) || text.startsWith(`/* ${name} */\n`));
+  if (!block) throw new Error(`docs/vite.md has no code block of ${name}.`);
+  return block;
+}
+
+const FILES = {
+  "vite.config.ts":
+    'import mdx from "@mdx-js/rollup";\nimport tailwindcss from "@tailwindcss/vite";\nimport { defineConfig } from "vite";\n' +
+    'export default defineConfig({ plugins: [tailwindcss(), mdx({ jsxImportSource: "tsweb" })] });\n',
+  "tsconfig.json": readFileSync(join(repository, "template/tsconfig.json"), "utf8"),
+  "postcss.config.mjs": documented("postcss.config.mjs"),
+  "src/mdx.d.ts": documented("src/mdx.d.ts"),
+  "src/style.css": documented("src/style.css"),
+  "src/variables.css": "$accent: rgb(1, 2, 3);\n.accent { color: $accent; }\n",
+  "src/app.ts":
+    'import { App } from "tsweb";\nimport * as pages from "./pages.server.tsx";\nimport "./style.css";\nimport "./variables.css";\n' +
+    "export default new App({ modules: [pages] });\n",
+  "src/about.mdx": "# About {props.name}\n\nWritten in **MDX**.\n",
+  "src/note.mdx": "## A note\n\nIn a *view*.\n",
+  "src/pages.server.tsx":
+    'import { page } from "tsweb";\nimport About from "./about.mdx";\nimport { Card } from "./card.tsx";\nimport styles from "./page.module.css";\n' +
+    'export const home = page("/", () => (\n  <main id="page" class="pt-[13px]">\n    <p id="accent" class="accent">Accent</p>\n' +
+    '    <p id="module" class={styles.text}>Module</p>\n    <About name="tsweb" />\n    <Card />\n  </main>\n));\n',
+  "src/page.module.css": ".text { color: rgb(4, 5, 6); }\n",
+  "src/card.tsx":
+    'import { state, view } from "tsweb/browser";\nimport styles from "./card.module.css";\nimport Note from "./note.mdx";\n' +
+    "export const Card = view(() => {\n  const own = state({ count: 0 });\n" +
+    '  return (\n    <section id="card" class={"pl-[17px] " + styles.card}>\n      <Note />\n' +
+    '      <button type="button" onClick={() => own.count++}>{own.count}</button>\n    </section>\n  );\n});\n',
+  "src/card.module.css": ".card { color: rgb(7, 8, 9); }\n",
+};
+
+let project: TestProject;
+let browser: Browser;
+const servers: Partial<Record<"built" | "dev", RunningServer>> = {};
+
+beforeAll(async () => {
+  await installPackages(VITE_PLUGINS_DIR);
+  project = TestProject.fromFiles(FILES);
+  project.linkPackages(VITE_PLUGINS_DIR);
+  project.linkPackages(repository, ["vite"]); // npm installs it with tsweb
+  await build(project.dir);
+  [servers.built, servers.dev, browser] = await Promise.all([
+    startBuilt(project.dir, { WEB_ENV: "development" }),
+    startDev(project.dir),
+    launch(),
+  ]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  const codes = await Promise.all(Object.values(servers).map((server) => server.stop()));
+  project?.remove();
+  expect(codes).toEqual([0, 0]);
+});
+
+/** Opens the page, and waits until its view is hydrated. */
+async function open(kind: "built" | "dev"): Promise<{ page: Page; errors: string[] }> {
+  const page = await browser.newPage();
+  const errors: string[] = [];
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("pageerror", (error) => errors.push(error.message));
+  await page.goto(servers[kind]?.address ?? "");
+  await expect
+    .poll(async () => {
+      await page.locator("button").click();
+      return Number(await page.locator("button").textContent());
+    })
+    .toBeGreaterThan(0);
+  return { page, errors };
+}
+
+const styleOf = (page: Page, selector: string, property: "color" | "paddingTop" | "paddingLeft" | "fontWeight") =>
+  page.locator(selector).evaluate((element, name) => getComputedStyle(element)[name], property);
+
+describe.each(["built", "dev"] as const)("an application that is %s", (kind) => {
+  it("has the styles of Tailwind, of CSS modules and of PostCSS, on the server and in views", async () => {
+    const { page, errors } = await open(kind);
+    expect({
+      tailwind: [await styleOf(page, "#page", "paddingTop"), await styleOf(page, "#card", "paddingLeft")],
+      modules: [await styleOf(page, "#module", "color"), await styleOf(page, "#card", "color")],
+      postcss: await styleOf(page, "#accent", "color"),
+      errors,
+    }).toEqual({
+      tailwind: ["13px", "17px"],
+      modules: ["rgb(4, 5, 6)", "rgb(7, 8, 9)"],
+      postcss: "rgb(1, 2, 3)",
+      errors: [],
+    });
+    await page.close();
+  });
+
+  it("has the documents of MDX, on the server and in views", async () => {
+    const html = await (await fetch(servers[kind]?.address ?? "")).text();
+    expect(html).toMatch(/<h1>About tsweb<\/h1>\s*<p>Written in <strong>MDX<\/strong>\.<\/p>/);
+    expect(html).toMatch(/<h2>A note<\/h2>\s*<p>In a <em>view<\/em>\.<\/p>/);
+    const { page, errors } = await open(kind);
+    expect(await page.locator("#card h2").textContent()).toBe("A note");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+});
+
+it("in development, a page gets edits of MDX, new classes of Tailwind and new variables of PostCSS", async () => {
+  const { page, errors } = await open("dev");
+  project.edit("src/note.mdx", "A note", "An edited note");
+  await expect.poll(() => page.locator("#card h2").textContent()).toBe("An edited note");
+  project.edit("src/about.mdx", "About", "More about");
+  await expect.poll(() => page.locator("h1").textContent()).toBe("More about tsweb");
+  project.edit("src/pages.server.tsx", "pt-[13px]", "pt-[19px]");
+  await expect.poll(() => styleOf(page, "#page", "paddingTop")).toBe("19px");
+  project.edit("src/variables.css", "1, 2, 3", "10, 20, 30");
+  await expect.poll(() => styleOf(page, "#accent", "color")).toBe("rgb(10, 20, 30)");
+  expect(errors).toEqual([]);
+  await page.close();
+});
+
+it("the types of docs/vite.md accept documents of MDX", () => {
+  const tsc = join(repository, "node_modules/typescript/bin/tsc");
+  expect(execFileSync(process.execPath, [tsc, "--types", ""], { cwd: project.dir, encoding: "utf8" })).toBe("");
+});

@@ -1,0 +1,65 @@
+/**
+ * The bus and the rate limit in a Redis cluster. A real one: Redis refuses a script with keys of several hash slots
+ * (CROSSSLOT), and a script that uses a key which it does not declare.
+ */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { recordedLog } from "#test/recorded-log";
+import { RedisServer } from "#test/redis-server";
+import { redis } from "../../src/live/bus/redis.ts";
+import { openRateStore } from "../../src/rate-limit/index.ts";
+import { endOf, readAll, TestSubscriber } from "./bus.ts";
+
+const { log, lines } = recordedLog();
+let server: RedisServer;
+
+beforeAll(async () => {
+  server = await RedisServer.start({ appendOnly: true, clusterSlots: [0, 16_383] });
+  await server.formCluster();
+});
+
+afterAll(() => server?.stop());
+
+it("a bus and a rate limit in a Redis cluster keep all their keys in one hash slot, so that every script runs", async () => {
+  const target = { url: server.url, namespace: "shop" };
+  const buses = [redis({ ...target, log }), redis({ ...target, log })] as const;
+  const rate = openRateStore({ calls: 2, seconds: 60 }, { redis: () => target, log });
+  const subscriber = await TestSubscriber.start(buses[1], "room:1");
+  const from = await endOf(buses[0], "room:1");
+  for (const text of ["1", "2"]) await buses[0].publish("room:1", text);
+  await buses[0].publish("{other}", "3");
+  expect((await readAll(buses[1], "room:1", from)).map(({ data }) => data)).toEqual(["1", "2"]);
+  await expect.poll(() => subscriber.received.map(({ data }) => data)).toEqual(["1", "2"]);
+  expect(await buses[0].position(["room:1", "{other}", "}{"])).toHaveLength(3);
+  await rate.start();
+  expect([await rate.take("a"), await rate.take("a"), (await rate.take("a")) > 0]).toEqual([0, 0, true]);
+  const keys = await server.client().keys("*");
+  expect(keys.length).toBeGreaterThan(5);
+  const slots = await Promise.all(keys.map((key) => server.client().cluster("KEYSLOT", key)));
+  expect(new Set(slots).size).toBe(1);
+  expect(lines).toEqual([]);
+  subscriber.stop();
+  for (const each of [...buses, rate]) await each.close();
+});
+
+it("a bus on a node of a Redis cluster that does not serve its slot rejects at once with the reason and the fix", async () => {
+  const nodes = [
+    await RedisServer.start({ clusterSlots: [0, 8_191] }),
+    await RedisServer.start({ clusterSlots: [8_192, 16_383] }),
+  ] as const;
+  try {
+    await nodes[0].formCluster(nodes[1]);
+    const slotOf = (namespace: string) => nodes[0].client().cluster("KEYSLOT", `tsweb:{${namespace}}:epoch`);
+    for (const namespace of ["a", "b", "c", "d"]) {
+      const isServed = (await slotOf(namespace)) < 8_192;
+      const bus = redis({ url: nodes[0].url, namespace, log });
+      const result = await bus.publish("room:1", "1").catch((error: Error) => `${error.name}: ${error.message}`);
+      if (isServed) expect(result).toMatch(/^[0-9a-z]{13}\./);
+      else expect(result).toMatch(/^ConfigError: .*does not serve the slot.*\n {2}Use a Redis without cluster mode/);
+      await bus.close();
+    }
+    const served = await Promise.all(["a", "b", "c", "d"].map(async (namespace) => (await slotOf(namespace)) < 8_192));
+    expect(new Set(served).size, "namespaces on both nodes").toBe(2);
+  } finally {
+    for (const node of nodes) await node.stop();
+  }
+});

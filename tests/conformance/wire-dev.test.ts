@@ -1,0 +1,92 @@
+/** The wire suite over the development server, and its responses while the application cannot be loaded. */
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { repository } from "#test/copy-example";
+import { type RunningServer, startDev } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+import { assertCloses, callRequest, expectError, expectResult, send } from "./wire/exchange.ts";
+import { COMMON_ENV, type SocketTarget, socketTarget, VARIANT_ENV } from "./wire/index.ts";
+import { describeWire } from "./wire.ts";
+
+function copyProject(): TestProject {
+  const project = TestProject.copy(join(repository, "tests/conformance/fixtures/wire"));
+  // The suite names hosts of other machines.
+  project.write("vite.config.js", "export default { server: { allowedHosts: true } };\n");
+  return project;
+}
+
+describeWire("of the development server", async () => {
+  const project = copyProject();
+  const resources: { close(): unknown }[] = [];
+  return {
+    async open(variant) {
+      const server = await startDev(project.dir, { ...COMMON_ENV, ...VARIANT_ENV[variant] });
+      const target = socketTarget(server.address);
+      resources.push(target, { close: () => server.stop() });
+      return target;
+    },
+    async close() {
+      for (const resource of resources) await resource.close();
+      project.remove();
+    },
+  };
+}, ["development"]);
+
+describe.each([
+  ["a syntax error in a server module", "src/functions.server.ts", "export const ping =", "export const = ping"],
+  ["an error while a module runs", "src/streams.server.ts", "import", 'throw new Error("the cause");\nimport'],
+  ["no application as the default export of app.ts", "src/app.ts", "export default", "void"],
+])("the development server, with %s,", (_problem, file, search, replacement) => {
+  let project: TestProject;
+  let server: RunningServer;
+  let target: SocketTarget;
+
+  beforeAll(async () => {
+    project = copyProject();
+    server = await startDev(project.dir, COMMON_ENV);
+    target = socketTarget(server.address);
+    await expectResult(target, "ping");
+    project.edit(file, search, replacement);
+    await untilStatus("/", 500);
+  });
+  afterAll(async () => {
+    target?.close();
+    await server?.stop();
+    project?.remove();
+  });
+
+  async function untilStatus(path: string, expected: number): Promise<void> {
+    for (let i = 0; i < 200 && (await send(target, { path })).status !== expected; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  it("responds to a call with 500 and an error body that names the request", async () => {
+    const expected = { status: 500, code: "internal", message: /could not be loaded.*terminal.*Request this-one\./ };
+    await expectError(target, callRequest("ping", {}, { "x-request-id": "this-one" }), expected);
+    await expectError(target, callRequest("nowhere", {}, { "x-request-id": "this-one" }), expected);
+  });
+
+  it("responds to a page, a route and an unknown path with 500 and the page of the error", async () => {
+    for (const path of ["/", "/files/a", "/nowhere", "/?next=/__web/rpc/ping", "/files/__web/rpc/ping"]) {
+      const response = await send(target, { path });
+      assert.equal(response.status, 500);
+      assert.equal(response.headers.get("content-type"), "text/html; charset=utf-8");
+      assert.equal(response.headers.get("cache-control"), "private, no-store");
+      assert.match(response.headers.get("content-security-policy") ?? "", /^default-src 'self'/);
+      assert.match(response.text, /<h2>Stack<\/h2>/);
+      assertCloses(response, false);
+    }
+  });
+
+  it("responds to an invalid path with 400", async () => {
+    assert.equal((await send(target, { path: "/a\\b" })).status, 400);
+  });
+
+  it("still responds with a script of the error page", async () => {
+    const { text } = await send(target, { path: "/" });
+    const [, path = ""] = /<script type="module" src="([^"]+)"/.exec(text) ?? [];
+    assert.equal((await send(target, { path })).status, 200);
+  });
+});

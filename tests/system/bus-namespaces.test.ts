@@ -1,0 +1,130 @@
+/**
+ * Built applications on one Redis: in namespaces of their own, which are their names in package.json.
+ */
+import { randomBytes } from "node:crypto";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { RedisServer } from "#test/redis-server";
+import { build, type Environment, type RunningServer, startNode } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+
+const FILES = {
+  "package.json": '{ "name": "@acme/shop", "private": true, "type": "module" }\n',
+  "src/app.ts": `
+    import { App } from "tsweb";
+    import * as room from "./room.server.ts";
+    export default new App({ modules: [room], rate: { calls: 3, seconds: 3600 } });
+  `,
+  "src/room.server.ts": `
+    import { publish, server } from "tsweb";
+    export const send = server(async (text: string) => publish("room", text));
+  `,
+};
+
+/** The same application, with a bus that it installs itself. */
+const USE_BUS = `
+    import { App, realtime } from "tsweb";
+    import { redis } from "tsweb/redis";
+    import * as room from "./room.server.ts";
+    realtime.use_bus(redis(process.env.ROOM_REDIS ?? ""));
+    export default new App({ modules: [room], rate: { calls: 3, seconds: 3600 } });
+`;
+
+let server: RedisServer;
+let dist: string;
+let useBusDist: string;
+const cleanups: (() => unknown)[] = [];
+const secret = randomBytes(32).toString("hex");
+
+beforeAll(async () => {
+  server = await RedisServer.start({ appendOnly: true });
+  const folder = mkdtempSync(join(tmpdir(), "tsweb-namespaces-"));
+  const buildInto = async (name: string, files: Readonly<Record<string, string>>) => {
+    const project = TestProject.fromFiles(files);
+    await build(project.dir);
+    // Without the project's package.json: the build has to contain the name.
+    cpSync(join(project.dir, "dist"), join(folder, name), { recursive: true });
+    project.remove();
+    return join(folder, name);
+  };
+  dist = await buildInto("dist", FILES);
+  useBusDist = await buildInto("use-bus", { ...FILES, "src/app.ts": USE_BUS });
+});
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  await server.client().flushall();
+});
+
+afterAll(async () => {
+  await server?.stop();
+  rmSync(join(dist, ".."), { recursive: true, force: true });
+});
+
+async function start(env: Environment, folder = dist): Promise<RunningServer> {
+  const running = await startNode(folder, ["server.mjs"], { WEB_AUTH_SECRET: secret, ...env });
+  cleanups.push(() => running.stop());
+  return running;
+}
+
+async function send(running: RunningServer, text: string): Promise<number> {
+  const body = JSON.stringify({ args: { text } });
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${running.address}/__web/rpc/send`, { method: "POST", headers, body });
+  await response.text();
+  return response.status;
+}
+
+/** Returns the namespaces in the names of all keys; the whole name of a key that has none. */
+async function namespaces(): Promise<string[]> {
+  const keys = await server.client().keys("*");
+  return [...new Set(keys.map((key) => /^tsweb:\{(.*?)\}:/.exec(key)?.[1] ?? key))].sort();
+}
+
+it("a built application uses the name in its package.json as its namespace on the bus", async () => {
+  const running = await start({ WEB_BUS_URL: server.url });
+  expect(await send(running, "1")).toBe(200);
+  expect(await namespaces()).toEqual(["acme__shop"]);
+});
+
+it("a built application uses the namespace in WEB_BUS_URL, also for the counts of the rate limit", async () => {
+  const shop = await start({ WEB_BUS_URL: `${server.url}?namespace=shop` });
+  const blog = await start({ WEB_BUS_URL: `${server.url}?namespace=blog` });
+  for (let call = 0; call < 3; call++) expect(await send(shop, "1")).toBe(200);
+  expect(await send(shop, "1")).toBe(429);
+  expect(await send(blog, "1")).toBe(200);
+  expect(await namespaces()).toEqual(["blog", "shop"]);
+});
+
+it("a process that shares no secret with the others does not start, and prints the fix", async () => {
+  const url = `${server.url}?namespace=shop`;
+  await start({ WEB_BUS_URL: url });
+  const other = randomBytes(32).toString("hex");
+  const output = await startNode(dist, ["server.mjs"], { WEB_AUTH_SECRET: other, WEB_BUS_URL: url }).then(
+    () => "The server started.",
+    (error: Error) => error.message,
+  );
+  expect(output).toContain("exited with 1");
+  expect(output).toContain('another application uses the namespace "shop"');
+  expect(output).toContain("end the URL with ?namespace=");
+  expect(output).not.toMatch(/^ +at /m);
+  await start({ WEB_AUTH_SECRET: other, WEB_AUTH_SECRET_PREVIOUS: secret, WEB_BUS_URL: url });
+  await start({ WEB_AUTH_SECRET: other, WEB_BUS_URL: url });
+});
+
+it("a built application that installs a bus runs with WEB_WORKERS, and shares the counts of the rate limit in its Redis", async () => {
+  const env = { ROOM_REDIS: `${server.url}?namespace=shop` };
+  const workers = await start({ ...env, WEB_WORKERS: "2" }, useBusDist);
+  const single = await start(env, useBusDist);
+  // A process counts on its own for a while if Redis does not answer in time.
+  const countTogether = async () => {
+    await server.client().flushall();
+    const statuses: number[] = [];
+    for (const running of [workers, single, workers, single, workers]) statuses.push(await send(running, "1"));
+    return statuses;
+  };
+  await expect.poll(countTogether).toEqual([200, 200, 200, 429, 429]);
+  expect(await namespaces()).toEqual(["shop"]);
+});

@@ -1,0 +1,59 @@
+/** Types as the compiler shows them to applications: the interfaces `Claims` and `Channels`, and errors. */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FixtureCompiler } from "./compile-fixture.ts";
+
+let compiler: FixtureCompiler;
+/** The published declarations, by entry point. */
+let published: Record<string, string>;
+beforeAll(async () => {
+  compiler = await FixtureCompiler.create();
+  published = {
+    tsweb: join(compiler.published, "index.d.ts"),
+    "tsweb/browser": join(compiler.published, "browser/index.d.ts"),
+    "tsweb/testing": join(compiler.published, "testing/index.d.ts"),
+  };
+});
+afterAll(() => compiler.remove());
+
+describe("the types of a session", () => {
+  it("are the claims that the application has declared", async () => {
+    const tsweb = join(compiler.source, "session/index.ts");
+    expect(await compiler.errorsOf("claims.ts", { tsweb })).toBe("");
+  });
+
+  it("are any JSON values if the application has declared no claims", async () => {
+    const tsweb = join(compiler.source, "session/index.ts");
+    expect(await compiler.errorsOf("claims-open.ts", { tsweb })).toBe("");
+  });
+
+  it("are the same in the published declarations", async () => {
+    expect(await compiler.errorsOf("claims.ts", published)).toBe("");
+    expect(await compiler.errorsOf("claims-open.ts", published)).toBe("");
+  });
+});
+
+describe("the types of channels", () => {
+  it("are those that the application and its packages have declared, on the server, in the browser and in tests", async () => {
+    expect(await compiler.errorsOf("channels.ts", published)).toBe("");
+  });
+
+  it("are open if nothing is declared", async () => {
+    expect(await compiler.errorsOf("channels-open.ts", published)).toBe("");
+  });
+
+  it("are an error if two declarations have the same name", async () => {
+    const errors = await compiler.errorsOf("channels-twice.ts", published);
+    expect(errors).toMatch(/channels-twice\.ts\(\d+,5\): error TS2374: Duplicate index signature/);
+  });
+});
+
+describe("a Date among the props of a view or the parameters of a server function", () => {
+  it("is a type error that states what to declare and what to pass", async () => {
+    const errors = await compiler.errorsOf("dates.ts", published);
+    const sentence =
+      "Type 'NotSendable<\"A Date arrives as a string. Declare a string, and pass date.toISOString().\">' is missing";
+    expect(errors.match(/^\S*dates\.ts\(\d+/gm)).toHaveLength(3);
+    expect(errors.split(sentence)).toHaveLength(4);
+  });
+});
