@@ -16,6 +16,7 @@ export {
 } from "./handler-response.ts";
 export { isValidHost } from "./host.ts";
 export { FetchInboundRequest, type InboundRequest, readUrl } from "./inbound-request.ts";
+export { keepInMemory } from "./keep-in-memory.ts";
 export { type LimitedRequest, withLimitedBody } from "./limited-body.ts";
 export { checkMaxBody } from "./max-body.ts";
 export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";

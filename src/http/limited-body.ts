@@ -1,3 +1,4 @@
+import { keepInMemory } from "./keep-in-memory.ts";
 import { bodyCounter } from "./request-body.ts";
 import type { RequestContext } from "./request-context.ts";
 import { hasDeclaredLength } from "./request-text.ts";
@@ -47,5 +48,7 @@ export function withLimitedBody(context: RequestContext, maxBytes?: number): Lim
     body: request.body.pipeThrough(limiter, { preventCancel: true }),
     duplex: "half",
   };
-  return { request: new Request(url, init), isBodyChecked: () => isComplete };
+  const limited = new Request(url, init);
+  context.onBodyReleased(keepInMemory(limited));
+  return { request: limited, isBodyChecked: () => isComplete };
 }

@@ -2,6 +2,7 @@ import {
   awaitMaybe,
   type HandlerResponse,
   jsonResponse,
+  keepInMemory,
   type MaybeAsync,
   type RequestContext,
   RequestError,
@@ -140,6 +141,7 @@ function* respondWithStream(
   const release = openStreams.acquire(context.address);
   if (release) {
     const releaseBody = context.keepBody();
+    context.onBodyReleased(keepInMemory(context.inbound));
     const releaseAll = () => {
       release();
       releaseBody();

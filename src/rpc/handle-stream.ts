@@ -44,7 +44,7 @@ export async function handleStream(
     return runInContext(context, () => lines.close());
   };
   // Until the first line there is no body that could be cancelled, and some hosts never cancel a body.
-  const { signal } = context.raw;
+  const { signal } = context.inbound;
   signal.addEventListener("abort", () => void end(), { once: true });
   if (signal.aborted) void end(); // an aborted signal does not fire the event again
   let firstLine: Line | undefined = await next();

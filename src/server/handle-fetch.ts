@@ -1,4 +1,10 @@
-import { FetchInboundRequest, readUrl, toFetchResponse, unreadableRequestResponse } from "../http/index.ts";
+import {
+  FetchInboundRequest,
+  keepInMemory,
+  readUrl,
+  toFetchResponse,
+  unreadableRequestResponse,
+} from "../http/index.ts";
 import { handleRequest } from "./pipeline.ts";
 import type { Site } from "./site.ts";
 
@@ -9,6 +15,7 @@ import type { Site } from "./site.ts";
  * @param info the second argument of `app.fetch`, which hosts may fill with objects of their own
  */
 export async function handleFetch(request: Request, info: unknown, site: Site): Promise<Response> {
+  const release = keepInMemory(request);
   try {
     const address = site.readAddress(info);
     const url = readUrl(request);
@@ -17,5 +24,7 @@ export async function handleFetch(request: Request, info: unknown, site: Site): 
   } catch (error) {
     site.log.error({ err: error }, "A response could not be created");
     return new Response(null, { status: 500 });
+  } finally {
+    release();
   }
 }

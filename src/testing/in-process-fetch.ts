@@ -21,32 +21,45 @@ export function inProcessFetch(app: Pick<App, "fetch">, address: string): Fetch 
       throw error;
     });
     const { body, status, statusText, headers } = response;
-    return body ? new Response(abortableBody(signal, body), { status, statusText, headers }) : response;
+    return body
+      ? new Response(abortableBody(request, body, init?.signal ?? signal), { status, statusText, headers })
+      : response;
   };
 }
 
 /**
  * Returns a body that ends when the signal aborts. It reads nothing ahead, so that a generator behind it runs at the
  * reader's pace.
+ *
+ * @param request the request, which follows `signal` only as long as it is in memory
  */
-function abortableBody(signal: AbortSignal, body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+function abortableBody(
+  request: Request,
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader();
+  const listener = { request, handleEvent: () => {} }; // refers to the request, and so keeps it
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const end = () => {
+        listener.handleEvent = () => {
           controller.error(signal.reason);
           void reader.cancel(signal.reason);
         };
-        signal.addEventListener("abort", end, { once: true });
+        signal.addEventListener("abort", listener);
       },
       async pull(controller) {
         const { done, value } = await reader.read();
         if (signal.aborted) return;
-        if (done) controller.close();
-        else controller.enqueue(value);
+        if (!done) return controller.enqueue(value);
+        signal.removeEventListener("abort", listener);
+        controller.close();
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel(reason) {
+        signal.removeEventListener("abort", listener);
+        return reader.cancel(reason);
+      },
     },
     { highWaterMark: 0 },
   );

@@ -1,4 +1,4 @@
-import type { LimitedRequest, RequestContext } from "../http/index.ts";
+import { keepInMemory, type LimitedRequest, type RequestContext } from "../http/index.ts";
 import { uploadBody } from "./upload-body.ts";
 import { uploadStoreOf } from "./upload-store.ts";
 
@@ -43,5 +43,7 @@ export function withUploadLimits(context: RequestContext, maxBytes: number): Lim
   const { url, method, headers, signal } = request;
   // The Fetch standard requires `duplex` for a stream as a body. The type `RequestInit` does not have it.
   const init: RequestInit & { duplex: "half" } = { method, headers, signal, body, duplex: "half" };
-  return { request: new Request(url, init), isBodyChecked: () => isComplete };
+  const limited = new Request(url, init);
+  context.onBodyReleased(keepInMemory(limited));
+  return { request: limited, isBodyChecked: () => isComplete };
 }
