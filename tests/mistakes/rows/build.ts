@@ -1,0 +1,3 @@
+import type { Mistake } from "../mistake.ts";
+
+export const mistakes: readonly Mistake[] = [];
