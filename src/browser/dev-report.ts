@@ -1,0 +1,30 @@
+/** Warnings of the page script in development. Only modules that production does not load import this file. */
+
+/** The position of markup in the source, as JSX's development runtime receives it. Line and column count from 1. */
+export interface MarkupSource {
+  readonly fileName: string;
+  readonly lineNumber: number;
+  readonly columnNumber: number;
+}
+
+/** The event of the window with which a warning is sent to the terminal (`src/cli/dev-browser-script.ts`). */
+export const WARNING_EVENT = "tsweb:warning";
+
+const shown = new Set<string>();
+
+/**
+ * Shows a warning in the console of the browser, and in the terminal of the development server with its location and
+ * source lines. A message is shown once. There is no overlay.
+ *
+ * The location is the `source` of the error, or else the first line of its stack that is in a file of the application.
+ * An error that is thrown, or passed to `reportError`, may have a `source` too.
+ *
+ * @example reportWarning(Object.assign(new Error("The items of <ul> have no keys. Add key={item.id}."), { source }));
+ */
+export function reportWarning(warning: Error & { readonly source?: MarkupSource | undefined }): void {
+  if (shown.has(warning.message)) return;
+  shown.add(warning.message);
+  const { source } = warning;
+  console.warn(source ? `${warning.message}\n${source.fileName}:${source.lineNumber}` : warning.message);
+  dispatchEvent(new CustomEvent(WARNING_EVENT, { detail: warning }));
+}
