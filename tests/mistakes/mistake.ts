@@ -30,7 +30,7 @@ export interface Mistake {
   /** What the user does in the page before the message appears. */
   readonly act?: (page: Page) => Promise<void>;
   readonly places: readonly Place[];
-  /** The location in the message, in every place, such as `src/guest-book.tsx:12`. */
+  /** The location in the message, in every place, such as `src/guest-book.tsx:12` or `src/guest-book.tsx:12:7`. */
   readonly at: string;
   /** What the message says is wrong. */
   readonly says: string | RegExp;

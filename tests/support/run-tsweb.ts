@@ -56,9 +56,25 @@ export async function runTsweb(
   args: readonly string[],
   env: Environment = {},
 ): Promise<{ readonly code: number | null; readonly output: string }> {
-  const { child, output } = start(args, { dir, env });
-  const [code] = await once(child, "close");
-  return { code, output: output() };
+  return finish(start(args, { dir, env }));
+}
+
+/**
+ * Runs a program with Node in a folder, and waits for its exit.
+ *
+ * @returns its exit code and all of its output
+ */
+export async function runProgram(
+  dir: string,
+  args: readonly string[],
+  env: Environment = {},
+): Promise<{ readonly code: number | null; readonly output: string }> {
+  return finish(run(args, { dir, env }));
+}
+
+async function finish({ child, output }: StartedProcess) {
+  const [code]: (number | null)[] = await once(child, "close");
+  return { code: code ?? null, output: output() };
 }
 
 /**
