@@ -54,7 +54,8 @@ export function restartWithConfig({ envFiles, log }: RestartOptions): Plugin {
         const isEnvFile = (file: string) => envFiles.paths.some((path) => normalizePath(path) === file);
         server.watcher.on("all", (_event, path) => {
           const file = normalizePath(path);
-          const isConfig = CONFIG_NAMES.some((name) => file === `${root}/${name}`);
+          // Vite reads the paths of a tsconfig.json once.
+          const isConfig = CONFIG_NAMES.some((name) => file === `${root}/${name}`) || isTsconfig(file);
           const isNeeded = isEnvFile(file)
             ? hasNewVariables(envFiles, log)
             : isConfig || (hasFailed && mayBeImported(file));
@@ -70,6 +71,10 @@ export function restartWithConfig({ envFiles, log }: RestartOptions): Plugin {
 /** Returns whether Vite restarts by itself after an edit of a file. */
 function isWatchedByVite(file: string, { config }: ViteDevServer): boolean {
   return file === config.configFile || config.configFileDependencies.includes(file);
+}
+
+function isTsconfig(file: string): boolean {
+  return /\/tsconfig(?:\.[^/]+)?\.json$/.test(file) && !file.includes("/node_modules/");
 }
 
 /** Returns whether a config may import a file. Others may change at each attempt to restart, such as a log. */

@@ -1,6 +1,5 @@
-import { existsSync } from "node:fs";
-import { posix } from "node:path";
-import { normalizePath, type Plugin, type ResolvedConfig, type Rolldown } from "vite";
+import { type Environment, normalizePath, type Plugin, type ResolvedConfig, type Rolldown } from "vite";
+import { applicationModule } from "./application-module.ts";
 import {
   checkBrowserImports,
   hasUnsupportedQuery,
@@ -35,6 +34,7 @@ import { strictSignatures } from "./strict-signatures.ts";
 import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
 import { checkStyleSheet, guardStyleSheetImports, isStyleSheet } from "./style-sheets.ts";
 import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
+import { aliasedFileNames, tsconfigPaths } from "./tsconfig-paths.ts";
 import { checkSinglePlugin, isVitest, PLUGIN_NAME, viteConfig } from "./vite-config.ts";
 
 /** The options of {@link tsweb}. */
@@ -62,9 +62,9 @@ export function tsweb(options: CompileOptions = {}): Plugin[] {
 /** Returns the plugins of {@link tsweb} together with the registry of what they compile. */
 export function compileStep(options: CompileOptions): { plugins: Plugin[]; registry: BuildRegistry } {
   const recorder = new BuildRecorder();
-  const workers = () => [new Compiler(options, recorder).plugin()];
+  const workers = () => [new Compiler(options, recorder).plugin(), tsconfigPaths(options.entry)];
   return {
-    plugins: [new Compiler(options, recorder).plugin(workers), refresh()],
+    plugins: [new Compiler(options, recorder).plugin(workers), refresh(), tsconfigPaths(options.entry)],
     registry: recorder,
   };
 }
@@ -76,7 +76,7 @@ export function registryOf(config: Pick<ResolvedConfig, "plugins">): BuildRegist
 }
 
 /** The context of a hook. Rolldown's type of `this` lacks `environment`, which Vite adds to every context. */
-type Context = Rolldown.PluginContext & { environment: { name: string } };
+type Context = Rolldown.PluginContext & { environment: Environment };
 
 type ResolveOptions = Parameters<Rolldown.PluginContext["resolve"]>[2];
 
@@ -86,6 +86,8 @@ class Compiler {
   private modules = new ModuleCache("/");
   private isDev = false;
   private publicDir = "";
+  /** Returns the file that an alias names, before links are followed. */
+  private namedFile: ReturnType<typeof aliasedFileNames> = async (_environment, specifier) => specifier;
   /** Vitest runs all modules as server code, regardless of the environment that it simulates. */
   private isTest = false;
 
@@ -146,6 +148,7 @@ class Compiler {
     this.isDev = resolved.command === "serve";
     this.isTest = isVitest(resolved);
     this.publicDir = resolved.publicDir;
+    this.namedFile = aliasedFileNames(resolved);
     checkPreactCopies(this.modules.root);
     if (this.isTest) return;
     checkSinglePlugin(resolved);
@@ -175,7 +178,8 @@ class Compiler {
     const resolved = await context.resolve(source, from, { ...options, skipSelf: true });
     if (!resolved || resolved.external) return resolved;
     const { root } = this.modules;
-    const file = serverOnlyFile({ specifier: source, importer: from, id: resolved.id }, root);
+    const specifier = from === undefined ? source : await this.namedFile(context.environment, source, from);
+    const file = serverOnlyFile({ specifier, importer: from, id: resolved.id }, root);
     if (!file) return resolved;
     if (!isServerModule(file, root)) {
       throw new ServerOnlyError(
@@ -282,9 +286,7 @@ class Compiler {
   }
 
   private entry(): string | undefined {
-    const { root } = this.modules;
-    const candidates = this.options.entry ? [this.options.entry] : ["src/app.ts", "src/app.tsx", "src/app.js"];
-    return candidates.map((file) => posix.resolve(root, normalizePath(file))).find((file) => existsSync(file));
+    return applicationModule(this.modules.root, this.options.entry);
   }
 
   /** Reads which server functions the application serves. Its own errors are reported when it is compiled. */

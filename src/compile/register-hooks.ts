@@ -3,7 +3,7 @@
  */
 import { existsSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { InitializeHook, LoadHook, ResolveHook } from "node:module";
+import { type InitializeHook, isBuiltin, type LoadHook, type ResolveHook } from "node:module";
 import { posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { normalizePath, transformWithOxc } from "vite";
@@ -14,24 +14,33 @@ import { checkReturnedStreams } from "./returned-streams.ts";
 import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
 import { strictSignatures } from "./strict-signatures.ts";
 import { CompileError, isInNodeModules, isScript } from "./syntax/index.ts";
+import { pathsResolver } from "./tsconfig-paths.ts";
 
 const STYLE_SHEET = /\.(?:css|scss|sass|less|styl|stylus|pcss|postcss)$/;
 const EXTENSIONS = [".ts", ".tsx", ".mts", ".js", ".jsx", ".mjs"];
 
 let modules = new ModuleCache(normalizePath(process.cwd()));
+let resolvePaths = pathsResolver(modules.root);
 
 /** Receives the project's root, to which the file names in signatures are relative. */
 export const initialize: InitializeHook<{ readonly root: string }> = ({ root }) => {
   modules = new ModuleCache(normalizePath(root));
+  resolvePaths = pathsResolver(modules.root);
 };
 
-/** Resolves what Vite also resolves: a path without its extension, or a `.js` path to a TypeScript file. */
+/**
+ * Resolves what Vite also resolves: the `paths` of tsconfig.json, a path without its extension, or a `.js` path to a
+ * TypeScript file.
+ */
 export const resolve: ResolveHook = async (specifier, context, nextResolve) => {
+  const parent = context.parentURL?.startsWith("file:") ? normalizePath(fileURLToPath(context.parentURL)) : undefined;
+  const importer = parent && !isInNodeModules(parent) ? parent : undefined;
+  const aliased = importer && !isBuiltin(specifier) ? await resolvePaths(specifier, importer) : undefined;
+  if (aliased !== undefined) return { url: pathToFileURL(aliased).href, shortCircuit: true };
   try {
     return await nextResolve(specifier, context);
   } catch (error) {
-    const parent = context.parentURL?.startsWith("file:") ? fileURLToPath(context.parentURL) : undefined;
-    const file = parent && !isInNodeModules(parent) ? sourceFile(specifier, normalizePath(parent)) : undefined;
+    const file = importer && sourceFile(specifier, importer);
     if (file === undefined) throw error;
     return { url: pathToFileURL(file).href, shortCircuit: true };
   }
@@ -87,7 +96,8 @@ async function compileForServer(code: string, file: string): Promise<Compiled | 
 function resolver(): ModuleResolver {
   return {
     root: modules.root,
-    resolve: async (specifier, importer) => sourceFile(specifier, importer),
+    resolve: async (specifier, importer) =>
+      (await resolvePaths(specifier, importer)) ?? sourceFile(specifier, importer),
     read: (id) => modules.readIfValid(id),
   };
 }

@@ -44,8 +44,11 @@ export function viteConfig(user: UserConfig, env: ConfigEnv, workers?: () => Plu
   const root = resolve(user.root ?? ".");
   return {
     oxc: user.oxc === false ? false : { jsx: { runtime: "automatic", importSource: "tsweb", refresh: isDev } },
-    // Hooks fail when the page contains two copies of Preact.
-    resolve: { dedupe: canResolve("preact", root) ? ["preact"] : [] },
+    resolve: {
+      // Hooks fail when the page contains two copies of Preact.
+      dedupe: canResolve("preact", root) ? ["preact"] : [],
+      tsconfigPaths: user.resolve?.tsconfigPaths ?? true,
+    },
     environments: {
       // External packages are loaded by Node, so the application and the development server share one instance.
       ssr: { resolve: isDev ? { external: ["tsweb", "preact", "preact-render-to-string"] } : {} },

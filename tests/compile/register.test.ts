@@ -58,6 +58,26 @@ describe("node --import tsweb/register", () => {
     expect(stdout).toBe("1 2 3\n");
   });
 
+  test("resolves the paths of tsconfig.json, also in scripts that it does not include, and its types", () => {
+    const { stdout, stderr } = run(
+      {
+        "package.json": '{ "type": "module", "imports": { "#lib/*": "./src/lib/*" } }',
+        "tsconfig.json": '{ "compilerOptions": { "paths": { "@/*": ["./src/*"] } }, "include": ["src"] }',
+        "scripts/main.ts":
+          'import { add } from "@/users.server";\nimport { two } from "#lib/two.ts";\nconsole.log(add.name, two);',
+        "src/app.ts": 'import { App } from "tsweb";\nexport default new App({ modules: [] });',
+        "src/users.server.ts":
+          'import { server } from "tsweb";\nimport type { User } from "@/lib/user.ts";\nimport { one } from "@/lib/one.js";\nexport const add = server((user: User) => [user, one]);',
+        "src/lib/user.ts": "export interface User { age: number }",
+        "src/lib/one.ts": "export const one = 1;",
+        "src/lib/two.ts": "export const two = 2;",
+      },
+      "scripts/main.ts",
+    );
+    expect(stderr).toBe("");
+    expect(stdout).toBe("add 2\n");
+  });
+
   test("compiles server modules in JavaScript", () => {
     const { stdout, stderr } = run(
       {
@@ -121,39 +141,45 @@ describe("node --import tsweb/register", () => {
 });
 
 describe("Vitest with the plugin of tsweb/vite", () => {
-  test.each(["node", "a browser environment"])("runs server modules as server code in %s", (environment) => {
-    const project = new Project({
-      "package.json": '{ "type": "module" }',
-      "vitest.config.ts": `import { tsweb } from "tsweb/vite";\nexport default { plugins: [tsweb()], test: { environment: ${environment === "node" ? '"node"' : '"./browser.ts"'} } };`,
-      "browser.ts": 'export default { name: "browser", viteEnvironment: "client", setup: () => ({ teardown() {} }) };',
-      "src/a.server.ts": `${SERVER}export const secret = 42;\n`,
-      "src/view.tsx": 'import { view } from "tsweb/browser";\nexport const View = view(() => <p />);',
-      "src/a.test.tsx": `import { expect, test } from "vitest";
+  test.each(["node", "a browser environment"])(
+    "runs server modules as server code, and resolves the paths of tsconfig.json, in %s",
+    (environment) => {
+      const project = new Project({
+        "package.json": '{ "type": "module" }',
+        "vitest.config.ts": `import { tsweb } from "tsweb/vite";\nexport default { plugins: [tsweb()], test: { environment: ${environment === "node" ? '"node"' : '"./browser.ts"'} } };`,
+        "browser.ts":
+          'export default { name: "browser", viteEnvironment: "client", setup: () => ({ teardown() {} }) };',
+        "tsconfig.json": '{ "compilerOptions": { "paths": { "@/*": ["./src/*"] } }, "include": ["src"] }',
+        "src/app.ts": 'import { App } from "tsweb";\nexport default new App({ modules: [] });',
+        "src/a.server.ts": `${SERVER}export const secret = 42;\n`,
+        "src/view.tsx": 'import { view } from "tsweb/browser";\nexport const View = view(() => <p />);',
+        "tests/a.test.tsx": `import { expect, test } from "vitest";
 import { readFileSync } from "node:fs";
-import { double, secret } from "./a.server.ts";
-import { View } from "./view.tsx";
+import { double, secret } from "@/a.server.ts";
+import { View } from "@/view";
 test("it", async () => {
   expect(double.name).toBe("double");
   expect(secret).toBe(42);
   expect((<View />).type).toBe(View);
   expect(readFileSync).toBeTypeOf("function");
 });`,
-    });
-    project.install("tsweb", "vitest");
-    const {
-      VITEST: _vitest,
-      VITEST_MODE: _mode,
-      VITEST_POOL_ID: _pool,
-      VITEST_WORKER_ID: _worker,
-      NODE_ENV: _env,
-      ...env
-    } = process.env;
-    const { stdout, stderr, status } = spawnSync(
-      process.execPath,
-      [`${repository}/node_modules/vitest/vitest.mjs`, "run", "--reporter=json"],
-      { cwd: project.root, env, encoding: "utf8" },
-    );
-    expect(`${stdout}${stderr}`).toContain('"numPassedTests":1');
-    expect(status).toBe(0);
-  });
+      });
+      project.install("tsweb", "vitest");
+      const {
+        VITEST: _vitest,
+        VITEST_MODE: _mode,
+        VITEST_POOL_ID: _pool,
+        VITEST_WORKER_ID: _worker,
+        NODE_ENV: _env,
+        ...env
+      } = process.env;
+      const { stdout, stderr, status } = spawnSync(
+        process.execPath,
+        [`${repository}/node_modules/vitest/vitest.mjs`, "run", "--reporter=json"],
+        { cwd: project.root, env, encoding: "utf8" },
+      );
+      expect(`${stdout}${stderr}`).toContain('"numPassedTests":1');
+      expect(status).toBe(0);
+    },
+  );
 });

@@ -60,6 +60,23 @@ const code = (title: string, head: string, more: Readonly<Record<string, string>
   files: { "src/view.tsx": view(head), ...more },
 });
 
+/** The `paths` of a project. Those without `*` name one file, of which one is a link with a server-only name. */
+const PATHS = {
+  "tsconfig.json": JSON.stringify({
+    compilerOptions: {
+      paths: {
+        "@/*": ["./src/*"],
+        text: ["./src/text.server.txt"],
+        link: ["./src/link.server.txt"],
+        keys: ["./src/keys"],
+      },
+    },
+    include: ["src"],
+  }),
+};
+
+const IMPORTS = { "package.json": '{ "imports": { "#link": "./src/link.server.txt" } }' };
+
 const LIGHTNING: InlineConfig = { css: { transformer: "lightningcss" } };
 
 const SHEETS: Reference[] = [
@@ -144,6 +161,38 @@ const SCRIPTS: Reference[] = [
   code("an import of a linked style sheet", 'import css from "./linked.css?inline";\nconsole.log(css);'),
   code("an import from a server-only folder", 'import { key } from "./keys.server";\nconsole.log(key);'),
   code("an import from a linked folder", 'import { key } from "./keys/index.ts";\nconsole.log(key);'),
+  code("an import by an alias", 'import text from "@/text.server.txt?raw";\nconsole.log(text);', PATHS),
+  code("an import of JSON by an alias", 'import { secret } from "@/data.server";\nconsole.log(secret);', PATHS),
+  code("an import of a module by an alias", 'import text from "@/db.server.ts?raw";\nconsole.log(text);', PATHS),
+  code("a computed import by an alias", 'import("@/db.server.ts").then(console.log);', PATHS),
+  code("an import of all by an alias", 'import * as db from "@/db.server";\nconsole.log(db);', PATHS),
+  code("an import by the name of an alias", 'import text from "text?raw";\nconsole.log(text);', PATHS),
+  code("an import of a link by an alias", 'import text from "@/linked.txt?raw";\nconsole.log(text);', PATHS),
+  code(
+    "an import by an alias of a link with a server-only name",
+    'import text from "link?raw";\nconsole.log(text);',
+    PATHS,
+  ),
+  code("an import by an alias of a linked folder", 'import { key } from "keys";\nconsole.log(key);', PATHS),
+  code("an import by imports of package.json", 'import text from "#link?raw";\nconsole.log(text);', IMPORTS),
+  code("new URL() by an alias", 'console.log(new URL("@/data.server.json", import.meta.url).href);', PATHS),
+  code(
+    "import.meta.glob by an alias",
+    'console.log(import.meta.glob("@/*.txt", { query: "?raw", eager: true }));',
+    PATHS,
+  ),
+  code("an import by an alias in JavaScript that no tsconfig.json includes", 'import "./plain.js";', {
+    ...PATHS,
+    "src/plain.js": 'import text from "@/text.server.txt?raw";\nconsole.log(text);',
+  }),
+  code(
+    "a worker that imports by an alias",
+    'new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });',
+    {
+      ...PATHS,
+      "src/worker.ts": 'import text from "link?raw";\nconsole.log(text);',
+    },
+  ),
   code("an import of a worker", 'import W from "./keys.server/index.ts?worker";\nnew W();'),
   code("an import of an inlined worker", 'import W from "./keys.server/index.ts?worker&inline";\nnew W();'),
   code("new URL()", 'console.log(new URL("./data.server.json", import.meta.url).href);'),
@@ -165,7 +214,7 @@ const SCRIPTS: Reference[] = [
 
 /** The references that are also built. The others differ from one of these in the text alone. */
 const BUILT =
-  /^(?:url\(\)|an inlined url\(\)(?:| of a link| in an imported style sheet| that Sass computes| of SVG that Sass computes| with Lightning CSS)|a url\(\) (?:of a link|that Sass computes)|@import(?:| of a link)|composes(?:| in a composed style sheet)|Sass @use|Less (?:inline @import of a link|data-uri\(\))|an import of (?:JSON|a linked text|a URL|a style sheet|a worker)|an import from a linked folder|new URL\(\)(?:| of a link| of an inlined link)|import\.meta\.glob|a worker that imports it): /;
+  /^(?:url\(\)|an inlined url\(\)(?:| of a link| in an imported style sheet| that Sass computes| of SVG that Sass computes| with Lightning CSS)|a url\(\) (?:of a link|that Sass computes)|@import(?:| of a link)|composes(?:| in a composed style sheet)|Sass @use|Less (?:inline @import of a link|data-uri\(\))|an import of (?:JSON|JSON by an alias|a module by an alias|all by an alias|a linked text|a link by an alias|a URL|a style sheet|a worker)|an import by (?:an alias|the name of an alias|an alias of a link with a server-only name|an alias of a linked folder|imports of package\.json|an alias in JavaScript that no tsconfig\.json includes)|a worker that imports by an alias|an import from a linked folder|new URL\(\)(?:| of a link| of an inlined link)|import\.meta\.glob|a worker that imports it): /;
 
 /** Writes the files and links into a project. */
 function writeFiles(project: Project, folder: string, files: Readonly<Record<string, string>>): void {

@@ -218,3 +218,24 @@ describe("a Vite config", () => {
     );
   });
 });
+
+describe("the paths of tsconfig.json", () => {
+  it("take effect when they change while tsweb dev runs", async () => {
+    const alias = (file: string) =>
+      project.write(
+        "tsconfig.json",
+        JSON.stringify({ compilerOptions: { paths: { label: [file] } }, include: ["src"] }),
+      );
+    project.write("src/one.ts", 'export const label = "one";\n');
+    project.write("src/two.ts", 'export const label = "two";\n');
+    alias("./src/one.ts");
+    project.edit(
+      "src/pages.server.tsx",
+      /^const label .*$/m.exec(project.read("src/pages.server.tsx"))?.[0] ?? "",
+      'import { label } from "label";',
+    );
+    await expect.poll(label).toBe("one");
+    alias("./src/two.ts");
+    await expect.poll(label).toBe("two");
+  });
+});
