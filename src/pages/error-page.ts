@@ -1,4 +1,4 @@
-import { h } from "preact";
+import { type ComponentChildren, h, type VNode } from "preact";
 import type { Markup } from "../protocol/index.ts";
 
 /** The props of an application's error page. */
@@ -25,11 +25,18 @@ const TITLES: Readonly<Record<number, string>> = {
   500: "Something went wrong",
 };
 
+/** A node with Preact's internal field for its parent, under its minified name. */
+type LinkedNode = VNode & { readonly __?: LinkedNode | null };
+
+/** Renders its children in a `<main>`, or in a `<div>` if the layout has a `<main>` around the page. */
+function Main(this: { readonly __v: LinkedNode }, { children }: { readonly children?: ComponentChildren }): VNode {
+  for (let node = this.__v.__; node; node = node.__) if (node.type === "main") return h("div", null, children);
+  return h("main", null, children);
+}
+
 /** The error page of an application that does not define one. */
 export function DefaultError({ status, message, id }: ErrorPageProps): Markup {
-  return h("main", null, [
-    h("h1", null, errorTitle(status)),
-    h("p", null, message),
-    status === 500 ? h("p", null, ["Request ", h("code", null, id)]) : null,
-  ]);
+  const request = status === 500 ? h("p", null, ["Request ", h("code", null, id)]) : null;
+  // Preact calls a function component with the component as `this`, which its types omit.
+  return h(Main as (props: object) => VNode, null, h("h1", null, errorTitle(status)), h("p", null, message), request);
 }

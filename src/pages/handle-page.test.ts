@@ -173,6 +173,28 @@ describe("an error of a page", () => {
   });
 });
 
+describe("the default error page", () => {
+  const throwNotFound = () => {
+    throw new NotFound();
+  };
+  const bodyIn = async (layout: NonNullable<PageSettings["layout"]>) =>
+    (await renderPage(throwNotFound, {}, { layout })).body;
+
+  it("has no <main> of its own if the layout has one around it", async () => {
+    const Frame = ({ children }: { readonly children?: Markup }) =>
+      h("main", null, h("div", { id: "frame" }, children));
+    expect(await bodyIn(({ children }) => h(Frame, null, children))).toBe(
+      '<main><div id="frame"><div><h1>Not found</h1><p>There is nothing here.</p></div></div></main>',
+    );
+  });
+
+  it("has a <main> in a layout without one around it", async () => {
+    expect(await bodyIn(({ children }) => h("div", null, h("main", null), children))).toBe(
+      "<div><main></main><main><h1>Not found</h1><p>There is nothing here.</p></main></div>",
+    );
+  });
+});
+
 describe("the application's error page", () => {
   const error = ({ status, message, id }: ErrorPageProps) => h("h1", null, `${status} ${message} ${id}`);
   const fail = () => {

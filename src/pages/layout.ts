@@ -67,6 +67,7 @@ interface Placeholder {
 function PlaceholderContent({ placeholder }: { readonly placeholder: Placeholder }): Markup {
   return h(Fragment, null, placeholder.content);
 }
+PlaceholderContent.displayName = "children"; // messages do not name it
 
 function toLayoutMarkup(outcome: Outcome<LayoutResult>, placeholder: Placeholder): LayoutOutcome {
   if (!outcome.ok) return outcome;

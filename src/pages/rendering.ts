@@ -19,6 +19,7 @@ import {
   reactMessage,
   scriptUrlAttributes,
 } from "../protocol/index.ts";
+import { checkNesting } from "./check-nesting.ts";
 import { closeForm, openForm, prepareField } from "./form-rendering.ts";
 import {
   type ElementLocation,
@@ -65,14 +66,19 @@ function synchronousComponent(type: ComponentType): ComponentType {
   if (existing) return existing;
   // A class component is called by its `render` method, a function component with the component as `this`.
   const isClass = typeof type.prototype?.render === "function";
+  const name = type.displayName || type.name;
   const call = type as (this: unknown, props: unknown, context: unknown) => unknown; // not a class, see below
   const wrapped = isClass
     ? type
-    : Object.assign(function (this: unknown, props: unknown, context: unknown) {
-        const markup = callComponent(type, () => call.call(this, props, context));
-        checkSynchronous(type.displayName || type.name || "A component", markup);
-        return markup;
-      }, type);
+    : Object.assign(
+        function (this: unknown, props: unknown, context: unknown) {
+          const markup = callComponent(type, () => call.call(this, props, context));
+          checkSynchronous(name || "A component", markup);
+          return markup;
+        },
+        type,
+        { displayName: viewBodies.has(type) ? "" : name },
+      );
   const component = wrapped as ComponentType; // same parameters and result as `type`
   synchronousComponents.set(type, component);
   synchronousComponents.set(component, component);
@@ -229,6 +235,7 @@ function prepareElement(vnode: VNode, type: string, active: RenderState): void {
   removeScriptUrls(vnode, type, active.warn);
   if (active.development) {
     checkChildren(vnode);
+    checkNesting(vnode, type, active);
     if (active.viewDepth === 0) checkHandlers(vnode);
   }
 }
