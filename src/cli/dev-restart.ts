@@ -1,4 +1,5 @@
 import { normalizePath, type Plugin, type ResolvedConfig, type ViteDevServer } from "vite";
+import { locateConfigError } from "./config-errors.ts";
 import type { EnvFiles } from "./env-files.ts";
 import { relativeFile } from "./project.ts";
 
@@ -48,7 +49,10 @@ export function restartWithConfig({ envFiles, log }: RestartOptions): Plugin {
           hasFailed = server.config === before;
           const abandoned = hasFailed ? created : created.slice(0, -1);
           await Promise.all(abandoned.map((each) => each.close()));
-          if (hasFailed) log("The development server continues with the previous Vite config.");
+          if (!hasFailed) return;
+          const { command, mode, root } = before;
+          const reason = await locateConfigError(root, { command, mode });
+          log(`${reason ?? ""}The development server continues with the previous Vite config.`);
         };
         const { root } = server.config;
         const isEnvFile = (file: string) => envFiles.paths.some((path) => normalizePath(path) === file);

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { existsSync } from "node:fs";
-import { createServer as createHttpServer, type Server } from "node:http";
-import { createServer, type ViteDevServer } from "vite";
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type InlineConfig, type ViteDevServer } from "vite";
 import { listenOn, type NodeHandler, node } from "../adapters/index.ts";
 import type { App } from "../app.ts";
 import { type BuildRegistry, compileStep, namesServerOnlyUrl } from "../compile/index.ts";
@@ -14,6 +14,7 @@ import {
   toFetchResponse,
 } from "../http/index.ts";
 import { requireInternals, respondToLoadFailure } from "../server/index.ts";
+import { loadingConfig } from "./config-errors.ts";
 import { DevAppLoader, requireRunnable } from "./dev-app-loader.ts";
 import { adaptViteClient, DEV_BASE, developmentAssets, developmentScripts, POLICY_REPORTS_PATH } from "./dev-assets.ts";
 import { BrowserFiles } from "./dev-browser-files.ts";
@@ -30,7 +31,9 @@ import {
 } from "./dev-requests.ts";
 import { restartWithConfig } from "./dev-restart.ts";
 import { retryFailedResolves } from "./dev-retry-resolve.ts";
+import { notifyParent, stopWithParent, surviveErrors } from "./dev-survival.ts";
 import { viewModules } from "./dev-view-modules.ts";
+import { watchEventLoop } from "./dev-watchdog.ts";
 import { EnvFiles } from "./env-files.ts";
 import { type ErrorPageOptions, errorPage, errorText, remoteErrorPage } from "./error-page.ts";
 import { explainError } from "./explain-error.ts";
@@ -58,7 +61,7 @@ export async function dev(root: string): Promise<void> {
   const { plugins, registry } = compileStep({ entry });
   const buildTool = { nonce: randomHex(16), reportPath: POLICY_REPORTS_PATH };
   const violations = new PolicyViolations(buildTool, (message) => console.error(`\n${message}\n`));
-  const vite = await createServer({
+  const viteConfig: InlineConfig = {
     root,
     base: DEV_BASE,
     appType: "custom",
@@ -80,7 +83,8 @@ export async function dev(root: string): Promise<void> {
       reportEdits(edits, envFiles),
       redactServerErrors(),
     ],
-  });
+  };
+  const vite = await loadingConfig(root, () => createServer(viteConfig));
   requireRunnable(vite.environments.ssr);
   const app: DevApp = { vite, entry, registry, config, buildTool, loader: new DevAppLoader(vite, entry) };
   const handle = countEdits(edits, violations.handle(serveBrowserFiles(app, serveApplication(app))));
@@ -95,22 +99,13 @@ export async function dev(root: string): Promise<void> {
     throw error;
   });
   console.log(`\n  tsweb  ready at ${address}\n`);
-  stopOnSignal(vite, http);
-  // As a built application does: without a listener, Node would exit.
-  process.on("unhandledRejection", async (error) => {
-    console.error("Unhandled promise rejection. Await the promise, or catch its error:");
-    console.error(errorText(await explainError(error, root)));
-  });
-}
-
-function stopOnSignal(vite: ViteDevServer, http: Server): void {
-  const stop = async () => {
+  stopWithParent(async () => {
     await vite.close();
     http.closeAllConnections();
-    process.exit(0);
-  };
-  process.once("SIGTERM", stop);
-  process.once("SIGINT", stop);
+  });
+  surviveErrors(root);
+  watchEventLoop(root);
+  notifyParent({ type: "listening", port: Number(new URL(address).port) });
 }
 
 interface DevApp {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { exitAfterOutput, exitWithError, UsageError } from "./print-error.ts";
 
 const USAGE = `tsweb: a web application server for TypeScript
 
@@ -15,18 +16,6 @@ const USAGE = `tsweb: a web application server for TypeScript
 [folder] is the folder that contains src/app.ts; by default the current folder.
 Environment variables configure the server: PORT, HOST, WEB_AUTH_SECRET and the rest of docs/configuration.md.
 `;
-
-/** Thrown for a mistake on the command line. It is printed without a stack. */
-class UsageError extends Error {}
-
-/** The names of errors whose message is complete: they are printed without a stack. */
-const EXPECTED: ReadonlySet<string> = new Set([
-  "ConfigError",
-  "CompileError",
-  "ProjectError",
-  "BuildError",
-  "ListenError",
-]);
 
 async function main(args: string[]): Promise<void> {
   const { positionals, values } = parse(args);
@@ -45,7 +34,7 @@ async function main(args: string[]): Promise<void> {
       if (!folder) throw new UsageError("tsweb new requires the folder to create. For example: tsweb new shop");
       return (await import("./new.ts")).createProject(folder);
     case "dev":
-      return (await import("./dev.ts")).dev(resolve(folder ?? "."));
+      return (await import("./dev-parent.ts")).runDev(resolve(folder ?? "."));
     case "build":
       await (await import("./build.ts")).build(resolve(folder ?? "."));
       return exitAfterOutput(0);
@@ -77,13 +66,4 @@ function parse(args: string[]) {
   }
 }
 
-/** Exits after all output was written, even when a loaded application keeps the process alive, for example by a database. */
-function exitAfterOutput(code: number): void {
-  process.stdout.write("", () => process.stderr.write("", () => process.exit(code)));
-}
-
-main(process.argv.slice(2)).catch((error: unknown) => {
-  const isExpected = error instanceof Error && (error instanceof UsageError || EXPECTED.has(error.name));
-  console.error(isExpected ? error.message : error);
-  exitAfterOutput(1);
-});
+main(process.argv.slice(2)).catch(exitWithError);

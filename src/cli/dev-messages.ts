@@ -1,0 +1,20 @@
+/**
+ * What the processes of `tsweb dev` send to each other: the parent, which holds the terminal, and the child, which runs
+ * Vite and the application.
+ */
+
+/** The file descriptor on which the watchdog of the child writes its reports, one line of JSON each. */
+export const REPORT_DESCRIPTOR = 4;
+
+/** A report of the watchdog: whether the child's event loop is blocked, and in which function if that is known. */
+export interface WatchdogReport {
+  readonly isBlocked: boolean;
+  /** File, line and column, relative to the project's folder, such as `src/guests.server.ts:12:5`. */
+  readonly location?: string;
+}
+
+/** From the child: it listens on a port, or it stops because of a signal. */
+export type ChildMessage = { readonly type: "listening"; readonly port: number } | { readonly type: "stopping" };
+
+/** From the parent: stop. */
+export const STOP = "stop";

@@ -1,0 +1,46 @@
+import { type ChildMessage, STOP } from "./dev-messages.ts";
+import { errorText } from "./error-page.ts";
+import { explainError } from "./explain-error.ts";
+
+/** Sends a message to the parent process, if there is one. */
+export function notifyParent(message: ChildMessage): void {
+  process.send?.(message, undefined, undefined, () => undefined); // the parent may have ended
+}
+
+/** Calls `close` and exits with status 0 when this process receives a signal, or the parent stops it or has ended. */
+export function stopWithParent(close: () => Promise<void>): void {
+  let isStopping = false;
+  const stop = async () => {
+    if (isStopping) return;
+    isStopping = true;
+    notifyParent({ type: "stopping" });
+    await close();
+    process.exit(0);
+  };
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, stop);
+  process.on("disconnect", stop);
+  process.on("message", (message) => {
+    if (message === STOP) void stop();
+  });
+}
+
+/**
+ * Prints errors that the application throws outside of requests, and continues. Without listeners, Node would exit, as a
+ * built application does after an uncaught exception.
+ *
+ * @param root the application's folder
+ */
+export function surviveErrors(root: string): void {
+  const print = async (title: string, error: unknown) => {
+    console.error(`${title}\n${errorText(await explainError(error, root))}`);
+  };
+  process.on("unhandledRejection", (error) => {
+    void print("Unhandled promise rejection. Await the promise, or catch its error:", error);
+  });
+  process.on("uncaughtException", (error) => {
+    void print(
+      "Uncaught exception outside of a request. It would end a built application. Catch it where it is thrown:",
+      error,
+    );
+  });
+}

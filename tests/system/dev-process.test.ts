@@ -1,0 +1,154 @@
+/**
+ * What an application may do to the process of `tsweb dev`: block it, end it, throw outside of requests.
+ */
+import { existsSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type RunningServer, runTsweb, startDev } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+
+const APP =
+  'import { App } from "tsweb";\nimport * as calls from "./calls.server.ts";\nexport default new App({ modules: [calls] });\n';
+
+const CALLS = `import { writeFileSync } from "node:fs";
+import { server } from "tsweb";
+export const ping = server(() => "pong");
+export const spin = server(() => {
+  const started = Date.now();
+  writeFileSync("started.txt", "");
+  while (started > 0) Math.sqrt(started);
+});
+export const exit = server(() => process.exit(3));
+export const throw_later = server(() => {
+  setTimeout(() => {
+    throw new Error("thrown in a timer");
+  }, 1);
+});
+`;
+
+let project: TestProject;
+let dev: RunningServer;
+
+beforeEach(() => {
+  project = TestProject.fromFiles({ "src/app.ts": APP, "src/calls.server.ts": CALLS });
+});
+
+afterEach(() => project.remove());
+
+/** Starts the server before each test, and stops it afterwards. */
+function startBeforeEach(): void {
+  beforeEach(async () => {
+    dev = await startDev(project.dir);
+    return () => dev.stop();
+  });
+}
+
+async function call(name: string): Promise<unknown> {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(`${dev.address}/__web/rpc/${name}`, { method: "POST", headers, body: '{"args":{}}' });
+  return (await response.json()).result;
+}
+
+/** Calls a function whose response never arrives. */
+function callWithoutResponse(name: string): void {
+  void call(name).catch(() => undefined); // the connection is lost
+}
+
+const pong = () => call("ping").catch(() => "unreachable");
+
+describe("a server function with an endless loop", () => {
+  startBeforeEach();
+
+  beforeEach(async () => {
+    callWithoutResponse("spin");
+    await expect.poll(() => existsSync(project.file("started.txt"))).toBe(true);
+  });
+
+  it("is reported with its location, and an edit starts the application again on the same port", async () => {
+    await expect
+      .poll(() => dev.output())
+      .toContain("The application has not responded for 5 seconds. It is running src/calls.server.ts:7:");
+    project.write("data.json", "{}"); // not an edit of the application's code
+    project.write("src/calls.server.ts", CALLS.replace("started > 0", "started < 0"));
+    await expect.poll(pong).toBe("pong");
+    expect(dev.output()).toContain("src/calls.server.ts has changed. Starting the application again");
+    expect(await call("spin")).toBeNull();
+    expect(await dev.stop()).toBe(0);
+  });
+
+  it("does not prevent that a signal ends the server: the application is killed after 2 seconds", async () => {
+    dev.signal("SIGINT");
+    expect(await dev.exited).toBe(1);
+    expect(dev.output()).toContain("The application did not stop within 2 seconds, and was killed.");
+    expect(await pong()).toBe("unreachable");
+  });
+
+  it("is killed at once by a second signal", async () => {
+    dev.signal("SIGINT");
+    await expect.poll(() => dev.output()).toContain("Stopping");
+    dev.signal("SIGINT");
+    expect(await dev.exited).toBe(1);
+    expect(dev.output()).not.toContain("was killed");
+    expect(await pong()).toBe("unreachable");
+  });
+});
+
+describe("tsweb dev", () => {
+  startBeforeEach();
+
+  it("prints an error that is thrown in a timer with its location, and continues", async () => {
+    expect(await call("throw_later")).toBeNull();
+    await expect
+      .poll(() => dev.output())
+      .toMatch(/Uncaught exception .*thrown in a timer\nsrc\/calls\.server\.ts:12:11\n/s);
+    expect(await call("ping")).toBe("pong");
+    expect(await dev.stop()).toBe(0);
+  });
+
+  it("starts an application that ends its process again after an edit", async () => {
+    callWithoutResponse("exit");
+    await expect.poll(() => dev.output()).toContain("The application has ended the process of tsweb dev (exit code 3)");
+    project.write("src/calls.server.ts", CALLS.replace("process.exit(3)", '"no exit"'));
+    await expect.poll(pong).toBe("pong");
+    expect(await call("exit")).toBe("no exit");
+  });
+
+  it("leaves no process of the application when it is killed", async () => {
+    dev.signal("SIGKILL");
+    await dev.exited;
+    await expect.poll(pong).toBe("unreachable");
+  });
+
+  it("prints the location of an error in the Vite config, and continues with the previous one", async () => {
+    project.write("vite.config.ts", "\nexport default { base: nope };");
+    await expect.poll(() => dev.output()).toContain("continues with the previous Vite config");
+    expect(dev.output()).toContain("ReferenceError: nope is not defined\nvite.config.ts:2:24\n");
+    expect(await call("ping")).toBe("pong");
+  });
+});
+
+describe("a Vite config with an error", () => {
+  it.each([
+    [
+      "an undefined variable",
+      "\nexport default { base: nope };",
+      "ReferenceError: nope is not defined\nvite.config.ts:2:24\n",
+    ],
+    [
+      "a plugin that throws",
+      'const configResolved = () => {\n  throw new Error("the plugin failed");\n};\nexport default { plugins: [{ name: "x", configResolved }] };',
+      "Error: the plugin failed\nvite.config.ts:2:9\n",
+    ],
+    ["an error of syntax", "\nexport default { base: [ };", "vite.config.ts:2:26"],
+    [
+      "a missing package",
+      'import x from "missing-package";\nexport default { plugins: [x()] };',
+      "Cannot find package 'missing-package' imported from vite.config.ts",
+    ],
+  ])("is printed without the lines of Vite, and tsweb dev exits with 1: %s", async (_, config, expected) => {
+    project.write("vite.config.ts", config);
+    const { code, output } = await runTsweb(project.dir, ["dev"]);
+    expect(code).toBe(1);
+    expect(output).toContain(expected);
+    expect(output).not.toMatch(/node_modules|\.vite-temp|\n {4}at /);
+  });
+});
