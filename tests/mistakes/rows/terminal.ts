@@ -6,16 +6,12 @@ export const mistakes: readonly Mistake[] = [
     edits: [
       {
         file: "src/guests.server.ts",
-        from: "  await appendFile(",
-        to: '  setTimeout(() => {\n    throw new Error("the mail was not sent");\n  }, 1);\n  await appendFile(',
+        from: "export async function everyone() {\n",
+        to: 'export async function everyone() {\n  setTimeout(() => {\n    throw new Error("the mail was not sent");\n  }, 1);\n',
       },
     ],
-    act: async (page) => {
-      await page.getByLabel("Your name").fill("Ada");
-      await page.getByRole("button", { name: "Sign" }).click();
-    },
     places: ["terminal"],
-    at: "src/guests.server.ts:13:11",
+    at: "src/guests.server.ts:6:11",
     says: "the mail was not sent",
     fix: "Catch it where it is thrown",
   },

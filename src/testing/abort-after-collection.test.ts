@@ -8,7 +8,7 @@ import { listen } from "#test/listen";
 import { node } from "../adapters/index.ts";
 import type { App } from "../app.ts";
 import { request } from "../http/index.ts";
-import { inProcessFetch } from "../testing/in-process-fetch.ts";
+import { inProcessFetch } from "./in-process-fetch.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void; // a context that is created after the flag has it
