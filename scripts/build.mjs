@@ -1,8 +1,10 @@
 // Builds the package: compiles src/ to dist/, file by file, so that stacks and types refer to the original files.
 // --clean deletes the files of earlier builds first.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { copyCreatePackage } from "./create-package.mjs";
+import { writeTemplates } from "./templates.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 if (process.argv.includes("--clean")) rmSync(`${root}/dist`, { recursive: true, force: true });
@@ -28,12 +30,6 @@ for (const file of ["browser/islands.js", "cli/serve.js"]) {
   writeFileSync(path, text.replace(HELPER, "").replace(/__rewriteRelativeImportExtension(\(.*\))\)/, "$1)"));
 }
 
-// The template of tsweb new, in one file: npm would leave the .gitignore out of the package.
-const ignored = /^(node_modules|dist)\/|^package-lock\.json$/; // exist if the template was run in place
-const names = readdirSync(`${root}/template`, { recursive: true })
-  .map((name) => name.replaceAll("\\", "/"))
-  .filter((name) => !ignored.test(name) && statSync(`${root}/template/${name}`).isFile())
-  .sort();
-const template = names.map((name) => [name, readFileSync(`${root}/template/${name}`, "utf8")]);
-writeFileSync(`${root}/dist/cli/template.json`, JSON.stringify(Object.fromEntries(template)));
+writeTemplates(root, `${root}/dist/cli/templates`);
+copyCreatePackage(root);
 process.exit(status ?? 1);

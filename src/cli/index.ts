@@ -4,7 +4,7 @@ import { exitAfterOutput, exitWithError, UsageError } from "./print-error.ts";
 
 const USAGE = `tsweb: a web application server for TypeScript
 
-  tsweb new <folder>      create a project
+  tsweb new <folder>      create a project; tsweb new --help lists the templates
   tsweb dev [folder]      serve an application during development
   tsweb build [folder]    build it into <folder>/dist, which runs with plain Node
   tsweb serve [dist]      serve a built application
@@ -18,6 +18,7 @@ Environment variables configure the server: PORT, HOST, WEB_AUTH_SECRET and the 
 `;
 
 async function main(args: string[]): Promise<void> {
+  if (args[0] === "new") return (await import("./new.ts")).createProject(args.slice(1), "tsweb new");
   const { positionals, values } = parse(args);
   const [command, folder, ...extra] = positionals;
   if (values.help || command === undefined) {
@@ -30,9 +31,6 @@ async function main(args: string[]): Promise<void> {
     );
   }
   switch (command) {
-    case "new":
-      if (!folder) throw new UsageError("tsweb new requires the folder to create. For example: tsweb new shop");
-      return (await import("./new.ts")).createProject(folder);
     case "dev":
       return (await import("./dev-parent.ts")).runDev(resolve(folder ?? "."));
     case "build":

@@ -40,11 +40,13 @@ export function createEmptyFolder(): { readonly dir: string; remove(): void } {
 /**
  * Packs the repository's package into a folder. It uses `dist/` as it is: `npm test` has built it, and another build
  * would replace it under the other tests.
+ *
+ * @param dir the folder of the package. Default: the repository
  */
-export async function packRepository(folder: string): Promise<PackedPackage> {
+export async function packRepository(folder: string, dir = repository): Promise<PackedPackage> {
   if (!existsSync(join(repository, "dist/cli/index.js"))) throw new Error("tsweb is not built. Run npm run build.");
   const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
-  const [packed] = JSON.parse(await succeed(repository, "npm", args));
+  const [packed] = JSON.parse(await succeed(dir, "npm", args));
   const contents = packed.files.map(({ path }: { path: string }) => path);
   return { file: join(folder, packed.filename), contents };
 }

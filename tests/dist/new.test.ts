@@ -1,11 +1,11 @@
 /**
- * `tsweb new` of the packed package: the project that it creates is installed, tested, type-checked, built and served
- * by its own commands.
+ * `tsweb new` of the packed package: it creates and installs a project, which is tested, type-checked, built and served
+ * by its own commands. `npm run matrix -- new` does this with all templates and package managers.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { basename, dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { repository } from "#test/copy-example";
 import { startNode } from "#test/run-tsweb";
 import {
@@ -21,6 +21,7 @@ const ownManifest = JSON.parse(readFileSync(join(repository, "package.json"), "u
 
 const FILES = [
   ".gitignore",
+  "AGENTS.md",
   "README.md",
   "package.json",
   "src/app.ts",
@@ -34,41 +35,64 @@ const FILES = [
 ];
 
 const folder = createEmptyFolder();
+const home = join(folder.dir, "home");
 let packed: PackedPackage;
-let home: Project;
+let packedCreate: PackedPackage;
 
 beforeAll(async () => {
-  packed = await packRepository(folder.dir);
-  home = createProject(folder.dir, new Map());
-  await home.run("tar", "-xzf", packed.file); // into package/, without any of its dependencies
-  expect(nodeModulesAbove(join(folder.dir, "package"))).toEqual([]);
+  [packed, packedCreate] = await Promise.all([
+    packRepository(folder.dir),
+    packRepository(folder.dir, join(repository, "packages/create-tsweb")),
+  ]);
+  // The two packages as npm installs them, without their dependencies.
+  const dependencies = { tsweb: `file:${packed.file}`, "create-tsweb": `file:${packedCreate.file}` };
+  const project = createProject(home, new Map([["package.json", JSON.stringify({ dependencies })]]));
+  for (const [name, { file }] of [["tsweb", packed] as const, ["create-tsweb", packedCreate] as const]) {
+    mkdirSync(join(home, "node_modules", name), { recursive: true });
+    await project.run("tar", "-xzf", file, "-C", `node_modules/${name}`, "--strip-components=1");
+  }
+  expect(nodeModulesAbove(home)).toEqual([join(home, "node_modules")]);
 });
 
 afterAll(() => folder.remove());
 
-/** Runs `tsweb new` in a folder. The command needs no package but its own. */
+/** Runs `tsweb new` in a folder. */
 const runNew = (dir: string, ...args: string[]) =>
-  createProject(dir, new Map()).run(process.execPath, join(folder.dir, "package/bin/tsweb.js"), "new", ...args);
+  createProject(dir, new Map()).run(process.execPath, join(home, "node_modules/tsweb/bin/tsweb.js"), "new", ...args);
 
 /** Lists the files below a folder, without installed packages. */
 function filesIn(dir: string): string[] {
   const names = readdirSync(dir, { recursive: true, encoding: "utf8" });
-  return names.filter((name) => !name.startsWith("node_modules") && statSync(join(dir, name)).isFile()).sort();
+  const isCreated = (name: string) => !/^(node_modules|package-lock\.json$)/.test(name);
+  return names.filter((name) => isCreated(name) && statSync(join(dir, name)).isFile()).sort();
 }
 
 const manifestOf = (dir: string) => JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
 
 describe("the new project", () => {
   let shop: Project;
+  let output: string;
   let created: string[];
   let manifest: ReturnType<typeof manifestOf>;
 
   beforeAll(async () => {
-    expect(await runNew(folder.dir, "My Shop")).toContain("  cd 'My Shop'\n  npm install\n  npm run dev\n");
+    vi.stubEnv("npm_config_prefer_offline", "true");
+    output = await runNew(folder.dir, "My Shop");
     shop = createProject(join(folder.dir, "My Shop"), new Map());
     created = filesIn(shop.dir);
-    manifest = manifestOf(shop.dir); // before npm changes it
-    await shop.run("npm", "install", "--no-audit", "--no-fund", "--prefer-offline", packed.file);
+    manifest = manifestOf(shop.dir);
+  });
+
+  afterAll(() => vi.unstubAllEnvs());
+
+  it("is created and installed with one command, which prints what it does and what to run next", () => {
+    const [first, source, installing, ...rest] = output.split("\n");
+    expect(first).toBe(`Created ${FILES.length} files in My Shop from the template minimal.`);
+    expect(source).toBe(`The project installs tsweb from ${packed.file}. Keep this file.`);
+    expect(installing).toBe("Installing packages with npm …");
+    expect(rest.join("\n")).toMatch(
+      /^Ready after [\d.]+ s\.\n\nNext:\n\n {2}cd 'My Shop'\n {2}npm run dev\n\nnpm test /m,
+    );
   });
 
   it("has exactly the listed files", () => {
@@ -80,8 +104,8 @@ describe("the new project", () => {
     for (const file of FILES) expect(readFileSync(join(shop.dir, file), "utf8")).not.toContain("my-app");
   });
 
-  it("depends on this version of tsweb, and on the versions of the tools that this repository uses", () => {
-    expect(manifest.dependencies).toEqual({ tsweb: `^${ownManifest.version}` });
+  it("depends on the packed file that created it, and on the versions of the tools that this repository uses", () => {
+    expect(manifest.dependencies).toEqual({ tsweb: `file:../${basename(packed.file)}` });
     const tools = Object.keys(manifest.devDependencies);
     expect(manifest.devDependencies).toEqual(
       Object.fromEntries(tools.map((tool) => [tool, ownManifest.devDependencies[tool]])),
@@ -110,7 +134,7 @@ describe("the new project", () => {
 
   it("builds with its own command", async () => {
     await shop.run("npm", "run", "build");
-    expect(manifest.scripts).toMatchObject({ dev: "tsweb dev", start: "tsweb serve" });
+    expect(manifest.scripts).toMatchObject({ dev: "tsweb dev", build: "tsc && tsweb build", start: "tsweb serve" });
   });
 
   it("serves its page, its style sheet and its function", async () => {
@@ -143,7 +167,7 @@ describe("the folder of the new project", () => {
   it("can be the current folder if that is empty", async () => {
     const here = join(folder.dir, "here");
     mkdirSync(here);
-    expect(await runNew(here, ".")).toContain("Next:\n\n  npm install\n");
+    expect(await runNew(here, ".", "--no-install")).toContain("Next:\n\n  npm install\n  npm run dev\n");
     expect(filesIn(here)).toEqual(FILES);
     expect(manifestOf(here).name).toBe("here");
     await expect(runNew(here, ".")).rejects.toThrow(". is not empty: it contains ");
@@ -176,5 +200,83 @@ describe("the folder of the new project", () => {
     expect(error.message).toContain(message);
     expect(error.message).not.toMatch(/^ +at /m);
     expect(readdirSync(folder.dir)).toEqual(before);
+  });
+});
+
+describe("an installation that fails", () => {
+  it("keeps the files, and ends with the commands that continue and status 1", async () => {
+    vi.stubEnv("npm_config_offline", "true");
+    vi.stubEnv("npm_config_cache", join(folder.dir, "empty-cache"));
+    const failure = runNew(folder.dir, "offline");
+    await expect(failure).rejects.toThrow(/ENOTCACHED[\s\S]+^npm install failed \(exit status 1\)\./m);
+    await expect(failure).rejects.toThrow("and run:\n\n  cd offline\n  npm install\n  npm run dev\n");
+    vi.unstubAllEnvs();
+    expect(filesIn(join(folder.dir, "offline"))).toEqual(FILES);
+  });
+});
+
+describe("the package create-tsweb", () => {
+  const runCreate = (...args: string[]) => {
+    const program = join(home, "node_modules/create-tsweb/index.js");
+    return createProject(folder.dir, new Map()).run(process.execPath, program, ...args);
+  };
+
+  it("has the version of tsweb, and no dependencies", () => {
+    const { version, dependencies } = manifestOf(join(home, "node_modules/create-tsweb"));
+    expect(version).toBe(ownManifest.version);
+    expect(dependencies).toBeUndefined();
+  });
+
+  it("creates a project with the packed tsweb beside its own packed file", async () => {
+    expect(await runCreate("team", "--template", "board", "--no-install")).toContain("from the template board.");
+    expect(manifestOf(join(folder.dir, "team")).dependencies.tsweb).toBe(`file:../${basename(packed.file)}`);
+  });
+
+  it("prints its own name in its messages", async () => {
+    await expect(runCreate()).rejects.toThrow("npm create tsweb@latest requires the folder to create. For example: ");
+    expect(await runCreate("--help")).toContain("npm create tsweb@latest shop -- --template board\n");
+  });
+});
+
+describe.each(["minimal", "accounts", "board", "chat"])("the template %s", (template) => {
+  let dir: string;
+  const read = (file: string) => readFileSync(join(dir, file), "utf8");
+
+  beforeAll(async () => {
+    dir = join(folder.dir, `from-${template}`);
+    await runNew(folder.dir, `from-${template}`, "--template", template, "--no-install");
+  });
+
+  it("refers to no file outside of the project", () => {
+    for (const file of filesIn(dir)) {
+      const outside = [...read(file).matchAll(/(?<!\w)(?:\.\.\/)+[\w./-]*/g)].filter(
+        ([path]) => !join(dir, dirname(file), path).startsWith(dir),
+      );
+      const allowed = file === "package.json" ? [`../${basename(packed.file)}`] : [];
+      expect(
+        outside.map(([path]) => path),
+        file,
+      ).toEqual(allowed);
+    }
+  });
+
+  it("has the same scripts, and versions of packages that this repository uses", () => {
+    const { scripts, dependencies, devDependencies } = manifestOf(dir);
+    expect(scripts).toMatchObject(manifestOf(join(repository, "template")).scripts);
+    const lock = JSON.parse(readFileSync(join(repository, "package-lock.json"), "utf8"));
+    for (const name of Object.keys({ ...dependencies, ...devDependencies })) {
+      if (name !== "tsweb") expect(Object.keys(lock.packages)).toContain(`node_modules/${name}`);
+    }
+  });
+
+  it("has a README and an AGENTS.md whose links to files lead to files of the project or of the package", () => {
+    for (const file of ["README.md", "AGENTS.md"]) {
+      const links = [...read(file).matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path = ""]) => path);
+      expect(links.length).toBeGreaterThan(0);
+      for (const link of links) {
+        const inPackage = link.replace("node_modules/tsweb/", "");
+        expect([...packed.contents, ...filesIn(dir)], `${file}: ${link}`).toContain(inPackage);
+      }
+    }
   });
 });

@@ -86,13 +86,16 @@ test("no file cites a document that is not in the repository", () => {
   expect(unknown).toEqual([]);
 });
 
+const INSTALLED_PACKAGE = /^template\/node_modules\/tsweb\//;
+
 test("every file and every heading that a document links to exists", () => {
   const broken: string[] = [];
   for (const file of files.filter((each) => each.endsWith(".md") && !each.startsWith("tests/"))) {
     for (const [, target = ""] of read(file).matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:/.test(target)) continue;
       const [path = "", anchor] = target.split("#");
-      const linked = path === "" ? file : normalize(join(dirname(file), path));
+      // In a project of the template, the package is installed in node_modules/tsweb/.
+      const linked = path === "" ? file : normalize(join(dirname(file), path)).replace(INSTALLED_PACKAGE, "");
       const isExisting = existsSync(join(root, linked));
       if (!isExisting) broken.push(`${file}: ${target}`);
       if (!isExisting || anchor === undefined) continue;

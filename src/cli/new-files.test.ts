@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { nextSteps, projectFiles, requireEmpty, writeFiles } from "./new.ts";
+import { projectFiles, requireEmpty, writeFiles } from "./new-files.ts";
+import type { PackageManager } from "./package-manager.ts";
 
 let dir: string;
 beforeEach(() => {
@@ -12,25 +13,45 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 describe("projectFiles", () => {
   const template = {
+    ".gitignore": "dist/\n",
     "package.json": '{ "name": "my-app", "type": "module", "dependencies": { "tsweb": "^0.0.1", "zod": "^4.0.0" } }',
-    "README.md": "# my-app\n\nmy-app, not my-apple.\n",
+    "README.md": "# my-app\n\nmy-app, not my-apple.\n\nnpm test   # runs\n",
+    "src/app.ts": "// npm test\n",
   };
-  const files = projectFiles(template, { name: "shop", version: "1.2.3" });
+  const filesFor = (name: PackageManager["name"], version: string) =>
+    projectFiles(template, { name: "shop", tsweb: "file:../tsweb.tgz", manager: { name, version } });
 
   it("replaces the placeholder by the name", () => {
-    expect(files["README.md"]).toBe("# shop\n\nshop, not my-apple.\n");
+    expect(filesFor("npm", "11.0.0")["README.md"]).toBe("# shop\n\nshop, not my-apple.\n\nnpm test   # runs\n");
   });
 
-  it("depends on the version of tsweb that created it, or a later compatible one", () => {
-    expect(JSON.parse(files["package.json"] ?? "")).toEqual({
+  it("writes the commands of the package manager into texts, and into no other file", () => {
+    const files = filesFor("bun", "1.4.5");
+    expect(files["README.md"]).toContain("bun run test # runs\n");
+    expect(files["src/app.ts"]).toBe("// npm test\n");
+  });
+
+  it("depends on the given tsweb", () => {
+    expect(JSON.parse(filesFor("npm", "11.0.0")["package.json"] ?? "")).toEqual({
       name: "shop",
       type: "module",
-      dependencies: { tsweb: "^1.2.3", zod: "^4.0.0" },
+      dependencies: { tsweb: "file:../tsweb.tgz", zod: "^4.0.0" },
     });
   });
 
-  it("lists package.json last", () => {
-    expect(Object.keys(files)).toEqual(["README.md", "package.json"]);
+  it("contains the configuration of Yarn if Yarn 2 or later is used", () => {
+    const files = filesFor("yarn", "4.18.1");
+    expect(files).toMatchObject({
+      ".gitignore": "dist/\n.yarn/\n",
+      ".yarnrc.yml": "nodeLinker: node-modules\n",
+      "yarn.lock": "",
+    });
+    expect(JSON.parse(files["package.json"] ?? "").packageManager).toBe("yarn@4.18.1");
+    expect(Object.keys(filesFor("yarn", "1.22.22"))).toEqual(Object.keys(filesFor("npm", "11.0.0")));
+  });
+
+  it.each(["npm", "yarn"] as const)("lists package.json last with %s", (name) => {
+    expect(Object.keys(filesFor(name, "4.0.0")).at(-1)).toBe("package.json");
   });
 });
 
@@ -78,20 +99,5 @@ describe("writeFiles", () => {
     writeFileSync(join(dir, "README.md"), "mine");
     expect(() => writeFiles(dir, { "README.md": "theirs" })).toThrow("EEXIST");
     expect(readFileSync(join(dir, "README.md"), "utf8")).toBe("mine");
-  });
-});
-
-describe("nextSteps", () => {
-  it.each([
-    ["shop", "cd shop"],
-    ["../shop-2", "cd ../shop-2"],
-    ["My Shop", "cd 'My Shop'"],
-    ["Ada's $HOME", "cd 'Ada'\\''s $HOME'"],
-  ])("in the folder %s begin with %s", (path, command) => {
-    expect(nextSteps(path)).toContain(`Next:\n\n  ${command}\n  npm install\n  npm run dev\n`);
-  });
-
-  it("in the current folder contain no cd", () => {
-    expect(nextSteps("")).toContain("Next:\n\n  npm install\n  npm run dev\n");
   });
 });

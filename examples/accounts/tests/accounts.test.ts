@@ -1,0 +1,24 @@
+import { visitor } from "tsweb/testing";
+import { expect, test } from "vitest";
+import type * as accounts from "../src/accounts.server.ts";
+import app from "../src/app.ts";
+
+const PASSWORD = "correct horse battery";
+
+test("signs a registered user in with the password, and refuses a wrong one", async () => {
+  await visitor(app).client<typeof accounts>().register("ada@example.com", "Ada", PASSWORD);
+  const ada = visitor(app);
+  const wrong = ada.client<typeof accounts>().login("ada@example.com", "wrong");
+  await expect(wrong).rejects.toMatchObject({ code: "unauthenticated" });
+  await ada.client<typeof accounts>().login("ada@example.com", PASSWORD);
+  expect((await ada.get("/account")).text).toContain("ada@example.com");
+});
+
+test("shows the list of users to admins only", async () => {
+  const guest = visitor(app);
+  expect((await guest.get("/admin")).location).toContain("/?next=");
+  guest.login("grace@example.com", { name: "Grace", roles: [] });
+  expect((await guest.get("/admin")).status).toBe(403);
+  guest.login("grace@example.com", { name: "Grace", roles: ["admin"] });
+  expect((await guest.get("/admin")).text).toContain("Registered users");
+});

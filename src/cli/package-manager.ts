@@ -1,0 +1,39 @@
+/** npm, or one of its alternatives. */
+export interface PackageManager {
+  readonly name: "npm" | "pnpm" | "yarn" | "bun";
+  /** Its version. Empty if it is unknown. */
+  readonly version: string;
+}
+
+/**
+ * Returns the package manager that has started this process; npm if none has.
+ *
+ * @param userAgent the environment variable `npm_config_user_agent`, such as `pnpm/10.1.0 npm/? node/v22.1.0 linux x64`
+ */
+export function detectPackageManager(userAgent: string | undefined): PackageManager {
+  const [, name, version = ""] = /^(npm|pnpm|yarn|bun)\/(\S+)/.exec(userAgent ?? "") ?? [];
+  if (name === "pnpm" || name === "yarn" || name === "bun") return { name, version };
+  return { name: "npm", version: name === "npm" ? version : "" };
+}
+
+/** Returns whether a package manager is Yarn 2 or later, which has other files and defaults than Yarn 1. */
+export function isModernYarn({ name, version }: PackageManager): boolean {
+  return name === "yarn" && !/^[01]\./.test(version);
+}
+
+/** A command of npm, without options: the command, the script, a `--` before the arguments, spaces before a comment. */
+const NPM_COMMAND = /\bnpm (?:(install|test|start)(?! -|[\w-])|run ([\w:-]+)(?: --(?= ))?)( +(?=# ))?/g;
+
+/**
+ * Replaces npm's commands in a text by those of another package manager: `npm test` becomes `pnpm run test`. A comment
+ * after a command keeps its column if there is room.
+ *
+ * Scripts are always started with `run`: `bun test`, for example, is not the script `test`.
+ */
+export function translateCommands(text: string, { name }: PackageManager): string {
+  if (name === "npm") return text;
+  return text.replace(NPM_COMMAND, (all: string, command: string | undefined, script: string, gap?: string) => {
+    const translated = command === "install" ? `${name} install` : `${name} run ${command ?? script}`;
+    return gap === undefined ? translated : `${translated} `.padEnd(all.length);
+  });
+}
