@@ -21,20 +21,26 @@ import { getPageData } from "./page-data.ts";
 /** How long a form that was redirected cannot be sent again: the browser needs time to open the next page. */
 const REDIRECT_MS = 2_000;
 
-/** Sends a form to a function, and shows its result or its errors. Its `pending` is set. It never rejects. */
+/**
+ * Sends a form to a function, and shows its result or its errors. Its `pending` is set. It never rejects. After a reset,
+ * the request is aborted, and its outcome is not shown.
+ */
 export async function sendForm(state: FormState, name: string, body: FormData): Promise<void> {
   const url = getPageData().base + FORM_PREFIX + name;
+  const sending = new AbortController();
+  const { signal } = sending;
+  state.sending = sending;
   const send = state.readsProgress ? fetchWithProgress((sent) => state.update({ sent })) : fetch;
   try {
     // The header has the current token, the hidden field that of the last rendering.
     const response = await post(name, {}, undefined, () =>
-      send(url, { method: "POST", body, headers: token ? { [CSRF_HEADER]: token } : {} }),
+      send(url, { method: "POST", body, headers: token ? { [CSRF_HEADER]: token } : {}, signal }),
     );
     const result = await readResult(name, response);
     if (response.headers.has(REDIRECT_HEADER)) await new Promise((resolve) => setTimeout(resolve, REDIRECT_MS));
-    clear(state, result ?? undefined);
+    if (!signal.aborted) showResult(state, result ?? undefined);
   } catch (error) {
-    showError(state, body, error as RPCError); // post and readResult throw nothing else
+    if (!signal.aborted) showError(state, body, error as RPCError); // post and readResult throw nothing else
   }
 }
 
@@ -51,8 +57,14 @@ function showError(state: FormState, body: FormData, error: RPCError): void {
   });
 }
 
-/** Resets state and fields of a form; `result` is that of a form that was sent. */
-export function clear(state: FormState, result?: unknown): void {
+/** Resets state and fields of a form, and aborts its request if it is being sent. */
+export function clear(state: FormState): void {
+  state.sending?.abort();
+  showResult(state);
+}
+
+/** Resets state and fields of a form, and shows its result. */
+function showResult(state: FormState, result?: unknown): void {
   if (state.element) resetFields(state.element);
   markFields(state, {});
   state.update({ ...state.initial, result });

@@ -5,6 +5,7 @@ interface FormRequest {
   readonly method: "POST";
   readonly headers: Readonly<Record<string, string>>;
   readonly body: FormData;
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -13,7 +14,7 @@ interface FormRequest {
  * @param onProgress called with the part of the body that has been sent, from 0 to 1
  */
 export function fetchWithProgress(onProgress: (sent: number) => void) {
-  return (url: string, { method, headers, body }: FormRequest): Promise<Response> =>
+  return (url: string, { method, headers, body, signal }: FormRequest): Promise<Response> =>
     new Promise((resolve, reject) => {
       const request = new XMLHttpRequest();
       request.open(method, url);
@@ -25,6 +26,8 @@ export function fetchWithProgress(onProgress: (sent: number) => void) {
         resolve(new Response(request.response, { status, headers: Object.fromEntries(received) }));
       };
       request.onerror = reject;
+      request.onabort = reject;
+      signal.onabort = () => request.abort();
       request.send(body);
     });
 }

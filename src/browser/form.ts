@@ -48,6 +48,8 @@ export interface FormState extends FormOutcome, ViewFormHandle {
   key: string;
   /** Resets state and fields. It is set when the form is rendered. */
   onReset?: () => void;
+  /** Ends the request, while the form is being sent. */
+  sending?: AbortController;
   /** Changes the state and renders its component, then calls `afterRendering`. */
   update(changes: Partial<FormState>, afterRendering?: () => void): void;
 }

@@ -4,6 +4,9 @@ import { pathBelowBase, type RequestContext } from "../http/index.ts";
 import { FORM_PARAMETER, type FormSubmission } from "../protocol/index.ts";
 import { issueCsrfToken } from "../session/index.ts";
 
+/** What a field sends: a file, a text, or what an element of another name sends, which is not known. */
+export type FieldKind = "file" | "text" | "unknown";
+
 /** A form whose children are being rendered. */
 export interface OpenForm {
   readonly vnode: VNode;
@@ -16,8 +19,8 @@ export interface OpenForm {
   selected: { readonly vnode: VNode; readonly values: readonly string[] } | null;
   /** Whether a refused field has the focus. */
   hasFocus: boolean;
-  /** In development: the names of its fields. */
-  readonly names: Set<string>;
+  /** In development: the kinds of its fields, by their name. */
+  readonly fields: Map<string, FieldKind[]>;
 }
 
 /** The options of {@link FormRendering}. */

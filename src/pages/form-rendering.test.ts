@@ -288,6 +288,11 @@ describe("a form of a server function", () => {
       () => h("form", { action: function submit() {} as never }),
       /action of <form> is a function \(submit\)/,
     ],
+    [
+      "the result of bind()",
+      () => h("form", { action: (save as () => unknown).bind(null) as never }),
+      /is the result of bind\(\) \(bound save\).*<input type="hidden" name="id" value={id} \/>/,
+    ],
     ["a stream", () => h("form", { action: watch as never }), /action of <form> is the stream watch/],
     [
       "another function for a button",
@@ -346,6 +351,73 @@ describe("in development", () => {
       "The form of save in the page occurs twice with the same key, so that an error is shown in both. Give each a key: form(save, { key: item.id }).",
     ]);
   });
+
+  it("a text for a file, and a file for a text, are logged", async () => {
+    const upload = compiledServer("upload", () => 1, {
+      params: {
+        photo: { type: "any", files: "one" },
+        more: { type: "any", files: "many" },
+        caption: STRING,
+      },
+    });
+    const formOf = (photo: string, more: string, caption: string) =>
+      h("form", { action: upload as never }, [
+        h("input", { name: "photo", type: photo }),
+        h("input", { name: "more", type: more }),
+        h("input", { name: "more", type: "hidden" }),
+        h("input", { name: "caption", type: caption }),
+      ]);
+    expect(await warnings(() => formOf("file", "FILE", "text"))).toEqual([]);
+    const problems = await warnings(() => formOf("text", "text", "file"));
+    expect(problems).toHaveLength(3);
+    expect(problems[0]).toMatch(
+      /has a text in the field "photo", but the parameter is .* Use <input type="file" name="photo" \/>\.$/,
+    );
+    expect(problems[2]).toMatch(
+      /has a file in the field "caption", but the parameter is .* Declare it as caption: File, or File\[\]\.$/,
+    );
+    const own = () =>
+      h(
+        "form",
+        { action: upload as never },
+        ["photo", "caption"].map((name) => h("x-field", { name })),
+      );
+    expect(await warnings(own)).toEqual([]);
+  });
+
+  it("a warning has the location of the form, and is logged once per page", async () => {
+    const __source = { fileName: `${process.cwd()}/src/a.tsx`, lineNumber: 3, columnNumber: 5 };
+    const markup = () => Object.assign(h("form", { action: save as never }), { __source });
+    const shared = pageSettings({ development: true });
+    for (const _ of [1, 2, 3]) await render(markup, { settings: shared.settings, refused: false });
+    expect(shared.logged).toEqual([
+      "The form of save (src/a.tsx:3:5) has no field for the required parameter name, so that every submission is refused. undefined",
+    ]);
+  });
+
+  it.each([
+    [{ method: "get" }, /form of save has method="get", which would be ignored/],
+    [{ method: "dialog" }, /has method="dialog"/],
+    [{ encType: "text/plain" }, /has encType="text\/plain"/],
+    [{ enctype: "text/plain" }, /has enctype="text\/plain"/],
+  ])("a request that a function does not receive is an error: %o", async (attributes, message) => {
+    const fields = h("input", { name: "name" });
+    const { status, logged } = await render(() => h("form", { action: save as never, ...attributes }, fields), {
+      settings,
+      refused: false,
+    });
+    expect(status).toBe(500);
+    expect(logged.join()).toMatch(message);
+  });
+
+  it.each([{ method: "POST" }, { method: undefined }, { encType: "application/x-www-form-urlencoded" }])(
+    "an attribute that changes nothing is no error: %o",
+    async (attributes) => {
+      expect(
+        await warnings(() => h("form", { action: save as never, ...attributes }, h("input", { name: "name" }))),
+      ).toEqual([]);
+    },
+  );
 
   it("nothing of this is logged in production", async () => {
     const { logged } = await render(() => h("form", { action: save as never }, h("input", { name: "x" })), {

@@ -2,8 +2,9 @@ import { h, type VNode } from "preact";
 import { type FormTarget, formTargetOf } from "../forms/index.ts";
 import { FORM_TYPE, formHead, isSubmissionOf } from "../protocol/index.ts";
 import { fillField } from "./fill-field.ts";
+import type { OpenForm } from "./form-rendering-state.ts";
 import { checkFormFields } from "./form-warnings.ts";
-import { MarkupError, type RenderState } from "./render-state.ts";
+import { locationOf, MarkupError, type RenderState } from "./render-state.ts";
 
 /** The props of an element. JSX has checked them against its type. */
 type Props = Readonly<Record<string, unknown>>;
@@ -31,6 +32,7 @@ export function openForm(vnode: VNode, state: RenderState): void {
   }
   const { definition, key, hasHandle } = target;
   const { name } = definition.signature;
+  if (state.development) checkRequest(vnode, props, name);
   const submission = forms.submission && isSubmissionOf(forms.submission, name, key) ? forms.submission : null;
   if (submission && state.viewDepth > 0) forms.isSubmissionInView = true;
   const head = formHead(h, {
@@ -48,7 +50,7 @@ export function openForm(vnode: VNode, state: RenderState): void {
     encType: undefined,
     ...(head.length > 0 ? { children: [head, props.children] } : {}),
   });
-  forms.open = { vnode, target, submission, filled: new Map(), selected: null, hasFocus: false, names: new Set() };
+  forms.open = { vnode, target, submission, filled: new Map(), selected: null, hasFocus: false, fields: new Map() };
 }
 
 /**
@@ -62,10 +64,7 @@ export function prepareField(vnode: VNode, type: string, state: RenderState): vo
   if (type === "button" || type === "input") prepareSubmitter(vnode, state);
   if (!open) return;
   if (open.submission) fillField(vnode, type, open, state.forms);
-  if (state.development) {
-    const { name } = vnode.props as Props;
-    if (typeof name === "string") open.names.add(name);
-  }
+  if (state.development) addField(vnode, type, open);
 }
 
 /** Ends what {@link openForm} and {@link prepareField} have started for an element, after its children. */
@@ -101,11 +100,49 @@ function targetOf(vnode: VNode, attribute: "action" | "formAction"): FormTarget 
   const target = formTargetOf(value);
   const stream = target?.definition.signature.stream;
   if (typeof value !== "function" || (target && !stream)) return target;
+  if (value.name.startsWith("bound ")) throw new MarkupError(boundMessage(vnode, attribute, value.name));
   const received = stream ? `the stream ${value.name}` : `a function${value.name && ` (${value.name})`}`;
   throw new MarkupError(
     `The ${attribute} of <${String(vnode.type)}> is ${received}, which cannot receive a form. Pass a function that was ` +
       "declared with server(), or what form() returns for one.",
   );
+}
+
+function boundMessage({ type }: VNode, attribute: string, name: string): string {
+  return (
+    `The ${attribute} of <${String(type)}> is the result of bind() (${name}), which cannot receive a form. Pass the function ` +
+    'itself, and send the value in a hidden field: <input type="hidden" name="id" value={id} />.'
+  );
+}
+
+/** @throws MarkupError for a method and an encoding with which a function cannot be called: they would be ignored */
+function checkRequest(vnode: VNode, props: Props, name: string): void {
+  for (const [attribute, value] of Object.entries(props)) {
+    const expected = REQUEST[attribute.toLowerCase()];
+    if (!expected || typeof value !== "string" || expected.test(value)) continue;
+    throw new MarkupError(
+      `The form of ${name} has ${attribute}=${JSON.stringify(value)}, which would be ignored: the form of a server function ` +
+        `is sent with POST as ${FORM_TYPE}. Leave the attribute out. For a form in the URL, use a path as the action.`,
+      locationOf(vnode),
+    );
+  }
+}
+
+/** What a form may have in the attributes that tsweb sets. Fields in the encoding of the URL arrive as well. */
+const REQUEST: Readonly<Record<string, RegExp | undefined>> = {
+  method: /^(post)?$/i,
+  enctype: /^(multipart\/form-data|application\/x-www-form-urlencoded)?$/i,
+};
+
+/** The elements of HTML that are fields of a form. */
+const TEXT_FIELDS: readonly string[] = ["textarea", "select", "button"];
+
+function addField({ props }: VNode, type: string, open: OpenForm): void {
+  const { name, type: inputType } = props as Props;
+  if (typeof name !== "string") return;
+  const isFile = type === "input" && typeof inputType === "string" && inputType.toLowerCase() === "file";
+  const isText = !isFile && (type === "input" || TEXT_FIELDS.includes(type));
+  open.fields.set(name, [...(open.fields.get(name) ?? []), isFile ? "file" : isText ? "text" : "unknown"]);
 }
 
 /** The props of an element are shared if its markup is used twice, so that they are replaced instead of changed. */

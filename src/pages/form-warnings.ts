@@ -1,20 +1,23 @@
 import { type FormTarget, shapeOf } from "../forms/index.ts";
 import type { Parameter } from "../protocol/index.ts";
-import type { FormRendering, OpenForm } from "./form-rendering-state.ts";
+import type { FieldKind, FormRendering, OpenForm } from "./form-rendering-state.ts";
+import { describeLocation, locationOf } from "./render-state.ts";
 
 /**
- * Warns about a form that cannot work as its function is declared: fields that are no parameter, and required parameters
- * without a field. In development only.
+ * Warns about a form that cannot work as its function is declared: fields that are no parameter, required parameters
+ * without a field, and texts for files or files for texts. In development only.
  *
  * @see docs/protocol.md 15.5
  */
 export function checkFormFields(
   forms: FormRendering,
-  { target, names }: OpenForm,
+  { vnode, target, fields }: OpenForm,
   warn: (message: string) => void,
 ): void {
   const { signature } = target.definition;
-  const location = `The form of ${signature.name} in the page`;
+  const location = `The form of ${signature.name}${describeLocation(locationOf(vnode)) || " in the page"}`;
+  for (const message of mismatchedFields(target, fields)) warn(`${location} has ${message}`);
+  const names = new Set(fields.keys());
   for (const name of unknownFields(target, names)) {
     const valid = signature.params.map((parameter) => parameter.name).join(", ") || "none";
     warn(
@@ -38,6 +41,21 @@ export function checkFormFields(
 function unknownFields({ definition }: FormTarget, names: ReadonlySet<string>): string[] {
   const parameters = new Set(definition.signature.params.map((parameter) => parameter.name));
   return [...names].filter((name) => !name.startsWith("__") && !parameters.has(name.split(".")[0] ?? ""));
+}
+
+/** Returns what is wrong with fields that send texts where a file is expected, or the reverse. */
+function mismatchedFields({ definition }: FormTarget, fields: ReadonlyMap<string, readonly FieldKind[]>): string[] {
+  return definition.signature.params.flatMap(({ name, files, annotation }) => {
+    const kinds = fields.get(name) ?? [];
+    const field = `field ${JSON.stringify(name)}`;
+    if (files && kinds.length > 0 && kinds.every((kind) => kind === "text")) {
+      return [
+        `a text in the ${field}, but the parameter is a ${annotation}. Use <input type="file" name="${name}" />.`,
+      ];
+    }
+    if (files || !kinds.includes("file")) return [];
+    return [`a file in the ${field}, but the parameter is ${annotation}. Declare it as ${name}: File, or File[].`];
+  });
 }
 
 function missingFields({ definition }: FormTarget, names: ReadonlySet<string>): string[] {

@@ -55,7 +55,7 @@ export function renderDocument(
   if (settings.development) checkMarkup("page", markup, location);
   const state: RenderState = {
     development: settings.development,
-    warn: settings.development ? (message) => settings.log.warn({}, message) : undefined,
+    warn: settings.development ? (message) => warnOnce(settings.log, source, message) : undefined,
     mark: randomHex(6),
     islands: [],
     head: [],
@@ -82,6 +82,19 @@ export function renderDocument(
     styles: settings.assets?.styles(source) ?? [],
     assets: settings.assets,
   });
+}
+
+/** The warnings that were logged, by the log of the application. An application is created again after an edit, and then warns again. */
+const warnings = new WeakMap<Logger, Set<string>>();
+
+/** Logs a warning about a page once, and not at each of its renderings. */
+function warnOnce(log: Logger, source: PageSource | null, message: string): void {
+  const logged = warnings.get(log) ?? new Set();
+  warnings.set(log, logged);
+  const key = `${source?.file}:${source?.line} ${message}`;
+  if (logged.has(key)) return;
+  logged.add(key);
+  log.warn({}, message);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { relative } from "node:path";
 import type { ComponentChildren, VNode } from "preact";
 import type { ViewSource } from "../protocol/index.ts";
 import type { FormRendering } from "./form-rendering-state.ts";
@@ -36,6 +37,19 @@ export interface ElementLocation {
   readonly fileName: string;
   readonly lineNumber: number;
   readonly columnNumber: number;
+}
+
+/** Returns the location of an element, in development; `undefined` for one that was not written as JSX. */
+export function locationOf(vnode: VNode): ElementLocation | undefined {
+  return (vnode as { readonly __source?: ElementLocation }).__source; // set by JSX's development runtime, and not typed
+}
+
+/** Returns a location as text in brackets, behind a space; empty without one. The file is relative to the project's folder. */
+export function describeLocation(location: ElementLocation | undefined): string {
+  if (!location) return "";
+  // The development server runs in the project's folder.
+  const file = relative(process.cwd(), location.fileName).replaceAll("\\", "/");
+  return ` (${file}:${location.lineNumber}:${location.columnNumber})`;
 }
 
 /**

@@ -22,6 +22,7 @@ import {
 import { checkNesting } from "./check-nesting.ts";
 import { closeForm, openForm, prepareField } from "./form-rendering.ts";
 import {
+  describeLocation,
   type ElementLocation,
   getActiveRender,
   MarkupError,
@@ -175,15 +176,10 @@ function removeScriptUrls(vnode: VNode, type: string, warn: RenderState["warn"])
     delete props[name];
     warn?.(
       `The attribute ${name} of <${type}> is left out: its URL ${url} would run as a script of the page. Accept only ` +
-        `URLs that start with "https:", "http:" or "/", and use an event handler to run code${describeLocation()}`,
+        `URLs that start with "https:", "http:" or "/", and use an event handler to run code.${describeLocation(getActiveRender()?.location)}`,
     );
   }
   Object.assign(vnode, { props }); // without the attributes, the props have the same types
-}
-
-function describeLocation(): string {
-  const location = getActiveRender()?.location;
-  return location ? `. ${location.fileName}:${location.lineNumber}:${location.columnNumber}` : ".";
 }
 
 function capitalize(text: string): string {

@@ -296,6 +296,46 @@ describe("the CSRF token of a form", () => {
   });
 });
 
+describe("reset() of a form that is being sent", () => {
+  const failedRequest = (page: Page) =>
+    page.waitForEvent("requestfailed", (request) => /__web.form/.test(request.url()));
+
+  it("ends the request, and its result is not shown", async () => {
+    const page = await app.visit("/slow");
+    await page.fill("[name=text]", "late");
+    await page.click("button >> nth=0");
+    await expect.poll(() => app.takeCalls()).toEqual(["slow late"]);
+    const failed = failedRequest(page);
+    await page.click("#reset");
+    expect((await failed).failure()?.errorText).toBe("net::ERR_ABORTED");
+    await expect.poll(() => status(page)).toBe("");
+    await page.evaluate("fetch('/release')");
+    await page.fill("[name=text]", "again");
+    await page.click("button >> nth=0");
+    await expect.poll(() => app.takeCalls()).toEqual(["slow again"]);
+    expect(await status(page)).toBe("pending");
+    await page.evaluate("fetch('/release')");
+    await expect.poll(() => status(page)).toBe('result "again"');
+  });
+
+  it("ends an upload whose progress is shown", async () => {
+    const page = await app.visit("/progress");
+    const sent = new Promise<void>((resolve) => void page.route("**/__web/form/**", () => resolve())); // never answered
+    await page.setInputFiles("[type=file]", {
+      name: "a.bin",
+      mimeType: "application/octet-stream",
+      buffer: Buffer.alloc(9),
+    });
+    await page.click("button >> nth=0");
+    await sent;
+    const failed = failedRequest(page);
+    await page.click("#reset");
+    expect((await failed).failure()?.errorText).toBe("net::ERR_ABORTED");
+    await expect.poll(() => status(page)).toBe("");
+    expect(await page.inputValue("[type=file]")).toBe("");
+  });
+});
+
 describe("an upload", () => {
   const file = { name: "a.bin", mimeType: "application/octet-stream", buffer: Buffer.alloc(20_000_000) };
 
