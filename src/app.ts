@@ -52,7 +52,8 @@ export class App {
     this.functions = [...listing.functions.keys()];
     this.pages = listing.pages.map((page) => page.path);
     this.base = options.base ?? "";
-    const log = this.config.production ? createJsonLogger() : createConsoleLogger();
+    const consoleLog = this.config.production ? null : createConsoleLogger();
+    const log = consoleLog ?? createJsonLogger();
     const rate = options.rate ?? DEFAULT_RATE;
     this.#rate = rate === false ? null : openRateStore(rate, { redis: () => this.#site.live.bus.redis, log });
     this.#site = createSite(options, { config: this.config, listing, rate: this.#rate, log });
@@ -63,6 +64,7 @@ export class App {
       onMount: () => this.#warnUnlessBuilt(),
       setDevelopment: (development) => {
         this.#site.live.setDevelopment();
+        if (consoleLog) consoleLog.printError = development.printError;
         this.#site = siteInDevelopment(this.#site, options, development);
       },
     });

@@ -8,7 +8,7 @@ export interface MarkupSource {
 }
 
 /** The event of the window with which a warning is sent to the terminal (`src/cli/dev-browser-script.ts`). */
-export const WARNING_EVENT = "tsweb:warning";
+const WARNING_EVENT = "tsweb:warning";
 
 const shown = new Set<string>();
 
@@ -24,7 +24,7 @@ const shown = new Set<string>();
 export function reportWarning(warning: Error & { readonly source?: MarkupSource | undefined }): void {
   if (shown.has(warning.message)) return;
   shown.add(warning.message);
-  const { source } = warning;
-  console.warn(source ? `${warning.message}\n${source.fileName}:${source.lineNumber}` : warning.message);
-  dispatchEvent(new CustomEvent(WARNING_EVENT, { detail: warning }));
+  const event = new CustomEvent(WARNING_EVENT, { detail: warning, cancelable: true });
+  // A page of the development server sends it to the terminal, and shows it with the location that it receives.
+  if (dispatchEvent(event)) console.warn(warning.message);
 }

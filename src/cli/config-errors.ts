@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { type ConfigEnv, loadConfigFromFile } from "vite";
-import { errorText } from "./error-page.ts";
+import { errorText } from "./error-log.ts";
 import { explainError } from "./explain-error.ts";
 import { BuildError } from "./project.ts";
 
@@ -37,7 +37,7 @@ export async function loadingConfig<T>(root: string, work: () => Promise<T>): Pr
 
 /** Formats an error of a Vite config for a terminal: message, location and source lines. */
 async function configErrorText(error: unknown, root: string): Promise<string> {
-  const explained = await explainError(error, root);
+  const explained = explainError(error, root);
   const message = stripVTControlCharacters(explained.message).replace(COMPILED_CONFIG, "$1").trim();
   // An error of syntax has its location and source lines in its message. A stack without a line of the project is Vite's.
   return explained.location ? errorText({ ...explained, message }) : `\n${explained.name}: ${message}\n`;
@@ -52,7 +52,7 @@ export async function locateConfigError(root: string, env: ConfigEnv): Promise<s
     await withConfigStacks(() => loadConfigFromFile(env, undefined, root, "silent"));
     return undefined;
   } catch (error) {
-    const { location } = await explainError(error, root);
+    const { location } = explainError(error, root);
     return location ? configErrorText(error, root) : undefined;
   }
 }

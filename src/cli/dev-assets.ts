@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import type { DevEnvironment, EnvironmentModuleNode, Plugin } from "vite";
 import type { Assets } from "../pages/index.ts";
+import { REPORT_ERRORS } from "./dev-browser-script.ts";
 import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "./module-graph.ts";
 import { relativeFile } from "./project.ts";
 
@@ -15,6 +16,7 @@ export const DEV_BASE = "/__web/dev/";
 const ISLANDS = "virtual:tsweb/islands";
 const ERROR_PAGE = "virtual:tsweb/error-page";
 const VIOLATIONS = "virtual:tsweb/policy-violations";
+const ERRORS = "virtual:tsweb/errors";
 
 /** Returns the URL at which Vite serves a file, by its path relative to the project's root, or a virtual module. */
 export const devUrl = (path: string) => `${DEV_BASE}${path}`;
@@ -31,8 +33,14 @@ export const ERROR_PAGE_SCRIPT = devUrl(`@id/${ERROR_PAGE}`);
 /** The script that shows violations of the content security policy in the console. */
 const VIOLATIONS_SCRIPT = devUrl(`@id/${VIOLATIONS}`);
 
+/** The script that reports uncaught errors. */
+const ERRORS_SCRIPT = devUrl(`@id/${ERRORS}`);
+
+/** The scripts of every page, before its own. */
+const FIRST_SCRIPTS: readonly string[] = [VITE_CLIENT, ERRORS_SCRIPT, VIOLATIONS_SCRIPT];
+
 /** The scripts that pages refer to besides their views. */
-export const PAGE_SCRIPTS: readonly string[] = [VITE_CLIENT, VIOLATIONS_SCRIPT, ISLANDS_SCRIPT, ERROR_PAGE_SCRIPT];
+export const PAGE_SCRIPTS: readonly string[] = [...FIRST_SCRIPTS, ISLANDS_SCRIPT, ERROR_PAGE_SCRIPT];
 
 /** The path that responds with the number of edits, see `countEdits`. */
 export const EDITS_PATH = devUrl("@tsweb/edits");
@@ -85,6 +93,7 @@ export function developmentScripts(): Plugin {
     [ISLANDS]: 'import "tsweb/islands";',
     [ERROR_PAGE]: RELOAD_AFTER_EDIT,
     [VIOLATIONS]: SHOW_VIOLATIONS,
+    [ERRORS]: REPORT_ERRORS,
   };
   return {
     name: "tsweb:development-scripts",
@@ -94,8 +103,9 @@ export function developmentScripts(): Plugin {
 }
 
 /**
- * Changes Vite's script in two ways. While the server is unreachable, it waits for it from the page itself: by default,
- * it uses a worker that it creates from a blob, which no policy of an application allows. And it reloads with GET.
+ * Changes Vite's script in three ways. While the server is unreachable, it waits for it from the page itself: by default,
+ * it uses a worker that it creates from a blob, which no policy of an application allows. It reloads with GET. And the
+ * locations in its overlay are no links, because the development server opens no editor.
  */
 export function adaptViteClient(): Plugin {
   return {
@@ -105,7 +115,9 @@ export function adaptViteClient(): Plugin {
     transform: (code, id) =>
       /\/vite\/dist\/client\/client\.mjs$/.test(id)
         ? {
-            code: `const SharedWorker = undefined; ${code.replaceAll("location.reload()", `(${RELOAD_WITH_GET})`)}`,
+            code: `const SharedWorker = undefined; ${code
+              .replaceAll("location.reload()", `(${RELOAD_WITH_GET})`)
+              .replace("new ErrorOverlayConstructor(err)", "new ErrorOverlayConstructor(err, false)")}`,
             map: null,
           }
         : null,
@@ -118,7 +130,7 @@ export function developmentAssets(ssr: DevEnvironment, { entry, nonce }: { entry
   const graph = moduleGraphOf(ssr);
   const toUrl = (file: string) => devUrl(relativeFile(root, file));
   return {
-    scripts: [VITE_CLIENT, VIOLATIONS_SCRIPT],
+    scripts: FIRST_SCRIPTS,
     nonce,
     atRoot: true,
     islands: { src: ISLANDS_SCRIPT, preload: [] },

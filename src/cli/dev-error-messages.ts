@@ -1,25 +1,32 @@
 import { type ErrorPayload, type HotPayload, normalizePath, type Plugin } from "vite";
 import { isServerModule, namesServerOnlyUrl } from "../compile/index.ts";
+import { overlayOf } from "./dev-browser-errors.ts";
+import { explainError } from "./explain-error.ts";
 
 /**
- * Removes source text of server-only files from the errors that Vite sends to open pages: clients on other machines
- * receive them too. An error in a server module reaches pages when a view imports its stubs. The terminal and the error
- * page show it in full.
+ * Changes the errors that Vite sends to open pages, for its overlay: locations are those of the project, as editors read
+ * them. Source text of server-only files is removed, because clients on other machines receive the errors too. An error
+ * in a server module reaches pages when a view imports its stubs. The terminal and the error page show it in full.
  */
-export function redactServerErrors(): Plugin {
+export function explainOverlayErrors(): Plugin {
   return {
-    name: "tsweb:redact-server-errors",
+    name: "tsweb:explain-overlay-errors",
     configureServer({ config, environments }) {
       const { hot } = environments.client;
       const send: (payload: HotPayload) => void = hot.send.bind(hot);
       const redactAndSend = (...message: [HotPayload] | [event: string, data?: unknown]) => {
         const [payload] = message;
         if (typeof payload === "string") send({ type: "custom", event: payload, data: message[1] });
-        else send(payload.type === "error" ? { ...payload, err: redact(payload.err, config.root) } : payload);
+        else send(payload.type === "error" ? { ...payload, err: toShow(payload.err, config.root) } : payload);
       };
       Object.assign(hot, { send: redactAndSend });
     },
   };
+}
+
+function toShow(error: ErrorPayload["err"], root: string): ErrorPayload["err"] {
+  const redacted = redact(error, root);
+  return redacted === error ? overlayOf(explainError(error, root)) : redacted;
 }
 
 /** Returns an error as it may be sent: without message, stack and source lines if it is in a server-only file. */

@@ -1,6 +1,5 @@
 import { type ChildMessage, STOP } from "./dev-messages.ts";
-import { errorText } from "./error-page.ts";
-import { explainError } from "./explain-error.ts";
+import type { ErrorLog } from "./error-log.ts";
 
 /** Sends a message to the parent process, if there is one. */
 export function notifyParent(message: ChildMessage): void {
@@ -28,19 +27,16 @@ export function stopWithParent(close: () => Promise<void>): void {
  * Prints errors that the application throws outside of requests, and continues. Without listeners, Node would exit, as a
  * built application does after an uncaught exception.
  *
- * @param root the application's folder
+ * @param errors prints them
  */
-export function surviveErrors(root: string): void {
-  const print = async (title: string, error: unknown) => {
-    console.error(`${title}\n${errorText(await explainError(error, root))}`);
-  };
+export function surviveErrors(errors: ErrorLog): void {
   process.on("unhandledRejection", (error) => {
-    void print("Unhandled promise rejection. Await the promise, or catch its error:", error);
+    errors.print(error, "Unhandled promise rejection. Await the promise, or catch its error:");
   });
   process.on("uncaughtException", (error) => {
-    void print(
-      "Uncaught exception outside of a request. It would end a built application. Catch it where it is thrown:",
+    errors.print(
       error,
+      "Uncaught exception outside of a request. It would end a built application. Catch it where it is thrown:",
     );
   });
 }

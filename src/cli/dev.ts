@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
-import { createServer, type InlineConfig, type ViteDevServer } from "vite";
+import { createServer, type InlineConfig, normalizePath, type ViteDevServer } from "vite";
 import { listenOn, type NodeHandler, node } from "../adapters/index.ts";
 import type { App } from "../app.ts";
 import { type BuildRegistry, compileStep, namesServerOnlyUrl } from "../compile/index.ts";
@@ -17,10 +17,12 @@ import { requireInternals, respondToLoadFailure } from "../server/index.ts";
 import { loadingConfig } from "./config-errors.ts";
 import { DevAppLoader, requireRunnable } from "./dev-app-loader.ts";
 import { adaptViteClient, DEV_BASE, developmentAssets, developmentScripts, POLICY_REPORTS_PATH } from "./dev-assets.ts";
+import { browserErrors } from "./dev-browser-errors.ts";
 import { BrowserFiles } from "./dev-browser-files.ts";
 import { calledFunctions } from "./dev-called-functions.ts";
-import { redactServerErrors } from "./dev-error-messages.ts";
+import { explainOverlayErrors } from "./dev-error-messages.ts";
 import { completeEdits, reportEdits } from "./dev-file-watching.ts";
+import { logViteErrors } from "./dev-logger.ts";
 import {
   allowOnlyThisMachine,
   type Client,
@@ -35,10 +37,12 @@ import { notifyParent, stopWithParent, surviveErrors } from "./dev-survival.ts";
 import { viewModules } from "./dev-view-modules.ts";
 import { watchEventLoop } from "./dev-watchdog.ts";
 import { EnvFiles } from "./env-files.ts";
-import { type ErrorPageOptions, errorPage, errorText, remoteErrorPage } from "./error-page.ts";
+import { ErrorLog } from "./error-log.ts";
+import { type ErrorPageOptions, errorPage, remoteErrorPage } from "./error-page.ts";
 import { explainError } from "./explain-error.ts";
 import { PolicyViolations } from "./policy-violations.ts";
 import { findEntry, projectInfo } from "./project.ts";
+import { ServedSourceMaps } from "./source-maps.ts";
 import { emptyStyleSheets } from "./style-sheets.ts";
 
 /**
@@ -61,6 +65,9 @@ export async function dev(root: string): Promise<void> {
   const { plugins, registry } = compileStep({ entry });
   const buildTool = { nonce: randomHex(16), reportPath: POLICY_REPORTS_PATH };
   const violations = new PolicyViolations(buildTool, (message) => console.error(`\n${message}\n`));
+  const errors = new ErrorLog(normalizePath(root), (text) => console.error(text));
+  edits.on("all", () => errors.handleEdit());
+  const maps = new ServedSourceMaps();
   const viteConfig: InlineConfig = {
     root,
     base: DEV_BASE,
@@ -81,12 +88,15 @@ export async function dev(root: string): Promise<void> {
       restartWithConfig({ envFiles, log: (message) => console.error(message) }),
       retryFailedResolves(),
       reportEdits(edits, envFiles),
-      redactServerErrors(),
+      logViteErrors(errors),
+      browserErrors(errors, maps),
+      explainOverlayErrors(),
     ],
   };
   const vite = await loadingConfig(root, () => createServer(viteConfig));
   requireRunnable(vite.environments.ssr);
-  const app: DevApp = { vite, entry, registry, config, buildTool, loader: new DevAppLoader(vite, entry) };
+  const loader = new DevAppLoader(vite, entry);
+  const app: DevApp = { vite, entry, registry, config, buildTool, loader, errors, maps };
   const handle = countEdits(edits, violations.handle(serveBrowserFiles(app, serveApplication(app))));
   const allowedHosts = () => vite.config.server.allowedHosts;
   http.on("request", (...exchange) => {
@@ -103,7 +113,7 @@ export async function dev(root: string): Promise<void> {
     await vite.close();
     http.closeAllConnections();
   });
-  surviveErrors(root);
+  surviveErrors(errors);
   watchEventLoop(root);
   notifyParent({ type: "listening", port: Number(new URL(address).port) });
 }
@@ -115,10 +125,12 @@ interface DevApp {
   readonly config: Config;
   readonly buildTool: BuildToolAccess;
   readonly loader: DevAppLoader;
+  readonly errors: ErrorLog;
+  readonly maps: ServedSourceMaps;
 }
 
 /** Passes requests for the browser's files to Vite, and all others to the application. */
-function serveBrowserFiles({ vite, entry, registry }: DevApp, next: NodeHandler): NodeHandler {
+function serveBrowserFiles({ vite, entry, registry, maps }: DevApp, next: NodeHandler): NodeHandler {
   const files = new BrowserFiles();
   return (request, response) => {
     const { method, url = "/" } = request;
@@ -128,7 +140,10 @@ function serveBrowserFiles({ vite, entry, registry }: DevApp, next: NodeHandler)
     const found = isRead ? files.find(url, application) : undefined;
     if (found === undefined) return next(request, response);
     request.url = found;
-    response.once("finish", () => files.record(application));
+    response.once("finish", () => {
+      files.record(application);
+      void maps.record(found, client);
+    });
     setHeaders(request, response);
     vite.middlewares(request, response, () => {
       response.writeHead(404, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
@@ -152,7 +167,7 @@ function serveApplication(dev: DevApp): NodeHandler {
 }
 
 /** Returns the application as its files are now, with the data of the development server. */
-async function loadCurrent({ vite, entry, registry, buildTool, loader }: DevApp): Promise<App> {
+async function loadCurrent({ vite, entry, registry, buildTool, loader, errors }: DevApp): Promise<App> {
   const app = await loader.load();
   const { root, publicDir } = vite.config;
   const showError = async (error: unknown, id: string) => {
@@ -165,6 +180,7 @@ async function loadCurrent({ vite, entry, registry, buildTool, loader }: DevApp)
     buildTool,
     called: calledFunctions(vite, { entry, registry }),
     showError,
+    printError: (error, event) => errors.print(error, event),
     publicFiles:
       publicDir && existsSync(publicDir)
         ? { dir: publicDir, includes: (path) => !namesServerOnlyUrl(path, publicDir) }
@@ -175,11 +191,11 @@ async function loadCurrent({ vite, entry, registry, buildTool, loader }: DevApp)
 }
 
 /** Returns a handler that shows why the application could not be loaded, and logs it. */
-function failureHandler(error: unknown, { vite, config, buildTool, loader }: DevApp): NodeHandler {
+function failureHandler(error: unknown, { vite, config, buildTool, loader, errors }: DevApp): NodeHandler {
   const { root } = vite.config;
   return node({
     async fetch(request, { address }) {
-      console.error(errorText(await explainError(error, root)));
+      errors.print(error);
       const client = { address, host: request.headers.get("host") ?? undefined };
       const showError = (id: string) => errorPageFor(client, { error, root, id, nonce: buildTool.nonce });
       const inbound = new FetchInboundRequest(request, address);
@@ -193,5 +209,5 @@ async function errorPageFor(
   client: Client,
   { error, root, ...options }: { error: unknown; root: string } & ErrorPageOptions,
 ): Promise<string> {
-  return isThisMachine(client) ? errorPage(await explainError(error, root), options) : remoteErrorPage(options);
+  return isThisMachine(client) ? errorPage(explainError(error, root), options) : remoteErrorPage(options);
 }

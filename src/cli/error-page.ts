@@ -2,11 +2,6 @@ import { escapeHtml } from "../pages/index.ts";
 import { ERROR_PAGE_SCRIPT } from "./dev-assets.ts";
 import type { ExplainedError } from "./explain-error.ts";
 
-/** Formats an error for a terminal: message, location and source lines, or the stack when those are unknown. */
-export function errorText({ name, message, stack, location, frame }: ExplainedError): string {
-  return location && frame ? `\n${name}: ${message}\n${location}\n${frame}\n` : `\n${stack || `${name}: ${message}`}\n`;
-}
-
 /** What the page of an error needs besides the error. */
 export interface ErrorPageOptions {
   /** The id of the request. */

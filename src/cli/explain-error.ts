@@ -1,18 +1,16 @@
-import { readFile } from "node:fs/promises";
-import { relative } from "node:path";
+import { readFileSync } from "node:fs";
+import { posix } from "node:path";
 import { stripVTControlCharacters } from "node:util";
-
-/** A position in one of the application's own files. Line and column count from 1. */
-interface SourcePosition {
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-}
+import { normalizePath } from "vite";
+import { missingImport } from "./missing-import.ts";
+import { relativeFile } from "./project.ts";
+import { applicationFrames, type SourcePosition } from "./stack-frames.ts";
 
 /** An error, with its location in the application's own files. */
 export interface ExplainedError {
   readonly name: string;
   readonly message: string;
+  /** The stack without frames of tsweb, Vite, Node and, if there are others, packages. */
   readonly stack: string;
   /** File, line and column, such as `src/pages.server.tsx:3:7`; empty when unknown. */
   readonly location: string;
@@ -20,93 +18,124 @@ export interface ExplainedError {
   readonly frame: string;
 }
 
+/** What {@link explainError} reads of an error. Errors of Vite and of the compile step have a location and a code frame. */
+export interface ThrownError {
+  readonly name?: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly cause?: unknown;
+  readonly id?: unknown;
+  readonly loc?: unknown;
+  readonly frame?: unknown;
+}
+
+/** The maximum number of causes that are shown. A cause may refer back to its error. */
+const MAX_CAUSES = 4;
+
 /**
- * Finds the location of an error in the application's own files, and its source lines.
+ * Finds the location of an error in the application's own files, and its source lines. If the error has none, but its
+ * cause, it is that of the cause.
  *
  * @param root the application's folder, which is removed from paths
  */
-export async function explainError(error: unknown, root: string): Promise<ExplainedError> {
-  const { name, message, stack } = describe(error);
-  const position = (await missingImportPosition(error)) ?? errorPosition(error, stack, root);
-  const frame = frameOf(error) ?? (position && (await readFrame(position)));
+export function explainError(error: unknown, root: string): ExplainedError {
+  const [first, ...causes] = causesOf(error).map((each) => explainOne(each, root));
+  if (!first) throw new Error("An error is the first in its list of causes.");
+  const located = [first, ...causes].find(({ location }) => location !== "");
+  return {
+    name: first.name,
+    message: [first.message, ...causes.map((cause) => `Caused by ${heading(cause)}`)].join("\n"),
+    stack: [first.stack, ...causes.map(({ stack }) => `Caused by ${stack}`)].join("\n"),
+    location: located?.location ?? "",
+    frame: located?.frame ?? "",
+  };
+}
+
+/** Returns the name and the message of an error, in one line if the message is one. */
+export function heading({ name, message }: Pick<ExplainedError, "name" | "message">): string {
+  return name === "Error" || name === "" ? `Error: ${message}` : `${name}: ${message}`;
+}
+
+/** Returns an error and its causes. */
+function causesOf(error: unknown): readonly unknown[] {
+  const errors: unknown[] = [error];
+  for (let each = error; isThrownError(each) && errors.length <= MAX_CAUSES; ) {
+    each = each.cause;
+    if (each === undefined || each === null || errors.includes(each)) break;
+    errors.push(each);
+  }
+  return errors;
+}
+
+function explainOne(error: unknown, root: string): ExplainedError {
+  if (!isThrownError(error))
+    return { name: "Thrown value", message: String(error), stack: "", location: "", frame: "" };
+  const name = error.name ?? "Error";
+  // Vite colours some of its messages for a terminal.
+  const stack = stripVTControlCharacters(error.stack ?? "");
+  const missing = missingImport(error.message);
+  const { frames, position: thrownAt } = applicationFrames(stack, root);
+  const position = missing?.position ?? locationOf(error) ?? thrownAt;
+  const message = withoutRoot(root, stripVTControlCharacters(error.message)) + (missing?.hint ?? "");
   return {
     name,
-    message: withoutRoot(root, message) + installHint(error),
-    stack: withoutRoot(root, stack),
-    location: position ? `${relative(root, position.file)}:${position.line}:${position.column}` : "",
-    frame: frame ?? "",
+    message,
+    stack: withoutRoot(root, [heading({ name, message }), ...frames].join("\n")),
+    location: position ? formatPosition(position, root) : "",
+    frame: frameOf(error) ?? (position && readFrame(position)) ?? "",
   };
+}
+
+function isThrownError(value: unknown): value is ThrownError {
+  return typeof value === "object" && value !== null && "message" in value && typeof value.message === "string";
 }
 
 function withoutRoot(root: string, text: string): string {
   return text.replaceAll(`${root}/`, "").replaceAll("file://", "");
 }
 
-function describe(error: unknown): { name: string; message: string; stack: string } {
-  if (!(error instanceof Error)) return { name: "Thrown value", message: String(error), stack: "" };
-  const { name, message, stack = "" } = error;
-  // Vite colours some of its messages for a terminal.
-  return { name, message: stripVTControlCharacters(message), stack: stripVTControlCharacters(stack) };
+/** Returns a position as editors read it, with a file relative to the root. */
+function formatPosition({ file, line, column }: SourcePosition, root: string): string {
+  return `${relativeFile(root, file)}:${line}:${column}`;
 }
 
-/** Errors of Vite and of the compile step have a code frame. */
-function frameOf(error: unknown): string | undefined {
-  return error instanceof Error && "frame" in error && typeof error.frame === "string" ? error.frame : undefined;
+function frameOf({ frame }: ThrownError): string | undefined {
+  return typeof frame === "string" && frame !== "" ? stripVTControlCharacters(frame) : undefined;
 }
 
-/** The messages of Vite's runner for a missing file and a missing package: specifier and importing file. */
-const MISSING_IMPORT =
-  /^Failed to load url (\S+) .* in (.+)\. Does the file exist\?|^Cannot find module '(.+)' imported from '(.+)'$/;
-
-/**
- * Returns the position of the import of a missing file or package. Vite's runner names the importing file only in
- * its message; with another wording there is no position.
- */
-async function missingImportPosition(error: unknown): Promise<SourcePosition | undefined> {
-  if (!(error instanceof Error)) return undefined;
-  const [, missingFile, fileImporter, missingPackage, packageImporter] = MISSING_IMPORT.exec(error.message) ?? [];
-  const [specifier, file] = [missingFile ?? missingPackage, fileImporter ?? packageImporter];
-  const text = file && (await readFile(file, "utf8").catch(() => undefined)); // it may have been deleted too
-  if (!text || !specifier) return undefined;
-  const lines = text.split("\n");
-  const index = lines.findIndex((line) => line.includes(`"${specifier}"`) || line.includes(`'${specifier}'`));
-  return index < 0 ? undefined : { file, line: index + 1, column: (lines[index]?.indexOf(specifier) ?? 0) + 1 };
+/** Returns the location of an error of Vite or the compile step. Both count columns from 0; stacks and editors from 1. */
+function locationOf({ id, loc }: ThrownError): SourcePosition | undefined {
+  if (!isLocation(loc)) return undefined;
+  const file = loc.file ?? (typeof id === "string" ? id : undefined); // Vite leaves it out for virtual modules
+  if (file === undefined || file.includes("\0")) return undefined;
+  return { file: normalizePath(file.replace(/[?#].*$/s, "")), line: loc.line, column: loc.column + 1 };
 }
 
-/** Returns how to fix a missing package. Vite's runner resolves it again after a file was saved. */
-function installHint(error: unknown): string {
-  const specifier = error instanceof Error ? MISSING_IMPORT.exec(error.message)?.[3] : undefined;
-  const [, name] = /^((?:@[^/]+\/)?[^@./][^/]*)/.exec(specifier ?? "") ?? [];
-  return name ? `. Install it (npm install ${name}), then save this file.` : "";
+function isLocation(loc: unknown): loc is { readonly file?: string; readonly line: number; readonly column: number } {
+  if (typeof loc !== "object" || loc === null || !("line" in loc) || !("column" in loc)) return false;
+  return typeof loc.line === "number" && typeof loc.column === "number";
 }
 
-function errorPosition(error: unknown, stack: string, root: string): SourcePosition | undefined {
-  // Vite and the compile step count columns from 0; stacks and editors from 1.
-  if (error instanceof Error && "loc" in error && isPosition(error.loc)) {
-    return { ...error.loc, column: error.loc.column + 1 };
-  }
-  for (const [, file = "", line, column] of stack.matchAll(/\(?(?:file:\/\/)?(\/[^():]+):(\d+):(\d+)\)?/g)) {
-    if (file.startsWith(`${root}/`) && !file.includes("/node_modules/")) {
-      return { file, line: Number(line), column: Number(column) };
-    }
-  }
-  return undefined;
-}
+/** The number of source lines before and after the position. */
+const FRAME_LINES = 3;
 
-function isPosition(value: unknown): value is SourcePosition {
-  if (typeof value !== "object" || value === null || !("line" in value) || !("column" in value)) return false;
-  return "file" in value && typeof value.file === "string"; // Vite leaves it out for virtual modules
-}
-
-async function readFrame({ file, line, column }: SourcePosition): Promise<string | undefined> {
-  const text = await readFile(file, "utf8").catch(() => undefined); // the file of a source map may not exist
-  return text
+/** Returns the source lines around a position; `undefined` if the file does not exist, such as one of a source map. */
+function readFrame({ file, line, column }: SourcePosition): string | undefined {
+  return readIfExists(posix.normalize(file))
     ?.split("\n")
     .map((source, index) => ({ source, number: index + 1 }))
-    .filter(({ number }) => Math.abs(number - line) <= 3)
+    .filter(({ number }) => Math.abs(number - line) <= FRAME_LINES)
     .flatMap(({ source, number }) => {
       const row = `${number === line ? ">" : " "} ${String(number).padStart(4)} | ${source}`;
       return number === line ? [row, `       | ${" ".repeat(Math.max(0, column - 1))}^`] : [row];
     })
     .join("\n");
+}
+
+function readIfExists(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
 }

@@ -24,13 +24,25 @@ export function createJsonLogger(): Logger {
   return pino(options, { write: writeLogLine });
 }
 
+/** A logger for development. */
+export interface ConsoleLogger extends Logger {
+  /** Prints an error, after the line about the event. The development server replaces it. */
+  printError: (error: unknown, event: string) => void;
+}
+
 /** Returns a logger that writes readable text to standard error, for development. */
-export function createConsoleLogger(): Logger {
+export function createConsoleLogger(): ConsoleLogger {
   const write = (fields: object, message: string) => {
     const { err, ...rest } = fields as { readonly err?: unknown }; // fields may have any names
     const extra = Object.entries(rest).map(([key, value]) => `${key}=${String(value)}`);
-    console.error([message, ...extra].join("  "));
-    if (err !== undefined) console.error(err);
+    const line = [message, ...extra].join("  ");
+    if (err === undefined) console.error(line);
+    else logger.printError(err, line);
   };
-  return { info: write, warn: write, error: write };
+  const printError = (error: unknown, event: string) => {
+    console.error(event);
+    console.error(error);
+  };
+  const logger: ConsoleLogger = { info: write, warn: write, error: write, printError };
+  return logger;
 }

@@ -143,6 +143,8 @@ export interface Development {
   readonly buildTool: BuildToolAccess;
   /** Renders the page that shows an error to the developer; `id` is the request's. */
   readonly showError: (error: unknown, id: string) => Promise<string>;
+  /** Prints an error in the terminal, after a line about the event. */
+  readonly printError: (error: unknown, event: string) => void;
   /** The folder of the files that are served as they are, and which of its paths are; `null` without a folder. */
   readonly publicFiles: { readonly dir: string; includes(path: string): boolean } | null;
   /** The description of the project in its package.json, for its OpenAPI document. */

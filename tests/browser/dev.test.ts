@@ -129,7 +129,11 @@ describe("the first page", () => {
     const page = await users.newPage();
     await page.goto("/plain");
     const scripts = await page.locator("script").evaluateAll((all) => all.map((each) => each.getAttribute("src")));
-    expect(scripts).toEqual(["/__web/dev/@vite/client", "/__web/dev/@id/virtual:tsweb/policy-violations"]);
+    expect(scripts).toEqual([
+      "/__web/dev/@vite/client",
+      "/__web/dev/@id/virtual:tsweb/errors",
+      "/__web/dev/@id/virtual:tsweb/policy-violations",
+    ]);
   });
 });
 

@@ -1,0 +1,107 @@
+/** The event of Vite's WebSocket with which a page reports an uncaught error. */
+export const ERROR_EVENT = "tsweb:error";
+
+/**
+ * The event of Vite's WebSocket with which a page reports a warning, and receives its text for the console. The page's
+ * window has an event of the same name (`src/browser/dev-report.ts`).
+ */
+export const WARNING_EVENT = "tsweb:warning";
+
+/**
+ * The script that reports the uncaught errors of a page: exceptions, rejected promises that nothing awaits, and errors
+ * that were passed to `reportError`.
+ *
+ * Not reported: errors that a listener has handled with `preventDefault()`, rejections that are handled a moment later,
+ * calls that were cancelled, and errors of browser extensions and other origins.
+ *
+ * An error that repeats is reported once, until the user does something in the page: an overlay that is closed does not
+ * return by itself. Only the first error opens the overlay, because others are often its consequences.
+ */
+export const REPORT_ERRORS = `
+const MAX_REPORTS = 50;
+const HANDLING_DELAY_MS = 200;
+const hot = import.meta.hot;
+const reported = new Set();
+const rejections = new Map();
+let hasOverlay = false;
+let isLeaving = false;
+
+const describeValue = (value) => {
+  try {
+    return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+};
+
+const describe = (error, depth = 0) => {
+  if (!(error instanceof Error)) return { name: "Thrown value", message: describeValue(error), stack: "" };
+  const { name, message, stack, source, cause } = error;
+  return {
+    name, message, stack, source,
+    cause: cause === undefined || cause === null || depth > 3 ? undefined : describe(cause, depth + 1),
+  };
+};
+
+// Extensions and scripts of other origins have other URLs at the top of the stack.
+const isForeign = ({ stack = "" }) => {
+  const [url] = /[\\w-]+:\\/\\/[^\\s)]+/.exec(String(stack)) ?? [];
+  return url !== undefined && !url.startsWith(location.origin + "/");
+};
+
+const report = (described) => {
+  const key = JSON.stringify(described);
+  if (isLeaving || isForeign(described) || reported.has(key) || reported.size >= MAX_REPORTS) return;
+  reported.add(key);
+  hot.send("${ERROR_EVENT}", { ...described, overlay: !hasOverlay });
+  hasOverlay = true;
+};
+
+addEventListener("error", (event) => {
+  const { error, message, filename, lineno, colno } = event;
+  if (error === null || error === undefined) {
+    // A script of another origin, and notices of the browser such as "ResizeObserver loop", have no position.
+    if (!filename || !lineno) return;
+  }
+  const described = error instanceof Error ? describe(error) : {
+    ...(error === null || error === undefined ? { name: "Error", message } : describe(error)),
+    stack: filename ? "    at " + filename + ":" + lineno + ":" + colno : "",
+  };
+  // Other listeners may handle it: they run after this one.
+  setTimeout(() => event.defaultPrevented || report(described));
+});
+
+addEventListener("unhandledrejection", (event) => {
+  const { promise, reason } = event;
+  if (reason instanceof DOMException && reason.name === "AbortError") return;
+  const described = describe(reason);
+  rejections.set(promise, setTimeout(() => {
+    rejections.delete(promise);
+    if (!event.defaultPrevented) report(described);
+  }, HANDLING_DELAY_MS));
+});
+
+addEventListener("rejectionhandled", ({ promise }) => {
+  clearTimeout(rejections.get(promise));
+  rejections.delete(promise);
+});
+
+const forget = () => {
+  reported.clear();
+  hasOverlay = false;
+};
+for (const type of ["pointerdown", "keydown", "submit"]) {
+  addEventListener(type, ({ target, key }) => {
+    if (target?.localName !== "vite-error-overlay" && key !== "Escape") forget();
+  }, { capture: true });
+}
+hot.on("vite:beforeUpdate", forget);
+addEventListener("pagehide", () => { isLeaving = true; });
+addEventListener("pageshow", () => { isLeaving = false; });
+
+addEventListener("${WARNING_EVENT}", (event) => {
+  event.preventDefault();
+  hot.send("${WARNING_EVENT}", describe(event.detail));
+});
+hot.on("${WARNING_EVENT}", ({ text }) => console.warn(text));
+`;

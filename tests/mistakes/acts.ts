@@ -1,0 +1,18 @@
+/** What users do in the guest book. */
+import type { Page } from "playwright-core";
+
+/** Waits until the view is hydrated: before, its event handlers do nothing, and a form is sent without script. */
+export async function waitForHydration(page: Page): Promise<void> {
+  await page.waitForFunction(() => {
+    const form = document.querySelector("form");
+    // Preact stores the event handlers of an element on it.
+    return form !== null && Object.values(form).some((value) => typeof value === "object" && value !== null);
+  });
+}
+
+/** Signs the guest book as soon as it is hydrated. */
+export async function sign(page: Page, name = "Ada"): Promise<void> {
+  await waitForHydration(page);
+  await page.fill("input", name);
+  await page.click("button");
+}
