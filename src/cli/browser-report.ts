@@ -56,7 +56,8 @@ function mapStack(stack: string, { maps, root, publicDir }: Sources): string[] {
       maps.find(path, Number(row), Number(column)) ?? publicPosition(path, Number(row), Number(column), publicDir);
     if (!position?.file.startsWith(`${root}/`)) return [];
     const place = `${position.file}:${position.line}:${position.column}`;
-    return [fn.trim() === "" ? `    at ${place}` : `    at ${fn.trim()} (${place})`];
+    const name = fn.trim().replace(/^.* \[as constructor\]$/, ""); // Preact's name of a component's function
+    return [name === "" ? `    at ${place}` : `    at ${name} (${place})`];
   });
 }
 

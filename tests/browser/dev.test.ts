@@ -298,7 +298,8 @@ describe("an error", () => {
     expect(shown).toContain(`src/pages.server.tsx:${line}:`);
     expect(shown).toMatch(new RegExp(`> +${line} \\|   if \\(request\\.query\\.now\\) throw new Error`));
     expect(shown).toMatch(new RegExp(`at .*\\(src/pages\\.server\\.tsx:${line}:\\d+\\)`));
-    expect(output()).toContain(`${project.file("src/pages.server.tsx")}:${line}:`);
+    expect(output()).toContain(`Error: Broken on purpose\nsrc/pages.server.tsx:${line}:`);
+    expect(output()).not.toContain("    at ");
 
     edit("pages.server.tsx", 'throw new Error("Broken on purpose")', "return <h1>Fixed</h1>");
     await page.locator("h1", { hasText: "Fixed" }).waitFor();
@@ -388,15 +389,23 @@ describe("an error", () => {
     await page.locator("#counter[data-hydrated=true]").waitFor();
   });
 
-  it("of a view in the browser only is reported with its name, and does not affect other views", async () => {
+  it("of a view in the browser only is shown in an overlay, and does not affect other views", async () => {
     const page = await users.newPage();
+    const output = recordOutput();
     const restore = edit(
       "counter.tsx",
       "  const own =",
       '  if (typeof document === "object") throw new Error("Only here");\n  const own =',
     );
     await page.goto("/");
-    await expect.poll(() => users.problems.join("\n")).toContain("Cannot start view Counter");
+    const overlay = page.locator("vite-error-overlay");
+    await overlay.waitFor();
+    const shown = await overlay.locator(".window").innerText();
+    const location = `src/counter.tsx:${lineOf("counter.tsx", "Only here")}:43`;
+    for (const text of ["Cannot start view Counter", "Error: Only here", location]) expect(shown).toContain(text);
+    expect(output()).toContain(`Error: Only here\n${location}\n`);
+    await page.keyboard.press("Escape");
+    await overlay.waitFor({ state: "detached" });
     await expect
       .poll(async () => {
         await page.click("#note"); // before hydration, the click has no effect
@@ -405,6 +414,23 @@ describe("an error", () => {
       .toBe("Open");
     restore();
     await page.locator("#counter[data-hydrated=true]").waitFor();
+  });
+
+  it("in an event handler closes its overlay when it is fixed, and keeps the state", async () => {
+    const page = await openHome();
+    const restore = edit("counter.tsx", "() => own.count++", '() => {\n  throw new Error("A click");\n}');
+    const overlay = page.locator("vite-error-overlay");
+    await expect
+      .poll(async () => {
+        await page.locator("#more").dispatchEvent("click"); // also below the overlay
+        return overlay.count();
+      })
+      .toBe(1);
+    expect(await overlay.locator(".file").innerText()).toBe(`src/counter.tsx:${lineOf("counter.tsx", "A click")}:9`);
+    restore();
+    await overlay.waitFor({ state: "detached" });
+    expect(await isSamePage(page)).toBe(true);
+    expect(await page.inputValue("#name")).toBe("Ada");
   });
 });
 

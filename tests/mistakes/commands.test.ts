@@ -54,7 +54,7 @@ describe.each(["types", "build"] as const)("%s", (command) => {
     expect(finished.get(undefined)).toMatchObject({ code: 0 });
   });
 
-  it.each(rows)("gets a message: $mistake", (row) => {
+  it.each(rows.map((row) => [row.mistake, row] as const))("gets a message: %s", (_mistake, row) => {
     const { code, output = "" } = finished.get(row) ?? {};
     expect(problemsOf(output.replace(ANSI, ""), row, command), output).toEqual([]);
     expect(code).not.toBe(0);

@@ -118,7 +118,7 @@ it("has a different description for each mistake", () => {
   expect(rows.map(({ mistake }) => mistake)).toEqual([...new Set(rows.map(({ mistake }) => mistake))]);
 });
 
-it.each(rows)("gets a message: $mistake", async (row) => {
+it.each(rows.map((row) => [row.mistake, row] as const))("gets a message: %s", async (_mistake, row) => {
   const files = new Set(row.edits.map(({ file }) => file)).size;
   const opened = await newPage();
   const places = DEVELOPMENT.filter((place) => row.places.includes(place));
