@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { type Dirent, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 /** Folders whose files the application does not import as its own code. */
@@ -40,13 +40,21 @@ function fileVersions(root: string): Map<string, string> {
   return versions;
 }
 
-/** Returns the files of a project that the application may load as code, relative to its folder. */
+/** Returns the files of a project that the application may load as code, relative to its folder; none if it was deleted. */
 export function codeFiles(root: string, folder = ""): string[] {
-  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+  return entriesOf(join(root, folder)).flatMap((entry) => {
     const path = folder ? `${folder}/${entry.name}` : entry.name;
     if (entry.isDirectory()) return isIgnored(entry.name) ? [] : codeFiles(root, path);
     return isCode(path) ? [path] : [];
   });
+}
+
+function entriesOf(dir: string): Dirent[] {
+  try {
+    return readdirSync(dir, { withFileTypes: true });
+  } catch {
+    return []; // deleted, or not readable
+  }
 }
 
 /** Returns whether the application may load a file as code. `file` is relative to the project's folder. */

@@ -27,6 +27,7 @@ const CHILD = fileURLToPath(new URL("./dev-child.js", import.meta.url));
 export async function runDev(root: string): Promise<void> {
   if (inspector.url() !== undefined) return (await import("./dev.ts")).dev(root);
   const parent = new DevParent(root);
+  process.on("exit", () => parent.kill()); // also after an error here: a blocked child would not notice it
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => parent.stop());
   parent.start();
 }
@@ -67,16 +68,16 @@ class DevParent {
   stop(): void {
     const child = this.#child;
     if (!child) process.exit(0);
-    if (this.#isStopping) this.#kill("");
+    if (this.#isStopping) process.exit(1);
     this.#isStopping = true;
     if (child.connected) child.send(STOP, () => undefined); // it may have ended by itself
     setTimeout(() => console.error("\nStopping. Press Ctrl-C again to end at once."), SLOW_STOP_MS).unref();
-    setTimeout(() => this.#kill("The application did not stop within 2 seconds, and was killed."), STOP_MS).unref();
+    setTimeout(() => exitWith(1, "The application did not stop within 2 seconds, and was killed."), STOP_MS).unref();
   }
 
-  #kill(message: string): void {
+  /** Kills the child, if there is one. */
+  kill(): void {
     this.#child?.kill("SIGKILL");
-    exitWith(1, message);
   }
 
   #onExit(code: number | null, signal: NodeJS.Signals | null): void {

@@ -17,10 +17,11 @@ const CHECK_MS = 1_000;
 const BLOCKED_CHECKS = 5;
 
 /** How long to wait until the main thread pauses, in milliseconds. Native code, such as a synchronous read, cannot pause. */
-const PAUSE_MS = 1_000;
+const PAUSE_MS = 10_000;
 
 const { beats, root } = workerData as WatchdogData; // dev-watchdog.ts has created this thread
 const view = new Int32Array(beats);
+const parent = process.ppid;
 let lastBeat = 0;
 let blockedChecks = 0;
 
@@ -29,6 +30,8 @@ setInterval(() => {
   const wasBlocked = blockedChecks >= BLOCKED_CHECKS;
   blockedChecks = beat === lastBeat ? blockedChecks + 1 : 0;
   lastBeat = beat;
+  // The main thread would notice that the parent was killed, and end this process.
+  if (blockedChecks > 0 && process.ppid !== parent) process.kill(process.pid, "SIGKILL");
   if (blockedChecks === BLOCKED_CHECKS)
     void findLocation().then((location) => report({ isBlocked: true, ...location }));
   if (wasBlocked && blockedChecks === 0) report({ isBlocked: false });

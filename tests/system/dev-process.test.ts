@@ -82,6 +82,11 @@ describe("a server function with an endless loop", () => {
     expect(await pong()).toBe("unreachable");
   });
 
+  it("leaves no process when the one that the user has started is killed", async () => {
+    dev.signal("SIGKILL");
+    await expect.poll(pong).toBe("unreachable");
+  });
+
   it("is killed at once by a second signal", async () => {
     dev.signal("SIGINT");
     await expect.poll(() => dev.output()).toContain("Stopping");
@@ -112,7 +117,7 @@ describe("tsweb dev", () => {
     expect(await call("exit")).toBe("no exit");
   });
 
-  it("leaves no process of the application when it is killed", async () => {
+  it("leaves no process when the one that the user has started is killed", async () => {
     dev.signal("SIGKILL");
     await dev.exited;
     await expect.poll(pong).toBe("unreachable");
