@@ -3,6 +3,7 @@ import {
   CSRF_HEADER,
   CSRF_META_SELECTOR,
   callError,
+  checkArguments,
   JSON_TYPE,
   REDIRECT_HEADER,
   RPC_PREFIX,
@@ -23,7 +24,8 @@ export let token = document.querySelector<HTMLMetaElement>(CSRF_META_SELECTOR)?.
  *
  * @param send sends the request; by default with `fetch`, as a call. A form passes a function of its own
  * @throws RPCError `internal` if the server is unreachable
- * @see docs/protocol.md 3.5 and 8.4
+ * @throws TypeError for an argument that would not arrive as it is
+ * @see docs/protocol.md 3.5, 3.8 and 8.4
  */
 export async function post(
   name: string,
@@ -32,12 +34,20 @@ export async function post(
   send: (url: string, init: RequestInit) => Promise<Response> = fetch,
   isRetry?: boolean,
 ): Promise<Response> {
+  // Bundlers remove the longer messages from production.
+  if (process.env.NODE_ENV !== "production") checkArguments(name, args, false);
   const headers: Record<string, string> = { "content-type": JSON_TYPE };
   if (token) headers[CSRF_HEADER] = token;
   const response = await send(getPageData().base + RPC_PREFIX + name, {
     method: "POST",
     headers,
-    body: JSON.stringify({ args }),
+    body: JSON.stringify({ args }, (key, value) => {
+      // The tags of classes for which JSON has `{}`. `checkArguments` has refused more, with the path and the fix.
+      if (/t (Map|Set|FormData|File|Blob|Promise)]/.test({}.toString.call(value))) {
+        throw new TypeError(`${name}: cannot send ${key}`);
+      }
+      return value;
+    }),
     signal: signal as AbortSignal, // fetch accepts undefined, its type does not
   }).catch((cause) => {
     throw callError(`${name}: server unreachable`, cause);

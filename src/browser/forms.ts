@@ -111,7 +111,8 @@ function submit(event: SubmitEvent, state: FormState): void {
   const address = submitter?.getAttribute("formaction") ?? (form.getAttribute("action") as string); // Form has set it
   // The server adds the function of the form to that of the button, after a colon.
   const name = new URL(address, location.href).searchParams.get(FORM_PARAMETER)?.split(":")[0];
-  if (event.defaultPrevented || isBroken || !name || /get|dialog/.test(`${submitter?.formMethod}`)) return;
+  const method = submitter?.formMethod as string; // test() converts undefined to a string
+  if (event.defaultPrevented || isBroken || !name || /get|dialog/.test(method)) return;
   event.preventDefault();
   if (state.pending) return;
   const body = new FormData(form, submitter);

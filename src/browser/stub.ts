@@ -3,7 +3,7 @@
  * browser.
  */
 import type { Call, Stream } from "../protocol/index.ts";
-import { type Arguments, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
+import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
 import { post } from "./call.ts";
 
 export { upload } from "./upload.ts";
@@ -43,10 +43,13 @@ export function stub(
       },
     });
   };
-  return Object.assign((...values: unknown[]) => send(() => toNamedArguments(name, params, values)), {
-    named: (args: Arguments) => send(() => args),
-    id: name,
-  });
+  const call = (...values: unknown[]) =>
+    send(() => {
+      // Bundlers remove the longer messages from production.
+      if (process.env.NODE_ENV !== "production") checkArgumentCount(name, params, values);
+      return toNamedArguments(params, values);
+    });
+  return Object.assign(call, { named: (args: Arguments) => send(() => args), id: name });
 }
 
 /**
@@ -56,5 +59,9 @@ export function stub(
  */
 export function stream(name: string, params?: readonly string[]): RemoteFunction<Stream<unknown>> {
   const open = (args: Arguments) => openStream(name, args, post);
-  return Object.assign((...values: unknown[]) => open(toNamedArguments(name, params, values)), { named: open });
+  const call = (...values: unknown[]) => {
+    if (process.env.NODE_ENV !== "production") checkArgumentCount(name, params, values);
+    return open(toNamedArguments(params, values));
+  };
+  return Object.assign(call, { named: open });
 }

@@ -1,4 +1,4 @@
-import { type Arguments, FORM_PREFIX, toFormData } from "../protocol/index.ts";
+import { type Arguments, checkArguments, FORM_PREFIX, toFormData } from "../protocol/index.ts";
 import { post } from "./call.ts";
 import { getPageData } from "./page-data.ts";
 
@@ -11,6 +11,7 @@ import { getPageData } from "./page-data.ts";
 export async function upload(name: string, args: Arguments, signal?: AbortSignal): Promise<Response> {
   const body = toFormData(args);
   if (!body) return post(name, args, signal);
+  if (process.env.NODE_ENV !== "production") checkArguments(name, args, true);
   return post(name, {}, signal, (_, init) => {
     const headers = new Headers(init.headers);
     headers.delete("content-type"); // the browser sets it, with the boundary

@@ -30,6 +30,14 @@ describe("a stream of a client", () => {
     expect(await collect(byName)).toEqual([1]);
   });
 
+  it("throws the error of an argument that would not arrive as it is, and sends nothing", async () => {
+    const error = new TypeError("countdown: from: NaN cannot be sent. Check the number first, or pass null.");
+    const api = client<Functions>(shop.address);
+    await expect(collect(api.countdown(Number.NaN))).rejects.toThrow(error);
+    await expect(collect(api.countdown.named({ from: Number.NaN }))).rejects.toThrow(error);
+    expect(shop.calls).toEqual([]);
+  });
+
   it("throws the function's error after the values before it", async () => {
     const values: number[] = [];
     const error = await rejectionOf(

@@ -45,7 +45,19 @@ describe("a call of a client", () => {
 
   it("is rejected without being sent if it has too many arguments", async () => {
     const error = await rejectionOf(Reflect.apply(client<Functions>(shop.address).add, undefined, [1, 2, 3]));
-    expect(error).toMatchObject({ code: "validation_error", message: "add: 3 arguments, at most 2" });
+    expect(error).toMatchObject({
+      code: "validation_error",
+      message: "add received 3 arguments, but takes at most 2: add(a, b). Write add(a, b).",
+    });
+    expect(shop.requests).toEqual(["GET add"]);
+  });
+
+  it("is rejected without being sent if an argument would not arrive as it is", async () => {
+    const api = client<Functions>(shop.address);
+    const message = "add: a: a Set cannot be sent. Use an array: [...a].";
+    await expect(Reflect.apply(api.add, undefined, [new Set()])).rejects.toThrow(new TypeError(message));
+    await expect(api.add.named({ a: new Set() })).rejects.toThrow(new TypeError(message));
+    await expect(api.add(Number.NaN)).rejects.toThrow("add: a: NaN cannot be sent.");
     expect(shop.requests).toEqual(["GET add"]);
   });
 

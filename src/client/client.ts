@@ -1,4 +1,4 @@
-import { type Arguments, toNamedArguments } from "../protocol/index.ts";
+import { type Arguments, checkArgumentCount, checkArguments, toNamedArguments } from "../protocol/index.ts";
 import { CallOrStream } from "./call.ts";
 import { type ClientOptions, Connection } from "./connection.ts";
 
@@ -22,6 +22,8 @@ export type Client<M> = { readonly [K in keyof M as M[K] extends Callable ? K : 
  *
  * Parameter names are part of the types and do not exist at run time, but calls are sent with them. Therefore the first
  * positional call of a function requests its parameter names from the server. `.named` does not need this request.
+ *
+ * Arguments that would not arrive as they are, such as a `Set`, reject the call with a `TypeError`, and nothing is sent.
  *
  * @param base_url the address of the application, its base path included: `https://shop.example/base`
  * @param options headers, an initial cookie, a signal, a timeout in seconds
@@ -54,12 +56,17 @@ interface RemoteFunction {
 }
 
 function createRemoteFunction(connection: Connection, name: string): RemoteFunction {
+  const checked = (args: Arguments): Arguments => {
+    checkArguments(name, args, true);
+    return args;
+  };
   const nameArguments = async (values: readonly unknown[]): Promise<Arguments> => {
     if (values.length === 0) return {}; // no names needed
     const { params } = await connection.signatureOf(name);
-    return toNamedArguments(name, params, values);
+    checkArgumentCount(name, params, values);
+    return checked(toNamedArguments(params, values));
   };
   return Object.assign((...values: unknown[]) => new CallOrStream(connection, name, () => nameArguments(values)), {
-    named: (args: Arguments = {}) => new CallOrStream(connection, name, async () => args),
+    named: (args: Arguments = {}) => new CallOrStream(connection, name, async () => checked(args)),
   });
 }

@@ -29,11 +29,12 @@ export function openStream(
   return {
     cancel: () => abort.abort(),
     async *[Symbol.asyncIterator](): AsyncGenerator<unknown, void> {
-      if (isRead) throw new TypeError("A stream can be read once: call the function again for another.");
+      if (isRead) throw new TypeError("A stream can be read once: call the function again.");
       isRead = true;
       let hasEnded: unknown = false;
+      let response: Response | undefined;
       try {
-        const response = await send(name, args, abort.signal);
+        response = await send(name, args, abort.signal);
         // Not a stream: readResult throws its error. A result in its place is thrown as an unexpected value.
         if (!response.ok || !response.body) throw await readResult(name, response);
         for await (const lines of readLines(response.body)) {
@@ -46,11 +47,12 @@ export function openStream(
             yield chunk;
           }
         }
-        throw new Error("No last line");
+        throw new Error("Cut off");
       } catch (error) {
         // After cancel() the loop ends without an error, even if the request failed.
         if (abort.signal.aborted) return;
-        throw error instanceof RPCError ? error : callError(`${name}: the stream ended early`, error);
+        // Without a response, the call was not sent.
+        throw error instanceof RPCError || !response ? error : callError(`${name}: the stream ended early`, error);
       } finally {
         // After its last line the request is not aborted, so that its connection is reused.
         if (!hasEnded) abort.abort();
