@@ -9,12 +9,13 @@ const FILES = {
     export const save = server((name: string) => name);
     export const numbers = server(function* (to: number) { yield to; });
     export const plain = () => 1;
+    export const next = server(async (previous: unknown, data: FormData) => 1);
   `,
   "src/barrel.ts": 'export { save, numbers } from "./data.server.ts"; export const other = () => 1;',
 };
 
 const HEAD = [
-  'import { save, numbers } from "./data.server.ts";',
+  'import { form } from "tsweb/browser"; import { save, numbers, next, plain } from "./data.server.ts";',
   'import * as data from "./data.server.ts";',
   'import { save as passed, numbers as streamed, other } from "./barrel.ts";',
   "const here = () => 1; const url = '/search'; function local() {}",
@@ -27,6 +28,9 @@ const check = (text: string, file = "src/a.tsx") =>
 describe("the action of a form", () => {
   const NO_SERVER_FUNCTION = /^The action of a form must be a server function/;
   const STREAM = /^A stream cannot be the action of a form/;
+  const BOUND = /^bind\(\) does not work for the action of a form.*hidden field/;
+  const FORM_DATA =
+    /^The parameter data of next is `FormData`, .* `next = server\(async \(name: string, age: int\) => …\)`\.$/;
   const NO_FORM_FUNCTION = /^This button calls a server function, but its form has none/;
 
   test.each([
@@ -38,6 +42,13 @@ describe("the action of a form", () => {
     ["<form action={«data.plain} />", NO_SERVER_FUNCTION],
     ["<form action={save}><button formAction={«here} /></form>", NO_SERVER_FUNCTION],
     ["<form action={save}><input type='submit' formAction={«() => 1} /></form>", NO_SERVER_FUNCTION],
+    ["<form action={«save.bind(null, 1)} />", BOUND],
+    ["<form action={«data.save.bind(null, 1)} />", BOUND],
+    ["<form action={save}><button formAction={«passed.bind(null, 1) as any} /></form>", BOUND],
+    ["<form action={«next} />", FORM_DATA],
+    ["<form action={«data.next} />", FORM_DATA],
+    ["<form action={form(«next)} />", FORM_DATA],
+    ["<form action={form(«plain)} />", NO_SERVER_FUNCTION],
     ["<form action={«numbers} />", STREAM],
     ["<form action={«data.numbers} />", STREAM],
     ["<form action={«streamed} />", STREAM],
@@ -60,6 +71,9 @@ describe("the action of a form", () => {
     "<form action={passed} />",
     "<form action={ok ? save : '/x'} />",
     "<form action={url} />",
+    "<form action={other.bind(null, 1)} />",
+    "<form action={props.save.bind(null, 1)} />",
+    "<form action={own(next)} />",
     "<form action={props.action} />",
     "<form action={other} />",
     "<form action={form(save)} />",
@@ -73,6 +87,25 @@ describe("the action of a form", () => {
   ])("is accepted: %s", async (markup) => {
     await expect(check(`${HEAD}const A = (props) => ${markup};`)).resolves.toBeUndefined();
   });
+});
+
+describe("the action of a form in a server module", () => {
+  const head = 'import { form, server } from "tsweb";';
+
+  test("may be a function of the module itself", async () => {
+    const text = `${head} export const save = server((name: string) => name); const A = () => <form action={save} />;`;
+    await expect(check(text, "src/a.server.tsx")).resolves.toBeUndefined();
+  });
+
+  test.each(["<form action={«save} />", "<form action={form(«save)} />"])(
+    "is rejected if it takes FormData: %s",
+    async (markup) => {
+      const text = `${head}\nexport const save = server((data: FormData) => 1);\nconst A = () => ${markup};`;
+      const error = await compileErrorOf(() => check(text, "src/a.server.tsx"));
+      expect(error.message).toMatch(/^The parameter data of save is `FormData`/);
+      expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(text).location });
+    },
+  );
 });
 
 describe("a module of the browser", () => {

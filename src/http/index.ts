@@ -6,6 +6,7 @@ export { MAX_COOKIE_BYTES, sessionCookieName } from "./cookies.ts";
 export { type BuildToolAccess, parsePolicy } from "./development-policy.ts";
 export { disconnectedError, isDisconnection } from "./disconnect.ts";
 export { formParameter } from "./form-parameter.ts";
+export { formatBytes } from "./format-bytes.ts";
 export {
   errorBody,
   type HandlerResponse,

@@ -1,3 +1,4 @@
+import { formatBytes } from "./format-bytes.ts";
 import type { InboundRequest } from "./inbound-request.ts";
 import type { RequestContext } from "./request-context.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
@@ -14,7 +15,7 @@ export const BODY_TIMEOUT_SECONDS = 30;
 
 /** Returns the error for a body over its maximum: status 413, and the connection is closed. */
 export function bodyTooLargeError(maxBytes = MAX_BODY_BYTES): RequestError {
-  const message = `The request body is larger than ${maxBytes} bytes, the maximum.`;
+  const message = `This is too large to be sent. The maximum is ${formatBytes(maxBytes)}.`;
   return new RequestError("validation_error", message, { status: 413, headers: CONNECTION_CLOSE });
 }
 

@@ -10,6 +10,8 @@ export interface DocumentParts {
   readonly body: string;
   readonly islands: readonly Island[];
   readonly mark: string;
+  /** In development: the HTML of each island, with which the browser compares what it renders itself. */
+  readonly islandHtml?: readonly string[] | undefined;
   /** The CSRF token of the page's calls; `null` if CSRF tokens are not configured. */
   readonly csrfToken: string | null;
   /** The form that was sent without script, if a view contains it. */
@@ -44,9 +46,10 @@ function assetPrefix({ assets, base }: DocumentParts): string {
 function renderPageData(parts: DocumentParts): string {
   const { base, islands, mark, csrfToken, form, assets } = parts;
   if (islands.length === 0 || !assets) return "";
-  const views = islands.map(({ source, props }) => {
+  const views = islands.map(({ source, props }, index) => {
     const src = JSON.stringify(assetPrefix(parts) + assets.view(source).src);
-    return `{"src":${src},"name":${JSON.stringify(source.name)},"props":${props}}`;
+    const html = parts.islandHtml ? `,"html":${JSON.stringify(parts.islandHtml[index])}` : "";
+    return `{"src":${src},"name":${JSON.stringify(source.name)},"props":${props}${html}}`;
   });
   const formJson = form ? `,"form":${toJson(form)}` : "";
   const json = `{"base":${JSON.stringify(base)},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]${formJson}}`;

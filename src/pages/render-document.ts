@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { isPromise, type RequestContext, randomHex, type SecurityOptions } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import type { Markup, PageSource } from "../protocol/index.ts";
+import { islandComment, type Markup, type PageSource } from "../protocol/index.ts";
 import type { Assets } from "./assets.ts";
 import { writeDocument } from "./document.ts";
 import type { ErrorPage } from "./error-page.ts";
@@ -76,12 +76,20 @@ export function renderDocument(
     body,
     islands: state.islands,
     mark: state.mark,
+    islandHtml: settings.development ? state.islands.map((_, index) => islandHtml(body, state.mark, index)) : undefined,
     csrfToken: state.islands.length > 0 ? state.forms.csrfToken() : null,
     form: state.forms.submissionOfView(),
     base: settings.base,
     styles: settings.assets?.styles(source) ?? [],
     assets: settings.assets,
   });
+}
+
+/** Returns the HTML between the comments of an island. */
+function islandHtml(body: string, mark: string, index: number): string {
+  const text = islandComment(mark, index);
+  const [start, end] = [`<!--${text}-->`, `<!--/${text}-->`];
+  return body.slice(body.indexOf(start) + start.length, body.indexOf(end));
 }
 
 /** The warnings that were logged, by the log of the application. An application is created again after an edit, and then warns again. */

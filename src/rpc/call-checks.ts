@@ -5,7 +5,7 @@
  */
 import { CONNECTION_CLOSE, type InboundRequest, type RequestContext, RequestError } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import { JSON_TYPE, type Signature } from "../protocol/index.ts";
+import { FORM_PREFIX, JSON_TYPE, type Signature } from "../protocol/index.ts";
 import { retryAdvice } from "../rate-limit/index.ts";
 import { type FunctionDefinition, isAllowed, unauthenticatedError } from "./server.ts";
 
@@ -35,15 +35,20 @@ function describeSignature({ params, keyed, stream }: Signature): Readonly<Recor
 
 const IS_JSON = new RegExp(`^${JSON_TYPE}\\s*(;|$)`, "i");
 
+const IS_FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)\s*(;|$)/i;
+
 /**
  * Throws unless the content type is `application/json`. An HTML form cannot send this type, so a cross-origin page
  * needs a script, which the browser subjects to CORS.
  *
+ * @param name the name of the function in the path of the request, percent-encoded
  * @throws RequestError `validation_error`, status 415
  */
-export function requireJson(inbound: InboundRequest): void {
-  if (IS_JSON.test(inbound.header("content-type") ?? "")) return;
-  throw new RequestError("validation_error", `The content type of a call must be ${JSON_TYPE}.`, {
+export function requireJson(inbound: InboundRequest, name: string): void {
+  const type = inbound.header("content-type") ?? "";
+  if (IS_JSON.test(type)) return;
+  const fix = IS_FORM.test(type) ? ` Send a form to ${FORM_PREFIX}${name}.` : "";
+  throw new RequestError("validation_error", `The content type of a call must be ${JSON_TYPE}.${fix}`, {
     status: 415,
     headers: CONNECTION_CLOSE,
   });
@@ -91,6 +96,6 @@ export function requireFunction(definition: FunctionDefinition | undefined): Fun
  */
 export function requireSignIn(definition: FunctionDefinition): void {
   if (isAllowed(definition)) return;
-  const { code, message } = unauthenticatedError(definition);
+  const { code, message } = unauthenticatedError();
   throw new RequestError(code, message, { headers: CONNECTION_CLOSE });
 }

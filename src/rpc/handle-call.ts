@@ -85,7 +85,7 @@ export function* handleCall(
   const signIn = trackSignIn(context);
   try {
     requirePost(context.inbound, match);
-    requireJson(context.inbound);
+    requireJson(context.inbound, name);
     requireSameOrigin(context, log, "call");
     requireRateLeft(yield* awaitMaybe(countAgainstRate(context, settings)), context, log);
     const definition = requireFunction(match);

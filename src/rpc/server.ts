@@ -223,7 +223,7 @@ function isSignature(value: unknown): value is Signature {
 function callLocally(definition: FunctionDefinition, values: () => unknown[]): Call<unknown> | Stream<unknown> {
   const { signature, run } = definition;
   const start = () => {
-    if (!isAllowed(definition)) throw unauthenticatedError(definition);
+    if (!isAllowed(definition)) throw unauthenticatedError();
     return run(...values());
   };
   // A function with `stream` in its signature was declared with function*, so it returns an iterator.
@@ -241,8 +241,8 @@ export function isAllowed({ options }: FunctionDefinition): boolean {
 }
 
 /** Returns the error for a call that requires a signed-in user. */
-export function unauthenticatedError({ signature }: FunctionDefinition): RPCError {
-  return new RPCError("unauthenticated", `Sign in to use ${signature.name}.`);
+export function unauthenticatedError(): RPCError {
+  return new RPCError("unauthenticated", "Sign in to continue.");
 }
 
 function toPositionalArguments({ name, params }: Signature, fields: Readonly<Record<string, unknown>>): unknown[] {

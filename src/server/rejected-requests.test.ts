@@ -30,7 +30,7 @@ describe.each(Object.entries(BODIES))("a request with %s and an unreadable path"
     expect(await response.json()).toEqual({
       error: {
         code: "validation_error",
-        message: `The request body is larger than ${MAX_BODY_BYTES} bytes, the maximum.`,
+        message: "This is too large to be sent. The maximum is 1 MB.",
         details: {},
       },
     });
@@ -57,6 +57,6 @@ describe.each(Object.entries(BODIES))("a request with %s and an unreadable path"
     const response = await send(path, body(MAX_BODY_BYTES + 1), base || undefined);
     expect(response.status).toBe(413);
     expect(response.headers.get("content-type")).toContain("text/plain");
-    expect(await response.text()).toBe(`The request body is larger than ${MAX_BODY_BYTES} bytes, the maximum.\n`);
+    expect(await response.text()).toBe("This is too large to be sent. The maximum is 1 MB.\n");
   });
 });

@@ -20,7 +20,7 @@ export const MAX_FIELD_BYTES = 1024 * 1024;
 
 /** Returns the error for a form that has too much of something: status 413, and the connection is closed. */
 export function formTooLargeError(what: string, maximum: string): RequestError {
-  return new RequestError("validation_error", `The form has too many ${what}: the maximum is ${maximum}.`, {
+  return new RequestError("validation_error", `This form has too ${what}. The maximum is ${maximum}.`, {
     status: 413,
     headers: CONNECTION_CLOSE,
   });

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { Busboy, type BusboyInstance } from "@fastify/busboy";
+import { formatBytes } from "../http/index.ts";
 import { cleanFileName, decodeName } from "./file-name.ts";
 import {
   formTooLargeError,
@@ -80,9 +81,9 @@ class PartReader {
       .on("file", (field, content, name, _, type) =>
         this.#guard(() => this.#onFile({ field: decodeName(field), name: cleanFileName(name), type, content })),
       )
-      .on("fieldsLimit", () => this.#fail(formTooLargeError("fields", String(MAX_FIELDS))))
-      .on("partsLimit", () => this.#fail(formTooLargeError("parts", String(MAX_PARTS))))
-      .on("filesLimit", () => this.#fail(formTooLargeError("files", String(MAX_FILES))))
+      .on("fieldsLimit", () => this.#fail(formTooLargeError("many fields", String(MAX_FIELDS))))
+      .on("partsLimit", () => this.#fail(formTooLargeError("many parts", String(MAX_PARTS))))
+      .on("filesLimit", () => this.#fail(formTooLargeError("many files", String(MAX_FILES))))
       .on("error", () => this.#fail(malformedFormError("it is not valid multipart/form-data")));
   }
 
@@ -110,7 +111,7 @@ class PartReader {
   }
 
   #onField(name: string | undefined, value: string, isTruncated: boolean): void {
-    if (isTruncated) throw formTooLargeError("bytes of text", String(MAX_FIELD_BYTES));
+    if (isTruncated) throw formTooLargeError("much text", formatBytes(MAX_FIELD_BYTES));
     if (name !== undefined) this.#receiver.onField(decodeName(name), value.toWellFormed());
   }
 

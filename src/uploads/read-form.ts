@@ -1,6 +1,7 @@
 import {
   CONNECTION_CLOSE,
   checkDeclaredLength,
+  formatBytes,
   MAX_BODY_BYTES,
   type RequestContext,
   RequestError,
@@ -113,7 +114,7 @@ class FormBuilder implements PartReceiver {
   onField(field: string, value: string): void {
     const bytes = Buffer.byteLength(field) + Buffer.byteLength(value);
     this.#fieldBytes += bytes;
-    if (this.#fieldBytes > MAX_FIELD_BYTES) throw formTooLargeError("bytes of text", String(MAX_FIELD_BYTES));
+    if (this.#fieldBytes > MAX_FIELD_BYTES) throw formTooLargeError("much text", formatBytes(MAX_FIELD_BYTES));
     this.#context.takeBodyBytes(bytes);
     this.#entries.push({ field, value });
   }
@@ -133,7 +134,7 @@ class FormBuilder implements PartReceiver {
 
   addEncoded(text: string): void {
     const entries = [...new URLSearchParams(text)];
-    if (entries.length > MAX_FIELDS) throw formTooLargeError("fields", String(MAX_FIELDS));
+    if (entries.length > MAX_FIELDS) throw formTooLargeError("many fields", String(MAX_FIELDS));
     for (const [name, value] of entries) this.onField(name, value);
   }
 

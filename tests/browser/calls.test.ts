@@ -191,11 +191,11 @@ async function open(): Promise<Page> {
 describe("a function with auth_required, in an application with CSRF tokens", () => {
   it("can be called before and after sign-in and sign-out on the same page", async () => {
     const page = await open();
-    expect(await press(page, "spend")).toBe("unauthenticated Sign in to use spend.");
+    expect(await press(page, "spend")).toBe("unauthenticated Sign in to continue.");
     await press(page, "enter");
     expect(await press(page, "spend")).toBe("ada");
     await press(page, "leave");
-    expect(await press(page, "spend")).toBe("unauthenticated Sign in to use spend.");
+    expect(await press(page, "spend")).toBe("unauthenticated Sign in to continue.");
     await press(page, "enter");
     expect(await press(page, "spend")).toBe("ada");
   });
