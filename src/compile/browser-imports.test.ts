@@ -12,6 +12,8 @@ const FILES = {
     export type Id = string;
     export const home = page("/", () => null);
     export class Table {}
+    export function plain(name: string) { return name; }
+    export const arrow = () => 1;
     export { other, renamed as second } from "./other.server.ts";
     export default db;
   `,
@@ -126,7 +128,19 @@ describe("browser code may not import", () => {
       'import {\n  login,\n  «db as x,\n} from "./accounts.server.ts";',
       /^"db" of src\/accounts\.server\.ts is not a server function/,
     ],
-    ['import { «Table } from "./accounts.server";', /^"Table" of src\/accounts\.server\.ts is not a server function/],
+    ['import { «db } from "./accounts.server.ts";', /Move it to a file without "\.server" in its path/],
+    [
+      'import { «plain } from "./accounts.server.ts";',
+      /wrap it in server\(\): `export const plain = server\(async \(…\) => …\)`\.$/,
+    ],
+    [
+      'import { «arrow } from "./accounts.server.ts";',
+      /wrap it in server\(\): `export const arrow = server\(async \(\) => …\)`\.$/,
+    ],
+    [
+      'import { «Table } from "./accounts.server";',
+      /If only its type is needed, use `import type`\. Otherwise move it/,
+    ],
     ['import { «User } from "./accounts.server.ts";', /^"User" is a type\. Import it with `import type \{ User \}`\.$/],
     ['import { «Id } from "~/accounts.server.ts";', /^"Id" is a type/],
     [
@@ -165,16 +179,20 @@ describe("browser code may not import", () => {
     ['import text from «"./accounts.server.ts?url";', /"\?url"/],
     ['import text from «"./accounts.server?worker&inline";', /"\?worker&inline"/],
     ['import { login } from «"./accounts.server.ts?anything";', /"\?anything"/],
-    ['import { server } from «"tsweb";', /^"tsweb" is a server entry point of tsweb/],
+    ['import { «server } from "tsweb";', /^server exists on the server only.* Declare the function in a server module/],
+    ['import { «session as s } from "tsweb";', /^session exists on the server only.* Read it in the page/],
+    ['import { «redirect } from "tsweb";', /write `location\.assign\(path\)`\.$/],
+    ['import { «RPCError } from "tsweb";', /Import it from "tsweb\/browser"\.$/],
+    ['import { int } from «"tsweb";', /^"tsweb" is a server entry point of tsweb/],
     ['import x from «"tsweb";', /is a server entry point/],
     ['import { hash_password } from «"tsweb/auth";', /"tsweb\/auth" is a server entry point/],
     ['import «"tsweb/node";', /"tsweb\/node" is a server entry point/],
     ['import «"tsweb/register";', /is a server entry point/],
     ['import «"tsweb/vite";', /is a server entry point/],
-    ['export { App } from «"tsweb";', /is a server entry point/],
+    ['export { «App } from "tsweb";', /^App exists on the server only/],
     ['export * from «"tsweb";', /is a server entry point/],
     ['import(«"tsweb");', /is a server entry point/],
-    ['import { type int, App } from «"tsweb";', /is a server entry point/],
+    ['import { type int, «App } from "tsweb";', /^App exists on the server only/],
     ['import { readFile } from «"node:fs";', /^"node:fs" is a Node module/],
     ['import { readFile } from «"node:fs/promises";', /is a Node module/],
     ['import fs from «"fs";', /^"fs" is a Node module/],

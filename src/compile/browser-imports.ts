@@ -2,6 +2,7 @@ import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import MagicString from "magic-string";
 import type { StubUse } from "./build-registry.ts";
+import { serverNameMessage } from "./entry-points.ts";
 import { hasFormActions } from "./form-actions.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
@@ -12,9 +13,11 @@ import { isServerModule, serverOnlyFile, serverOnlyMessage } from "./server-only
 import {
   CompileError,
   findModuleReferences,
+  isFunctionNode,
   type ModuleReference,
   type ReferencedName,
   type SourceRange,
+  unwrapExpression,
 } from "./syntax/index.ts";
 
 /** The entry points of tsweb that browser code may import. All others are for the server only. */
@@ -75,6 +78,19 @@ function unsupportedImportMessage({ kind, names }: ModuleReference, file: string
     case "export":
       return undefined;
   }
+}
+
+/** Returns what to do with an export of a server module that browser code needs, by what it is. */
+function importAdvice(name: string, local: string | undefined, { scopes }: ModuleFacts): string {
+  const binding = local === undefined ? undefined : scopes.module.findValue(local);
+  const [node] = binding?.declarations ?? [];
+  const value = node?.type === "VariableDeclarator" && node.init ? unwrapExpression(node.init) : node;
+  if (value && isFunctionNode(value)) {
+    const parameters = value.params.length > 0 ? "(…)" : "()";
+    return `To call it from the browser, wrap it in server(): \`export const ${name} = server(async ${parameters} => …)\`.`;
+  }
+  const type = binding?.kind === "class" ? "If only its type is needed, use `import type`. Otherwise move" : "Move";
+  return `${type} it to a file without ".server" in its path, which both sides import and browsers may receive.`;
 }
 
 /** The imports of a browser module from server modules. */
@@ -139,7 +155,7 @@ class BrowserImportCheck {
 
   async checkReference(reference: ModuleReference): Promise<void> {
     const { specifier, at, kind } = reference;
-    if (kind !== "url" && isServerEntryPoint(specifier)) this.reject(serverEntryPointMessage(specifier), at);
+    if (kind !== "url" && isServerEntryPoint(specifier)) this.rejectServerEntryPoint(reference);
     if (kind !== "url" && specifier.startsWith("node:")) this.reject(nodeBuiltinMessage(specifier), at);
     const id = await this.resolve(reference);
     // An installed package may have the name of a Node module. It then resolves to a file.
@@ -152,6 +168,14 @@ class BrowserImportCheck {
     this.serverModules.add(file);
     this.checkForm(reference, { id, file });
     for (const name of reference.names) if (!name.isType) await this.checkName(name, file);
+  }
+
+  private rejectServerEntryPoint({ specifier, at, names }: ModuleReference): never {
+    for (const name of specifier === "tsweb" ? names : []) {
+      const message = name.isType ? undefined : serverNameMessage(name.name);
+      if (message) this.reject(message, name.at);
+    }
+    this.reject(serverEntryPointMessage(specifier), at);
   }
 
   /** Rejects the forms of import that load more than named exports. */
@@ -207,10 +231,8 @@ class BrowserImportCheck {
       return `"${name}" is "${entry.from.name}" under another name, but a server function has one name. Import "${entry.from.name}".`;
     }
     if (!entry) return `${path} exports no server function "${name}". ${describeServerFunctions(facts)}`;
-    return (
-      `"${name}" of ${path} is not a server function, and browser code can import nothing else of a server module. ` +
-      "Wrap it in server(), use `import type` if it is a type, or move it to a module that both sides import."
-    );
+    const problem = `"${name}" of ${path} is not a server function, and browser code can import nothing else of a server module.`;
+    return `${problem} ${importAdvice(name, entry.local, facts)}`;
   }
 
   private async resolve({ kind, specifier }: ModuleReference): Promise<string | undefined> {

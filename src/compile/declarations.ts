@@ -77,15 +77,20 @@ export function findDeclarations(program: ESTree.Program, module: DeclaringModul
     if (node.type !== "CallExpression") return true;
     const kind = declarationKind(node, scope);
     if (kind === undefined) return true;
-    checkModuleKind(kind, node, module);
+    checkModuleKind(kind, node, module, positions);
     declarations.push(readDeclaration(kind, node, { position: positions.get(node), scope, exports, source }));
     return true;
   });
   return declarations;
 }
 
-function checkModuleKind(kind: DeclarationKind, call: Node, { source, isServerModule }: DeclaringModule): void {
-  const base = source.file.slice(source.file.lastIndexOf("/") + 1);
+function checkModuleKind(
+  kind: DeclarationKind,
+  call: Node,
+  module: DeclaringModule,
+  positions: ReadonlyMap<Node, TopLevelPosition>,
+): void {
+  const { source, isServerModule } = module;
   if (kind === "view" && isServerModule) {
     throw new CompileError(
       "view() cannot be used in a server module, because the browser never receives the module's code. Move the view to a file without .server in its path.",
@@ -94,13 +99,29 @@ function checkModuleKind(kind: DeclarationKind, call: Node, { source, isServerMo
     );
   }
   if (kind !== "view" && !isServerModule) {
+    const problem = `${kind}() must be in a server module, so that its code never reaches the browser.`;
+    const base = source.file.slice(source.file.lastIndexOf("/") + 1);
     const serverName = base.replace(/\.([^.]+)$/, ".server.$1");
-    throw new CompileError(
-      `${kind}() must be in a server module, so that its code never reaches the browser. Rename this file to "${serverName}".`,
-      source,
-      call,
-    );
+    const fix = exportsOtherValues(module, positions)
+      ? `Move this declaration to a file such as "${serverName}", and list that module in \`modules\` of new App.`
+      : `Rename this file to "${serverName}".`;
+    throw new CompileError(`${problem} ${fix}`, source, call);
   }
+}
+
+/** Returns whether a module exports more than declarations for the server: a module of that name could not export it to browsers. */
+function exportsOtherValues(
+  { exports, scopes }: DeclaringModule,
+  positions: ReadonlyMap<Node, TopLevelPosition>,
+): boolean {
+  const declared = new Set<string>();
+  for (const [node, position] of positions) {
+    if (position.kind !== "declarator" || node.type !== "CallExpression") continue;
+    const kind = declarationKind(node, scopes.module);
+    if (kind && kind !== "view" && position.node.id.type === "Identifier") declared.add(position.node.id.name);
+  }
+  const values = exports.named.filter((exported) => !exported.isType);
+  return values.some(({ local }) => local === undefined || !declared.has(local)) || exports.starExports.length > 0;
 }
 
 /** The top-level variable or default export that an expression is the value of. */

@@ -2,6 +2,7 @@ import type { ESTree } from "vite";
 import type { Signature, ViewSource } from "../protocol/index.ts";
 import { type Declaration, findDeclarations } from "./declarations.ts";
 import { checkEntryPoints } from "./entry-points.ts";
+import { type Endpoint, readEndpoints } from "./page-paths.ts";
 import { relativePath } from "./relative-path.ts";
 import { isServerModule } from "./server-only.ts";
 import { readSignature } from "./signature.ts";
@@ -14,6 +15,7 @@ import {
   parse,
   readExports,
   readScopes,
+  rejectRedeclarations,
   type Scope,
   type Scopes,
   type SourceFile,
@@ -37,6 +39,8 @@ export interface ModuleFacts {
   readonly functionNodes: readonly FunctionNode[];
   /** Its views, by their exported names, in source order. */
   readonly views: readonly ViewSource[];
+  /** Its pages and routes whose paths are written as text, in source order. */
+  readonly endpoints: readonly Endpoint[];
 }
 
 /**
@@ -47,11 +51,12 @@ export interface ModuleFacts {
  */
 export function readModule(source: SourceFile, root: string): ModuleFacts {
   const program = parse(source);
+  rejectRedeclarations(program, source);
   const scopes = readScopes(program);
   const exports = readExports(program, scopes.module);
-  checkEntryPoints(program, source);
-  checkUnusedRedirects(program, source, scopes);
   const isServer = isServerModule(source.file, root);
+  checkEntryPoints(program, { source, isServerModule: isServer });
+  checkUnusedRedirects(program, source, scopes);
   const declarations = findDeclarations(program, { source, scopes, exports, isServerModule: isServer });
   const file = relativePath(source.file, root);
   const functions: Signature[] = [];
@@ -69,7 +74,9 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
       views.push({ file, name: declaration.name });
     }
   }
-  return { source, isServerModule: isServer, program, scopes, exports, declarations, functions, functionNodes, views };
+  const endpoints = readEndpoints(declarations, source);
+  const text = { source, isServerModule: isServer, program, scopes, exports };
+  return { ...text, declarations, functions, functionNodes, views, endpoints };
 }
 
 const CALL_FORMS = {

@@ -1,4 +1,5 @@
 import type { ModuleFacts } from "./module-facts.ts";
+import type { ImportedName } from "./syntax/index.ts";
 
 /** Finds and reads the modules of a project, for checks that follow imports. */
 export interface ModuleResolver {
@@ -44,4 +45,29 @@ export async function resolveExport(
     if (resolved) return resolved;
   }
   return undefined;
+}
+
+/**
+ * Follows an import through re-exports of the project's modules.
+ *
+ * @param importer the file that contains the import
+ * @returns the import that leads out of the project, such as `redirect` of `tsweb`, or the last one that could be followed
+ */
+export async function originOf(
+  imported: ImportedName,
+  importer: string,
+  resolver: ModuleResolver,
+  depth = 0,
+): Promise<ImportedName> {
+  // Two modules that re-export each other would be followed forever.
+  if (imported.source === "tsweb" || depth > 16) return imported;
+  const facts = await resolver.read(await resolver.resolve(imported.source, importer));
+  if (!facts) return imported;
+  const entry = facts.exports.named.find((exported) => exported.name === imported.name);
+  if (entry) return entry.from ? originOf(entry.from, facts.source.file, resolver, depth + 1) : imported;
+  for (const { source } of facts.exports.starExports) {
+    const origin = await originOf({ source, name: imported.name }, facts.source.file, resolver, depth + 1);
+    if (origin.source === "tsweb") return origin;
+  }
+  return imported;
 }

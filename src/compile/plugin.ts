@@ -14,14 +14,18 @@ import { checkFormActions } from "./form-actions.ts";
 import { hotUpdate } from "./hot-update.ts";
 import { checkMarkup } from "./jsx-checks.ts";
 import { ModuleCache } from "./module-cache.ts";
+import type { ModuleFacts } from "./module-facts.ts";
+import { checkModuleList, checkRepeatedPaths, unlistedModules } from "./module-list.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
+import { checkForeignConventions, checkForeignImports } from "./other-frameworks.ts";
 import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./published-files.ts";
 import { checkPreactCopies, rejectReact } from "./react-packages.ts";
 import { refresh } from "./refresh.ts";
 import { relativePath } from "./relative-path.ts";
-import { checkReturnedStreams } from "./returned-streams.ts";
 import { readServedFunctions, reExportedFunctions, type ServedFunctions } from "./served-functions.ts";
 import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
+import { checkServerGlobals, type DefinedGlobals } from "./server-globals.ts";
+import { checkServerModule } from "./server-module-checks.ts";
 import {
   isServerModule,
   isServerOnly,
@@ -35,7 +39,8 @@ import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
 import { checkStyleSheet, guardStyleSheetImports, isStyleSheet } from "./style-sheets.ts";
 import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
 import { aliasedFileNames, tsconfigPaths } from "./tsconfig-paths.ts";
-import { checkSinglePlugin, isVitest, PLUGIN_NAME, viteConfig } from "./vite-config.ts";
+import { checkSinglePlugin, definedGlobals, isVitest, PLUGIN_NAME, viteConfig } from "./vite-config.ts";
+import { viteResolver } from "./vite-resolver.ts";
 
 /** The options of {@link tsweb}. */
 export interface CompileOptions {
@@ -88,6 +93,7 @@ class Compiler {
   private publicDir = "";
   /** Returns the file that an alias names, before links are followed. */
   private namedFile: ReturnType<typeof aliasedFileNames> = async (_environment, specifier) => specifier;
+  private defined: DefinedGlobals | undefined;
   /** Vitest runs all modules as server code, regardless of the environment that it simulates. */
   private isTest = false;
 
@@ -149,6 +155,7 @@ class Compiler {
     this.isTest = isVitest(resolved);
     this.publicDir = resolved.publicDir;
     this.namedFile = aliasedFileNames(resolved);
+    this.defined = definedGlobals(resolved);
     checkPreactCopies(this.modules.root);
     if (this.isTest) return;
     checkSinglePlugin(resolved);
@@ -221,7 +228,7 @@ class Compiler {
     }
     context.addWatchFile(file);
     const facts = await this.modules.readFile(file);
-    const resolver = this.resolver(context);
+    const resolver = viteResolver(context, this.modules);
     const { functions, files } = await strictSignatures(facts, resolver); // their types tell which take files
     for (const typeFile of files) context.addWatchFile(typeFile);
     const code = emitStubs(functions, await reExportedFunctions(facts, resolver));
@@ -231,7 +238,7 @@ class Compiler {
   private async transform(context: Context, code: string, id: string): Promise<Rolldown.TransformResult> {
     const file = normalizePath(stripQuery(id));
     if (isStyleSheet(file) && !isInNodeModules(file) && !this.isTest) {
-      await checkStyleSheet({ file, code }, this.resolver(context));
+      await checkStyleSheet({ file, code }, viteResolver(context, this.modules));
       return null;
     }
     if (!isScript(file) || id.startsWith("\0") || isInNodeModules(file) || hasAssetQuery(id)) return null;
@@ -246,8 +253,11 @@ class Compiler {
     // Under the id of a server module, `load` has returned stubs.
     if (isServerModule(file, this.modules.root)) return undefined;
     const facts = this.modules.readText({ file, code });
-    const resolver = this.resolver(context);
+    const resolver = viteResolver(context, this.modules);
+    checkForeignConventions(facts, true);
+    await checkForeignImports(facts, resolver, true);
     const imports = await checkBrowserImports(facts, resolver, () => this.served(resolver));
+    checkServerGlobals(facts, this.defined);
     await checkMarkup(facts, resolver);
     await checkFormActions(facts, resolver);
     this.recorder.recordBrowserModule(file, imports.stubs);
@@ -260,11 +270,15 @@ class Compiler {
     const mayBeIgnored = !mayContainDeclarations(code) && !/\.[jt]sx$/.test(file);
     if (!isEntry && mayBeIgnored && !isServerModule(file, this.modules.root)) return undefined;
     const facts = this.modules.readText({ file, code });
-    const resolver = this.resolver(context);
-    await checkMarkup(facts, resolver);
+    const resolver = viteResolver(context, this.modules);
+    const isBrowserCode = facts.views.length > 0; // other modules are checked when a browser loads them
+    checkForeignConventions(facts, isBrowserCode);
+    await checkForeignImports(facts, resolver, isBrowserCode);
+    if (isBrowserCode) checkServerGlobals(facts, this.defined);
+    await checkServerModule(facts, resolver);
     await checkFormActions(facts, resolver);
-    await checkReturnedStreams(facts, resolver);
-    if (isEntry) await readServedFunctions(facts, resolver);
+    if (isEntry) await this.checkEntry(context, facts, resolver);
+    else await checkRepeatedPaths(facts, await resolver.read(this.entry()), resolver);
     this.recorder.recordServerModule(file, facts.views, facts.functions);
     // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
     const documented = this.isDev && !this.isTest;
@@ -274,15 +288,10 @@ class Compiler {
     return emitServerCode(facts, functions, this.modules.root);
   }
 
-  private resolver(context: Context): ModuleResolver {
-    return {
-      root: this.modules.root,
-      resolve: async (specifier, importer) => {
-        const resolved = await context.resolve(specifier, importer, { skipSelf: true });
-        return resolved && !resolved.external ? normalizePath(resolved.id) : undefined;
-      },
-      read: (id) => this.modules.readIfValid(id),
-    };
+  private async checkEntry(context: Context, facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+    await checkModuleList(facts, resolver);
+    await readServedFunctions(facts, resolver);
+    for (const warning of await unlistedModules(facts, resolver)) context.warn(warning);
   }
 
   private entry(): string | undefined {

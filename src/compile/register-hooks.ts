@@ -7,11 +7,10 @@ import { type InitializeHook, isBuiltin, type LoadHook, type ResolveHook } from 
 import { posix } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { normalizePath, transformWithOxc } from "vite";
-import { checkMarkup } from "./jsx-checks.ts";
 import { ModuleCache } from "./module-cache.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
-import { checkReturnedStreams } from "./returned-streams.ts";
 import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
+import { checkServerModule } from "./server-module-checks.ts";
 import { strictSignatures } from "./strict-signatures.ts";
 import { CompileError, isInNodeModules, isScript } from "./syntax/index.ts";
 import { pathsResolver } from "./tsconfig-paths.ts";
@@ -87,8 +86,7 @@ function oxcLanguageOf(file: string): "ts" | "tsx" | "jsx" {
 async function compileForServer(code: string, file: string): Promise<Compiled | undefined> {
   if (!mayContainDeclarations(code) && !/\.[jt]sx$/.test(file)) return undefined;
   const facts = modules.readText({ file, code });
-  await checkMarkup(facts, resolver());
-  await checkReturnedStreams(facts, resolver());
+  await checkServerModule(facts, resolver());
   const { functions } = await strictSignatures(facts, resolver());
   return emitServerCode(facts, functions, modules.root);
 }

@@ -3,7 +3,14 @@ import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, type ResolvedExport, resolveExport } from "./module-resolver.ts";
 import { relativePath } from "./relative-path.ts";
 import type { ReExport } from "./stubs.ts";
-import { CompileError, type SourceRange, unwrapExpression, walk } from "./syntax/index.ts";
+import {
+  CompileError,
+  type ImportedName,
+  type Node,
+  type SourceRange,
+  unwrapExpression,
+  walk,
+} from "./syntax/index.ts";
 
 /** A re-exported server function, with the export that declares it. */
 export interface ReExportedFunction extends ReExport {
@@ -38,10 +45,43 @@ export function isServerFunction(origin: ResolvedExport, name: string): boolean 
   return origin.name === name && origin.facts.functions.some((serverFunction) => serverFunction.name === name);
 }
 
-/** One element of `new App({ modules: [ … ] })`. */
+/** A module that `new App({ modules: [ … ] })` lists. */
 interface ListedModule {
   readonly source: string;
   readonly at: SourceRange;
+}
+
+/** One element of `new App({ modules: [ … ] })`. */
+interface ModuleElement {
+  readonly element: Node;
+  /** The import that it is a name of; absent for any other expression. */
+  readonly imported?: ImportedName;
+}
+
+/** Returns the elements of the list of modules of an application, as far as its source shows it. */
+export function appModuleElements(facts: ModuleFacts): ModuleElement[] {
+  return applicationsIn(facts).flatMap((app) => elementsOf(app, facts) ?? []);
+}
+
+function applicationsIn(facts: ModuleFacts): ESTree.NewExpression[] {
+  const apps: ESTree.NewExpression[] = [];
+  walk(facts.program, (node) => {
+    if (node.type === "NewExpression" && isApp(node, facts)) apps.push(node);
+    return true;
+  });
+  return apps;
+}
+
+/** Returns the elements of the list of modules of one application; `undefined` when its source does not show the list. */
+function elementsOf(app: ESTree.NewExpression, facts: ModuleFacts): ModuleElement[] | undefined {
+  const options = app.arguments[0] && unwrapExpression(app.arguments[0]);
+  const array = options?.type === "ObjectExpression" ? moduleArray(options, facts) : undefined;
+  return array?.elements.flatMap((element) => {
+    const value = element && unwrapExpression(element);
+    if (!value) return [];
+    const imported = value.type === "Identifier" ? facts.scopes.module.findValue(value.name)?.imported : undefined;
+    return [{ element: value, ...(imported ? { imported } : {}) }];
+  });
 }
 
 /**
@@ -50,22 +90,13 @@ interface ListedModule {
  * @returns `undefined` when the source does not show all of it: a spread, a computed list, several applications
  */
 export function readModuleList(facts: ModuleFacts): ListedModule[] | undefined {
-  const apps: ESTree.NewExpression[] = [];
-  walk(facts.program, (node) => {
-    if (node.type === "NewExpression" && isApp(node, facts)) apps.push(node);
-    return true;
-  });
-  const [app, second] = apps;
-  const options = app?.arguments[0] && unwrapExpression(app.arguments[0]);
-  if (second || options?.type !== "ObjectExpression") return undefined;
-  const array = moduleArray(options, facts);
-  if (!array) return undefined;
+  const [app, second] = applicationsIn(facts);
+  const elements = app && !second ? elementsOf(app, facts) : undefined;
+  if (!elements) return undefined;
   const modules: ListedModule[] = [];
-  for (const element of array.elements) {
-    const value = element && unwrapExpression(element);
-    const imported = value?.type === "Identifier" ? facts.scopes.module.findValue(value.name)?.imported : undefined;
-    if (!value || imported?.name !== "*") return undefined;
-    modules.push({ source: imported.source, at: value });
+  for (const { element, imported } of elements) {
+    if (imported?.name !== "*") return undefined;
+    modules.push({ source: imported.source, at: element });
   }
   return modules;
 }

@@ -27,8 +27,8 @@ describe("the argument that is appended to a declaration", () => {
     ],
     ['export const f = page("/", () => 1);', `export const f = page("/", () => 1, undefined, ${SOURCE});`],
     ['export const f = page("/", {}, Home);', `export const f = page("/", {}, Home, ${SOURCE});`],
-    ['export const f = route("/x", () => 1);', `export const f = route("/x", () => 1, undefined, ${SOURCE});`],
-    ['export const f = route("/x", {}, () => 1);', `export const f = route("/x", {}, () => 1, ${SOURCE});`],
+    ['export const f = route("GET /x", () => 1);', `export const f = route("GET /x", () => 1, undefined, ${SOURCE});`],
+    ['export const f = route("GET /x", {}, () => 1);', `export const f = route("GET /x", {}, () => 1, ${SOURCE});`],
   ];
   test.each(table)("follows the last argument: %s", (code, expected) => {
     expect(compile(IMPORT + code)?.code).toBe(IMPORT + expected);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { compileErrorOf, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { checkReExportedRedirects } from "./re-exported-redirects.ts";
 import { compileServerModule, mayContainDeclarations } from "./server-code.ts";
 
 const HEAD = 'import { redirect, redirect as go, server } from "tsweb";\nimport * as web from "tsweb";\n';
@@ -91,5 +92,43 @@ describe("a redirect whose value is dropped", () => {
     const valid = code.replace("  redirect", "  throw redirect");
     expect(compileServerModule(valid, { file: "/app/src/guard.ts", root: "/app" })).toBeUndefined();
     expect(mayContainDeclarations('const { redirect } = require("tsweb");')).toBe(false);
+  });
+});
+
+describe("a redirect that modules of the project re-export", () => {
+  const FILES = {
+    "src/nav.ts": 'export { redirect, redirect as go } from "tsweb";\nexport const jump = (path) => path;',
+    "src/all.ts": 'export * from "./nav.ts";\nexport * from "./stars.ts";',
+    "src/stars.ts": 'export * from "tsweb";\nexport * from "./all.ts";',
+    "src/imported.ts": 'import { redirect } from "tsweb";\nexport { redirect as leave };\nexport default redirect;',
+    "src/own.ts": "export const redirect = (path) => track(path);",
+  };
+  const check = (code: string) => checkReExportedRedirects(readTestModule("src/a.ts", code), inMemoryResolver(FILES));
+
+  test.each([
+    'import { redirect } from "./nav.ts"; «redirect("/login");',
+    'import { go as leave } from "./nav.ts"; if (!user) «leave("/login");',
+    'import * as nav from "./nav.ts"; await «nav.go("/login");',
+    'import { go } from "./all.ts"; «go("/login");',
+    'import { redirect } from "./stars.ts"; «redirect("/login");',
+    'import { leave } from "./imported.ts"; «leave("/login");',
+  ])("is a compile error if its value is dropped: %s", async (text) => {
+    const error = await compileErrorOf(() => check(text));
+    expect(error.message).toMatch(/\(\) returns a value and has no effect here\./);
+    expect(error.loc).toEqual({ file: "/app/src/a.ts", ...parseMarkedCode(text).location });
+  });
+
+  test.each([
+    'import { redirect } from "./nav.ts"; const f = () => redirect("/login");',
+    'import { redirect } from "./own.ts"; redirect("/login");',
+    'import { jump } from "./nav.ts"; jump("/login");',
+    'import { redirect } from "other"; redirect("/login");',
+    'import { redirect } from "./missing.ts"; redirect("/login");',
+  ])("is accepted if its value is used, and if it is another function: %s", async (text) => {
+    await expect(check(text)).resolves.toBeUndefined();
+  });
+
+  test("is looked for in modules without another import of tsweb", () => {
+    expect(mayContainDeclarations('import { redirect } from "./nav.ts"; redirect("/");')).toBe(true);
   });
 });

@@ -1,10 +1,18 @@
 import type { ESTree } from "vite";
 import { importedNameOf } from "./jsx-values.ts";
-import { CompileError, type Node, type Scopes, type SourceFile, unwrapExpression, walkScoped } from "./syntax/index.ts";
+import {
+  CompileError,
+  type ImportedName,
+  type Node,
+  type Scopes,
+  type SourceFile,
+  unwrapExpression,
+  walkScoped,
+} from "./syntax/index.ts";
 
-/** Returns whether a module may import and call `redirect`, without parsing it. Errs towards yes. */
+/** Returns whether a module may import and call `redirect`, also by way of another module, without parsing it. */
 export function mayContainRedirect(code: string): boolean {
-  return /["']tsweb["']/.test(code) && /\bimport\b/.test(code) && /\bredirect\b/.test(code);
+  return /\bimport\b/.test(code) && /\bredirect\b/.test(code);
 }
 
 /**
@@ -15,16 +23,28 @@ export function mayContainRedirect(code: string): boolean {
  */
 export function checkUnusedRedirects(program: ESTree.Program, source: SourceFile, scopes: Scopes): void {
   if (!mayContainRedirect(source.code)) return;
+  for (const { call, imported } of droppedImportedCalls(program, scopes)) {
+    if (isRedirect(imported)) throw new CompileError(unusedMessage(call, source), source, call);
+  }
+}
+
+/** Returns whether an import is `redirect` of tsweb. */
+export function isRedirect({ source, name }: ImportedName): boolean {
+  return source === "tsweb" && name === "redirect";
+}
+
+/** Returns the calls of imported functions whose value a statement drops. */
+export function droppedImportedCalls(program: ESTree.Program, scopes: Scopes) {
+  const calls: { readonly call: ESTree.CallExpression; readonly imported: ImportedName }[] = [];
   walkScoped(program, scopes.module, scopes, (node, scope) => {
     if (node.type !== "ExpressionStatement") return true;
     for (const call of droppedCalls(node.expression)) {
       const imported = importedNameOf(unwrapExpression(call.callee), scope);
-      if (imported?.source === "tsweb" && imported.name === "redirect") {
-        throw new CompileError(unusedMessage(call, source), source, call);
-      }
+      if (imported) calls.push({ call, imported });
     }
     return true;
   });
+  return calls;
 }
 
 /** Returns the calls whose result is the value of an expression, or of an operand that a statement drops with it. */
@@ -52,7 +72,8 @@ function droppedCalls(node: Node): ESTree.CallExpression[] {
 /** The maximum length of a call that is repeated in the message. */
 const MAX_CALL_LENGTH = 60;
 
-function unusedMessage(call: ESTree.CallExpression, { code }: SourceFile): string {
+/** Returns the error message for a call whose value is dropped. */
+export function unusedMessage(call: ESTree.CallExpression, { code }: SourceFile): string {
   const name = code.slice(call.callee.start, call.callee.end);
   const text = code.slice(call.start, call.end);
   const fix = text.length > MAX_CALL_LENGTH || text.includes("\n") ? `${name}(…)` : text;

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { type ConfigEnv, normalizePath, type Plugin, type ResolvedConfig, type UserConfig } from "vite";
 import { ProjectError } from "./project-error.ts";
 import { relativePath } from "./relative-path.ts";
+import type { DefinedGlobals } from "./server-globals.ts";
 import { isServerOnly } from "./server-only.ts";
 
 /** The name of the plugin of the compile step. */
@@ -25,6 +26,18 @@ export function checkSinglePlugin({ plugins, configFile, root }: ResolvedConfig)
 /** Returns whether Vite runs inside Vitest. */
 export function isVitest(config: Pick<ResolvedConfig, "plugins">): boolean {
   return config.plugins.some((plugin) => plugin.name === "vitest" || plugin.name.startsWith("vitest:"));
+}
+
+/** Returns which globals of Node the project's Vite config gives to browser code. */
+export function definedGlobals({ define, environments, plugins }: ResolvedConfig): DefinedGlobals {
+  const names = Object.keys({ ...define, ...environments.client?.define });
+  return {
+    isReplaced: (expression) =>
+      names.some(
+        (name) => expression === name || (expression.startsWith(name) && /[.[]/.test(expression[name.length] ?? "")),
+      ),
+    hasPolyfills: plugins.some(({ name }) => /node/i.test(name) && /polyfill/i.test(name)),
+  };
 }
 
 /** The browser modules of every page, in development. */

@@ -46,6 +46,15 @@ describe("listModules", () => {
     expect(listing("/users/:id", "/users/new", "/users/:id(\\d+)", "/users/:id/posts").pages).toHaveLength(4);
   });
 
+  it("rejects what is no module, as after an import of a missing default export", () => {
+    const modules = [{ add: compiledServer("add", () => 1) }, undefined] as unknown as Parameters<
+      typeof listModules
+    >[0];
+    expect(() => listModules(modules)).toThrow(
+      'new App: modules[1] is undefined, and not a module. Import each module as a namespace: import * as pages from "./pages.server.tsx".',
+    );
+  });
+
   it("rejects a module that serves nothing, and names its exports", () => {
     expect(() => listModules([{ helper: () => 1 }])).toThrow("modules[0] serves nothing. It exports helper");
     expect(() => listModules([{}])).toThrow("It exports nothing at all");

@@ -1,4 +1,5 @@
 import { type PageDefinition, pageOf, type RouteDefinition, routeOf } from "../pages/index.ts";
+import { endpointKey } from "../protocol/index.ts";
 import { definitionOf, type FunctionDefinition } from "../rpc/index.ts";
 
 /** A module of an application: `import * as accounts from "./accounts.server.ts"`. */
@@ -21,6 +22,12 @@ export function listModules(modules: readonly Module[]): Listing {
   const functions = new Map<string, FunctionDefinition>();
   const endpoints = new Map<string, PageDefinition | RouteDefinition>();
   modules.forEach((module, index) => {
+    if (typeof module !== "object" || module === null) {
+      throw new Error(
+        `new App: modules[${index}] is ${module === undefined ? "undefined" : `a ${typeof module}`}, and not a module. ` +
+          'Import each module as a namespace: import * as pages from "./pages.server.tsx".',
+      );
+    }
     let count = 0;
     for (const [name, value] of Object.entries(module)) {
       const definition = definitionOf(value);
@@ -73,8 +80,7 @@ function addEndpoint(
 ): void {
   // A page handles GET: of a page and a GET route with one path, one would never be reached.
   const method = added.kind === "page" ? "GET" : added.method;
-  // The names of parameters do not make two paths different.
-  const key = `${method} ${added.path.replace(/:[A-Za-z_]\w*/g, ":")}`;
+  const key = endpointKey(method, added.path);
   const earlier = endpoints.get(key);
   if (earlier && earlier !== added) {
     throw new Error(

@@ -149,13 +149,20 @@ describe("a build for the browser fails on", () => {
     ],
     [
       "an import of a server entry point",
-      'import { session } from «"tsweb";\nconsole.log(session);',
-      /is a server entry point of tsweb/,
+      'import { «session } from "tsweb";\nconsole.log(session);',
+      /^session exists on the server only/,
     ],
+    [
+      "an environment variable",
+      "export const a = «process.env.HOME;",
+      /^process\.env\.HOME cannot be used in a module that browsers load/,
+    ],
+    ["React that is not installed", 'import { memo } from «"react";\nconsole.log(memo);', /^"react" is not installed/],
+    ["a module of Next.js", 'import Link from «"next/link";\nconsole.log(Link);', /Write `<a href="\/…">`/],
     [
       "server() outside a server module",
       'import { server } from "tsweb";\nexport const f = «server(() => 1);',
-      /Rename this file to "view\.server\.tsx"/,
+      /Move this declaration to a file such as "view\.server\.tsx"/,
     ],
     [
       "a server call in markup",

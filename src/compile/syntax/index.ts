@@ -11,9 +11,11 @@ export {
 } from "./compile-error.ts";
 export { type DocComment, docCommentsOf } from "./doc-comments.ts";
 export { exportsOfLocal, type ModuleExports, readExports } from "./exports.ts";
+export { findGlobalReferences, type GlobalReference } from "./global-references.ts";
 export { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./module-id.ts";
 export { findModuleReferences, type ModuleReference, type ReferencedName } from "./module-references.ts";
 export { parse } from "./parse.ts";
+export { rejectRedeclarations } from "./redeclarations.ts";
 export { type Binding, type ImportedName, readScopes, type Scope, type Scopes, walkScoped } from "./scope.ts";
 export {
   childrenOf,

@@ -1,6 +1,7 @@
 import { type ESTree, parseAst } from "vite";
 import { CompileError, type SourceFile } from "./compile-error.ts";
 import { languageOf } from "./module-id.ts";
+import { syntaxHint } from "./syntax-hints.ts";
 
 /**
  * Parses a module, with its types and parentheses.
@@ -22,5 +23,13 @@ function asCompileError(error: unknown, source: SourceFile): CompileError {
   // The parser's message continues with a code frame. CompileError adds its own.
   const message = text.split("\n").find((line) => line !== "" && !line.startsWith("Parse failed")) ?? text;
   const offset = Number.isFinite(position) ? position : 0;
-  return new CompileError(message.trim(), source, { start: offset, end: offset + 1 });
+  const hint = syntaxHint(message.trim(), source.code, offset);
+  return new CompileError(hint === "" ? message.trim() : `${withPeriod(message.trim())} ${hint}`, source, {
+    start: offset,
+    end: offset + 1,
+  });
+}
+
+function withPeriod(sentence: string): string {
+  return /[.?!]$/.test(sentence) ? sentence : `${sentence}.`;
 }

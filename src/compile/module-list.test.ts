@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { checkModuleList, checkRepeatedPaths, unlistedModules } from "./module-list.ts";
+
+const FILES = {
+  "src/guests.server.ts": 'import { server } from "tsweb";\nexport const sign = server(() => 1);',
+  "src/pages.server.tsx": 'import { page } from "tsweb";\nexport const home = page("/", () => null);',
+  "src/more.server.tsx":
+    'import { page } from "tsweb";\nexport const a = page("/a", () => null);\nexport const again = page(«"/", () => null);',
+  "src/component.server.tsx": "export default function Home() { return null; }\nexport interface Props {}",
+  "src/forgotten.server.ts": "export const sign = async (name: string) => name;\nexport const MAX = 3;",
+  "src/made.server.ts": 'import { make } from "auth-kit";\nexport const login = make();',
+  "src/all.server.ts": 'export * from "./guests.server.ts";',
+  "src/modules.ts": 'export * as guests from "./guests.server.ts";\nexport { listed as default } from "somewhere";',
+};
+
+const app = (imports: string, modules: string) =>
+  `import { App } from "tsweb";\n${imports}\nexport default new App({ modules: ${modules} });`;
+
+const readApp = (text: string) => readTestModule("src/app.ts", text);
+
+describe("an element of `modules`", () => {
+  test.each([
+    [
+      app('import guests from "./guests.server.ts";', "[«guests]"),
+      'this is the default export of src/guests.server.ts. Import the module as a namespace: `import * as guests from "./guests.server.ts"`.',
+    ],
+    [app('import { sign } from "./guests.server.ts";', "[«sign]"), 'this is "sign" of src/guests.server.ts.'],
+    [
+      app('import * as pages from "./component.server.tsx";', "[«pages]"),
+      'src/component.server.tsx serves nothing: it exports default, but no page(), route() or server(). Declare its page as `export const home = page("/…", () => …)`',
+    ],
+    [
+      app('import * as guests from "./forgotten.server.ts";', "[«guests]"),
+      "src/forgotten.server.ts serves nothing: it exports sign, MAX, but no page(), route() or server(). Wrap each function that the browser calls in server(), as in `export const sign = server((…) => …)`",
+    ],
+  ])("is rejected: %s", async (text, message) => {
+    const error = await compileErrorOf(() => checkModuleList(readApp(text), inMemoryResolver(FILES)));
+    expect(error.message).toContain(message);
+    expect(error.loc).toEqual({ file: "/app/src/app.ts", ...parseMarkedCode(text).location });
+  });
+
+  test.each([
+    app(
+      'import * as guests from "./guests.server.ts";\nimport * as pages from "./pages.server.tsx";',
+      "[guests, pages]",
+    ),
+    app('import * as made from "./made.server.ts";', "[made]"),
+    app('import * as all from "./all.server.ts";', "[all]"),
+    app('import { guests } from "./modules.ts";', "[guests]"),
+    app('import listed from "./modules.ts";', "[listed]"),
+    app('import * as kit from "auth-kit";', "[kit]"),
+    app("const list = [];", "[...list]"),
+  ])("is accepted, or unknown: %s", async (text) => {
+    await expect(checkModuleList(readApp(text), inMemoryResolver(FILES))).resolves.toBeUndefined();
+  });
+});
+
+describe("a path that two modules declare", () => {
+  const imports = 'import * as pages from "./pages.server.tsx";\nimport * as more from "./more.server.tsx";';
+  const check = (modules: string, file: keyof typeof FILES = "src/more.server.tsx") =>
+    checkRepeatedPaths(readTestModule(file, FILES[file]), readApp(app(imports, modules)), inMemoryResolver(FILES));
+
+  test("is rejected in the module that the application lists later", async () => {
+    const error = await compileErrorOf(() => check("[pages, more]"));
+    expect(error.message).toBe(
+      'Another page has the path "/" already (src/pages.server.tsx:2), so one of them would never be reached. Change one of the paths.',
+    );
+    expect(error.loc).toEqual({
+      file: "/app/src/more.server.tsx",
+      ...parseMarkedCode(FILES["src/more.server.tsx"]).location,
+    });
+    await expect(check("[pages, more]", "src/pages.server.tsx")).resolves.toBeUndefined();
+  });
+
+  test("is accepted if the application does not serve both modules", async () => {
+    await expect(check("[more]")).resolves.toBeUndefined();
+    await expect(check("[pages]")).resolves.toBeUndefined();
+  });
+});
+
+describe("a module that the application imports and does not list", () => {
+  const warnings = (text: string) => unlistedModules(readApp(text), inMemoryResolver(FILES));
+  const imports = 'import * as guests from "./guests.server.ts";\nimport * as pages from "./pages.server.tsx";';
+
+  test("is reported", async () => {
+    expect(await warnings(app(imports, "[guests]"))).toEqual([
+      "src/app.ts imports pages and does not list it in `modules`, so what src/pages.server.tsx declares is not served. Add pages to `modules` of new App.",
+    ]);
+  });
+
+  test.each([
+    app(imports, "[guests, pages]"),
+    app(`${imports}\nconsole.log(pages);`, "[guests]"),
+    app(`${imports}\nconst list = [guests, pages];`, "list"),
+    app('import * as config from "./forgotten.server.ts";', "[]"),
+    app('import "./pages.server.tsx";', "[]"),
+    app(imports, "[...others]"),
+  ])("is not reported where it is used otherwise, or serves nothing: %s", async (text) => {
+    expect(await warnings(text)).toEqual([]);
+  });
+});

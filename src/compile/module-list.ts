@@ -1,0 +1,148 @@
+import type { ModuleFacts } from "./module-facts.ts";
+import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
+import { repeatedPathMessage } from "./page-paths.ts";
+import { relativePath } from "./relative-path.ts";
+import { appModuleElements, readModuleList } from "./served-functions.ts";
+import {
+  CompileError,
+  findModuleReferences,
+  isFunctionNode,
+  type Node,
+  unwrapExpression,
+  walk,
+} from "./syntax/index.ts";
+
+/**
+ * Checks the list of modules in the application's own module.
+ *
+ * @throws CompileError at an element that is no namespace of a module, or serves nothing
+ */
+export async function checkModuleList(entry: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  for (const { element, imported } of appModuleElements(entry)) {
+    if (!imported) continue;
+    const id = await resolver.resolve(imported.source, entry.source.file);
+    const facts = await resolver.read(id);
+    if (!facts) continue;
+    const file = relativePath(facts.source.file, resolver.root);
+    const namespace = `\`import * as ${entry.source.code.slice(element.start, element.end)} from "${imported.source}"\``;
+    if (imported.name !== "*") {
+      if (!(await isSingleExport(id, imported.name, resolver))) continue;
+      const form = imported.name === "default" ? "the default export" : `"${imported.name}"`;
+      throw new CompileError(
+        `\`modules\` lists whole modules, and this is ${form} of ${file}. Import the module as a namespace: ${namespace}.`,
+        entry.source,
+        element,
+      );
+    }
+    if (servesNothing(facts)) throw new CompileError(servesNothingMessage(facts, file), entry.source, element);
+  }
+}
+
+/** Returns whether an export is evidently no module: it does not exist, is a declaration, or is a function. */
+async function isSingleExport(id: string | undefined, name: string, resolver: ModuleResolver): Promise<boolean> {
+  const origin = await resolveExport(id, name, resolver);
+  if (!origin) {
+    const facts = await resolver.read(id);
+    return name === "default" && facts !== undefined && !facts.exports.named.some((exported) => exported.name === name);
+  }
+  return origin.facts.declarations.some((declaration) => declaration.name === origin.name);
+}
+
+/** Returns whether a module evidently exports no page, route and server function. Errs towards no. */
+function servesNothing({ declarations, exports, scopes, program }: ModuleFacts): boolean {
+  if (declarations.length > 0 || exports.starExports.length > 0) return false;
+  return exports.named.every(({ isType, from, local }) => {
+    if (isType) return true;
+    if (from) return false;
+    const nodes: readonly Node[] =
+      local === undefined
+        ? program.body.flatMap((node) => (node.type === "ExportDefaultDeclaration" ? [node.declaration] : []))
+        : (scopes.module.findValue(local)?.declarations ?? []);
+    return nodes.length > 0 && nodes.every(isFunctionOrClass);
+  });
+}
+
+function isFunctionOrClass(node: Node): boolean {
+  const value = node.type === "VariableDeclarator" && node.init ? unwrapExpression(node.init) : unwrapExpression(node);
+  return isFunctionNode(value) || value.type === "ClassDeclaration" || value.type === "Literal";
+}
+
+function servesNothingMessage({ exports, source }: ModuleFacts, file: string): string {
+  const names = exports.named.filter(({ isType }) => !isType).map(({ name }) => name);
+  const problem = `${file} serves nothing: it exports ${names.join(", ") || "nothing"}, but no page(), route() or server().`;
+  const named = names.find((name) => name !== "default");
+  const fix = /\.[jt]sx$/.test(source.file)
+    ? `Declare its page as \`export const ${named ?? "home"} = page("/…", () => …)\``
+    : `Wrap each function that the browser calls in server(), as in \`export const ${named ?? "name"} = server((…) => …)\``;
+  return `${problem} ${fix}, or remove the module from this list.`;
+}
+
+/**
+ * Rejects a page or a route whose path a module has that the application lists earlier.
+ *
+ * @param entry the application's module
+ * @throws CompileError at the path
+ */
+export async function checkRepeatedPaths(
+  facts: ModuleFacts,
+  entry: ModuleFacts | undefined,
+  resolver: ModuleResolver,
+): Promise<void> {
+  if (facts.endpoints.length === 0 || !entry) return;
+  const listed = await listedModules(entry, resolver);
+  const index = listed.findIndex(({ source }) => source.file === facts.source.file);
+  for (const earlier of listed.slice(0, Math.max(0, index))) {
+    for (const { key, kind, line } of earlier.endpoints) {
+      const repeated = facts.endpoints.find((endpoint) => endpoint.key === key);
+      if (!repeated) continue;
+      const where = `${relativePath(earlier.source.file, resolver.root)}:${line}`;
+      throw new CompileError(repeatedPathMessage(repeated, where, kind), facts.source, repeated.at);
+    }
+  }
+}
+
+async function listedModules(entry: ModuleFacts, resolver: ModuleResolver): Promise<ModuleFacts[]> {
+  const listed: ModuleFacts[] = [];
+  for (const { source } of readModuleList(entry) ?? []) {
+    const facts = await resolver.read(await resolver.resolve(source, entry.source.file));
+    if (facts) listed.push(facts);
+  }
+  return listed;
+}
+
+/**
+ * Returns a warning for each module that the application imports as a namespace and does not use: its pages and functions
+ * are not served.
+ */
+export async function unlistedModules(entry: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
+  const warnings: string[] = [];
+  if (!readModuleList(entry)) return warnings;
+  const used = usedNames(entry);
+  for (const { specifier, kind, names, isType } of findModuleReferences(entry.program)) {
+    if (kind !== "import" || isType || !names.some(({ name }) => name === "*")) continue;
+    const local = entry.program.body
+      .flatMap((node) => (node.type === "ImportDeclaration" && node.source.value === specifier ? node.specifiers : []))
+      .find((one) => one.type === "ImportNamespaceSpecifier")?.local.name;
+    if (local === undefined || used.has(local)) continue;
+    const facts = await resolver.read(await resolver.resolve(specifier, entry.source.file));
+    if (!facts?.isServerModule || facts.declarations.length === 0) continue;
+    warnings.push(
+      `${relativePath(entry.source.file, resolver.root)} imports ${local} and does not list it in \`modules\`, so what ` +
+        `${relativePath(facts.source.file, resolver.root)} declares is not served. Add ${local} to \`modules\` of new App.`,
+    );
+  }
+  return warnings;
+}
+
+/** Returns the names that a module uses outside of its imports. */
+function usedNames({ program }: ModuleFacts): Set<string> {
+  const names = new Set<string>();
+  for (const statement of program.body) {
+    if (statement.type === "ImportDeclaration") continue;
+    walk(statement, (node) => {
+      if (node.type === "Identifier" || node.type === "JSXIdentifier") names.add(node.name);
+      return true;
+    });
+  }
+  return names;
+}

@@ -1,0 +1,151 @@
+import type { ModuleFacts } from "./module-facts.ts";
+import { packageFolder } from "./package-folder.ts";
+import { ProjectError } from "./project-error.ts";
+import { rejectReact } from "./react-packages.ts";
+import { CompileError, findModuleReferences, isInNodeModules, type ModuleReference, walk } from "./syntax/index.ts";
+
+/** Finds out whether imports of other packages lead somewhere. */
+export interface PackageResolver {
+  /** The project's root, absolute, with forward slashes. */
+  readonly root: string;
+  /** Resolves a specifier to a file; `undefined` when it is missing or belongs to an external package. */
+  readonly resolve: (specifier: string, importer: string) => Promise<string | undefined>;
+  /** Returns whether nothing has this name: no file, no package and no alias. */
+  readonly isMissing: (specifier: string, importer: string) => Promise<boolean>;
+}
+
+const FORM_HANDLE =
+  'Write `const handle = form(fn)`, with `form` of "tsweb/browser": it has `error`, `result` and `pending`.';
+
+/** What React has and Preact does not, and what to use instead. */
+const NOT_IN_PREACT: Readonly<Record<string, string>> = {
+  useActionState: FORM_HANDLE,
+  useFormState: FORM_HANDLE,
+  useFormStatus: FORM_HANDLE,
+  useOptimistic: "Set the state before the call, and set it back if the call fails.",
+};
+
+const HOOKS: ReadonlySet<string> = new Set([
+  ...[
+    "useState",
+    "useReducer",
+    "useEffect",
+    "useLayoutEffect",
+    "useRef",
+    "useImperativeHandle",
+    "useMemo",
+    "useCallback",
+  ],
+  ...["useContext", "useDebugValue", "useErrorBoundary", "useId"],
+]);
+
+const COMPAT =
+  "Install Preact's compatibility package under React's names: npm install react@npm:@preact/compat react-dom@npm:@preact/compat";
+
+/** What replaces the modules of Next.js, which work in Next.js only. */
+const NEXT_MODULES: Readonly<Record<string, string>> = {
+  link: 'Write `<a href="/…">`.',
+  image: "Write `<img>`, with the file imported or in `public`.",
+  navigation: 'Use `redirect`, `NotFound` and `request` of "tsweb" on the server, and `location` in views.',
+  router: 'Use `redirect` and `request` of "tsweb" on the server, and `location` in views.',
+  headers: 'Use `request.headers`, `request.cookies` and `request.set_cookie` of "tsweb".',
+  server: 'Declare a route with `route("GET /…", …)` of "tsweb", and return a `Response`.',
+  cache: "Remove it: pages are rendered at each request.",
+  head: 'Use `Head` of "tsweb".',
+  script: "Write `<script src>`.",
+  dynamic: "Use `import()` in an event handler or in `on_mount`.",
+};
+
+/** The functions that Next.js calls by their names. */
+const NEXT_EXPORTS: Readonly<Record<string, string>> = {
+  getServerSideProps: "Load the data in the function of the page, which can be async.",
+  getStaticProps: "Load the data in the function of the page, which can be async.",
+  getStaticPaths: "Remove it: a page is rendered at each request, for every value of its parameters.",
+  generateStaticParams: "Remove it: a page is rendered at each request, for every value of its parameters.",
+};
+
+/**
+ * Rejects what only other frameworks give a meaning: exports that Next.js calls, in a module with pages, and the directive
+ * "use server" in browser code, where it protects nothing. "use client" is accepted: it changes nothing.
+ *
+ * @param isBrowserCode whether browsers load the module
+ * @throws CompileError at the export or the directive
+ */
+export function checkForeignConventions(facts: ModuleFacts, isBrowserCode: boolean): void {
+  const { source, declarations, exports, program } = facts;
+  for (const { name, isType, from, at } of exports.named) {
+    const hasPages = declarations.some(({ kind }) => kind === "page");
+    if (!hasPages || isType || from || !Object.hasOwn(NEXT_EXPORTS, name)) continue;
+    throw new CompileError(`Only Next.js calls ${name}: tsweb does not. ${NEXT_EXPORTS[name]}`, source, at);
+  }
+  if (!isBrowserCode || !source.code.includes("use server")) return;
+  walk(program, (node) => {
+    if (node.type !== "ExpressionStatement" || !("directive" in node) || node.directive !== "use server") return true;
+    throw new CompileError(
+      '"use server" has no effect, so this code would run in the browser. Declare the function with server() in a server ' +
+        "module, a file named *.server.ts, and import it here.",
+      source,
+      node,
+    );
+  });
+}
+
+/**
+ * Rejects imports that work in applications of other frameworks only: modules of Next.js, functions that Preact does not
+ * have, and React if it is missing or is React itself. A name that an alias of Vite replaces is accepted.
+ *
+ * @param isBrowserCode whether browsers load the module
+ * @throws CompileError at the import
+ */
+export async function checkForeignImports(
+  facts: ModuleFacts,
+  resolver: PackageResolver,
+  isBrowserCode: boolean,
+): Promise<void> {
+  for (const reference of findModuleReferences(facts.program)) {
+    const { specifier, kind, isType } = reference;
+    if (isType || kind === "url") continue;
+    if (isBrowserCode && /^(?:react(?:-dom)?|preact)(?:\/|$)/.test(specifier)) rejectMissingNames(reference, facts);
+    if (isBrowserCode && /^react(?:-dom)?(?:\/|$)/.test(specifier)) await checkReact(reference, facts, resolver);
+    if (/^next\/./.test(specifier)) await checkNext(reference, facts, resolver);
+  }
+}
+
+function rejectMissingNames({ names }: ModuleReference, { source }: ModuleFacts): void {
+  for (const { name, isType, at } of names) {
+    if (!isType && Object.hasOwn(NOT_IN_PREACT, name)) {
+      throw new CompileError(`Preact, which renders the views, has no ${name}. ${NOT_IN_PREACT[name]}`, source, at);
+    }
+  }
+}
+
+async function checkReact(
+  { specifier, names, at }: ModuleReference,
+  { source }: ModuleFacts,
+  resolver: PackageResolver,
+): Promise<void> {
+  try {
+    rejectReact(specifier, source.file, resolver.root);
+  } catch (error) {
+    throw error instanceof ProjectError ? new CompileError(error.message, source, at) : error;
+  }
+  if (!(await resolver.isMissing(specifier, source.file))) return;
+  const values = names.filter(({ isType }) => !isType).map(({ name }) => name);
+  const areHooks = values.length > 0 && values.every((name) => HOOKS.has(name));
+  const fix = areHooks ? `Import ${values.join(", ")} from "preact/hooks".` : COMPAT;
+  throw new CompileError(`"${specifier}" is not installed, and views are rendered with Preact. ${fix}`, source, at);
+}
+
+async function checkNext(
+  { specifier, at }: ModuleReference,
+  { source }: ModuleFacts,
+  resolver: PackageResolver,
+): Promise<void> {
+  const id = await resolver.resolve(specifier, source.file);
+  if (id !== undefined && !isInNodeModules(id)) return;
+  const isInstalled = packageFolder("next", source.file) !== undefined;
+  if (!isInstalled && !(await resolver.isMissing(specifier, source.file))) return;
+  const name = specifier.slice("next/".length).replace(/\.js$/, "");
+  const fix = Object.hasOwn(NEXT_MODULES, name) ? NEXT_MODULES[name] : "Remove this import.";
+  throw new CompileError(`"${specifier}" works in applications of Next.js only. ${fix}`, source, at);
+}

@@ -1,0 +1,18 @@
+import { checkInteractiveComponents } from "./interactive-components.ts";
+import { checkMarkup } from "./jsx-checks.ts";
+import type { ModuleFacts } from "./module-facts.ts";
+import type { ModuleResolver } from "./module-resolver.ts";
+import { checkReExportedRedirects } from "./re-exported-redirects.ts";
+import { checkReturnedStreams } from "./returned-streams.ts";
+
+/**
+ * Makes the checks of a module for the server that follow its imports and need no bundler: those that Vite and Node share.
+ *
+ * @throws CompileError when the module breaks a rule
+ */
+export async function checkServerModule(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  await checkMarkup(facts, resolver);
+  await checkInteractiveComponents(facts, resolver);
+  await checkReturnedStreams(facts, resolver);
+  await checkReExportedRedirects(facts, resolver);
+}
