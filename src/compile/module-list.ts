@@ -2,7 +2,7 @@ import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
 import { repeatedPathMessage } from "./page-paths.ts";
 import { relativePath } from "./relative-path.ts";
-import { appModuleElements, readModuleList } from "./served-functions.ts";
+import { appModuleElements, readModuleList, readServedFunctions } from "./served-functions.ts";
 import {
   CompileError,
   findModuleReferences,
@@ -11,6 +11,18 @@ import {
   unwrapExpression,
   walk,
 } from "./syntax/index.ts";
+
+/**
+ * Checks the application's own module.
+ *
+ * @returns warnings
+ * @throws CompileError for a mistake in its list of modules, and for two functions with the same name
+ */
+export async function checkApplication(entry: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
+  await checkModuleList(entry, resolver);
+  await readServedFunctions(entry, resolver);
+  return unlistedModules(entry, resolver);
+}
 
 /**
  * Checks the list of modules in the application's own module.

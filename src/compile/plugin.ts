@@ -10,21 +10,20 @@ import {
 } from "./browser-imports.ts";
 import { BuildRecorder, type BuildRegistry } from "./build-registry.ts";
 import { guardServerOnlyUrls } from "./dev-url-guard.ts";
+import { checkEnvironment } from "./environment-checks.ts";
 import { checkFormActions } from "./form-actions.ts";
 import { hotUpdate } from "./hot-update.ts";
 import { checkMarkup } from "./jsx-checks.ts";
 import { ModuleCache } from "./module-cache.ts";
-import type { ModuleFacts } from "./module-facts.ts";
-import { checkModuleList, checkRepeatedPaths, unlistedModules } from "./module-list.ts";
+import { checkApplication, checkRepeatedPaths } from "./module-list.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
-import { checkForeignConventions, checkForeignImports } from "./other-frameworks.ts";
 import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./published-files.ts";
 import { checkPreactCopies, rejectReact } from "./react-packages.ts";
 import { refresh } from "./refresh.ts";
 import { relativePath } from "./relative-path.ts";
 import { readServedFunctions, reExportedFunctions, type ServedFunctions } from "./served-functions.ts";
 import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
-import { checkServerGlobals, type DefinedGlobals } from "./server-globals.ts";
+import type { DefinedGlobals } from "./server-globals.ts";
 import { checkServerModule } from "./server-module-checks.ts";
 import {
   isServerModule,
@@ -254,10 +253,8 @@ class Compiler {
     if (isServerModule(file, this.modules.root)) return undefined;
     const facts = this.modules.readText({ file, code });
     const resolver = viteResolver(context, this.modules);
-    checkForeignConventions(facts, true);
-    await checkForeignImports(facts, resolver, true);
+    await checkEnvironment(facts, resolver, { isBrowserCode: true, defined: this.defined });
     const imports = await checkBrowserImports(facts, resolver, () => this.served(resolver));
-    checkServerGlobals(facts, this.defined);
     await checkMarkup(facts, resolver);
     await checkFormActions(facts, resolver);
     this.recorder.recordBrowserModule(file, imports.stubs);
@@ -271,14 +268,12 @@ class Compiler {
     if (!isEntry && mayBeIgnored && !isServerModule(file, this.modules.root)) return undefined;
     const facts = this.modules.readText({ file, code });
     const resolver = viteResolver(context, this.modules);
-    const isBrowserCode = facts.views.length > 0; // other modules are checked when a browser loads them
-    checkForeignConventions(facts, isBrowserCode);
-    await checkForeignImports(facts, resolver, isBrowserCode);
-    if (isBrowserCode) checkServerGlobals(facts, this.defined);
+    // Browsers load the modules of views. Others are checked when a browser loads them.
+    await checkEnvironment(facts, resolver, { isBrowserCode: facts.views.length > 0, defined: this.defined });
     await checkServerModule(facts, resolver);
     await checkFormActions(facts, resolver);
-    if (isEntry) await this.checkEntry(context, facts, resolver);
-    else await checkRepeatedPaths(facts, await resolver.read(this.entry()), resolver);
+    if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);
+    if (!isEntry) await checkRepeatedPaths(facts, await resolver.read(this.entry()), resolver);
     this.recorder.recordServerModule(file, facts.views, facts.functions);
     // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
     const documented = this.isDev && !this.isTest;
@@ -286,12 +281,6 @@ class Compiler {
     // Vite does not see imports of types, so it would not compile this module again when they change.
     for (const typeFile of files) context.addWatchFile(typeFile);
     return emitServerCode(facts, functions, this.modules.root);
-  }
-
-  private async checkEntry(context: Context, facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
-    await checkModuleList(facts, resolver);
-    await readServedFunctions(facts, resolver);
-    for (const warning of await unlistedModules(facts, resolver)) context.warn(warning);
   }
 
   private entry(): string | undefined {
