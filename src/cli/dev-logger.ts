@@ -4,17 +4,19 @@ import type { ErrorLog } from "./error-log.ts";
 /**
  * Prints the errors that Vite logs like all others: with the location as editors read it, and once. Vite logs an error of
  * a module for each request, with its own stack.
+ *
+ * @param reload loads the application: Vite has tried that after an edit, and logs its own stack only
  */
-export function logViteErrors(errors: ErrorLog): Plugin {
+export function logViteErrors(errors: ErrorLog, reload: () => Promise<unknown>): Plugin {
   return {
     name: "tsweb:log-vite-errors",
     config: ({ customLogger, logLevel }) => ({
-      customLogger: withErrors(customLogger ?? createLogger(logLevel, { allowClearScreen: false }), errors),
+      customLogger: withErrors(customLogger ?? createLogger(logLevel, { allowClearScreen: false }), { errors, reload }),
     }),
   };
 }
 
-function withErrors(logger: Logger, errors: ErrorLog): Logger {
+function withErrors(logger: Logger, { errors, reload }: { errors: ErrorLog; reload: () => Promise<unknown> }): Logger {
   return {
     ...logger,
     // Vite assigns to it, and a copy of a getter would keep its first value.
@@ -26,6 +28,10 @@ function withErrors(logger: Logger, errors: ErrorLog): Logger {
     },
     error(message: string, options?: LogErrorOptions) {
       const error = options?.error;
+      if (message.includes("An error happened during full reload")) {
+        reload().catch((reason: unknown) => errors.print(reason));
+        return;
+      }
       if (error && isOfModule(error)) errors.print(error);
       else logger.error(message, options);
     },

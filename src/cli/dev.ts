@@ -88,9 +88,9 @@ export async function dev(root: string): Promise<void> {
       restartWithConfig({ envFiles, log: (message) => console.error(message) }),
       retryFailedResolves(),
       reportEdits(edits, envFiles),
-      logViteErrors(errors),
+      logViteErrors(errors, () => loader.load()),
       browserErrors(errors, maps),
-      explainOverlayErrors(),
+      explainOverlayErrors(edits),
     ],
   };
   const vite = await loadingConfig(root, () => createServer(viteConfig));

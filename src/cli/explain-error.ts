@@ -82,7 +82,7 @@ function explainOne(error: unknown, root: string): ExplainedError {
     message,
     stack: withoutRoot(root, [heading({ name, message }), ...frames].join("\n")),
     location: position ? formatPosition(position, root) : "",
-    frame: frameOf(error) ?? (position && readFrame(position)) ?? "",
+    frame: frameOf(error, position) ?? (position && readFrame(position)) ?? "",
   };
 }
 
@@ -99,8 +99,18 @@ function formatPosition({ file, line, column }: SourcePosition, root: string): s
   return `${relativeFile(root, file)}:${line}:${column}`;
 }
 
-function frameOf({ frame }: ThrownError): string | undefined {
-  return typeof frame === "string" && frame !== "" ? stripVTControlCharacters(frame) : undefined;
+/**
+ * Returns the code frame of an error; `undefined` if it has none, or one of compiled code, which the developer has not
+ * written.
+ */
+function frameOf({ frame }: ThrownError, position: SourcePosition | undefined): string | undefined {
+  if (typeof frame !== "string" || frame === "") return undefined;
+  const text = stripVTControlCharacters(frame);
+  const lines = position && readIfExists(position.file)?.split("\n");
+  const isOfSource = [...text.matchAll(/^>?\s*(\d+)\s*\|(.*)$/gm)].every(
+    ([, number, code = ""]) => lines === undefined || lines[Number(number) - 1]?.trim() === code.trim(),
+  );
+  return isOfSource ? text : undefined;
 }
 
 /** Returns the location of an error of Vite or the compile step. Both count columns from 0; stacks and editors from 1. */

@@ -25,9 +25,12 @@ export function missingImport(message: string): MissingImport | undefined {
 }
 
 function positionOf(specifier: string, file: string): SourcePosition | undefined {
-  const lines = readLines(file);
-  const index = lines.findIndex((line) => line.includes(`"${specifier}"`) || line.includes(`'${specifier}'`));
-  return index < 0 ? undefined : { file, line: index + 1, column: (lines[index]?.indexOf(specifier) ?? 0) + 1 };
+  const positions = readLines(file).map((line) => {
+    const column = Math.max(line.indexOf(`"${specifier}"`), line.indexOf(`'${specifier}'`)); // at the quote, as Vite
+    return column < 0 ? undefined : column + 1;
+  });
+  const index = positions.findIndex((column) => column !== undefined);
+  return index < 0 ? undefined : { file, line: index + 1, column: positions[index] ?? 1 };
 }
 
 function readLines(file: string): readonly string[] {

@@ -4,9 +4,10 @@ import type { Page } from "playwright-core";
 /** Waits until the view is hydrated: before, its event handlers do nothing, and a form is sent without script. */
 export async function waitForHydration(page: Page): Promise<void> {
   await page.waitForFunction(() => {
-    const form = document.querySelector("form");
-    // Preact stores the event handlers of an element on it.
-    return form !== null && Object.values(form).some((value) => typeof value === "object" && value !== null);
+    // Preact stores the event handlers of an element on it. The numbered properties of a form are its fields.
+    const isHydrated = (element: Element) =>
+      Object.entries(element).some(([key, value]) => !/^\d+$/.test(key) && value);
+    return [...document.querySelectorAll("form, input, button")].some(isHydrated);
   });
 }
 

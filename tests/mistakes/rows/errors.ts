@@ -20,7 +20,7 @@ export const mistakes: readonly Mistake[] = [
     mistake: "misspells a file in a view",
     edits: [{ file: "src/guest-book.tsx", from: "./guests.server.ts", to: "./guest.server.ts" }],
     places: ["page", "terminal"],
-    at: "src/guest-book.tsx:2:23",
+    at: "src/guest-book.tsx:2:22",
     says: "guest.server.ts",
     fix: /Does the file exist/,
   },
