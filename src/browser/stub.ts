@@ -5,6 +5,7 @@
 import type { Call, Stream } from "../protocol/index.ts";
 import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
 import { post } from "./call.ts";
+import { withCallSite } from "./dev-call-site.ts";
 
 export { upload } from "./upload.ts";
 
@@ -28,14 +29,15 @@ export function stub(
 ): RemoteFunction<Call<unknown>> & { id: string } {
   const send = (getArguments: () => Arguments): Call<unknown> => {
     const abort = new AbortController();
-    const result = (async () => {
+    const run = async () => {
       try {
         return await readResult(name, await postCall(name, getArguments(), abort.signal));
       } finally {
         // Replaces the errors that the abortion causes, and a result that arrives at the same time.
         abort.signal.throwIfAborted();
       }
-    })();
+    };
+    const result = process.env.NODE_ENV === "production" ? run() : withCallSite(run);
     return Object.assign(result, {
       cancel() {
         abort.abort();

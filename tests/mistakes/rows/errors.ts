@@ -39,4 +39,82 @@ export const mistakes: readonly Mistake[] = [
     says: "Error: No name",
     fix: "Pass one",
   },
+  {
+    mistake: "does not await a call that is refused",
+    edits: [
+      {
+        file: "src/guest-book.tsx",
+        from: "event.preventDefault();",
+        to: 'event.preventDefault();\n    sign("");\n    if (book.name === "") return;',
+      },
+    ],
+    places: ["overlay"], // the terminal shows where the function has refused it, too
+    act: (page) => sign(page, ""),
+    at: "src/guest-book.tsx:9:5",
+    says: "RPCError: Please write your name",
+    fix: /> +9 \| {5}sign\(""\);/,
+  },
+  {
+    mistake: "reads a property of null in a view after its state has changed",
+    edits: [{ file: "src/guest-book.tsx", from: "<ul>", to: "<ul>{book.error && String((null as any).size)}" }],
+    places: ["overlay", "terminal"],
+    act: (page) => sign(page, ""),
+    at: "src/guest-book.tsx:22:47",
+    says: "TypeError: Cannot read properties of null (reading 'size')",
+    fix: /> +22 \|/,
+  },
+  {
+    mistake: "throws in on_mount",
+    edits: [
+      { file: "src/guest-book.tsx", from: "import { RPCError,", to: "import { on_mount, RPCError," },
+      {
+        file: "src/guest-book.tsx",
+        from: "  const submit =",
+        to: '  on_mount(() => {\n    throw new Error("No element. Render it first");\n  });\n\n  const submit =',
+      },
+    ],
+    places: ["overlay", "terminal"],
+    at: "src/guest-book.tsx:8:11",
+    says: "Error: No element",
+    fix: "Render it first",
+  },
+  {
+    mistake: "throws in a timer of a view",
+    edits: [
+      {
+        file: "src/guest-book.tsx",
+        from: "event.preventDefault();",
+        to: 'event.preventDefault();\n    setInterval(() => {\n      throw new Error("No clock. Start it");\n    }, 5);',
+      },
+    ],
+    places: ["overlay", "terminal"],
+    act: (page) => sign(page),
+    at: "src/guest-book.tsx:10:13",
+    says: "Error: No clock",
+    fix: "Start it",
+  },
+  {
+    mistake: "passes an error of a view to reportError",
+    edits: [
+      {
+        file: "src/guest-book.tsx",
+        from: "event.preventDefault();",
+        to: 'event.preventDefault();\n    reportError(new Error("No paper. Buy some", { cause: new TypeError("Sold out") }));',
+      },
+    ],
+    places: ["overlay", "terminal"],
+    act: (page) => sign(page),
+    at: "src/guest-book.tsx:9:17",
+    says: "Error: No paper",
+    fix: "Caused by TypeError: Sold out",
+  },
+  {
+    mistake: "throws in a server function",
+    edits: [{ file: "src/guests.server.ts", from: "return everyone();", to: 'throw new Error("No ink. Buy some");' }],
+    places: ["terminal"],
+    act: (page) => sign(page),
+    at: "src/guests.server.ts:13:9",
+    says: "Error: No ink",
+    fix: "Buy some",
+  },
 ];
