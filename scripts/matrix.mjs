@@ -3,6 +3,8 @@
 //
 //   npm run matrix                     all runtimes, and Nitro
 //   npm run matrix -- bun "node 24"    those whose name contains one of the arguments
+//   npm run matrix -- new              tsweb new with all package managers and templates
+//   npm run matrix -- new pnpm board   with these only
 import { join } from "node:path";
 import { runnerImport } from "vite";
 import { buildPackage, installPackages, requireNode, root } from "./setup.mjs";
@@ -11,10 +13,19 @@ requireNode();
 installPackages();
 buildPackage();
 process.chdir(root);
-const { module } = await runnerImport(join(root, "tests", "conformance", "matrix.ts"), { logLevel: "error" });
-const { TARGETS, buildWireProject } = module;
+const load = async (...path) => (await runnerImport(join(root, "tests", ...path), { logLevel: "error" })).module;
 
 const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
+if (filters[0] === "new") {
+  const { testNew } = await load("dist", "new-matrix.ts");
+  const results = await testNew(filters.slice(1), (project) => console.error(`${project} …`));
+  for (const { project, passed, failure } of results) {
+    console.log(`${project.padEnd(16)}${failure === null ? "passed" : "FAILED"}: ${passed.join(", ")}`);
+    if (failure !== null) console.log(`  ${failure.replaceAll("\n", "\n  ")}`);
+  }
+  process.exit(results.some(({ failure }) => failure !== null) ? 1 : 0);
+}
+const { TARGETS, buildWireProject } = await load("conformance", "matrix.ts");
 const targets = TARGETS.filter(
   ({ name }) => filters.length === 0 || filters.some((filter) => name.toLowerCase().includes(filter)),
 );

@@ -72,9 +72,14 @@ export type ServerFunctionReturning<F, Output> = F extends (...args: infer A) =>
  * A function that runs on the server, also when it is called in the browser. It returns a `Call`, which is a promise of
  * the serialised result that can be cancelled, or a `Stream` for a generator. Errors reject the promise or the first read
  * of the stream.
+ *
+ * Its call signature is a function type and not a member of an interface: from a call, "Go to definition" in an editor
+ * leads to the function only, and not also to this declaration.
  */
-export interface ServerFunction<A extends readonly unknown[], R> {
-  (...args: A): CallResult<R>;
+export type ServerFunction<A extends readonly unknown[], R> = ((...args: A) => CallResult<R>) & NamedCall<R>;
+
+/** The call of a server function with arguments by name. */
+export interface NamedCall<R> {
   /** Calls the function with arguments by name. Omitted parameters have their defaults. */
   named(args: Readonly<Record<string, unknown>>): CallResult<R>;
 }

@@ -1,18 +1,29 @@
 /** The calls of the WebAuthn API in the browser, with messages for the user if they fail. */
 import { RPCError } from "tsweb/browser";
 
+// The parts of the responses that the server needs. TypeScript declares their types since version 6 only.
+
+interface RegistrationResponse {
+  readonly response: { readonly clientDataJSON: string; readonly authenticatorData: string };
+}
+
+interface AuthenticationResponse {
+  readonly id: string;
+  readonly response: RegistrationResponse["response"] & { readonly signature: string; readonly userHandle?: string };
+}
+
 /** Creates a passkey on the user's device. */
 export async function createPasskey(options: PublicKeyCredentialCreationOptionsJSON) {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(options);
   const credential = await requestCredential(() => navigator.credentials.create({ publicKey }));
-  return credential.toJSON() as RegistrationResponseJSON; // It is the response to a creation.
+  return credential.toJSON() as RegistrationResponse; // It is the response to a creation.
 }
 
 /** Signs a challenge with a passkey that the user chooses. */
 export async function usePasskey(options: PublicKeyCredentialRequestOptionsJSON) {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(options);
   const credential = await requestCredential(() => navigator.credentials.get({ publicKey }));
-  return credential.toJSON() as AuthenticationResponseJSON; // It is the response to a sign-in.
+  return credential.toJSON() as AuthenticationResponse; // It is the response to a sign-in.
 }
 
 /** Throws if the browser is too old for passkeys, or the page is neither on https nor on localhost. */

@@ -8,7 +8,7 @@ import { type Card, COLUMNS } from "./model.ts";
 export function CardItem({ card, isDraggable }: { readonly card: Card; readonly isDraggable: boolean }) {
   const drag = useDraggable({ id: card.id, disabled: !isDraggable });
   const moving = form(move_card, { key: card.id });
-  const { role, ...attributes } = drag.attributes; // a button needs no role
+  const attributes = { ...drag.attributes, role: undefined }; // a button needs no role
   const index = COLUMNS.findIndex(({ id }) => id === card.column);
   const style = drag.transform ? `transform: translate(${drag.transform.x}px, ${drag.transform.y}px)` : undefined;
   return (
