@@ -1,7 +1,7 @@
 import type { RPCError } from "../errors.ts";
 import { forgetOnce, type RedirectTarget, type RequestContext, redirectTarget } from "../http/index.ts";
 import { toJson } from "../protocol/index.ts";
-import { callerError, callerErrorOfFunction, type FunctionDefinition, withTimeLimit } from "../rpc/index.ts";
+import { callerError, callerErrorOfFunction, type FunctionDefinition, showInDevelopment, withTimeLimit } from "../rpc/index.ts";
 import { argumentsField, callArguments } from "./call-arguments.ts";
 import { bindForm, validateForm } from "./form-arguments.ts";
 import { withFieldErrors } from "./form-error.ts";
@@ -70,12 +70,15 @@ export async function runForm(
     });
     isRunning = false; // that a result cannot be serialised is a bug, whatever its error is
     const target = redirectTarget(result, settings.base);
-    return target ? { kind: "redirect", target } : { kind: "success", received, json: toJson(result) };
+    return target
+      ? { kind: "redirect", target }
+      : { kind: "success", received, json: toJson(result, definition.serialization) };
   } catch (cause) {
     const target = redirectTarget(cause, settings.base);
     if (target) return { kind: "redirect", target };
     const toCallerError = isRunning ? callerErrorOfFunction : callerError;
-    const error = withFieldErrors(toCallerError(cause, context, settings.log, operation));
+    const forCaller = toCallerError(cause, context, settings.log, operation);
+    const error = withFieldErrors(showInDevelopment(cause, forCaller, settings));
     return { kind: "refusal", received, error, cause, lists: bound.lists };
   } finally {
     // The page is rendered after the function, which may have changed what was loaded, and has its own time.

@@ -31,7 +31,7 @@ export async function publish<Name extends string>(name: Name, data: PublishedMe
 /** Publishes to a bus of the caller's choice. The bus is opened only for a valid message. */
 export async function publishTo(openBus: () => Bus, name: string, data: unknown): Promise<void> {
   checkChannelName(name, "publish");
-  const json = toJson(data);
+  const json = toJson(data, { subject: `publish to ${name}` });
   const bytes = Buffer.byteLength(json);
   if (bytes > MAX_MESSAGE_BYTES) {
     throw new RangeError(

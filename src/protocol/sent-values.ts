@@ -75,7 +75,7 @@ export function describeUnsendableObject(value: object, place: ValuePlace): Unse
 }
 
 /** Returns the name of a built-in class, also for instances of its subclasses and of other realms. */
-function tagOf(value: object): string {
+export function tagOf(value: object): string {
   return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
@@ -113,7 +113,7 @@ function describeInstance(value: object): Unsendable | undefined {
 }
 
 /** Returns whether the class of an object, or a superclass, has methods or getters. */
-function hasInheritedMembers(value: object): boolean {
+export function hasInheritedMembers(value: object): boolean {
   const prototype: object | null = Object.getPrototypeOf(value);
   // The last prototype of a chain is the Object.prototype of this realm or of another one.
   if (!prototype || !Object.getPrototypeOf(prototype)) return false;

@@ -197,6 +197,47 @@ describe("toJson throws a SerializeError", () => {
     expect(roundTrip({ next: "page", [Symbol.iterator]: 1 })).toEqual({ next: "page" });
   });
 
+  it.each<[string, unknown, string]>([
+    ["a Response", new Response("a"), "it is a Response. Return its data, or return the Response from a route()."],
+    ["a Request", new Request("http://a.example"), "it is a Request. Return the data"],
+    ["a File", new File(["a"], "a"), "it is a File. Return it from a route(), as a Response or with send_file()."],
+    ["a Blob", new Blob(), "it is a Blob. Return it from a route()"],
+    ["a FormData", new FormData(), "it is a FormData. Return an object: Object.fromEntries(form)."],
+    ["a URLSearchParams", new URLSearchParams("a=1"), "it is a URLSearchParams. Return an object"],
+    ["Headers", new Headers(), "it is a Headers object. Return an object"],
+    ["a regular expression", /a/, "it is a regular expression. Return its text"],
+    ["a WeakMap", new WeakMap(), "it is an instance of WeakMap that has no fields"],
+    [
+      "an instance with private fields only",
+      new (class Cart {
+        readonly #items = [1];
+        count(): number {
+          return this.#items.length;
+        }
+      })(),
+      "it is an instance of Cart that has no fields: private fields and getters are not sent. " +
+        "Return a plain object, or give the class a method to_dict().",
+    ],
+  ])("for %s, which would arrive as an empty object", (_, value, reason) => {
+    expect(errorOf({ list: [value] }).message).toContain(`list[0] cannot be sent: ${reason}`);
+    expect(errorOf(value, { subject: "add (src/a.server.ts:3)" }).message).toContain(
+      `add (src/a.server.ts:3): the value cannot be sent: ${reason}`,
+    );
+  });
+
+  it("but not for an empty object, an Error, an instance of a class without members, or one with to_dict", () => {
+    class Empty {}
+    class Hidden {
+      readonly #value = 1;
+      to_dict() {
+        return { value: this.#value };
+      }
+    }
+    const values = [{}, Object.create(null), new Error("hunter2"), new TypeError("hunter2"), new Empty()];
+    expect(roundTrip(values)).toEqual([{}, {}, {}, {}, {}]);
+    expect(roundTrip(new Hidden())).toEqual({ value: 1 });
+  });
+
   it("for a Map key that is an object or a symbol, because such keys would collide", () => {
     for (const key of [{}, new Date(0), Object.create(null), () => 1, Symbol("s")]) {
       expect(errorOf({ map: new Map([[key, 1]]) }).message).toMatch(

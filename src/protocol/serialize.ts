@@ -1,9 +1,13 @@
+import { describeLostResult } from "./lost-results.ts";
+
 /** How a value is serialised. */
 export interface SerializeOptions {
   /**
    * Whether functions, symbols and markup are errors instead of being omitted: the props of a view must be complete.
    */
   readonly strict?: boolean;
+  /** What the value belongs to, such as a function and its location, for the message of the error. */
+  readonly subject?: string;
 }
 
 /** Thrown for a value that cannot be serialised. */
@@ -11,8 +15,8 @@ export class SerializeError extends Error {
   /** The path of the part that cannot be serialised: `items[2].price`; empty for the whole value. */
   readonly path: string;
 
-  constructor(path: string, reason: string) {
-    super(`${path || "the value"} cannot be sent: ${reason}`);
+  constructor(path: string, reason: string, subject?: string) {
+    super(`${subject ? `${subject}: ` : ""}${path || "the value"} cannot be sent: ${reason}`);
     this.path = path;
   }
 
@@ -36,13 +40,16 @@ const MAX_DEPTH = 500;
  * over its `toJSON()`. All other objects are sent with their own enumerable fields, TypeScript's `private` fields
  * included (`#name` fields are not).
  *
- * @throws SerializeError for a cycle, a promise (await it), a stream, an iterator, or with `strict` a function or markup
+ * @throws SerializeError for a cycle, a promise (await it), a stream, an iterator, an object that would arrive as `{}`
+ *   although it has content (a `Response`, a `FormData`, an instance with private fields only), or with `strict` a function or markup
  * @see docs/protocol.md 5.1
  */
 export function toJson(value: unknown, options: SerializeOptions = {}): string {
   const strict = options.strict === true;
   // JSON.stringify is the fastest, and serialises most values correctly without conversion.
-  const plain = isPlain(value, strict, 0) ? value : convert(value, { strict, ancestors: [], path: "" });
+  const plain = isPlain(value, strict, 0)
+    ? value
+    : convert(value, { strict, subject: options.subject, ancestors: [], path: "" });
   return JSON.stringify(plain) ?? "null";
 }
 
@@ -88,9 +95,14 @@ function isMarkup(value: object): boolean {
 
 interface ConversionState {
   readonly strict: boolean;
+  readonly subject: string | undefined;
   /** The objects that contain the current value: one of them inside itself is a cycle. */
   readonly ancestors: object[];
   path: string;
+}
+
+function errorAt({ path, subject }: Pick<ConversionState, "path" | "subject">, reason: string): SerializeError {
+  return new SerializeError(path, reason, subject);
 }
 
 type Json = string | number | boolean | null | undefined | Json[] | { [key: string]: Json };
@@ -107,7 +119,7 @@ function convert(value: unknown, state: ConversionState): Json {
       return value.toString();
     case "function":
     case "symbol":
-      if (state.strict) throw new SerializeError(state.path, `a ${typeof value} cannot be sent as JSON.`);
+      if (state.strict) throw errorAt(state, `a ${typeof value} cannot be sent as JSON.`);
       return undefined;
     case "object":
       return value === null ? null : convertObject(value, state);
@@ -115,8 +127,8 @@ function convert(value: unknown, state: ConversionState): Json {
 }
 
 function convertObject(value: object, state: ConversionState): Json {
-  if (state.ancestors.includes(value)) throw new SerializeError(state.path, "it contains itself.");
-  if (state.ancestors.length > MAX_DEPTH) throw new SerializeError(state.path, `it nests deeper than ${MAX_DEPTH}.`);
+  if (state.ancestors.includes(value)) throw errorAt(state, "it contains itself.");
+  if (state.ancestors.length > MAX_DEPTH) throw errorAt(state, `it nests deeper than ${MAX_DEPTH}.`);
   state.ancestors.push(value);
   const json = convertMembers(value, state);
   state.ancestors.pop();
@@ -130,16 +142,13 @@ function convertMembers(value: object, state: ConversionState): Json {
   if (value instanceof ArrayBuffer || (SharedBuffer && value instanceof SharedBuffer))
     return base64(new Uint8Array(value));
   if (isFunction(methods.toJSON)) return convert(methods.toJSON(""), state);
-  if (isFunction(methods.then)) throw new SerializeError(state.path, "it is a promise; await it first.");
+  if (isFunction(methods.then)) throw errorAt(state, "it is a promise; await it first.");
   if (isFunction(methods[Symbol.asyncIterator]))
-    throw new SerializeError(state.path, "it is a stream; yield its values, in a function*.");
+    throw errorAt(state, "it is a stream; yield its values, in a function*.");
   // An iterator has no own fields. It is an error, because as `{}` it would silently lose its values.
   if (isFunction(methods.next) && isFunction(methods[Symbol.iterator]))
-    throw new SerializeError(
-      state.path,
-      "it is an iterator; make an array of it, or yield its values, in a function*.",
-    );
-  if (state.strict && isMarkup(value)) throw new SerializeError(state.path, "markup cannot be sent as JSON.");
+    throw errorAt(state, "it is an iterator; make an array of it, or yield its values, in a function*.");
+  if (state.strict && isMarkup(value)) throw errorAt(state, "markup cannot be sent as JSON.");
   if (value instanceof Map) return convertEntries(value, state);
   if (value instanceof Set || Array.isArray(value)) return convertItems(value, state);
   if (ArrayBuffer.isView(value)) {
@@ -147,6 +156,8 @@ function convertMembers(value: object, state: ConversionState): Json {
   }
   if (isBoxed(value)) return convert(value.valueOf(), state);
   if (isDecimal(value)) return value.toString();
+  const problem = describeLostResult(value);
+  if (problem) throw errorAt(state, problem);
   return convertEntries(Object.entries(value), state);
 }
 
@@ -167,7 +178,7 @@ function convertEntries(entries: Iterable<readonly [unknown, unknown]>, state: C
   const json: { [key: string]: Json } = Object.create(null);
   for (const [key, item] of entries) {
     if ((typeof key === "object" && key !== null) || typeof key === "function" || typeof key === "symbol") {
-      throw new SerializeError(path, `it has a key of type ${typeof key}; keys must be strings.`);
+      throw errorAt({ ...state, path }, `it has a key of type ${typeof key}; keys must be strings.`);
     }
     const name = String(key);
     state.path = path === "" ? name : `${path}.${name}`;

@@ -62,13 +62,31 @@ describe("bindArguments with positional parameters", () => {
     const error = errorOf(() => bindArguments(BUY, {}));
     expect(error).toMatchObject({
       code: "validation_error",
-      message: "item: a value is required",
+      message: "item is missing: buy(item, quantity?).",
       details: { parameter: "item", expected: "any" },
     });
     expect(errorOf(() => bindArguments(signature([{ name: "n", type: "int" }]), {}))).toMatchObject({
-      message: "n: int is required",
+      message: "n is missing: buy(n).",
       details: { parameter: "n", expected: "int" },
     });
+  });
+
+  it("describes one object in place of the arguments, and a missing argument of a keyed function", () => {
+    const sign = signature([
+      { name: "name", type: "any" },
+      { name: "age", type: "int" },
+    ]);
+    const error = errorOf(() => bindArguments(sign, { name: { name: "Ada", age: 36 } }));
+    expect(error.message).toBe(
+      `age is missing: ${sign.name}(name, age). name is an object with a member age: ` +
+        `pass its members one by one, or call ${sign.name}.named({ … }).`,
+    );
+    expect(errorOf(() => bindArguments({ ...sign, keyed: true }, { age: 1 })).message).toBe(
+      `name is missing: ${sign.name}({ name, age }).`,
+    );
+    expect(errorOf(() => bindArguments(sign, { name: ["age"] })).message).toBe(
+      `age is missing: ${sign.name}(name, age).`,
+    );
   });
 
   it("distinguishes null from an omitted argument", () => {

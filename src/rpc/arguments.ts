@@ -18,37 +18,39 @@ const MAX_NAME_LENGTH = 40;
  */
 export function bindArguments(signature: Signature, args: Arguments, strict?: ParameterChecks): unknown[] {
   rejectUnknownNames(signature, args);
-  if (signature.keyed) return [bindKeyed(signature.params, args, strict)];
-  const values = signature.params.map((parameter) => bindOne(parameter, args, strict));
+  const input: CallInput = { args, strict };
+  if (signature.keyed) return [bindKeyed(signature, input)];
+  const values = signature.params.map((parameter) => bindOne(signature, parameter, input));
   // Trailing `undefined` is removed, so that `arguments.length` is that of a direct call. Defaults apply either way.
   let { length } = values;
   while (length > 0 && values[length - 1] === undefined) length--;
   return length === values.length ? values : values.slice(0, length);
 }
 
-function bindKeyed(
-  params: readonly Parameter[],
-  args: Arguments,
-  strict: ParameterChecks | undefined,
-): Record<string, unknown> {
+function bindKeyed(signature: Signature, input: CallInput): Record<string, unknown> {
   // Without a prototype: an omitted parameter named `constructor` must not be inherited.
   const fields: Record<string, unknown> = Object.create(null);
-  for (const parameter of params) {
-    const value = bindOne(parameter, args, strict);
+  for (const parameter of signature.params) {
+    const value = bindOne(signature, parameter, input);
     if (value !== undefined) fields[parameter.name] = value;
   }
   return fields;
 }
 
-function bindOne(parameter: Parameter, args: Arguments, strict: ParameterChecks | undefined): unknown {
+/** The arguments of a call, and the checks of a strict application. */
+interface CallInput {
+  readonly args: Arguments;
+  readonly strict: ParameterChecks | undefined;
+}
+
+function bindOne(signature: Signature, parameter: Parameter, { args, strict }: CallInput): unknown {
   const { name } = parameter;
-  if (parameter.files) return bindFileParameter(parameter, args);
+  if (parameter.files) return bindFileParameter(signature, parameter, args);
   const check = strict?.get(name);
   const received = Object.hasOwn(args, name) ? args[name] : undefined;
   if (received === undefined) {
     if (parameter.optional) return undefined;
-    const expected = check?.expected ?? describeExpected(parameter);
-    throw argumentError(name, expected, `${name}: ${expected === "any" ? "a value" : expected} is required`);
+    throw missingError(signature, args, { name, expected: check?.expected ?? describeExpected(parameter) });
   }
   if (check) return bindStrictly(name, check, received);
   const value = coerce(parameter, received);
@@ -57,15 +59,34 @@ function bindOne(parameter: Parameter, args: Arguments, strict: ParameterChecks 
   throw argumentError(name, expected, `${name}: expected ${expected}${describeReceived(name, received)}`);
 }
 
-function bindFileParameter(parameter: Parameter, args: Arguments): unknown {
+function bindFileParameter(signature: Signature, parameter: Parameter, args: Arguments): unknown {
   const { name, optional } = parameter;
   const received = Object.hasOwn(args, name) ? args[name] : undefined;
   if (received === undefined && optional) return undefined;
   const value = bindFiles(parameter, received);
   if (value !== MISMATCH) return value;
   const expected = describeFiles(parameter);
-  const reason = received === undefined ? `${expected} is required` : `expected ${expected}`;
-  throw argumentError(name, expected, `${name}: ${reason}`);
+  if (received === undefined) throw missingError(signature, args, { name, expected });
+  throw argumentError(name, expected, `${name}: expected ${expected}`);
+}
+
+/** Returns the error of a missing argument, with the form of the call: `age is missing: sign(name, age).` */
+function missingError(
+  { name: fn, params, keyed }: Signature,
+  args: Arguments,
+  { name, expected }: { readonly name: string; readonly expected: string },
+): RPCError {
+  const list = params.map((parameter) => `${parameter.name}${parameter.optional ? "?" : ""}`).join(", ");
+  const form = keyed ? `${fn}({ ${list} })` : `${fn}(${list})`;
+  const object = Object.keys(args).find((other) => hasMember(args[other], name));
+  const advice = object
+    ? ` ${object} is an object with a member ${name}: pass its members one by one, or call ${fn}.named({ … }).`
+    : "";
+  return argumentError(name, expected, `${name} is missing: ${form}.${advice}`);
+}
+
+function hasMember(value: unknown, name: string): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, name);
 }
 
 function bindStrictly(name: string, { expected, check }: ParameterCheck, argument: unknown): unknown {

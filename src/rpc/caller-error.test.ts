@@ -3,6 +3,7 @@ import { expectCallError, readCallResponse } from "#test/call-response";
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { RPCError, ValueError } from "../errors.ts";
 import { request } from "../http/index.ts";
+import { requireInternals } from "../server/index.ts";
 import { session } from "../session/index.ts";
 
 let log: MockInstance<typeof console.error>;
@@ -110,6 +111,35 @@ describe("an error of a function", () => {
       code,
     );
     expect(headers.get("retry-after")).toBe(expected);
+  });
+
+  it("describes a result that cannot be serialised to the caller in development only", async () => {
+    const file = () => new File(["a"], "a.txt");
+    const functions = {
+      fail: compiledServer("fail", () => ({ photo: file() })),
+      values: compiledServer(
+        "values",
+        function* () {
+          yield { photo: file() };
+        },
+        { stream: true },
+      ),
+    };
+    const developed = createTestApp(functions);
+    const assets = { styles: () => [], islands: null, view: () => null };
+    const { setDevelopment } = requireInternals(developed, "the test");
+    const printError = (error: unknown) => console.error(error);
+    Reflect.apply(setDevelopment, undefined, [{ assets, called: [], showError: async () => "", printError }]);
+    const message = (name: string) =>
+      `${name} (src/${name}.server.ts:1): photo cannot be sent: it is a File. ` +
+      "Return it from a route(), as a Response or with send_file().";
+    for (const name of ["fail", "values"]) {
+      expect(await (await callOverHttp(developed, name)).text()).toContain(JSON.stringify(message(name)));
+      const redacted = await (await callOverHttp(createTestApp(functions), name)).text();
+      expect(redacted).toContain("Something went wrong on the server.");
+      expect(redacted).not.toContain("photo");
+      expect(logText()).toContain(message(name));
+    }
   });
 
   it("is internal if the result cannot be serialised", async () => {

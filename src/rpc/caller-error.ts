@@ -8,7 +8,7 @@ import {
   RequestError,
 } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import { toJson } from "../protocol/index.ts";
+import { SerializeError, toJson } from "../protocol/index.ts";
 
 /**
  * Returns the error that the caller receives for what a function of the application threw.
@@ -58,6 +58,21 @@ export function callerError(error: unknown, context: RequestContext, log: Logger
   if (isDisconnection(context, error)) return disconnectedError();
   log.error({ id: context.id, err: error }, `${operation} failed`);
   return new RPCError("internal", `Something went wrong on the server. See request ${context.id} in its log.`);
+}
+
+/**
+ * Returns the error for the caller: in development, a result that cannot be sent is described to the developer, who is the
+ * caller.
+ *
+ * @param error what was thrown
+ * @param forCaller the error that the caller receives otherwise
+ */
+export function showInDevelopment(
+  error: unknown,
+  forCaller: RPCError,
+  { development }: { readonly development?: true | undefined },
+): RPCError {
+  return development && error instanceof SerializeError ? new RPCError("internal", error.message) : forCaller;
 }
 
 /**

@@ -23,7 +23,7 @@ import {
   warnOfMissingAddress,
 } from "./call-checks.ts";
 import { callRedirect } from "./call-redirect.ts";
-import { callerError, callerErrorOfFunction, errorResponse } from "./caller-error.ts";
+import { callerError, callerErrorOfFunction, errorResponse, showInDevelopment } from "./caller-error.ts";
 import { requireCsrfToken, trackSignIn } from "./csrf.ts";
 import { handleStream } from "./handle-stream.ts";
 import { maxCallBody } from "./max-body.ts";
@@ -49,6 +49,8 @@ export interface CallSettings {
   readonly max_body?: number | undefined;
   /** Limits how many streams a client may have open at once. */
   readonly openStreams: ConcurrencyLimit;
+  /** Whether callers receive the message of a result that cannot be sent. */
+  readonly development?: true;
   /** The checks of a strict application; `null` if it is not strict. */
   readonly strict: ChecksByFunction | null;
 }
@@ -101,7 +103,8 @@ export function* handleCall(
       : yield* respondWithResult(context, definition, args, settings);
     return signIn.withFreshToken(response);
   } catch (error) {
-    return signIn.withFreshToken(errorResponse(callerError(error, context, log, `The call of ${name}`), context, log));
+    const shown = showInDevelopment(error, callerError(error, context, log, `The call of ${name}`), settings);
+    return signIn.withFreshToken(errorResponse(shown, context, log));
   }
 }
 
@@ -135,7 +138,7 @@ function* respondWithStream(
   context: RequestContext,
   definition: FunctionDefinition,
   boundArgs: unknown[],
-  { base, openStreams, log }: CallSettings,
+  { base, openStreams, log, development }: CallSettings,
 ): MaybeAsync<HandlerResponse> {
   const args = yield* awaitMaybe(applySchemas(definition, boundArgs));
   const release = openStreams.acquire(context.address);
@@ -146,7 +149,7 @@ function* respondWithStream(
       release();
       releaseBody();
     };
-    return yield* awaitMaybe(handleStream(context, definition, { args, base, log, release: releaseAll }));
+    return yield* awaitMaybe(handleStream(context, definition, { args, base, log, development, release: releaseAll }));
   }
   warnOfMissingAddress(context, log);
   const message = `Too many open streams: the limit is ${openStreams.maxPerClient} for one client.`;
@@ -177,5 +180,5 @@ function* respondWithResult(
     // A TypeError of a schema is a bug, not a message for the caller as a TypeError of the function would be.
     throw isRunning ? callerErrorOfFunction(error, context, log, `The call of ${signature.name}`) : error;
   }
-  return callRedirect(result, base) ?? jsonResponse(200, `{"result":${toJson(result)}}`);
+  return callRedirect(result, base) ?? jsonResponse(200, `{"result":${toJson(result, definition.serialization)}}`);
 }

@@ -13,6 +13,8 @@ export interface StreamCall {
   /** The application's base, which is prepended to redirects. */
   readonly base: string;
   readonly log: Logger;
+  /** Whether the caller receives the message of a value that cannot be sent. */
+  readonly development?: true | undefined;
   /** Called when the stream has ended or its client has disconnected, possibly more than once. */
   readonly release: () => void;
 }
@@ -29,9 +31,9 @@ export interface StreamCall {
 export async function handleStream(
   context: RequestContext,
   definition: FunctionDefinition,
-  { args, base, log, release }: StreamCall,
+  { args, base, log, release, development }: StreamCall,
 ): Promise<HandlerResponse> {
-  const lines = new StreamLines(context, log, definition.signature.name);
+  const lines = new StreamLines(context, definition, { log, development });
   const start = () => definition.run(...args) as AnyGenerator; // a function with `stream` in its signature returns one
   const next = async () => {
     const line = await runInContext(context, () => lines.next(start));

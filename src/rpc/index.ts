@@ -2,7 +2,14 @@ export { bindArguments } from "./arguments.ts";
 export { readArgumentsField } from "./body.ts";
 export { requireFunction, requireRateLeft, requireSignIn } from "./call-checks.ts";
 export { callRedirect, redirectHeader } from "./call-redirect.ts";
-export { callerError, callerErrorOfFunction, errorHeaders, errorResponse, errorStatus } from "./caller-error.ts";
+export {
+  callerError,
+  callerErrorOfFunction,
+  errorHeaders,
+  errorResponse,
+  errorStatus,
+  showInDevelopment,
+} from "./caller-error.ts";
 export { type CheckCoverage, checkCoverage, uncheckedParts } from "./check-coverage.ts";
 export { coerceTo, MISMATCH } from "./coerce.ts";
 export { requireCsrfToken, trackSignIn } from "./csrf.ts";

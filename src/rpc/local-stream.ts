@@ -1,5 +1,5 @@
 import { Redirect } from "../http/index.ts";
-import type { Stream } from "../protocol/index.ts";
+import type { SerializeOptions, Stream } from "../protocol/index.ts";
 import { toJson } from "../protocol/index.ts";
 
 type AnyIterator = AsyncIterator<unknown> | Iterator<unknown>;
@@ -12,7 +12,7 @@ const DONE = { done: true, value: undefined } as const;
  *
  * @see docs/protocol.md 5.5
  */
-export function localStream(start: () => AnyIterator): Stream<unknown> {
+export function localStream(start: () => AnyIterator, serialization: SerializeOptions): Stream<unknown> {
   let generator: AnyIterator | undefined;
   let isRead = false;
   let ending: Promise<typeof DONE> | undefined;
@@ -31,7 +31,7 @@ export function localStream(start: () => AnyIterator): Stream<unknown> {
       end().catch(() => undefined);
     },
     [Symbol.asyncIterator]() {
-      if (isRead) throw new TypeError("A stream can be read once: call the function again for another.");
+      if (isRead) throw new TypeError("A stream can be read once: call the function again.");
       isRead = true;
       return {
         async next() {
@@ -42,7 +42,7 @@ export function localStream(start: () => AnyIterator): Stream<unknown> {
           if (step.done && step.value instanceof Redirect) throw step.value;
           if (step.done) return DONE;
           try {
-            return { done: false, value: JSON.parse(toJson(await step.value)) };
+            return { done: false, value: JSON.parse(toJson(await step.value, serialization)) };
           } catch (error) {
             // `for await` does not close an iterator whose `next()` rejects, so the generator's `finally` would not run.
             await end();

@@ -1,7 +1,7 @@
 import { rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
 import { checkMaxBody, Redirect } from "../http/index.ts";
-import type { Call, Sendable, Signature, Stream } from "../protocol/index.ts";
+import type { Call, Sendable, SerializeOptions, Signature, Stream } from "../protocol/index.ts";
 import { type SerializedResult, toJson } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
 import { localCall } from "./local-call.ts";
@@ -118,6 +118,8 @@ export interface FunctionDefinition {
   readonly signature: Signature;
   readonly options: ServerOptions;
   readonly run: Run;
+  /** How its results are serialised: their errors name the function and where it is declared. */
+  readonly serialization: SerializeOptions;
 }
 
 type Run = (...args: unknown[]) => unknown;
@@ -182,6 +184,7 @@ export function server(...args: readonly unknown[]): unknown {
     run: options.returns
       ? withResultSchema(run as Run, options.returns, compiled) // a function, checked above
       : (run as Run),
+    serialization: { subject: `${compiled.name} (${compiled.file}:${compiled.line})` },
   };
   const callable = (...values: unknown[]) => callLocally(definition, () => values);
   callable.named = (fields: Readonly<Record<string, unknown>>) =>
@@ -226,17 +229,17 @@ function isSignature(value: unknown): value is Signature {
  * browser does after a call.
  */
 function callLocally(definition: FunctionDefinition, values: () => unknown[]): Call<unknown> | Stream<unknown> {
-  const { signature, run } = definition;
+  const { signature, run, serialization } = definition;
   const start = () => {
     if (!isAllowed(definition)) throw unauthenticatedError();
     return run(...values());
   };
   // A function with `stream` in its signature was declared with function*, so it returns an iterator.
-  if (signature.stream) return localStream(start as () => AsyncIterator<unknown> | Iterator<unknown>);
+  if (signature.stream) return localStream(start as () => AsyncIterator<unknown> | Iterator<unknown>, serialization);
   return localCall(signature.name, async () => {
     const result = await start();
     if (result instanceof Redirect) throw result;
-    return JSON.parse(toJson(result));
+    return JSON.parse(toJson(result, serialization));
   });
 }
 

@@ -1,7 +1,8 @@
 import { isDisconnection, Redirect, type RequestContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { chunkLine, DONE_LINE, errorLine, toJson } from "../protocol/index.ts";
-import { callerErrorOfFunction, errorJson } from "./caller-error.ts";
+import { callerErrorOfFunction, errorJson, showInDevelopment } from "./caller-error.ts";
+import type { FunctionDefinition } from "./server.ts";
 
 /** One line of a stream's body, without its line break. */
 export interface Line {
@@ -19,21 +20,31 @@ const LAST_LINE: Line = { text: DONE_LINE, isLast: true };
 /** The result of a streaming function. */
 export type AnyGenerator = AsyncGenerator<unknown> | Generator<unknown>;
 
+/** The settings of the application that the lines of its streams depend on. */
+interface StreamSettings {
+  readonly log: Logger;
+  /** Whether the caller receives the message of a value that cannot be sent. */
+  readonly development?: true | undefined;
+}
+
 /** Runs the generator of a streaming call and returns its values as lines. */
 export class StreamLines {
   readonly #context: RequestContext;
-  readonly #log: Logger;
-  readonly #name: string;
+  readonly #definition: FunctionDefinition;
+  readonly #settings: StreamSettings;
   #generator: AnyGenerator | undefined;
   #pendingStep: unknown;
   #isClosed = false;
   #hasValues = false;
 
-  /** @param name the function's name, for log lines */
-  constructor(context: RequestContext, log: Logger, name: string) {
+  constructor(context: RequestContext, definition: FunctionDefinition, settings: StreamSettings) {
     this.#context = context;
-    this.#log = log;
-    this.#name = name;
+    this.#definition = definition;
+    this.#settings = settings;
+  }
+
+  get #name(): string {
+    return this.#definition.signature.name;
   }
 
   /**
@@ -51,7 +62,7 @@ export class StreamLines {
       const step = await pending;
       if (this.#isClosed) return EMPTY_LAST_LINE;
       if (step.done) return step.value instanceof Redirect ? this.#redirectLine(step.value) : LAST_LINE;
-      const text = chunkLine(toJson(await step.value));
+      const text = chunkLine(toJson(await step.value, this.#definition.serialization));
       this.#hasValues = true;
       return { text, isLast: false };
     } catch (error) {
@@ -72,15 +83,14 @@ export class StreamLines {
 
   #lastLine(error: unknown): string {
     const context = this.#context;
-    const log = this.#log;
+    const { log } = this.#settings;
     if (isDisconnection(context, error)) {
       // The client's disconnect aborted what the function was awaiting. This is not a failure of the function.
       log.info({ id: context.id, err: error }, `The stream of ${this.#name} ended: its client disconnected`);
       return "";
     }
-    return errorLine(
-      errorJson(callerErrorOfFunction(error, context, log, `The stream of ${this.#name}`), context, log),
-    );
+    const forCaller = callerErrorOfFunction(error, context, log, `The stream of ${this.#name}`);
+    return errorLine(errorJson(showInDevelopment(error, forCaller, this.#settings), context, log));
   }
 
   /** Ends the generator, so that its `finally` runs. An error from there is logged, because no caller is left. */
@@ -91,7 +101,10 @@ export class StreamLines {
     try {
       await this.#generator?.return(undefined);
     } catch (error) {
-      this.#log.error({ id: this.#context.id, err: error }, `The stream of ${this.#name} failed while it was closed`);
+      this.#settings.log.error(
+        { id: this.#context.id, err: error },
+        `The stream of ${this.#name} failed while it was closed`,
+      );
     }
   }
 }

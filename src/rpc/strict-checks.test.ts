@@ -202,7 +202,7 @@ describe("strict checks of parameters", () => {
     const keyed = signature("{ item, size = 's', tags }: { item: string; size?: 's' | 'm'; tags?: string[] }");
     expect(bind(keyed, '{"item":"a"}')).toEqual([{ item: "a" }]);
     expect(bind(keyed, '{"item":"a","size":"m","tags":["x"]}')).toEqual([{ item: "a", size: "m", tags: ["x"] }]);
-    expect(() => bind(keyed, "{}")).toThrow("item: string is required");
+    expect(() => bind(keyed, "{}")).toThrow(/^item is missing: f\({ item, size\?, tags\? }\)\.$/);
     expect(() => bind(keyed, '{"item":"a","size":"l"}')).toThrow('size: expected "s" or "m", got "l"');
     expect(() => bind(keyed, '{"item":"a","tags":[1]}')).toThrow("tags[0]: expected string, got 1");
     expect(() => bind(signature("a = 'x'"), '{"a":1}')).toThrow("a: expected string, got 1");
@@ -245,7 +245,7 @@ describe("the strict option of an application", () => {
     expect((await callOverHttp(app, "f", { name: "x", tags: ["1", null] })).status).toBe(200);
     expect(received.pop()).toEqual(["x", [1, null]]);
     const missing = await callOverHttp(app, "f", { tags: [] });
-    expect(await missing.json()).toMatchObject({ error: { message: "name: string is required" } });
+    expect(await missing.json()).toMatchObject({ error: { message: "name is missing: f(name, tags)." } });
   });
 
   it.each([{}, { strict: false }])("is off by default, so that values are passed unchecked: %j", async (options) => {

@@ -183,7 +183,7 @@ describe("the default value of a schema", () => {
   it("does not apply to a required parameter", async () => {
     const validate = { size: z.string().default("m") };
     expect(await receivedArguments("size: string", {}, { validate })).toMatchObject({
-      message: "size: a value is required",
+      message: "size is missing: f(size).",
     });
   });
 });

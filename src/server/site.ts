@@ -163,7 +163,7 @@ export function siteInDevelopment(site: Site, options: SecurityOptions, developm
   return {
     ...site,
     pages: { ...pages, assets, showError, development: true },
-    calls: { ...calls, rate: null },
+    calls: { ...calls, rate: null, development: true },
     files: publicFiles && createStaticFiles(publicFiles.includes, { log, dir: publicFiles.dir }),
     project,
     ...securityOf(config, options, { pages: inspection.pages, buildTool }),
