@@ -7,12 +7,12 @@ const MAX_REMEMBERED = 500;
 /** How long after an edit further changes of files belong to it. A watcher may report one edit more than once. */
 const EDIT_MS = 500;
 
-/** Formats an error for a terminal: message, location and source lines, or the stack when those are unknown. */
+/** Formats an error for a terminal: message, location and source lines, or the frames of its stack without a location. */
 export function errorText(error: ExplainedError): string {
   const { stack, location, frame } = error;
-  const message = printable(heading(error));
-  if (location === "") return printable(stack || heading(error));
-  return [message, location, ...(frame === "" ? [] : [frame.trimEnd()])].join("\n");
+  const frames = stack.split("\n").filter((line) => /^\s*at /.test(line));
+  const details = location === "" ? frames : [location, frame.trimEnd()].filter((text) => text !== "");
+  return [printable(heading(error)), ...details].join("\n");
 }
 
 /** Replaces control characters: a message from a browser could otherwise move the cursor, or rename the window. */

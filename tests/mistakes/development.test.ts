@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import type { TestProject } from "#test/test-project";
 import { launch } from "../browser/chromium.ts";
-import { sign } from "./acts.ts";
+import { sign, waitForHydration } from "./acts.ts";
 import { createGuestBook, makeMistake, problemsOf } from "./guest-book.ts";
 import type { Mistake, Place } from "./mistake.ts";
 import { rowsWith } from "./table.ts";
@@ -111,6 +111,41 @@ it("shows no message without a mistake", async () => {
   expect(await page.locator("vite-error-overlay").count()).toBe(0);
   expect(console.filter((text) => !text.startsWith("[vite]"))).toEqual([]);
   expect((await readTerminal()).replace(/.* \[vite\] \(ssr\) connected\.\n/, "")).toBe("");
+  await opened.context.close();
+});
+
+it("shows no message for errors that the page handles, and for those of others", async () => {
+  const opened = await newPage();
+  const { page } = opened;
+  const readTerminal = readerOf("terminal", opened);
+  await page.goto("/");
+  await waitForHydration(page);
+  await page.evaluate(async () => {
+    const fail = (error: unknown, filename = location.href) =>
+      dispatchEvent(new ErrorEvent("error", { error, message: String(error), filename, lineno: 1, colno: 1 }));
+    const withStack = (stack: string) => Object.assign(new Error("foreign"), { stack });
+    fail(withStack("Error: foreign\n    at run (chrome-extension://abc/content.js:1:2)"));
+    fail(withStack("run@https://cdn.example/ads.js:1:2\n"));
+    dispatchEvent(new ErrorEvent("error", { message: "Script error." }));
+    dispatchEvent(new ErrorEvent("error", { message: "ResizeObserver loop limit exceeded", filename: location.href }));
+    addEventListener("error", (event) => event.preventDefault(), { once: true });
+    setTimeout(() => {
+      throw new Error("handled by a listener");
+    });
+    const cancelled = Promise.reject(new DOMException("cancelled", "AbortError"));
+    const late = Promise.reject(new Error("handled late"));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await late.catch(() => undefined);
+    void cancelled;
+    // Messages arrive in order: when the last is shown, the others would be.
+    reportError(new Error("The last error"));
+  });
+  const overlay = page.locator("vite-error-overlay .message");
+  await expect.poll(() => overlay.allInnerTexts(), POLLING).toEqual(["Error: The last error"]);
+  // Rejections are reported later than errors, so another one follows.
+  await page.evaluate(() => void Promise.reject(new Error("The last rejection")));
+  await expect.poll(readTerminal, POLLING).toContain("The last rejection");
+  expect(await readTerminal()).not.toMatch(/handled|foreign|cancelled|Script error|ResizeObserver/);
   await opened.context.close();
 });
 
