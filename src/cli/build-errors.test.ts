@@ -13,15 +13,15 @@ describe("explainBuildError", () => {
       loc: { file: "/app/src/a.server.ts", line: 2, column: 25 },
       frame: "2  |  server((...x) => x)",
     });
-    const unresolved = Object.assign(new Error("[UNRESOLVED_IMPORT] Could not resolve './b.ts'\n"), {
+    const unresolved = Object.assign(new Error("\u001b[31m[UNRESOLVED_IMPORT] \u001b[0mCould not resolve './b.ts'\n"), {
+      kind: "UNRESOLVED_IMPORT",
       id: "/app/src/app.ts",
       loc: { file: "/app/src/app.ts", line: 3, column: 23 },
     });
     const explained = explainBuildError(buildFailed(rejected, unresolved), "/app");
     expect(explained).toBeInstanceOf(BuildError);
     expect((explained as BuildError).message).toBe(
-      "src/a.server.ts:2:26\nNo rest parameter.\n\n2  |  server((...x) => x)\n\n" +
-        "[UNRESOLVED_IMPORT] Could not resolve './b.ts'",
+      "src/a.server.ts:2:26\nNo rest parameter.\n\n2  |  server((...x) => x)\n\n" + "Could not resolve './b.ts'",
     );
   });
 

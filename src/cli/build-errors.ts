@@ -1,5 +1,7 @@
+import { stripVTControlCharacters } from "node:util";
 import { ProjectError } from "../compile/index.ts";
 import { BuildError, relativeFile } from "./project.ts";
+import { explainViteError } from "./vite-errors.ts";
 
 /** An error in Vite's list of build errors: its own, or one that a plugin threw. */
 interface BundlerError extends Error {
@@ -7,6 +9,8 @@ interface BundlerError extends Error {
   readonly loc?: { readonly line: number; readonly column: number };
   readonly frame?: string;
   readonly plugin?: string;
+  /** Set by Rolldown. */
+  readonly kind?: string;
 }
 
 /**
@@ -18,7 +22,8 @@ interface BundlerError extends Error {
 export function explainBuildError(error: unknown, root: string): unknown {
   const errors = error instanceof Error && "errors" in error && Array.isArray(error.errors) ? error.errors : [];
   if (errors.length === 0 || !errors.every(isMistake)) return error;
-  return new BuildError(errors.map((mistake) => format(mistake, root)).join("\n\n"), { cause: error });
+  const mistakes = errors.map((mistake) => format(explainMistake(mistake, root), root));
+  return new BuildError(mistakes.join("\n\n"), { cause: error });
 }
 
 /**
@@ -29,8 +34,14 @@ function isMistake(error: unknown): error is BundlerError {
   return error instanceof Error && (!("plugin" in error) || "loc" in error || error instanceof ProjectError);
 }
 
-function format({ plugin, id, loc, frame, message }: BundlerError, root: string): string {
-  if (plugin === undefined) return message.trimEnd(); // it contains location and lines
+/** Returns the error of the compile step for what Vite found in other words. */
+function explainMistake(error: BundlerError, root: string): BundlerError {
+  return explainViteError(error, root) ?? error;
+}
+
+function format({ kind, id, loc, frame, message }: BundlerError, root: string): string {
+  const text = stripVTControlCharacters(message).trimEnd();
+  if (kind !== undefined) return text.replace(/^\[[A-Z_]+\] /, ""); // Rolldown's messages contain location and lines
   const location = id && loc ? `${relativeFile(root, id)}:${loc.line}:${loc.column + 1}\n` : "";
-  return `${location}${message}${frame ? `\n\n${frame}` : ""}`;
+  return `${location}${text}${frame ? `\n\n${frame}` : ""}`;
 }

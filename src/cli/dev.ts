@@ -23,6 +23,7 @@ import { calledFunctions } from "./dev-called-functions.ts";
 import { explainOverlayErrors } from "./dev-error-messages.ts";
 import { completeEdits, reportEdits } from "./dev-file-watching.ts";
 import { logViteErrors } from "./dev-logger.ts";
+import { rejectMissingAssets } from "./dev-missing-assets.ts";
 import {
   allowOnlyThisMachine,
   type Client,
@@ -87,6 +88,7 @@ export async function dev(root: string): Promise<void> {
       completeEdits(envFiles),
       restartWithConfig({ envFiles, log: (message) => console.error(message) }),
       retryFailedResolves(),
+      rejectMissingAssets(),
       reportEdits(edits, envFiles),
       logViteErrors(errors, () => loader.load()),
       browserErrors(errors, maps),

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { normalizePath } from "vite";
-import { missingImport } from "./missing-import.ts";
 import { relativeFile } from "./project.ts";
 import { applicationFrames, type SourcePosition } from "./stack-frames.ts";
+import { explainViteError } from "./vite-errors.ts";
 
 /** An error, with its location in the application's own files. */
 export interface ExplainedError {
@@ -67,16 +67,16 @@ function causesOf(error: unknown): readonly unknown[] {
   return errors;
 }
 
-function explainOne(error: unknown, root: string): ExplainedError {
-  if (!isThrownError(error))
-    return { name: "Thrown value", message: String(error), stack: "", location: "", frame: "" };
+function explainOne(thrown: unknown, root: string): ExplainedError {
+  if (!isThrownError(thrown))
+    return { name: "Thrown value", message: String(thrown), stack: "", location: "", frame: "" };
+  const error = explainViteError(thrown, root) ?? thrown;
   const name = error.name ?? "Error";
   // Vite colours some of its messages for a terminal.
   const stack = stripVTControlCharacters(error.stack ?? "");
-  const missing = missingImport(error.message);
   const { frames, position: thrownAt } = applicationFrames(stack, root);
-  const position = missing?.position ?? locationOf(error) ?? thrownAt;
-  const message = withoutRoot(root, stripVTControlCharacters(error.message)) + (missing?.hint ?? "");
+  const position = locationOf(error) ?? thrownAt;
+  const message = withoutRoot(root, stripVTControlCharacters(error.message));
   return {
     name,
     message,

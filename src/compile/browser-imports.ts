@@ -2,6 +2,7 @@ import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import MagicString from "magic-string";
 import type { StubUse } from "./build-registry.ts";
+import { closestName } from "./closest-name.ts";
 import { serverNameMessage } from "./entry-points.ts";
 import { hasFormActions } from "./form-actions.ts";
 import type { ModuleFacts } from "./module-facts.ts";
@@ -230,7 +231,12 @@ class BrowserImportCheck {
     if (entry?.from && isResolved && entry.from.name !== name) {
       return `"${name}" is "${entry.from.name}" under another name, but a server function has one name. Import "${entry.from.name}".`;
     }
-    if (!entry) return `${path} exports no server function "${name}". ${describeServerFunctions(facts)}`;
+    if (!entry) {
+      const names = facts.functions.map((declared) => declared.name);
+      const meant = closestName(name, names);
+      const advice = meant ? `Did you mean "${meant}"? ` : "";
+      return `${path} exports no server function "${name}". ${advice}${describeServerFunctions(facts)}`;
+    }
     const problem = `"${name}" of ${path} is not a server function, and browser code can import nothing else of a server module.`;
     return `${problem} ${importAdvice(name, entry.local, facts)}`;
   }

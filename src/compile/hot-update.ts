@@ -9,7 +9,8 @@ import { isStubId } from "./stubs.ts";
  * @returns the modules to update in the browser; `undefined` for Vite's default
  */
 export function hotUpdate(environment: DevEnvironment, update: HotUpdateOptions): EnvironmentModuleNode[] | undefined {
-  if (update.type === "delete") invalidateWithImporters(environment, update.modules);
+  // On the server, imports are checked against the exports of all modules.
+  if (update.type === "delete" || environment.name === "ssr") invalidateWithImporters(environment, update.modules);
   if (environment.name === "client") {
     if (!isServerModule(update.file, environment.config.root)) return undefined;
     invalidateStubs(environment);

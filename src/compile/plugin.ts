@@ -13,6 +13,7 @@ import { guardServerOnlyUrls } from "./dev-url-guard.ts";
 import { checkEnvironment } from "./environment-checks.ts";
 import { checkFormActions } from "./form-actions.ts";
 import { hotUpdate } from "./hot-update.ts";
+import { checkImportedNames } from "./imported-names.ts";
 import { checkMarkup } from "./jsx-checks.ts";
 import { ModuleCache } from "./module-cache.ts";
 import { checkApplication, checkRepeatedPaths } from "./module-list.ts";
@@ -255,6 +256,7 @@ class Compiler {
     const resolver = viteResolver(context, this.modules);
     await checkEnvironment(facts, resolver, { isBrowserCode: true, defined: this.defined });
     const imports = await checkBrowserImports(facts, resolver, () => this.served(resolver));
+    await checkImportedNames(facts, resolver);
     await checkMarkup(facts, resolver);
     await checkFormActions(facts, resolver);
     this.recorder.recordBrowserModule(file, imports.stubs);

@@ -1,3 +1,4 @@
+import { checkImportedNames } from "./imported-names.ts";
 import { checkInteractiveComponents } from "./interactive-components.ts";
 import { checkMarkup } from "./jsx-checks.ts";
 import type { ModuleFacts } from "./module-facts.ts";
@@ -11,6 +12,7 @@ import { checkReturnedStreams } from "./returned-streams.ts";
  * @throws CompileError when the module breaks a rule
  */
 export async function checkServerModule(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  await checkImportedNames(facts, resolver);
   await checkMarkup(facts, resolver);
   await checkInteractiveComponents(facts, resolver);
   await checkReturnedStreams(facts, resolver);

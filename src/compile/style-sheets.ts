@@ -3,6 +3,7 @@ import { normalizePath, type ResolvedConfig } from "vite";
 import type { ModuleResolver } from "./module-resolver.ts";
 import { relativePath } from "./relative-path.ts";
 import { type FileReference, ServerOnlyError, serverOnlyFile, serverOnlyMessage } from "./server-only.ts";
+import { checkStyleSheetFiles } from "./style-sheet-files.ts";
 import { CompileError, isInNodeModules, type SourceFile, stripQuery } from "./syntax/index.ts";
 
 const STYLE_SHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/i;
@@ -16,13 +17,14 @@ export function isStyleSheet(file: string): boolean {
 const SERVER_ONLY_PATH = /[^\s"'`(),;{}<>|]*\.server(?:[./][^\s"'`(),;{}<>|]*)?/gi;
 
 /**
- * Checks the text of a style sheet for references to server-only files. Every reference counts, whatever contains it:
+ * Checks the text of a style sheet for references to missing files, and to server-only files. Of the latter, every reference counts, whatever contains it:
  * a text that looks like a path is one if there is such a file. A selector such as `.db.server.active` is none.
  *
  * @throws CompileError at the first reference
  */
 export async function checkStyleSheet(source: SourceFile, resolver: ModuleResolver): Promise<void> {
   const text = withoutComments(source);
+  await checkStyleSheetFiles({ ...source, code: text }, resolver);
   for (const { 0: specifier, index } of text.matchAll(SERVER_ONLY_PATH)) {
     const path = stripQuery(specifier);
     for (const candidate of [path, `./${path}`]) {

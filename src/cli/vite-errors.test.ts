@@ -1,0 +1,89 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { explainViteError } from "./vite-errors.ts";
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), "tsweb-vite-errors-")));
+const file = (name: string) => join(root, name);
+const write = (name: string, text: string) => {
+  mkdirSync(dirname(file(name)), { recursive: true });
+  writeFileSync(file(name), text);
+};
+write("src/guests.server.ts", "export const a = 1;");
+write("node_modules/installed/package.json", '{ "name": "installed", "exports": { ".": "./index.js" } }');
+afterAll(() => rmSync(root, { recursive: true }));
+
+/** The texts with which Vite reports an import: in development on the server and in the browser, and in a build. */
+const reports = (specifier: string, importer: string) => [
+  { message: `Failed to load url ${specifier} (resolved id: ${specifier}) in ${importer}. Does the file exist?` },
+  { message: `Cannot find module '${specifier}' imported from '${importer}'` },
+  {
+    message: `[vite]: Rolldown failed to resolve import "${specifier}" from "${importer}".\nThis is most likely unintended`,
+  },
+  { message: `Failed to resolve import "${specifier}" from "src/page.tsx". Does the file exist?` },
+  { message: "\u001b[31m[UNRESOLVED_IMPORT]", code: "UNRESOLVED_IMPORT", exporter: specifier, id: importer },
+];
+
+describe("explainViteError", () => {
+  it.each([
+    [
+      "./guest.server.ts",
+      '"./guest.server.ts" does not exist: there is no file src/guest.server.ts. Did you mean "./guests.server.ts"?',
+    ],
+    ["./logo.png", '"./logo.png" does not exist: there is no file src/logo.png. Correct the path, or create the file.'],
+    [
+      "../other/a.ts",
+      '"../other/a.ts" does not exist: there is no file other/a.ts. Correct the path, or create the file.',
+    ],
+    ["nanoid", 'The package "nanoid" is not installed. Install it: npm install nanoid'],
+    ["@scope/name/sub.js", 'The package "@scope/name" is not installed. Install it: npm install @scope/name'],
+    [
+      "installed/sub",
+      'The package "installed" is installed, but "installed/sub" leads to no file of it. Correct the path; "exports" in its package.json lists the valid ones.',
+    ],
+    ["@/db.ts", '"@/db.ts" matches no file. Correct the path, or add its prefix to "paths" in tsconfig.json.'],
+    ["#db", '"#db" matches no file. Correct it, or add it to "imports" in package.json.'],
+  ])(
+    "reports the import of %j in the same words, whatever the words of Vite, with its location",
+    (specifier, message) => {
+      write("src/page.tsx", `// imports "${specifier}"\nimport { a } from "${specifier}";\n`);
+      for (const error of reports(specifier, file("src/page.tsx"))) {
+        const explained = explainViteError(error, root);
+        expect(explained, error.message).toMatchObject({
+          message,
+          loc: { file: file("src/page.tsx"), line: 2, column: 18 },
+        });
+      }
+    },
+  );
+
+  it("finds the import of a module that has a syntax error by its text", () => {
+    write("src/page.tsx", 'import { a } from "nanoid";\nconst = 1;\n');
+    const [error] = reports("nanoid", file("src/page.tsx"));
+    expect(error && explainViteError(error, root)).toMatchObject({ loc: { line: 1, column: 18 } });
+  });
+
+  it("leaves an error unchanged if the importing file does not contain the import", () => {
+    write("src/page.tsx", "export {};\n");
+    for (const error of reports("nanoid", file("src/page.tsx"))) expect(explainViteError(error, root)).toBeUndefined();
+    expect(explainViteError({ message: "Disk full" }, root)).toBeUndefined();
+  });
+
+  it("reports a tsconfig.json that is not valid JSON, with its location", () => {
+    const json = `JSONError { path: "${file("tsconfig.json")}", message: "expected \`,\` or \`]\` at line 4 column 1", line: 4, column: 1 }`;
+    expect(explainViteError({ message: `Failed to load tsconfig "tsconfig.json": ${json}` }, root)).toMatchObject({
+      message: "This file is not valid JSON: expected `,` or `]`. Correct it.",
+      loc: { file: file("tsconfig.json"), line: 4, column: 0 },
+    });
+  });
+
+  it("reports a tsconfig.json that extends a missing one, with its location", () => {
+    write("tsconfig.json", '{\n  "extends": "@tsconfig/node22/tsconfig.json"\n}\n');
+    expect(explainViteError({ message: "Tsconfig not found @tsconfig/node22/tsconfig.json" }, root)).toMatchObject({
+      message:
+        'A tsconfig.json extends "@tsconfig/node22/tsconfig.json", which does not exist. Install its package (npm install --save-dev @tsconfig/node22), or correct "extends".',
+      loc: { file: file("tsconfig.json"), line: 2, column: 13 },
+    });
+  });
+});

@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { closestName } from "./closest-name.ts";
+import { packageFolder } from "./package-folder.ts";
+import { relativePath } from "./relative-path.ts";
+import { CompileError, findModuleReferences, isScript, parse, type SourceFile, stripQuery } from "./syntax/index.ts";
+
+/** The name of a package, at the start of a specifier. */
+const PACKAGE_NAME = /^(?:@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*(?=\/|$)/i;
+
+/**
+ * Returns the error about an import of a file or package that does not exist, with its location in the importer.
+ *
+ * @param importer the file that imports it, absolute
+ * @returns `undefined` if the importer cannot be read, or does not contain the import
+ */
+export function missingImportError(specifier: string, importer: string, root: string): CompileError | undefined {
+  const source = readSource(importer);
+  const start = source && (referenceStart(specifier, source) ?? quotedStart(specifier, source.code));
+  if (!source || start === undefined) return undefined;
+  const range = { start, end: start + specifier.length + 2 }; // with its quotes
+  return new CompileError(missingImportMessage(specifier, importer, root), source, range);
+}
+
+function readSource(file: string): SourceFile | undefined {
+  try {
+    return { file, code: readFileSync(file, "utf8") };
+  } catch {
+    return undefined; // it may have been deleted too, or be a virtual module
+  }
+}
+
+function referenceStart(specifier: string, source: SourceFile): number | undefined {
+  if (!isScript(source.file)) return undefined;
+  try {
+    const references = findModuleReferences(parse(source));
+    return references.find((reference) => reference.specifier === specifier)?.at.start;
+  } catch (error) {
+    if (error instanceof CompileError) return undefined; // it was edited since, and has a syntax error now
+    throw error;
+  }
+}
+
+function quotedStart(specifier: string, code: string): number | undefined {
+  const starts = [`"${specifier}"`, `'${specifier}'`].map((text) => code.indexOf(text)).filter((start) => start >= 0);
+  return starts[0];
+}
+
+/**
+ * Returns the message about an import of a file or package that does not exist, with its fix. Builds, the development
+ * server and style sheets have the same words.
+ *
+ * @param importer the file that imports it, absolute
+ */
+export function missingImportMessage(specifier: string, importer: string, root: string): string {
+  if (/^\.{0,2}\//.test(specifier)) return missingFileMessage(specifier, importer, root);
+  if (specifier.startsWith("#"))
+    return `"${specifier}" matches no file. Correct it, or add it to "imports" in package.json.`;
+  const name = PACKAGE_NAME.exec(specifier)?.[0];
+  if (name === undefined)
+    return `"${specifier}" matches no file. Correct the path, or add its prefix to "paths" in tsconfig.json.`;
+  const folder = packageFolder(name, importer);
+  if (folder === undefined) return `The package "${name}" is not installed. Install it: npm install ${name}`;
+  return `The package "${name}" is installed, but "${specifier}" leads to no file of it. Correct the path; "exports" in its package.json lists the valid ones.`;
+}
+
+function missingFileMessage(specifier: string, importer: string, root: string): string {
+  const path = stripQuery(specifier);
+  const file = path.startsWith("/") ? path : posix.resolve(posix.dirname(importer), path);
+  const shown = path.startsWith("/") ? path : relativePath(file, root);
+  const suggestion = closestFile(file);
+  const meant = suggestion && `${path.slice(0, path.lastIndexOf("/") + 1)}${suggestion}`;
+  return `"${specifier}" does not exist: there is no file ${shown}. ${meant ? `Did you mean "${meant}"?` : "Correct the path, or create the file."}`;
+}
+
+/** Returns the name of a file in the same folder that the missing file's name probably means. */
+function closestFile(file: string): string | undefined {
+  const folder = posix.dirname(file);
+  if (!existsSync(folder)) return undefined;
+  const names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+  return closestName(posix.basename(file), names);
+}
