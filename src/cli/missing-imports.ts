@@ -22,9 +22,12 @@ export interface ViteError {
 /**
  * Returns the error of an import of a missing file or package in the words of tsweb: what is missing, where, how to fix it.
  *
- * @returns `undefined` for another error, and if the importing file does not contain the import, as with a plugin's import
+ * @returns `undefined` for another error
  */
-export function explainMissingImport(error: ViteError, root: string): ReturnType<typeof missingImportError> {
+export function explainMissingImport(
+  error: ViteError,
+  root: string,
+): ReturnType<typeof missingImportError> | undefined {
   const { specifier, importer } = rolldownImport(error) ?? messageImport(error) ?? {};
   return specifier && importer ? missingImportError(specifier, resolve(root, importer), root) : undefined;
 }

@@ -64,9 +64,16 @@ describe("explainViteError", () => {
     expect(error && explainViteError(error, root)).toMatchObject({ loc: { line: 1, column: 18 } });
   });
 
-  it("leaves an error unchanged if the importing file does not contain the import", () => {
+  it("names the importing file if that does not contain the import any more", () => {
     write("src/page.tsx", "export {};\n");
-    for (const error of reports("nanoid", file("src/page.tsx"))) expect(explainViteError(error, root)).toBeUndefined();
+    for (const error of reports("./logo.png", file("src/page.tsx"))) {
+      expect(explainViteError(error, root)?.message).toBe(
+        '"./logo.png" does not exist: there is no file src/logo.png. Correct the path, or create the file. Imported by src/page.tsx.',
+      );
+    }
+  });
+
+  it("returns nothing for another error", () => {
     expect(explainViteError({ message: "Disk full" }, root)).toBeUndefined();
   });
 

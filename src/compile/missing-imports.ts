@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { closestName } from "./closest-name.ts";
 import { packageFolder } from "./package-folder.ts";
+import { ProjectError } from "./project-error.ts";
 import { relativePath } from "./relative-path.ts";
 import { CompileError, findModuleReferences, isScript, parse, type SourceFile, stripQuery } from "./syntax/index.ts";
 
@@ -9,17 +10,18 @@ import { CompileError, findModuleReferences, isScript, parse, type SourceFile, s
 const PACKAGE_NAME = /^(?:@[a-z0-9~][\w.~-]*\/)?[a-z0-9~][\w.~-]*(?=\/|$)/i;
 
 /**
- * Returns the error about an import of a file or package that does not exist, with its location in the importer.
+ * Returns the error about an import of a file or package that does not exist, with its location in the importer. If the
+ * importer does not contain the import, as when it was edited since, the error has no location.
  *
  * @param importer the file that imports it, absolute
- * @returns `undefined` if the importer cannot be read, or does not contain the import
  */
-export function missingImportError(specifier: string, importer: string, root: string): CompileError | undefined {
+export function missingImportError(specifier: string, importer: string, root: string): CompileError | ProjectError {
   const source = readSource(importer);
   const start = source && (referenceStart(specifier, source) ?? quotedStart(specifier, source.code));
-  if (!source || start === undefined) return undefined;
-  const range = { start, end: start + specifier.length + 2 }; // with its quotes
-  return new CompileError(missingImportMessage(specifier, importer, root), source, range);
+  const message = missingImportMessage(specifier, importer, root);
+  if (!source || start === undefined)
+    return new ProjectError(`${message} Imported by ${relativePath(importer, root)}.`);
+  return new CompileError(message, source, { start, end: start + specifier.length + 2 }); // with its quotes
 }
 
 function readSource(file: string): SourceFile | undefined {

@@ -1,3 +1,118 @@
 import type { Mistake } from "../mistake.ts";
 
-export const mistakes: readonly Mistake[] = [];
+/** Missing files, packages and exports. Builds have the words of the development server; two of them show it. */
+export const mistakes: readonly Mistake[] = [
+  {
+    mistake: "imports a package in a view that is not installed",
+    edits: [
+      {
+        file: "src/guest-book.tsx",
+        from: "import { RPCError,",
+        to: 'import { nanoid } from "nanoid-x";\nconsole.log(nanoid);\nimport { RPCError,',
+      },
+    ],
+    places: ["build", "page", "terminal"],
+    at: "src/guest-book.tsx:1:24",
+    says: 'The package "nanoid-x" is not installed',
+    fix: "npm install nanoid-x",
+  },
+  {
+    mistake: "imports a package with a scope in a server module that is not installed",
+    edits: [
+      {
+        file: "src/guests.server.ts",
+        from: "import { server,",
+        to: 'import { nanoid } from "@scope/nanoid-x/sub";\nconsole.log(nanoid);\nimport { server,',
+      },
+    ],
+    places: ["page", "terminal"],
+    at: "src/guests.server.ts:2:24",
+    says: 'The package "@scope/nanoid-x" is not installed',
+    fix: "npm install @scope/nanoid-x",
+  },
+  {
+    mistake: "imports by an alias that tsconfig.json does not have",
+    edits: [{ file: "src/app.ts", from: "./guests.server.ts", to: "@/guests.server.ts" }],
+    places: ["page", "terminal"],
+    at: "src/app.ts:2:25",
+    says: '"@/guests.server.ts" matches no file',
+    fix: '"paths" in tsconfig.json',
+  },
+  {
+    mistake: "misspells the name of a function of a server module in a page",
+    edits: [
+      { file: "src/pages.server.tsx", from: "{ everyone }", to: "{ everione }" },
+      { file: "src/pages.server.tsx", from: "await everyone()", to: "await everione()" },
+    ],
+    places: ["page", "terminal"],
+    at: "src/pages.server.tsx:3:10",
+    says: 'src/guests.server.ts exports no "everione"',
+    fix: 'Did you mean "everyone"?',
+  },
+  {
+    mistake: "misspells the name of a server function in a view",
+    edits: [
+      { file: "src/guest-book.tsx", from: "{ sign }", to: "{ sing }" },
+      { file: "src/guest-book.tsx", from: "await sign(", to: "await sing(" },
+    ],
+    places: ["page", "terminal"],
+    at: "src/guest-book.tsx:2:10",
+    says: 'src/guests.server.ts exports no "sing"',
+    fix: 'Did you mean "sign"?',
+  },
+  {
+    mistake: "imports a function that is not exported",
+    edits: [{ file: "src/guests.server.ts", from: "export async function everyone", to: "async function everyone" }],
+    places: ["page", "terminal"],
+    at: "src/pages.server.tsx:3:10",
+    says: '"everyone" of src/guests.server.ts is not exported',
+    fix: "Write `export` before its declaration",
+  },
+  {
+    mistake: "imports a style sheet that does not exist in a style sheet",
+    edits: [
+      { file: "src/app.ts", from: "import { App }", to: 'import "./style.css";\nimport { App }' },
+      { file: "src/style.css", to: '@import "./theme.css";\np { color: red }\n' },
+    ],
+    places: ["page", "terminal"],
+    at: "src/style.css:1:10",
+    says: "there is no file src/theme.css",
+    fix: "Correct the path, or create the file",
+  },
+  {
+    mistake: "uses an image that does not exist in a style sheet",
+    edits: [
+      { file: "src/app.ts", from: "import { App }", to: 'import "./style.css";\nimport { App }' },
+      { file: "src/style.css", to: 'p { background: url("./logo.png") }\n' },
+    ],
+    places: ["build", "page", "terminal"],
+    at: "src/style.css:1:22",
+    says: "there is no file src/logo.png",
+    fix: "Correct the path, or create the file",
+  },
+  {
+    mistake: "imports an image that does not exist in a page",
+    edits: [
+      { file: "src/pages.server.tsx", from: "import { page }", to: 'import logo from "./logo.png";\nimport { page }' },
+      { file: "src/pages.server.tsx", from: "<h1>", to: '<img src={logo} alt="" /><h1>' },
+    ],
+    places: ["page", "terminal"],
+    at: "src/pages.server.tsx:1:18",
+    says: "there is no file src/logo.png",
+    fix: "Correct the path, or create the file",
+  },
+  {
+    mistake: "extends a tsconfig.json that does not exist",
+    edits: [
+      {
+        file: "tsconfig.json",
+        from: '"compilerOptions"',
+        to: '"extends": "@tsconfig/nope/tsconfig.json",\n  "compilerOptions"',
+      },
+    ],
+    places: ["build"],
+    at: "tsconfig.json:2:14",
+    says: '"@tsconfig/nope/tsconfig.json", which does not exist',
+    fix: "npm install --save-dev @tsconfig/nope",
+  },
+];

@@ -21,8 +21,8 @@ export const mistakes: readonly Mistake[] = [
     edits: [{ file: "src/guest-book.tsx", from: "./guests.server.ts", to: "./guest.server.ts" }],
     places: ["page", "terminal"],
     at: "src/guest-book.tsx:2:22",
-    says: "guest.server.ts",
-    fix: /Does the file exist/,
+    says: '"./guest.server.ts" does not exist',
+    fix: 'Did you mean "./guests.server.ts"?',
   },
   {
     mistake: "throws in an event handler",
