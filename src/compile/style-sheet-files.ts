@@ -19,7 +19,7 @@ const RELATIVE_PATH = /(?:\burl\(\s*|@import\s+)(["']?)(?<path>\.{1,2}\/[^"'()\s
 export async function checkStyleSheetFiles(source: SourceFile, resolver: ModuleResolver): Promise<void> {
   if (!/\.css$/i.test(source.file)) return;
   for (const { 0: text, index, groups } of source.code.matchAll(RELATIVE_PATH)) {
-    const path = groups?.["path"] ?? "";
+    const path = groups?.path ?? "";
     if (existsSync(posix.resolve(posix.dirname(source.file), decodePath(stripQuery(path))))) continue;
     if (await resolver.resolve(path, source.file)) continue; // by a plugin
     const start = index + text.indexOf(path);
