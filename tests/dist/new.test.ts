@@ -203,6 +203,18 @@ describe("the folder of the new project", () => {
   });
 });
 
+describe("a package in a folder that is not installed, such as a clone", () => {
+  it("is packed for the new project", async () => {
+    const clone = join(folder.dir, "clone");
+    const project = createProject(clone, new Map([["README.md", ""]]));
+    await project.run("tar", "-xzf", packed.file, "--strip-components=1");
+    await project.run(process.execPath, "bin/tsweb.js", "new", "../from-clone", "--no-install");
+    const { dependencies } = manifestOf(join(folder.dir, "from-clone"));
+    expect(dependencies).toEqual({ tsweb: `file:../clone/${basename(packed.file)}` });
+    expect(filesIn(clone)).toContain(basename(packed.file));
+  });
+});
+
 describe("an installation that fails", () => {
   it("keeps the files, and ends with the commands that continue and status 1", async () => {
     vi.stubEnv("npm_config_offline", "true");
