@@ -2,6 +2,7 @@
  * The entry point `tsweb/jsx-dev-runtime`: JSX in development, for applications with `"jsxImportSource": "tsweb"`.
  */
 import { jsxDEV as createNode } from "preact/jsx-dev-runtime";
+import { STATIC_CHILDREN } from "./protocol/index.ts";
 
 export * from "preact/jsx-dev-runtime";
 export type { JSX } from "./protocol/index.ts";
@@ -13,7 +14,12 @@ export type { JSX } from "./protocol/index.ts";
  * @throws TypeError if the component is undefined
  */
 export function jsxDEV(...node: Parameters<typeof createNode>): ReturnType<typeof createNode> {
-  if (node[0] !== undefined) return createNode(...node);
+  const [type, props, , isStatic] = node as readonly [unknown, object, unknown?, boolean?]; // Preact's types omit the last
+  if (type !== undefined) {
+    const { children } = props as { children?: unknown }; // JSX passes an object
+    if (isStatic && Array.isArray(children)) Object.defineProperty(children, STATIC_CHILDREN, { value: true });
+    return createNode(...node);
+  }
   throw new TypeError(
     "The component of this element is undefined. Check its import: its module has no export of this name, or the two " +
       "modules import each other.",

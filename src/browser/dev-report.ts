@@ -14,7 +14,7 @@ const shown = new Set<string>();
 
 /**
  * Shows a warning in the console of the browser, and in the terminal of the development server with its location and
- * source lines. A message is shown once. There is no overlay.
+ * source lines. A message is shown once for each location. There is no overlay.
  *
  * The location is the `source` of the error, or else the first line of its stack that is in a file of the application.
  * An error that is thrown, or passed to `reportError`, may have a `source` too.
@@ -22,8 +22,10 @@ const shown = new Set<string>();
  * @example reportWarning(Object.assign(new Error("The items of <ul> have no keys. Add key={item.id}."), { source }));
  */
 export function reportWarning(warning: Error & { readonly source?: MarkupSource | undefined }): void {
-  if (shown.has(warning.message)) return;
-  shown.add(warning.message);
+  const { source } = warning;
+  const id = source ? `${warning.message} ${source.fileName}:${source.lineNumber}` : warning.message;
+  if (shown.has(id)) return;
+  shown.add(id);
   const event = new CustomEvent(WARNING_EVENT, { detail: warning, cancelable: true });
   // A page of the development server sends it to the terminal, and shows it with the location that it receives.
   if (dispatchEvent(event)) console.warn(warning.message);

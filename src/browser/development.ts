@@ -3,22 +3,23 @@
  * `javascript:` URLs in markup, and restarts `on_mount` after a hot reload.
  */
 import "./dev-hydration.ts";
-import { Component, Fragment, options, type VNode } from "preact";
+import { Component, options, type VNode } from "preact";
 import {
   isPreactCopyError,
-  isReactElement,
   isReactHookError,
   isReactType,
   preactCopyMessage,
   reactMessage,
   scriptUrlAttributes,
 } from "../protocol/index.ts";
+import { checkMarkup } from "./children-checks.ts";
+import { componentName } from "./component-name.ts";
+import { finishEdit, startEdit } from "./hot-state.ts";
 
 /** A component with internal fields: Preact's, under the minified names that its add-ons use, and ours. */
 interface ComponentInternals extends Component {
   /** The hooks of `preact/hooks`. `c` is set for `useContext`. */
   __H?: { __: { c?: unknown; __?: unknown }[] };
-  slots?: unknown[];
 }
 
 interface OptionsInternals {
@@ -34,7 +35,6 @@ const { __r: previousRender, __b: previousDiff } = hooks;
 hooks.__b = (vnode) => {
   const { type, props } = vnode;
   if (isReactType(type, Component)) throw new TypeError(reactMessage(type));
-  if (typeof type === "string" || type === Fragment) rejectUnrenderableChildren(vnode);
   if (typeof type === "string") rejectAction(type, props);
   for (const name of typeof type === "string" ? (scriptUrlAttributes(type, props) ?? []) : []) {
     console.error(
@@ -56,20 +56,6 @@ function rejectAction(type: string, props: object): void {
   }
 }
 
-function rejectUnrenderableChildren({ type, props: { children } }: VNode): void {
-  const list: readonly unknown[] = [children].flat(Infinity);
-  list.forEach(rejectReactElement);
-  if (!list.some((child) => child instanceof Promise)) return;
-  throw new TypeError(
-    `A promise cannot be rendered in <${typeof type === "string" ? type : ""}>. Call the server function in an event ` +
-      "handler or in on_mount, store its result in state(), and render that.",
-  );
-}
-
-function rejectReactElement(markup: unknown): void {
-  if (isReactElement(markup)) throw new TypeError(reactMessage(markup.type));
-}
-
 /** The function with which each component rendered last. */
 const renderedWith = new WeakMap<ComponentInternals, unknown>();
 
@@ -79,7 +65,7 @@ hooks.__r = (vnode) => {
     const previous = renderedWith.get(component);
     renderedWith.set(component, component.constructor);
     if (!previous) checkResults(component);
-    else if (previous !== component.constructor) applyEdit(component, hookCalls(previous));
+    else if (previous !== component.constructor) applyEdit(component);
   }
   previousRender?.(vnode);
 };
@@ -99,30 +85,26 @@ function checkResults(component: ComponentInternals): void {
       if (isPreactCopyError(cause)) throw new TypeError(preactCopyMessage(component.constructor), { cause });
       throw cause;
     }
-    [markup].flat(Infinity).forEach(rejectReactElement);
-    if (!(markup instanceof Promise)) return markup;
-    const name = component.constructor.name || "A component";
-    throw new TypeError(
-      `${name} returned a promise. Components are synchronous: load the data in the page function, or in on_mount.`,
-    );
+    const name = componentName(component);
+    if (markup instanceof Promise) {
+      throw new TypeError(
+        `${name} returned a promise. Components are synchronous: load the data in the page function, or in on_mount.`,
+      );
+    }
+    checkMarkup(markup, name);
+    finishEdit(component);
+    return markup;
   };
 }
 
 /**
- * Runs the cleanups of a component whose function was replaced by hot reload, so that the new `on_mount` runs. The
- * state is kept if the component's calls of `state()`, `form()`, `on_mount` and `on_unmount` are the same as before.
+ * Runs the cleanups of a component whose function was replaced by hot reload, so that the new `on_mount` runs. The states and
+ * forms of the component are kept: {@link finishEdit}.
  */
-function applyEdit(component: ComponentInternals, previousCalls: string): void {
+function applyEdit(component: ComponentInternals): void {
   component.componentWillUnmount?.();
   delete component.componentWillUnmount;
   // The cleanup has also ended the subscriptions to contexts: `useContext` has to make new ones.
   for (const hook of component.__H?.__ ?? []) if (hook.c) hook.__ = undefined;
-  const kept = hookCalls(component.constructor) === previousCalls ? (component.slots ?? []) : [];
-  // The slots of state() are objects; those of on_mount and on_unmount are functions.
-  component.slots = kept.map((value) => (typeof value === "function" ? undefined : value));
-}
-
-/** Returns the calls that occupy a slot, in order, with the initial values of states. A compiler may wrap the name. */
-function hookCalls(fn: unknown): string {
-  return Array.from(String(fn).matchAll(/\b(?:on_mount|on_unmount|(?:state|form)\)?\([^)]*)/g), String).join();
+  startEdit(component);
 }

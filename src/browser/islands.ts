@@ -32,7 +32,7 @@ function hydrateIsland(component: ComponentType, { props }: IslandData, index: n
   const text = islandComment(getPageData().mark, index);
   const start = comments.get(text);
   const end = comments.get(`/${text}`);
-  if (!component || !start || !end) throw new Error("No export or comment");
+  if (!component || !start || !end) throw new Error("Not found"); // its export, or its comments
   const root = createRootFragment(start, end);
   const nodes = root.childNodes as unknown as readonly Node[]; // createRootFragment sets this array, and nothing changes it
   const restore = captureFields(nodes);

@@ -1,4 +1,5 @@
 import { type Component, options, type VNode } from "preact";
+import { componentName } from "./component-name.ts";
 
 /** A component with internal fields: Preact's, under the minified names that its add-ons use, and ours. */
 interface ComponentInternals extends Component {
@@ -6,12 +7,16 @@ interface ComponentInternals extends Component {
   __h: (() => void)[];
   /** The values of {@link slot}, in the order of the calls. */
   slots?: unknown[];
+  /** In development: the names of the functions that have created the slots. */
+  callers?: string[];
+  /** The number of renderings since the last microtask, or one more. */
+  count?: number;
 }
 
 /** Preact's hooks that its types omit. Its own add-ons use them, so they are stable across releases. */
 interface OptionsInternals {
   /** Called before a component renders. */
-  __r?: (vnode: VNode & { __c?: ComponentInternals }) => void;
+  __r?: (vnode: VNode & { __c: ComponentInternals }) => void;
   /** Called after a rendering is complete. */
   __c?: (...args: unknown[]) => void;
 }
@@ -26,7 +31,35 @@ hooks.__r = (vnode) => {
   previousRender?.(vnode);
   current = vnode.__c;
   next = 0;
+  countRendering(current);
 };
+
+/**
+ * Throws if a component is rendered again and again within one task of the page: each rendering changes what it depends on,
+ * for example because it assigns to a state. Preact would never end, and the page would not respond.
+ *
+ * Preact renders all pending changes, also those of the renderings themselves, before the next microtask. So changes that
+ * are made one after the other, for example for each value of a stream, are not counted.
+ */
+function countRendering(component: ComponentInternals): void {
+  // biome-ignore lint/suspicious/noAssignInExpressions: shorter in the browser; -~undefined is 1
+  const count = (component.count = -~(component.count as number));
+  // Bundlers shorten the message in production.
+  if (count > 99) throw new Error(process.env.NODE_ENV === "production" ? "Render loop" : renderLoopMessage(component));
+  // The first rendering needs no microtask; on the server it is the only one.
+  if (count > 1) {
+    queueMicrotask(() => {
+      component.count = 0;
+    });
+  }
+}
+
+function renderLoopMessage(component: ComponentInternals): string {
+  return (
+    `${componentName(component)} is rendered again and again: each rendering, or a ref or an effect of it, changes its ` +
+    "state. Change state in an event handler or in on_mount."
+  );
+}
 
 // Clears the component, also after a failed rendering on the server. Otherwise a call outside rendering could attach
 // its state to a component of another user's page.
@@ -49,10 +82,13 @@ export function slot<T extends object>(caller: string, create: (component: Compo
   if (!current) {
     throw new Error(`Call ${caller}() inside a view`);
   }
-  current.slots ??= [];
-  const slots = current.slots as T[]; // a slot is always used by the same call
+  // Hot reload uses it. Bundlers remove this from production.
+  if (process.env.NODE_ENV !== "production") {
+    current.callers ??= [];
+    current.callers[next] = caller;
+  }
   // biome-ignore lint/suspicious/noAssignInExpressions: shorter in the browser
-  return (slots[next++] ??= create(current));
+  return ((current.slots ??= [])[next++] ??= create(current)) as T; // a slot is always used by the same call
 }
 
 /** Calls `callback` after the component that is being rendered is in the page. */

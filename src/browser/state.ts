@@ -1,5 +1,7 @@
-import { isValidElement } from "preact";
+import { type Component, isValidElement } from "preact";
+import { recordInitialState } from "./hot-state.ts";
 import { slot } from "./slot.ts";
+import { checkInitialState, rejectEndlessChange, rejectInstance, rejectPromise } from "./state-checks.ts";
 
 /** The array methods that compare by identity: an item is found as an original or as a proxy. */
 const SEARCH_METHODS: readonly PropertyKey[] = ["includes", "indexOf", "lastIndexOf"];
@@ -24,11 +26,17 @@ const SEARCH_METHODS: readonly PropertyKey[] = ["includes", "indexOf", "lastInde
  * form.errors.push("This is not an email address.");
  */
 export function state<T extends object>(initial: T): T {
-  return slot("state", (component) => createProxy(initial, () => component.forceUpdate()));
+  // Bundlers remove the checks from production.
+  if (process.env.NODE_ENV !== "production") checkInitialState(initial);
+  return slot("state", (component) => {
+    const proxy = createProxy(initial, component);
+    if (process.env.NODE_ENV !== "production") recordInitialState(proxy, initial);
+    return proxy;
+  });
 }
 
-/** Returns a proxy of a value that calls `onChange` for each change in it, at any depth. */
-function createProxy<T>(value: T, onChange: () => void): T {
+/** Returns a proxy of a value that renders a component again for each change in it, at any depth. */
+function createProxy<T extends object>(value: T, component: Component): T {
   const RAW = Symbol();
   const proxies = new WeakMap<object, object>();
 
@@ -38,13 +46,10 @@ function createProxy<T>(value: T, onChange: () => void): T {
   // biome-ignore lint/suspicious/noExplicitAny: any value may be read; it keeps its type
   const wrap = (value: any): any => {
     if (!isWrappable(value) || toRaw(value) !== value) {
-      // Bundlers remove this from production.
-      if (process.env.NODE_ENV !== "production") rejectInstance(value);
+      if (process.env.NODE_ENV !== "production") rejectInstance(value, isWrappable(value));
       return value;
     }
-    const existing = proxies.get(value);
-    if (existing) return existing;
-    const proxy = new Proxy(value, handler);
+    const proxy = proxies.get(value) ?? new Proxy(value, handler);
     proxies.set(value, proxy);
     return proxy;
   };
@@ -64,14 +69,22 @@ function createProxy<T>(value: T, onChange: () => void): T {
     defineProperty(target, key, property) {
       const isData = "value" in property;
       if (isData) property.value = toRaw(property.value);
-      if (process.env.NODE_ENV !== "production") rejectInstance(property.value);
+      if (process.env.NODE_ENV !== "production") {
+        rejectInstance(property.value, isWrappable(property.value));
+        rejectPromise(key, target[key], property.value);
+      }
       const isSame = isData && Object.hasOwn(target, key) && Object.is(target[key], property.value);
-      const done = Reflect.defineProperty(target, key, property);
-      if (!isSame) onChange();
-      return done;
+      if (!isSame) {
+        if (process.env.NODE_ENV !== "production") rejectEndlessChange(component, value, target, key);
+        component.forceUpdate(); // renders later, with the new value
+      }
+      return Reflect.defineProperty(target, key, property);
     },
     deleteProperty(target, key) {
-      if (key in target) onChange();
+      if (key in target) {
+        if (process.env.NODE_ENV !== "production") rejectEndlessChange(component, value, target, key);
+        component.forceUpdate();
+      }
       return Reflect.deleteProperty(target, key);
     },
   };
@@ -84,19 +97,4 @@ function isWrappable(value: unknown): value is object {
   if (typeof value !== "object" || !value || Object.isFrozen(value) || isValidElement(value)) return false;
   const prototype = Object.getPrototypeOf(value);
   return Array.isArray(value) || prototype === Object.prototype || !prototype;
-}
-
-/**
- * Throws for an instance of a class whose changes the state does not observe. Built-in classes and errors are accepted,
- * and all values on the server, which does not observe changes.
- */
-function rejectInstance(value: unknown): void {
-  if (typeof document === "undefined" || typeof value !== "object" || !value) return;
-  if (value instanceof Error || Object.isFrozen(value) || isWrappable(value)) return;
-  const type: unknown = (value as object).constructor; // isWrappable has narrowed it to never
-  if (typeof type !== "function" || type === Object || String(type).includes("[native code]")) return;
-  throw new TypeError(
-    `state() cannot observe changes in an instance of ${type.name || "a class"}. Store a plain object or an array ` +
-      "instead. An instance that never changes can be stored if it is frozen: Object.freeze(instance).",
-  );
 }

@@ -44,7 +44,11 @@ import { flush } from "@prefresh/utils";
 const hooks = self.__PREFRESH__;
 const components = new WeakSet();
 export const registrar = (file) => (type, id) => {
-  if (typeof type === "function") components.add(type);
+  if (typeof type === "function") {
+    components.add(type);
+    // Messages name a view by its export: its function has no name of its own. The id is "Counter", or "Counter$view".
+    if (!type.name && !Object.hasOwn(type, "displayName")) type.displayName = id.replace(/\\$.*/s, "");
+  }
   hooks.register(type, file + " " + id);
 };
 export const signer = () => {

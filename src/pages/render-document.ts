@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { isPromise, type RequestContext, randomHex, type SecurityOptions } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import { islandComment, type Markup, type PageSource } from "../protocol/index.ts";
+import { describeUnrenderable, islandComment, type Markup, type PageSource } from "../protocol/index.ts";
 import type { Assets } from "./assets.ts";
 import { writeDocument } from "./document.ts";
 import type { ErrorPage } from "./error-page.ts";
@@ -10,7 +10,7 @@ import { splitHead } from "./head.ts";
 import type { Layout, LayoutMarkup } from "./layout.ts";
 import type { PageOptions } from "./page.ts";
 import { type ElementLocation, MarkupError, type RenderState } from "./render-state.ts";
-import { describeUnrenderable, renderMarkup } from "./rendering.ts";
+import { renderMarkup } from "./rendering.ts";
 
 /** The settings that all pages of an application share. */
 export interface PageSettings {

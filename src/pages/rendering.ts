@@ -1,13 +1,4 @@
-import {
-  Component,
-  type ComponentChildren,
-  type ComponentType,
-  Fragment,
-  h,
-  isValidElement,
-  options,
-  type VNode,
-} from "preact";
+import { Component, type ComponentChildren, type ComponentType, Fragment, h, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import { isPromise } from "../http/index.ts";
 import {
@@ -18,6 +9,7 @@ import {
   preactCopyMessage,
   reactMessage,
   scriptUrlAttributes,
+  unrenderableMessage,
 } from "../protocol/index.ts";
 import { checkNesting } from "./check-nesting.ts";
 import { closeForm, openForm, prepareField } from "./form-rendering.ts";
@@ -75,6 +67,7 @@ function synchronousComponent(type: ComponentType): ComponentType {
         function (this: unknown, props: unknown, context: unknown) {
           const markup = callComponent(type, () => call.call(this, props, context));
           checkSynchronous(name || "A component", markup);
+          if (getActiveRender()?.development) checkRenderable(markup, name || "a component");
           return markup;
         },
         type,
@@ -127,13 +120,16 @@ function checkHandlers({ type, props }: VNode): void {
   }
 }
 
-/** @throws MarkupError if a child of an element cannot be rendered, because the renderer ignores it silently */
+/** @throws MarkupError if a child of an element or a fragment cannot be rendered, because the renderer ignores it silently */
 function checkChildren({ type, props: { children } }: VNode): void {
-  for (const child of [children].flat(Infinity)) {
-    const description = describeUnrenderable(child);
-    if (description === undefined || isPromise(child)) continue; // see checkNoPromise
-    const fix = "Render one of its fields, for example `{user.name}`.";
-    throw new MarkupError(`${capitalize(description)} cannot be rendered in <${nameOf(type)}>. ${fix}`);
+  checkRenderable(children, `<${nameOf(type)}>`);
+}
+
+/** @throws MarkupError if markup contains an object. Promises have a message of their own. */
+function checkRenderable(markup: unknown, where: string): void {
+  for (const child of [markup].flat(Infinity)) {
+    const message = unrenderableMessage(child, where);
+    if (message) throw new MarkupError(message);
   }
 }
 
@@ -182,18 +178,6 @@ function removeScriptUrls(vnode: VNode, type: string, warn: RenderState["warn"])
   Object.assign(vnode, { props }); // without the attributes, the props have the same types
 }
 
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-/** Returns a description of a value that cannot be rendered, or `undefined` for markup. */
-export function describeUnrenderable(child: unknown): string | undefined {
-  if (typeof child !== "object" || child === null || Array.isArray(child) || isValidElement(child)) return undefined;
-  if (isReactElement(child)) return undefined; // containsPromise rejects it, with another message
-  if (isPromise(child)) return "a promise";
-  return `an object (${child.constructor?.name ?? "Object"})`;
-}
-
 // The renderer calls these hooks before and after every node. They do nothing outside the rendering of a page.
 const hooks = options as typeof options & { __b?: (vnode: VNode) => void }; // Preact's types omit __b
 const { __b: previousBefore, diffed: previousAfter } = hooks;
@@ -215,6 +199,7 @@ hooks.__b = (vnode) => {
       }
     } else if (vnode.type === Fragment) {
       checkNoPromise(vnode);
+      if (active.development) checkChildren(vnode);
     } else {
       checkReactType(vnode);
       if (viewBodies.has(vnode.type)) active.viewDepth++;

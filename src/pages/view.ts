@@ -30,6 +30,7 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
     checkSynchronous(name, markup);
     return markup;
   };
+  Body.displayName = name;
   registerViewBody(Body);
 
   const View: FunctionComponent<P> = (props) => {

@@ -78,6 +78,7 @@ export type {
   Signature,
   ViewSource,
 } from "./signature.ts";
+export { STATIC_CHILDREN } from "./static-children.ts";
 export type { Stream } from "./stream.ts";
 export { chunkLine, DONE_LINE, errorLine } from "./stream-line.ts";
 export type {
@@ -90,3 +91,4 @@ export type {
   TypeShape,
   UnionCases,
 } from "./type-shape.ts";
+export { describeUnrenderable, unrenderableMessage } from "./unrenderable.ts";

@@ -1,0 +1,87 @@
+/** The checks of states in development: bundlers remove them from production. */
+import type { Component } from "preact";
+import { componentName } from "./component-name.ts";
+
+/** @throws TypeError if the argument of `state` has no fields that can be assigned */
+export function checkInitialState(initial: unknown): void {
+  if (typeof initial === "object" && initial !== null && !isThenable(initial)) return;
+  const received =
+    typeof initial === "function" ? "a function" : initial instanceof Object ? "a promise" : JSON.stringify(initial);
+  throw new TypeError(
+    `state() takes an object, and received ${received ?? String(initial)}. Write its variables as fields: ` +
+      "`const counter = state({ count: 0 })`, and read and assign `counter.count`.",
+  );
+}
+
+/**
+ * Throws if a promise replaces a value that is none. `null`, `undefined` and `false` may be replaced: a call may be stored to
+ * cancel it.
+ *
+ * @throws TypeError with the name of the field
+ */
+export function rejectPromise(key: PropertyKey, previous: unknown, value: unknown): void {
+  if (!isThenable(value) || previous === undefined || previous === null || previous === false) return;
+  if (isThenable(previous)) return;
+  const name = String(key);
+  throw new TypeError(
+    `A promise was assigned to "${name}" of a state, in place of ${Array.isArray(previous) ? "an array" : `a value of the type ${typeof previous}`}. ` +
+      `Await it: \`${/^\w+$/.test(name) ? `state.${name}` : "state.value"} = await load()\`.`,
+  );
+}
+
+function isThenable(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}
+
+/**
+ * Throws for an instance of a class whose changes the state does not observe. Built-in classes and errors are accepted,
+ * and all values on the server, which does not observe changes.
+ *
+ * @param isObserved whether the state observes the value
+ */
+export function rejectInstance(value: unknown, isObserved: boolean): void {
+  if (typeof document === "undefined" || typeof value !== "object" || !value) return;
+  if (value instanceof Error || Object.isFrozen(value) || isObserved) return;
+  const type: unknown = value.constructor;
+  if (typeof type !== "function" || type === Object || String(type).includes("[native code]")) return;
+  throw new TypeError(
+    `state() cannot observe changes in an instance of ${type.name || "a class"}. Store a plain object or an array ` +
+      "instead. An instance that never changes can be stored if it is frozen: Object.freeze(instance).",
+  );
+}
+
+/** How often a component may be rendered for changes that its renderings make. The server renders it 25 times, too. */
+const MAX_RENDERINGS = 25;
+
+/**
+ * Throws if each rendering of a component changes its state. `countRendering` in slot.ts ends such a loop in production too,
+ * but without the place of the assignment.
+ *
+ * @param root the object that was passed to `state`
+ * @param target the object in it that has changed
+ */
+export function rejectEndlessChange(
+  component: Component & { readonly count?: number },
+  root: object,
+  target: object,
+  key: PropertyKey,
+): void {
+  if ((component.count ?? 0) < MAX_RENDERINGS) return;
+  const path = [...(pathOf(root, target) ?? []), String(key)].join(".");
+  throw new Error(
+    `Each rendering of ${componentName(component)} changes "${path}" of a state, so the rendering would never end. ` +
+      "Assign it in an event handler or in on_mount, or compute the value without storing it.",
+  );
+}
+
+/** Returns the keys that lead from an object to another one in it. */
+function pathOf(from: object, to: object, visited = new Set<object>()): string[] | undefined {
+  if (from === to) return [];
+  visited.add(from);
+  for (const [key, value] of Object.entries(from)) {
+    if (typeof value !== "object" || value === null || visited.has(value)) continue;
+    const rest = pathOf(value, to, visited);
+    if (rest) return [key, ...rest];
+  }
+  return undefined;
+}
