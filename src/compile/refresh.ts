@@ -46,8 +46,8 @@ const components = new WeakSet();
 export const registrar = (file) => (type, id) => {
   if (typeof type === "function") {
     components.add(type);
-    // Messages name a view by its export: its function has no name of its own. The id is "Counter", or "Counter$view".
-    if (!type.name && !Object.hasOwn(type, "displayName")) type.displayName = id.replace(/\\$.*/s, "");
+    // Messages name a view by its export, which is the first part of the id. The compiler has named its function _c, _c2 …
+    if (/^(?:_c\\d*)?$/.test(type.name) && !Object.hasOwn(type, "displayName")) type.displayName = id.replace(/\\$.*/s, "");
   }
   hooks.register(type, file + " " + id);
 };

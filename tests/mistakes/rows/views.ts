@@ -1,3 +1,182 @@
-import type { Mistake } from "../mistake.ts";
+import type { Edit, Mistake } from "../mistake.ts";
 
-export const mistakes: readonly Mistake[] = [];
+const VIEW = "src/guest-book.tsx";
+const STATE = 'const book = state({ guests, name: "", error: "" });';
+const ALERT = '<p role="alert">{book.error}</p>';
+const RENDER_FIELD = "Render one of its fields (name), for example `{user.name}`";
+const ASSIGN_LATER = "Assign it in an event handler or in on_mount";
+
+/** Replaces the call of state() in the view. */
+const state = (to: string): Edit => ({ file: VIEW, from: STATE, to });
+
+/** Replaces the element with the error in the view. */
+const alert = (to: string): Edit => ({ file: VIEW, from: ALERT, to });
+
+/** Adds a button to the view. */
+const button = (handler: string): Edit => alert(`<button type="button" onClick={${handler}}>Try</button>`);
+
+/** Clicks the button until there is an effect: before hydration there is none. */
+const click: Mistake["act"] = async (page) => {
+  await page.waitForFunction(() => {
+    document.querySelector<HTMLElement>("button[type=button]")?.click();
+    return document.querySelector("vite-error-overlay");
+  });
+};
+
+export const mistakes: readonly Mistake[] = [
+  {
+    mistake: "renders an object in a view",
+    edits: [alert('<p role="alert">{{ name: "Ada" } as never}</p>')],
+    places: ["page", "terminal"],
+    at: `${VIEW}:21`,
+    says: "An object (Object) cannot be rendered in <p>",
+    fix: RENDER_FIELD,
+  },
+  {
+    mistake: "renders an object of a state after a click",
+    edits: [
+      state('const book = state({ guests, name: "", error: "", picked: null as unknown });'),
+      alert(
+        '<b>{book.picked as string}</b><button type="button" onClick={() => (book.picked = { name: "Ada" })}>Try</button>',
+      ),
+    ],
+    act: click,
+    places: ["overlay", "terminal"],
+    at: `${VIEW}:21`,
+    says: "An object (Object) cannot be rendered in <b> of GuestBook",
+    fix: RENDER_FIELD,
+  },
+  {
+    mistake: "renders a date in a view",
+    edits: [alert('<p role="alert">{new Date(0) as never}</p>')],
+    places: ["page", "terminal"],
+    at: `${VIEW}:21`,
+    says: "An object (Date) cannot be rendered in <p>",
+    fix: "for example `{date.toISOString()}`",
+  },
+  {
+    mistake: "renders a state itself",
+    edits: [alert('<p role="alert">{book as never}</p>')],
+    places: ["page", "terminal"],
+    at: `${VIEW}:21`,
+    says: "An object (Object) cannot be rendered in <p>",
+    fix: "Render one of its fields (guests, name, error), for example `{user.guests}`",
+  },
+  {
+    mistake: "renders a promise in a view",
+    edits: [alert('<p role="alert">{Promise.resolve("") as never}</p>')],
+    places: ["page", "terminal"],
+    at: `${VIEW}:21`,
+    says: "A promise cannot be rendered in <p>",
+    fix: "In a view, call the server function in an event handler or in on_mount",
+  },
+  {
+    mistake: "passes a number to state()",
+    edits: [state(`${STATE} state(0 as never);`)],
+    places: ["page", "terminal"],
+    at: `${VIEW}:5`,
+    says: "state() takes an object, and received 0",
+    fix: "`const counter = state({ count: 0 })`",
+  },
+  {
+    mistake: "passes a number to state(), in the types",
+    edits: [state(`${STATE} state(0);`)],
+    places: ["types"],
+    at: `${VIEW}:5`,
+    says: "Argument of type 'number' is not assignable to parameter of type 'object'",
+    fix: "'object'",
+  },
+  {
+    mistake: "passes a function to state(), as to useState()",
+    edits: [state(`${STATE} state(() => ({ count: 0 }));`)],
+    places: ["page", "terminal"],
+    at: `${VIEW}:5`,
+    says: "state() takes an object, and received a function",
+    fix: "`const counter = state({ count: 0 })`",
+  },
+  {
+    mistake: "assigns to a state while rendering",
+    edits: [state(`${STATE} book.name += "!";`)],
+    places: ["page", "terminal"],
+    at: `${VIEW}:5`,
+    says: 'Each rendering of GuestBook changes "name" of a state',
+    fix: ASSIGN_LATER,
+  },
+  {
+    mistake: "changes an array of a state while rendering, after a click",
+    edits: [
+      state(`${STATE} if (book.error) book.guests.reverse();`),
+      button('() => Object.assign(book, { error: "x", guests: ["Ada", "Grace"] })'),
+    ],
+    act: click,
+    places: ["overlay", "terminal"],
+    at: `${VIEW}:5`,
+    says: /Each rendering of GuestBook changes "guests\.\d" of a state/,
+    fix: ASSIGN_LATER,
+  },
+  {
+    mistake: "stores an element in a state with a ref that is a new function each time",
+    edits: [
+      state('const book = state({ guests, name: "", error: "", element: null as unknown });'),
+      alert("<b ref={(element) => void (book.element = element)} />"),
+    ],
+    places: ["overlay", "terminal"],
+    at: `${VIEW}:21`,
+    says: 'Each rendering of GuestBook changes "element" of a state',
+    fix: ASSIGN_LATER,
+  },
+  {
+    mistake: "assigns a call to a state without awaiting it",
+    edits: [button('() => void (book.guests = sign("Ada") as never)')],
+    act: click,
+    places: ["overlay", "terminal"],
+    at: `${VIEW}:21`,
+    says: 'A promise was assigned to "guests" of a state, in place of an array',
+    fix: "Await it: `state.guests = await load()`",
+  },
+  {
+    mistake: "assigns a call to a state without awaiting it, in the types",
+    edits: [{ file: VIEW, from: "await sign(book.name)", to: "sign(book.name)" }],
+    places: ["types"],
+    at: `${VIEW}:10`,
+    says: "Type 'Call<string[]>'",
+    fix: "'string[]'",
+  },
+  {
+    mistake: "stores an instance of a class in a state",
+    edits: [button('() => Object.assign(book, { name: new (class Name { first = "Ada" })() })')],
+    act: click,
+    places: ["overlay", "terminal"],
+    at: `${VIEW}:21`,
+    says: "state() cannot observe changes in an instance of Name",
+    fix: "Store a plain object or an array instead",
+  },
+  {
+    mistake: "calls state() in an event handler",
+    edits: [button("() => state({ n: 0 })")],
+    act: click,
+    places: ["overlay", "terminal"],
+    at: `${VIEW}:21`,
+    says: "state()",
+    fix: "Call state() inside a view",
+  },
+  {
+    mistake: "writes a list without keys",
+    edits: [
+      { file: VIEW, from: "{book.guests.map(", to: '{[...book.guests, "Ada", "Grace"].map(' },
+      { file: VIEW, from: "<li key={guest}>", to: "<li>" },
+    ],
+    places: ["console", "terminal"],
+    at: `${VIEW}:24`,
+    says: "The <li> elements of a list in GuestBook have no key",
+    fix: "Give each the key of its data: <li key={item.id}>",
+  },
+  {
+    mistake: "writes an async view",
+    edits: [{ file: VIEW, from: "view(({ guests }", to: "view(async ({ guests }" }],
+    places: ["page", "terminal"],
+    at: "src/pages.server.tsx:8",
+    says: "GuestBook returned a promise",
+    fix: "load the data in the page function",
+  },
+];
