@@ -27,7 +27,7 @@ export const mistakes: readonly Mistake[] = [
   {
     mistake: "renders an object in a view",
     edits: [alert('<p role="alert">{{ name: "Ada" } as never}</p>')],
-    places: ["page", "terminal"],
+    places: ["page"],
     at: `${VIEW}:21`,
     says: "An object (Object) cannot be rendered in <p>",
     fix: RENDER_FIELD,
@@ -49,7 +49,7 @@ export const mistakes: readonly Mistake[] = [
   {
     mistake: "renders a date in a view",
     edits: [alert('<p role="alert">{new Date(0) as never}</p>')],
-    places: ["page", "terminal"],
+    places: ["page"],
     at: `${VIEW}:21`,
     says: "An object (Date) cannot be rendered in <p>",
     fix: "for example `{date.toISOString()}`",
@@ -57,7 +57,7 @@ export const mistakes: readonly Mistake[] = [
   {
     mistake: "renders a state itself",
     edits: [alert('<p role="alert">{book as never}</p>')],
-    places: ["page", "terminal"],
+    places: ["page"],
     at: `${VIEW}:21`,
     says: "An object (Object) cannot be rendered in <p>",
     fix: "Render one of its fields (guests, name, error), for example `{user.guests}`",
@@ -65,7 +65,7 @@ export const mistakes: readonly Mistake[] = [
   {
     mistake: "renders a promise in a view",
     edits: [alert('<p role="alert">{Promise.resolve("") as never}</p>')],
-    places: ["page", "terminal"],
+    places: ["page"],
     at: `${VIEW}:21`,
     says: "A promise cannot be rendered in <p>",
     fix: "In a view, call the server function in an event handler or in on_mount",
@@ -97,9 +97,9 @@ export const mistakes: readonly Mistake[] = [
   {
     mistake: "assigns to a state while rendering",
     edits: [state(`${STATE} book.name += "!";`)],
-    places: ["page", "terminal"],
+    places: ["page"],
     at: `${VIEW}:5`,
-    says: 'Each rendering of GuestBook changes "name" of a state',
+    says: 'changes "name" of a state, so the rendering would never end',
     fix: ASSIGN_LATER,
   },
   {
@@ -174,9 +174,9 @@ export const mistakes: readonly Mistake[] = [
   {
     mistake: "writes an async view",
     edits: [{ file: VIEW, from: "view(({ guests }", to: "view(async ({ guests }" }],
-    places: ["page", "terminal"],
-    at: "src/pages.server.tsx:8",
-    says: "GuestBook returned a promise",
-    fix: "load the data in the page function",
+    places: ["page"],
+    at: `${VIEW}:4`,
+    says: 'The view "GuestBook" is async, but rendering is synchronous',
+    fix: "Load its data in the page function",
   },
 ];
