@@ -3,8 +3,8 @@ import { recordInitialState } from "./hot-state.ts";
 import { slot } from "./slot.ts";
 import { checkInitialState, rejectEndlessChange, rejectInstance, rejectPromise } from "./state-checks.ts";
 
-/** The array methods that compare by identity: an item is found as an original or as a proxy. */
-const SEARCH_METHODS: readonly PropertyKey[] = ["includes", "indexOf", "lastIndexOf"];
+/** The array methods that compare by identity: an item is found as an original or as a proxy. Short in the browser. */
+const SEARCH_METHODS = /ndexOf$|^includes$/;
 
 /**
  * Returns the state of a component: an object whose changes re-render the component. Nested objects and changes of
@@ -59,7 +59,7 @@ function createProxy<T extends object>(value: T, component: Component): T {
     get: (target, key, receiver) =>
       key === RAW
         ? target
-        : Array.isArray(target) && SEARCH_METHODS.includes(key) // all three have the same signature
+        : Array.isArray(target) && SEARCH_METHODS.test(String(key)) // all three have the same signature
           ? (item: object, ...from: number[]) => target.map(toRaw)[key as "indexOf"](toRaw(item), ...from)
           : // A package may freeze what it receives, as Immer does. A proxy must return the values of a frozen object unchanged.
             isWrappable(target)
@@ -94,7 +94,7 @@ function createProxy<T extends object>(value: T, component: Component): T {
 
 /** Returns whether a value is a plain object or array, not frozen (a proxy may not change its values) and not markup. */
 function isWrappable(value: unknown): value is object {
-  if (typeof value !== "object" || !value || Object.isFrozen(value) || isValidElement(value)) return false;
+  if (Object.isFrozen(value) || isValidElement(value)) return false; // all values that are no objects are frozen
   const prototype = Object.getPrototypeOf(value);
   return Array.isArray(value) || prototype === Object.prototype || !prototype;
 }
