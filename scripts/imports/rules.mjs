@@ -1,5 +1,15 @@
 // The rules of dependency-cruiser for src/, generated from the table. The comment of a rule explains how to fix a violation.
-import { BROWSER_PACKAGES, isAbove, isTypesOnly, MAY_IMPORT, nameOf, parts, SHARED, TABLE } from "./table.mjs";
+import {
+  BROWSER_PACKAGES,
+  DEVELOPMENT_IMPORT,
+  isAbove,
+  isTypesOnly,
+  MAY_IMPORT,
+  nameOf,
+  parts,
+  SHARED,
+  TABLE,
+} from "./table.mjs";
 
 const TEST = "[.]test(-d)?[.]tsx?$";
 const REWRITE = "npm run imports -- --write";
@@ -92,13 +102,18 @@ function arrows(part) {
 }
 
 function browserRules() {
-  return Object.entries(BROWSER_PACKAGES).flatMap(([part, packages]) => {
+  const rules = Object.entries(BROWSER_PACKAGES).flatMap(([part, packages]) => {
     const from = { path: filesOf(part), pathNot: TEST };
     const comment = `src/${part} runs in browsers: no node: module, and of packages only ${packages.join(", ") || "none"}. Use the web platform, or move this code to a folder of the server.`;
     const folders = packages.map((entry) => `(^|/)node_modules/${nameOf(entry)}/`);
     return [
       { name: `node: modules in ${part}`, comment, from, to: { dependencyTypes: ["core"] } },
-      { name: `packages in ${part}`, comment, from, to: { path: "(^|/)node_modules/", pathNot: folders } },
+      {
+        name: `packages in ${part}`,
+        comment,
+        from: { ...from, pathNot: [TEST, DEVELOPMENT_IMPORT.file] },
+        to: { path: "(^|/)node_modules/", pathNot: folders },
+      },
       ...packages.filter(isTypesOnly).map((entry) => ({
         name: `only types of ${nameOf(entry)} in ${part}`,
         comment: "Write `import type`.",
@@ -107,4 +122,11 @@ function browserRules() {
       })),
     ];
   });
+  const development = {
+    name: "packages in browser in development",
+    comment: `This file may import only preact and ${DEVELOPMENT_IMPORT.name}.`,
+    from: { path: DEVELOPMENT_IMPORT.file },
+    to: { path: "(^|/)node_modules/", pathNot: `(^|/)node_modules/(preact|${DEVELOPMENT_IMPORT.name})/` },
+  };
+  return [...rules, development];
 }

@@ -74,6 +74,9 @@ export const BROWSER_PACKAGES = {
   "jsx-dev-runtime.ts": ["preact"],
 };
 
+/** The file of browser/ that imports a further package: in development only, so no page of an application loads it. */
+export const DEVELOPMENT_IMPORT = { file: "^src/browser/dev-hydration[.]ts$", name: "preact-render-to-string" };
+
 const TYPES = " (types)";
 
 export const parts = Object.keys(MAY_IMPORT);

@@ -2,17 +2,20 @@
  * Sends forms and shows their errors. It is loaded when a form gets the focus.
  */
 import { h } from "preact";
-import type { RPCError } from "../errors.ts";
+import { RPCError } from "../errors.ts";
 import {
   CSRF_HEADER,
+  callError,
   type FieldErrors,
   type FieldValues,
   FORM_PREFIX,
   formHead,
   REDIRECT_HEADER,
   readResult,
+  returnedErrorMessage,
 } from "../protocol/index.ts";
 import { post, token } from "./call.ts";
+import { reportWarning } from "./dev-report.ts";
 import type { FormState } from "./form.ts";
 import { markFields, resetFields, takeOverFields } from "./form-fields.ts";
 import { fetchWithProgress } from "./form-upload.ts";
@@ -20,6 +23,9 @@ import { getPageData } from "./page-data.ts";
 
 /** How long a form that was redirected cannot be sent again: the browser needs time to open the next page. */
 const REDIRECT_MS = 2_000;
+
+/** For the user of the form. */
+const UNREACHABLE = "The server cannot be reached. Check your connection, and send the form again.";
 
 /**
  * Sends a form to a function, and shows its result or its errors. Its `pending` is set. It never rejects. After a reset,
@@ -34,14 +40,25 @@ export async function sendForm(state: FormState, name: string, body: FormData): 
   try {
     // The header has the current token, the hidden field that of the last rendering.
     const response = await post(name, {}, undefined, () =>
-      send(url, { method: "POST", body, headers: token ? { [CSRF_HEADER]: token } : {}, signal }),
+      send(url, { method: "POST", body, headers: token ? { [CSRF_HEADER]: token } : {}, signal }).catch((cause) => {
+        throw callError(UNREACHABLE, cause);
+      }),
     );
     const result = await readResult(name, response);
     if (response.headers.has(REDIRECT_HEADER)) await new Promise((resolve) => setTimeout(resolve, REDIRECT_MS));
-    if (!signal.aborted) showResult(state, result ?? undefined);
+    if (signal.aborted) return;
+    // Bundlers remove this from production.
+    if (process.env.NODE_ENV !== "production" && !state.isHandle) warnAboutReturnedError(name, result);
+    showResult(state, result ?? undefined);
   } catch (error) {
-    if (!signal.aborted) showError(state, body, error as RPCError); // post and readResult throw nothing else
+    const { cause } = error as RPCError; // post and readResult throw nothing else
+    if (!signal.aborted) showError(state, body, (cause instanceof RPCError ? cause : error) as RPCError);
   }
+}
+
+function warnAboutReturnedError(name: string, result: unknown): void {
+  const message = returnedErrorMessage(name, result);
+  if (message) reportWarning(new Error(message));
 }
 
 function showError(state: FormState, body: FormData, error: RPCError): void {

@@ -1,7 +1,7 @@
 import { RPCError } from "../errors.ts";
 import { type FormHandle, type FormOptions, isSubmissionOf } from "../protocol/index.ts";
 import { definitionOf, type FunctionDefinition } from "../rpc/index.ts";
-import { currentSubmission } from "./submission.ts";
+import { currentSubmission, setHandled } from "./submission.ts";
 
 /** What the `action` of a form refers to. */
 export interface FormTarget {
@@ -48,6 +48,7 @@ function stateOf({ definition, key }: FormTarget): FormHandle {
   if (!submission || !isSubmissionOf(submission, definition.signature.name, key)) {
     return { values: {}, error: undefined, errors: {}, result: undefined };
   }
+  setHandled(submission);
   const { values, error, errors, result } = submission;
   return {
     values,

@@ -11,6 +11,7 @@ export { requireForm } from "./require-form.ts";
 export { type FormRefusal, type FormSuccess, runForm } from "./run-form.ts";
 export {
   acceptedSubmission,
+  isHandled,
   refusedSubmission,
   type Submission,
   type SubmissionInit,

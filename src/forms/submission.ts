@@ -64,6 +64,19 @@ function valuesOf(texts: ReadonlyMap<string, readonly string[]>, lists: Readonly
   return values;
 }
 
+/** The submissions whose outcome a handle has: the application can show it. */
+const handled = new WeakSet<Submission>();
+
+/** Records that a handle has the outcome of a submission. */
+export function setHandled(submission: Submission): void {
+  handled.add(submission);
+}
+
+/** Returns whether a handle has the outcome of a submission. */
+export function isHandled(submission: Submission): boolean {
+  return handled.has(submission);
+}
+
 /** Sets the submission that the response to a request shows. It is kept in the context of the request only. */
 export function setSubmission(context: RequestContext, submission: Submission): void {
   context.form = submission;

@@ -4,10 +4,12 @@ import {
   type FormRefusal,
   type FormSettings,
   type FormSuccess,
+  isHandled,
   type ReceivedForm,
   refusedSubmission,
   requireForm,
   runForm,
+  type Submission,
   type SubmissionInit,
   setSubmission,
 } from "../forms/index.ts";
@@ -19,7 +21,7 @@ import {
   type RequestContext,
   RequestError,
 } from "../http/index.ts";
-import { CSRF_HEADER } from "../protocol/index.ts";
+import { CSRF_HEADER, returnedErrorMessage } from "../protocol/index.ts";
 import { errorHeaders, errorStatus } from "../rpc/index.ts";
 import { escapeHtml, writeDocument } from "./document.ts";
 import { handleNotFound, handlePage } from "./handle-page.ts";
@@ -84,16 +86,26 @@ interface FormResponse {
   readonly action: string;
 }
 
-function respondToSuccess(
+async function respondToSuccess(
   context: RequestContext,
   { received, json }: FormSuccess,
   { form, pages, action }: FormResponse,
-): HandlerResponse | Promise<HandlerResponse> {
+): Promise<HandlerResponse> {
   if (json === "null") {
     return { status: 303, headers: { location: pathOf(context), ...PRIVATE_NO_STORE }, body: null };
   }
-  setSubmission(context, acceptedSubmission(submissionInit(received, action), JSON.parse(json)));
-  return renderPage(context, form, pages);
+  const submission = acceptedSubmission(submissionInit(received, action), JSON.parse(json));
+  setSubmission(context, submission);
+  const response = await renderPage(context, form, pages);
+  if (pages.development) warnAboutReturnedError(submission, received, pages);
+  return response;
+}
+
+function warnAboutReturnedError(submission: Submission, { definition }: ReceivedForm, { log }: PageSettings): void {
+  if (!definition || isHandled(submission)) return;
+  const { name, file, line } = definition.signature;
+  const message = returnedErrorMessage(`${name} (${file}:${line})`, submission.result);
+  if (message) log.warn({}, message);
 }
 
 async function respondToRefusal(

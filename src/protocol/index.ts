@@ -65,6 +65,7 @@ export {
 } from "./react-markup.ts";
 export { readFeed } from "./read-feed.ts";
 export { callError, errorFromJson, readResult } from "./result.ts";
+export { returnedErrorMessage } from "./returned-error.ts";
 export { scriptUrlAttributes } from "./script-url.ts";
 export type { Sendable } from "./sendable.ts";
 export { SerializeError, type SerializeOptions, toJson } from "./serialize.ts";

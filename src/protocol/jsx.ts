@@ -1,18 +1,28 @@
 import type { JSX as PreactJSX, SignalLike } from "preact";
 import type { FormFunction, FormHandle } from "./form-handle.ts";
 
+/** A server function. The error of the type checker about another function shows the name of this type. */
+interface FunctionDeclaredWithServer extends FormFunction {
+  named: FormFunction["named"];
+}
+
 /** A URL, a server function, or the handle of a form. */
-type Action = string | FormFunction | FormHandle | SignalLike<string | undefined> | undefined;
+type UrlOrServerFunction =
+  | string
+  | FunctionDeclaredWithServer
+  | FormHandle
+  | SignalLike<string | undefined>
+  | undefined;
 
 interface FormAction {
   /** A URL, a server function, or a handle that `form(fn)` returned. With a function, the other parts of the request
    * are set by tsweb: leave out `method` and `enctype`. */
-  action?: Action;
+  action?: UrlOrServerFunction;
 }
 
 interface ButtonAction {
   /** As {@link FormAction.action}, for this button only. */
-  formAction?: Action;
+  formAction?: UrlOrServerFunction;
 }
 
 interface FieldText {

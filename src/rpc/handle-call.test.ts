@@ -122,6 +122,15 @@ describe("an invalid call", () => {
     expect(headers.get("connection")).toBe("close");
   });
 
+  it.each(["multipart/form-data; boundary=x", "application/x-www-form-urlencoded"])(
+    "is rejected with 415 and the address for forms if it is a form: %s",
+    async (type) => {
+      const response = await callOverHttp(app, "add", { a: 1 }, { headers: { "content-type": type } });
+      expect(response.status).toBe(415);
+      expect(await response.text()).toContain("must be application/json. Send a form to /__web/form/add.");
+    },
+  );
+
   it("is rejected with 415 without a content type", async () => {
     const body = new TextEncoder().encode('{"args":{"a":1}}');
     const request = new Request("http://shop.example/__web/rpc/add", { method: "POST", body });

@@ -19,6 +19,8 @@ afterEach(async () => {
 
 afterAll(() => app?.close());
 
+const UNREACHABLE = "error internal The server cannot be reached. Check your connection, and send the form again.";
+
 const status = (page: Page) => page.textContent("output");
 
 /** Sends the form of `/registration` without its script, so that it is refused, and returns the page. */
@@ -85,7 +87,7 @@ describe("a form of a view", () => {
     await page.fill("[name=password]", "secret");
     await page.route("**/__web/form/**", (route) => route.abort());
     await page.click("button >> nth=0");
-    await expect.poll(() => status(page)).toBe("error internal register: server unreachable");
+    await expect.poll(() => status(page)).toBe(UNREACHABLE);
     expect(await fieldsOf(page)).toMatchObject({ email: "ada@a.example", password: "secret" });
     await page.unroute("**/__web/form/**");
     await page.click("button >> nth=0");
@@ -356,7 +358,7 @@ describe("an upload", () => {
     await page.route("**/__web/form/**", (route) => route.abort());
     await page.setInputFiles("[type=file]", { ...file, buffer: Buffer.alloc(10) });
     await page.click("button");
-    await expect.poll(() => status(page)).toBe("error internal upload: server unreachable");
+    await expect.poll(() => status(page)).toBe(UNREACHABLE);
     app.users.problems.splice(0); // the failed request
   });
 });

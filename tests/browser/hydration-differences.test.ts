@@ -1,0 +1,174 @@
+/**
+ * Views that the browser renders as the server did, in the development server and Chromium: they are not reported.
+ */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
+import { repository } from "#test/copy-example";
+import { type RunningServer, startDev } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+import { launch } from "./chromium.ts";
+
+const FILES = {
+  "tsconfig.json": JSON.stringify({ compilerOptions: { jsx: "react-jsx", jsxImportSource: "tsweb", strict: true } }),
+  "src/names.server.ts": `
+    import { RPCError, server } from "tsweb";
+    export const save = server((name: string) => { throw new RPCError("conflict", "Taken.", { parameter: "name" }); });
+    export const remove = server((name: string) => {});
+  `,
+  "src/views.tsx": `
+    import { form, on_mount, state, view } from "tsweb/browser";
+    import { useId } from "preact/hooks";
+    import { remove, save } from "./names.server.ts";
+
+    let created = 0; // packages count ids like this
+    const Ready = ({ name }: { name: string }) => {
+      on_mount(() => void (document.documentElement.dataset.ready = name));
+      return null;
+    };
+
+    export const All = view(({ rows }: { rows: string[] }) => {
+      const shown = state({ text: "a", time: 0 });
+      const id = useId();
+      on_mount(() => void (shown.time = Date.now()));
+      return (
+        <>
+          text {shown.time} and {rows.length}{""} {null}{false}
+          <input id="text" value={shown.text} onInput={(event) => (shown.text = event.currentTarget.value)} />
+          <input type="checkbox" defaultChecked disabled={false} readOnly />
+          <select value="b"><option value="a">A</option><option value="b">B</option></select>
+          <select><option>A</option><option selected>B</option></select>
+          <textarea defaultValue={"\\nx"} rows={2} />
+          <p class="a" hidden={false} aria-hidden={false} data-on={true} tabIndex={0}
+            style={{ marginTop: 4, "--own": "1", lineHeight: 1.5 }}> a  b {" "}</p>
+          <pre>{"\\n\\nx\\r\\ny"}</pre>
+          <svg viewBox="0 0 1 1" strokeWidth={2}><path clipRule="evenodd" d="M0 0" /><foreignObject><b /></foreignObject></svg>
+          <p dangerouslySetInnerHTML={{ __html: "<b>x</b>" + created }} />
+          <label htmlFor={id}>Name</label><input id={id} aria-describedby={"described-" + created++} />
+          <video muted autoPlay playsInline />
+          <form onSubmit={() => {}}><input name="q" /></form>
+          <table><tbody>{rows.map((row) => <tr key={row}><td>{row}</td></tr>)}</tbody></table>
+          <Ready name="all" />
+        </>
+      );
+    });
+
+    export const Names = view(() => {
+      const saving = form(save);
+      return (
+        <form action={saving}>
+          <input name="name" defaultValue="own" />
+          <em>{saving.errors.name}</em>
+          <button>Save</button>
+          <button formAction={remove}>Remove</button>
+          <Ready name="names" />
+        </form>
+      );
+    });
+
+    export const Plain = view(() => (
+      <form action={save}><input name="name" /><button>Save</button><Ready name="plain" /></form>
+    ));
+
+    export const Different = view(() => <p>{typeof window}<Ready name="different" /></p>);
+  `,
+  "src/pages.server.tsx": `
+    import { page } from "tsweb";
+    import { All, Different, Names, Plain } from "./views.tsx";
+    export const all = page("/all", () => <All rows={["one", "two"]} />);
+    export const names = page("/names", () => <Names />);
+    export const plain = page("/plain", () => <Plain />);
+    export const different = page("/different", () => <><Different /><Different /></>);
+  `,
+  "src/app.ts": `
+    import { App } from "tsweb";
+    import * as names from "./names.server.ts";
+    import * as pages from "./pages.server.tsx";
+    export default new App({ title: "Views", modules: [names, pages] });
+  `,
+};
+
+let project: TestProject;
+let dev: RunningServer;
+let browser: Browser;
+let users: BrowserUsers;
+
+beforeAll(async () => {
+  project = TestProject.fromFiles(FILES);
+  project.linkPackages(repository, ["preact"]);
+  project.write("public/favicon.ico", "");
+  dev = await startDev(project.dir);
+  browser = await launch();
+  users = new BrowserUsers(browser, { baseURL: dev.address });
+});
+
+afterEach(() => users.closeAll());
+
+afterAll(async () => {
+  await browser?.close();
+  const code = await dev?.stop();
+  project?.remove();
+  expect(code).toBe(0);
+});
+
+const waitForView = (page: Page, name: string) => page.locator(`html[data-ready=${name}]`).waitFor();
+
+/** Returns what was reported since the last time: by the browser and in the terminal. */
+function takeProblems(): string[] {
+  return users.problems.splice(0).filter((problem) => problem.includes("renders other markup"));
+}
+
+it("a view whose markup is the same is not reported, whatever kinds of markup it has", async () => {
+  const page = await users.newPage();
+  for (const _ of [1, 2]) {
+    await page.goto("/all");
+    await waitForView(page, "all");
+  }
+  expect(users.problems.splice(0)).toEqual([]);
+  expect(dev.output()).not.toContain("renders other markup");
+});
+
+it("what the user types before the script has loaded is not reported, nor what an extension changes", async () => {
+  const page = await users.newPage();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(/src\/views\.tsx/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto("/all", { waitUntil: "commit" });
+  await page.fill("#text", "typed");
+  await page.evaluate(() => {
+    for (const element of document.querySelectorAll("p, input")) element.setAttribute("data-extension", "1");
+    document.querySelector("td")?.setAttribute("style", "color: red");
+  });
+  release();
+  await waitForView(page, "all");
+  await expect.poll(() => page.inputValue("#text")).toBe("typed");
+  expect(users.problems.splice(0)).toEqual([]);
+});
+
+it.each(["names", "plain"])("a form that was refused without script is not reported: %s", async (name) => {
+  const page = await users.newPage();
+  await page.goto(`/${name}`);
+  await waitForView(page, name);
+  await page.fill("[name=name]", "ada");
+  await page.locator("form").evaluate((form: HTMLFormElement) => form.submit());
+  await page.waitForURL(/__form=/);
+  await waitForView(page, name);
+  expect(await page.inputValue("[name=name]")).toBe("ada");
+  expect(users.problems.splice(0)).toEqual([]);
+});
+
+it("a view that differs is reported once, however often the page has it", async () => {
+  const page = await users.newPage();
+  await page.goto("/different");
+  await waitForView(page, "different");
+  const difference = 'The server has rendered the text "undefined" in p, and the browser the text "object"';
+  await expect.poll(() => page.locator("vite-error-overlay").count()).toBe(1);
+  const problems = takeProblems();
+  expect(problems.filter((problem) => problem.startsWith("thrown: "))).toHaveLength(1);
+  expect(problems[0]).toContain(difference);
+});
