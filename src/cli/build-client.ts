@@ -92,6 +92,7 @@ function clientConfig({ root, outDir, inputs }: ClientBuildOptions, files: strin
       target: "es2022",
       assetsInlineLimit: 0, // the Content-Security-Policy allows data: URLs for images only
       rolldownOptions: {
+        checks: { pluginTimings: false }, // a warning about the time of each plugin on a busy machine
         optimization: { inlineConst: true }, // constants of other modules, too
         input: files,
         preserveEntrySignatures: "exports-only",

@@ -121,6 +121,7 @@ function serverConfig(root: string, outDir: string): InlineConfig {
       minify: false,
       sourcemap: true,
       rolldownOptions: {
+        checks: { pluginTimings: false }, // a warning about the time of each plugin on a busy machine
         input: { app: ENTRY },
         output: {
           entryFileNames: "[name].mjs",

@@ -13,6 +13,7 @@ import { copyIncluded, findIncluded, type IncludedFiles, readIncludePatterns } f
 import { copyNativePackages } from "./native-packages.ts";
 import { BuildError, findEntry, noApplicationMessage, relativeFile } from "./project.ts";
 import { emptyStyleSheets } from "./style-sheets.ts";
+import { typesNotice } from "./types-notice.ts";
 import { writeServer } from "./write-server.ts";
 
 /**
@@ -25,6 +26,7 @@ import { writeServer } from "./write-server.ts";
  * @throws BuildError for a mistake in the application
  */
 export async function build(root: string): Promise<void> {
+  const startedAt = performance.now();
   const entry = findEntry(root);
   process.chdir(root);
   const outDir = join(root, "dist");
@@ -40,7 +42,10 @@ export async function build(root: string): Promise<void> {
   } finally {
     await rm(temporaryDir, { recursive: true, force: true });
   }
-  console.log("\n  Built into dist. Serve it with: tsweb serve, or node dist/server.mjs\n");
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  const notice = typesNotice(root, process.env);
+  console.log(`\n  Built into dist in ${seconds} s. Serve it with: tsweb serve, or node dist/server.mjs`);
+  console.log(notice ? `  ${notice}\n` : "");
 }
 
 /** Prints which files were copied besides the modules, and which were not although the application may need them. */

@@ -45,6 +45,7 @@ import { PolicyViolations } from "./policy-violations.ts";
 import { findEntry, projectInfo } from "./project.ts";
 import { ServedSourceMaps } from "./source-maps.ts";
 import { emptyStyleSheets } from "./style-sheets.ts";
+import { typesNotice } from "./types-notice.ts";
 
 /**
  * Serves an application during development. An edited view is replaced in the page and keeps its state; an edited
@@ -110,7 +111,10 @@ export async function dev(root: string): Promise<void> {
     await vite.close(); // it would keep the process alive
     throw error;
   });
-  console.log(`\n  tsweb  ready at ${address}\n`);
+  const notice = typesNotice(root, process.env);
+  console.log(
+    `\n  tsweb  ready at ${address} in ${Math.round(performance.now())} ms\n${notice ? `  ${notice}\n` : ""}`,
+  );
   stopWithParent(async () => {
     await vite.close();
     http.closeAllConnections();
