@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
-import { checkModuleList, checkRepeatedPaths, unlistedModules } from "./module-list.ts";
+import { checkListedModule, checkModuleList, unlistedModules } from "./module-list.ts";
 
 const FILES = {
   "src/guests.server.ts": 'import { server } from "tsweb";\nexport const sign = server(() => 1);',
@@ -9,6 +9,7 @@ const FILES = {
     'import { page } from "tsweb";\nexport const a = page("/a", () => null);\nexport const again = page(«"/", () => null);',
   "src/component.server.tsx": "export default function Home() { return null; }\nexport interface Props {}",
   "src/forgotten.server.ts": "export const sign = async (name: string) => name;\nexport const MAX = 3;",
+  "src/helpers.ts": "export const help = () => 1;",
   "src/made.server.ts": 'import { make } from "auth-kit";\nexport const login = make();',
   "src/all.server.ts": 'export * from "./guests.server.ts";',
   "src/modules.ts": 'export * as guests from "./guests.server.ts";\nexport { listed as default } from "somewhere";',
@@ -27,12 +28,8 @@ describe("an element of `modules`", () => {
     ],
     [app('import { sign } from "./guests.server.ts";', "[«sign]"), 'this is "sign" of src/guests.server.ts.'],
     [
-      app('import * as pages from "./component.server.tsx";', "[«pages]"),
-      'src/component.server.tsx serves nothing: it exports default, but no page(), route() or server(). Declare its page as `export const home = page("/…", () => …)`',
-    ],
-    [
-      app('import * as guests from "./forgotten.server.ts";', "[«guests]"),
-      "src/forgotten.server.ts serves nothing: it exports sign, MAX, but no page(), route() or server(). Wrap each function that the browser calls in server(), as in `export const sign = server((…) => …)`",
+      app('import * as helpers from "./helpers.ts";', "[«helpers]"),
+      "src/helpers.ts serves nothing: it exports help, but no page(), route() or server(). Wrap each function",
     ],
   ])("is rejected: %s", async (text, message) => {
     const error = await compileErrorOf(() => checkModuleList(readApp(text), inMemoryResolver(FILES)));
@@ -56,10 +53,38 @@ describe("an element of `modules`", () => {
   });
 });
 
+describe("a server module that serves nothing", () => {
+  const check = (file: keyof typeof FILES, text: string) =>
+    checkListedModule(readTestModule(file, FILES[file]), readApp(text), inMemoryResolver(FILES));
+
+  test.each([
+    [
+      "src/component.server.tsx",
+      'it exports default, but no page(), route() or server(). Declare its page as `export const home = page("/…", () => …)`',
+    ],
+    [
+      "src/forgotten.server.ts",
+      "it exports sign, MAX, but no page(), route() or server(). Wrap each function that the browser calls in server(), as in `export const sign = server((…) => …)`",
+    ],
+  ] as const)("is rejected at its first export if it is listed: %s", async (file, message) => {
+    const error = await compileErrorOf(() => check(file, app(`import * as m from "./${file.slice(4)}";`, "[m]")));
+    expect(error.message).toContain(`${file} serves nothing: ${message}`);
+    expect(error.loc).toMatchObject({ file: `/app/${file}`, line: 1 });
+    await expect(check(file, app("", "[]"))).resolves.toBeUndefined();
+  });
+
+  test.each(["src/made.server.ts", "src/all.server.ts", "src/guests.server.ts"] as const)(
+    "is not one that may serve something: %s",
+    async (file) => {
+      await expect(check(file, app(`import * as m from "./${file.slice(4)}";`, "[m]"))).resolves.toBeUndefined();
+    },
+  );
+});
+
 describe("a path that two modules declare", () => {
   const imports = 'import * as pages from "./pages.server.tsx";\nimport * as more from "./more.server.tsx";';
   const check = (modules: string, file: keyof typeof FILES = "src/more.server.tsx") =>
-    checkRepeatedPaths(readTestModule(file, FILES[file]), readApp(app(imports, modules)), inMemoryResolver(FILES));
+    checkListedModule(readTestModule(file, FILES[file]), readApp(app(imports, modules)), inMemoryResolver(FILES));
 
   test("is rejected in the module that the application lists later", async () => {
     const error = await compileErrorOf(() => check("[pages, more]"));

@@ -46,7 +46,9 @@ export async function checkModuleList(entry: ModuleFacts, resolver: ModuleResolv
         element,
       );
     }
-    if (servesNothing(facts)) throw new CompileError(servesNothingMessage(facts, file), entry.source, element);
+    // checkListedModule reports server modules, where the mistake is.
+    if (!facts.isServerModule && servesNothing(facts))
+      throw new CompileError(servesNothingMessage(facts, file), entry.source, element);
   }
 }
 
@@ -86,24 +88,30 @@ function servesNothingMessage({ exports, source }: ModuleFacts, file: string): s
   const fix = /\.[jt]sx$/.test(source.file)
     ? `Declare its page as \`export const ${named ?? "home"} = page("/…", () => …)\``
     : `Wrap each function that the browser calls in server(), as in \`export const ${named ?? "name"} = server((…) => …)\``;
-  return `${problem} ${fix}, or remove the module from this list.`;
+  return `${problem} ${fix}, or remove the module from \`modules\` of new App.`;
 }
 
 /**
- * Rejects a page or a route whose path a module has that the application lists earlier.
+ * Checks a module that the application lists: it serves something, and no module that is listed earlier has one of its paths.
  *
  * @param entry the application's module
- * @throws CompileError at the path
+ * @throws CompileError at an export, or at a path
  */
-export async function checkRepeatedPaths(
+export async function checkListedModule(
   facts: ModuleFacts,
   entry: ModuleFacts | undefined,
   resolver: ModuleResolver,
 ): Promise<void> {
-  if (facts.endpoints.length === 0 || !entry) return;
+  if (!entry || !facts.isServerModule) return;
   const listed = await listedModules(entry, resolver);
   const index = listed.findIndex(({ source }) => source.file === facts.source.file);
-  for (const earlier of listed.slice(0, Math.max(0, index))) {
+  if (index < 0) return;
+  if (servesNothing(facts)) {
+    const [at] = facts.exports.named.filter(({ isType }) => !isType).map((exported) => exported.at);
+    const message = servesNothingMessage(facts, relativePath(facts.source.file, resolver.root));
+    throw new CompileError(message, facts.source, at ?? { start: 0, end: 1 });
+  }
+  for (const earlier of listed.slice(0, index)) {
     for (const { key, kind, line } of earlier.endpoints) {
       const repeated = facts.endpoints.find((endpoint) => endpoint.key === key);
       if (!repeated) continue;

@@ -16,7 +16,7 @@ import { hotUpdate } from "./hot-update.ts";
 import { checkImportedNames } from "./imported-names.ts";
 import { checkMarkup } from "./jsx-checks.ts";
 import { ModuleCache } from "./module-cache.ts";
-import { checkApplication, checkRepeatedPaths } from "./module-list.ts";
+import { checkApplication, checkListedModule } from "./module-list.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
 import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./published-files.ts";
 import { checkPreactCopies, rejectReact } from "./react-packages.ts";
@@ -275,7 +275,7 @@ class Compiler {
     await checkServerModule(facts, resolver);
     await checkFormActions(facts, resolver);
     if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);
-    if (!isEntry) await checkRepeatedPaths(facts, await resolver.read(this.entry()), resolver);
+    if (!isEntry) await checkListedModule(facts, await resolver.read(this.entry()), resolver);
     this.recorder.recordServerModule(file, facts.views, facts.functions);
     // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
     const documented = this.isDev && !this.isTest;
