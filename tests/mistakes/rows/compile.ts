@@ -325,7 +325,7 @@ const pages: readonly Mistake[] = [
   row(
     "exports a component as a page",
     [{ file: PAGES, to: "export default async function Home() {\n  return <p>Hello</p>;\n}\n" }],
-    `${PAGES}:1:1`,
+    `${PAGES}:1:16`,
     "src/pages.server.tsx serves nothing",
     "Declare its page as `export const home = page(",
   ),
