@@ -44,7 +44,13 @@ type SendableObject<T> = T extends Date
           ? NotSendable<"It arrives as the result of its toJSON(). Declare and pass that.">
           : T extends readonly unknown[]
             ? SendableList<T>
-            : { [K in keyof T]: Sendable<T[K]> };
+            : T extends Blob
+              ? NotSendable<"A File or Blob cannot be inside another value. Declare it as a parameter of its own.">
+              : T extends FormData
+                ? NotSendable<"A FormData cannot be sent. Declare its fields as parameters, and use the function as the action of the form.">
+                : T extends PromiseLike<unknown>
+                  ? NotSendable<"A promise cannot be sent. Declare its value, and await it before the call.">
+                  : { [K in keyof T]: Sendable<T[K]> };
 
 /** Written without a mapped type for lists of any length, so that the items of a recursive type are read lazily. */
 type SendableList<T extends readonly unknown[]> = number extends T["length"]

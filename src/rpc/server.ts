@@ -1,7 +1,7 @@
 import { rejectUnknownOptions } from "../config/index.ts";
 import { RPCError } from "../errors.ts";
 import { checkMaxBody, Redirect } from "../http/index.ts";
-import type { Call, Sendable, SerializeOptions, Signature, Stream } from "../protocol/index.ts";
+import type { Call, NotSendable, Sendable, SerializeOptions, Signature, Stream } from "../protocol/index.ts";
 import { type SerializedResult, toJson } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
 import { localCall } from "./local-call.ts";
@@ -51,6 +51,22 @@ type CheckedParameters<F> = F extends (...args: infer A) => unknown
     ? unknown
     : (...args: SendableArguments<A>) => unknown
   : unknown;
+
+/**
+ * `unknown` if arguments and results of a function can be sent; otherwise a function type that it does not match, as
+ * {@link CheckedParameters}.
+ */
+type CheckedFunction<F> = CheckedParameters<F> & (F extends (...args: never[]) => infer R ? CheckedResult<R> : unknown);
+
+/** `unknown` also for results that only the serialiser can check. */
+type CheckedResult<R> =
+  IsAny<R> extends true
+    ? unknown
+    : [Extract<Awaited<R>, Response>] extends [never]
+      ? [Extract<Awaited<R>, Blob | FormData>] extends [never]
+        ? unknown
+        : (...args: never[]) => NotSendable<"A File, Blob or FormData cannot be a result. Use route() and send_file().">
+      : (...args: never[]) => NotSendable<"A Response cannot be a result. Use route(), or return the data.">;
 
 /** A file is sent as a part of a multipart body. */
 type SendableArguments<A extends readonly unknown[]> = {
@@ -146,7 +162,7 @@ export function definitionOf(value: unknown): FunctionDefinition | undefined {
  * @see docs/protocol.md 4.1
  * @example export const add = server((a: int, b: int) => a + b);
  */
-export function server<F extends AnyFunction>(fn: F & CheckedParameters<F>): ServerFunctionOf<F>;
+export function server<F extends AnyFunction>(fn: F & CheckedFunction<F>): ServerFunctionOf<F>;
 /** Declares a server function whose parameters and results pass schemas. Callers receive the schema's output. */
 export function server<F extends AnyFunction, Input, Output>(
   options: ServerOptions & { readonly returns: StandardSchema<Input, Output>; readonly validate: ParameterSchemas },
@@ -163,10 +179,7 @@ export function server<F extends AnyFunction>(
   fn: F,
 ): ServerFunctionOf<F>;
 /** Declares a server function with options: a required sign-in, a time limit or schemas, see {@link ServerOptions}. */
-export function server<F extends AnyFunction>(
-  options: ServerOptions,
-  fn: F & CheckedParameters<F>,
-): ServerFunctionOf<F>;
+export function server<F extends AnyFunction>(options: ServerOptions, fn: F & CheckedFunction<F>): ServerFunctionOf<F>;
 export function server(...args: readonly unknown[]): unknown {
   const [first, second, compiled] = args;
   const [options, run] = typeof first === "function" ? [{}, first] : [first, second];

@@ -57,3 +57,21 @@ describe("a Date among the props of a view or the parameters of a server functio
     expect(errors.split(sentence)).toHaveLength(4);
   });
 });
+
+describe("a parameter or a result that cannot be sent", () => {
+  it("is a type error with a sentence about it and the fix", async () => {
+    const errors = await compiler.errorsOf("unsendable.ts", published);
+    const sentences = [...errors.matchAll(/^\S*unsendable\.ts\((\d+)[\s\S]*?NotSendable<"(.*?)">/gm)];
+    expect(sentences.map(([, line, sentence]) => [Number(line), sentence])).toEqual([
+      [4, "A File or Blob cannot be inside another value. Declare it as a parameter of its own."],
+      [5, "A File or Blob cannot be inside another value. Declare it as a parameter of its own."],
+      [
+        6,
+        "A FormData cannot be sent. Declare its fields as parameters, and use the function as the action of the form.",
+      ],
+      [7, "A promise cannot be sent. Declare its value, and await it before the call."],
+      [8, "A Response cannot be a result. Use route(), or return the data."],
+      [9, "A File, Blob or FormData cannot be a result. Use route() and send_file()."],
+    ]);
+  });
+});

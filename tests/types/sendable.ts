@@ -34,6 +34,14 @@ export function accepted(): void {
   server((photo: File, more: Blob[] = [], last?: File) => [photo, more, last]);
   server(({ item, tags }: { item: string; tags?: string[] | undefined }) => [item, tags]);
   view(({ data, tree, names }: { data: Json; tree: Tree; names: string[] }) => [String(data), tree.pair[1], names]);
+  server(() => JSON.parse("1"));
+  server((): unknown => 1);
+  server((): never => {
+    throw new Error();
+  });
+  server(async () => ({ status: 200, ok: true, headers: { a: "b" } }));
+  server({ returns: z.string() }, () => new Response("a"));
+  server(<T extends string>(text: T) => ({ text, size: 1, type: "text" }));
   // A schema converts the value, so that the parameter is its output.
   server({ validate: { at: z.coerce.date() } }, (at: Date) => at);
   server({ validate: { at: z.coerce.date() }, returns: z.date() }, ({ at }: { at: Date }) => at);
@@ -62,6 +70,22 @@ export function rejected(): void {
   server((url: URL) => url.href);
   // @ts-expect-error: a function cannot be sent
   server((callback: () => void) => callback());
+  // @ts-expect-error: a file inside an object
+  server((guest: { photo: File }) => guest.photo.name);
+  // @ts-expect-error: a file among named parameters
+  server(({ photo }: { photo?: Blob }) => photo?.size);
+  // @ts-expect-error: a FormData
+  server((form: FormData) => String(form.get("a")));
+  // @ts-expect-error: a promise
+  server((name: Promise<string>) => name);
+  // @ts-expect-error: a Response as a result
+  server(() => new Response("a"));
+  // @ts-expect-error: also from an async function, in a union, with options
+  server({ auth_required: true }, async (a: int) => (a > 0 ? new Response("a") : null));
+  // @ts-expect-error: a file as a result
+  server(async () => new File([], "a"));
+  // @ts-expect-error: a FormData as a result
+  server(() => new FormData());
   // @ts-expect-error: a URL arrives as a string
   view(({ url }: { url: URL }) => url.href);
   // @ts-expect-error: a Date in a tuple
