@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { copyCreatePackage } from "./create-package.mjs";
+import { buildPanel } from "./panel.mjs";
 import { writeTemplates } from "./templates.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -32,4 +33,5 @@ for (const file of ["browser/islands.js", "cli/serve.js"]) {
 
 writeTemplates(root, `${root}/dist/cli/templates`);
 copyCreatePackage(root);
-process.exit(status ?? 1);
+if (status !== 0) process.exit(status ?? 1);
+buildPanel(root);

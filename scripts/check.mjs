@@ -18,6 +18,7 @@ step("Types", () => run(bin("tsc"), ["--noEmit"]));
 for (const example of readdirSync(join(root, "examples"))) {
   step(`Types of examples/${example}`, () => run(bin("tsc"), ["--noEmit", "-p", `examples/${example}`]));
 }
+step("Types of the panel", () => run(bin("tsc"), ["--noEmit", "-p", "panel"]));
 step("Unused code", () => run(bin("knip")));
 step("Package", () => {
   run(bin("publint"), ["--strict"]);

@@ -62,9 +62,11 @@ export class App {
       inspection: this.#site.inspection,
       handle: (inbound) => handleRequest(inbound, this.#site),
       onMount: () => this.#warnUnlessBuilt(),
+      liveConnections: () => this.#site.live.connections,
       setDevelopment: (development) => {
-        this.#site.live.setDevelopment();
-        if (consoleLog) consoleLog.printError = development.printError;
+        const { observer, printError } = development;
+        this.#site.live.setDevelopment(observer && ((channel, json) => observer.published(channel, json)));
+        if (consoleLog) consoleLog.printError = printError;
         this.#site = siteInDevelopment(this.#site, options, development);
       },
     });

@@ -57,7 +57,20 @@ export const MAY_IMPORT = {
   "compile/types": ["compile/syntax"],
   "compile/type-shapes": ["compile/types", "compile/syntax"],
   compile: ["compile/type-shapes", "compile/types", "compile/syntax"],
-  cli: ["compile", "adapters", "openapi", "app.ts (types)", "server", "pages", "rpc", "live", "http", "config"],
+  panel: ["server", "rpc", "session", "http", "config (types)", "logging (types)"],
+  cli: [
+    "panel",
+    "compile",
+    "adapters",
+    "openapi",
+    "app.ts (types)",
+    "server",
+    "pages",
+    "rpc",
+    "live",
+    "http",
+    "config",
+  ],
   "index.ts": ["app.ts", "assets.d.ts", "files", "server", "pages", "live", "rpc", "session", "http", "config"],
 };
 

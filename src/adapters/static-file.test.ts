@@ -28,6 +28,7 @@ async function serveFile(content: Uint8Array | string): Promise<{ file: string; 
     log,
     inspection: Object.create(null),
     onMount: () => undefined,
+    liveConnections: () => [],
     setDevelopment: () => undefined,
     async handle(inbound) {
       const response = await files.handle(inbound, inbound.pathname);

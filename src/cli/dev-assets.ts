@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import type { DevEnvironment, EnvironmentModuleNode, Plugin } from "vite";
 import type { Assets } from "../pages/index.ts";
+import { PANEL_PATH } from "../panel/index.ts";
 import { REPORT_ERRORS } from "./dev-browser-script.ts";
 import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "./module-graph.ts";
 import { relativeFile } from "./project.ts";
@@ -11,7 +12,7 @@ import { relativeFile } from "./project.ts";
  *
  * @see docs/protocol.md 12.5
  */
-export const DEV_BASE = "/__web/dev/";
+export const DEV_BASE = `${PANEL_PATH}/`;
 
 const ISLANDS = "virtual:tsweb/islands";
 const ERROR_PAGE = "virtual:tsweb/error-page";

@@ -13,6 +13,7 @@ import {
   randomHex,
   toFetchResponse,
 } from "../http/index.ts";
+import type { DevelopmentPanel } from "../panel/index.ts";
 import { requireInternals, respondToLoadFailure } from "../server/index.ts";
 import { loadingConfig } from "./config-errors.ts";
 import { DevAppLoader, requireRunnable } from "./dev-app-loader.ts";
@@ -24,6 +25,7 @@ import { explainOverlayErrors } from "./dev-error-messages.ts";
 import { completeEdits, reportEdits } from "./dev-file-watching.ts";
 import { logViteErrors } from "./dev-logger.ts";
 import { rejectMissingAssets } from "./dev-missing-assets.ts";
+import { panelLine, servePanel } from "./dev-panel.ts";
 import {
   allowOnlyThisMachine,
   type Client,
@@ -99,8 +101,10 @@ export async function dev(root: string): Promise<void> {
   const vite = await loadingConfig(root, () => createServer(viteConfig));
   requireRunnable(vite.environments.ssr);
   const loader = new DevAppLoader(vite, entry);
-  const app: DevApp = { vite, entry, registry, config, buildTool, loader, errors, maps };
-  const handle = countEdits(edits, violations.handle(serveBrowserFiles(app, serveApplication(app))));
+  const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
+  edits.on("all", () => panel.changed("application"));
+  const app: DevApp = { vite, entry, registry, config, buildTool, loader, errors, maps, panel };
+  const handle = countEdits(edits, violations.handle(handlePanel(serveBrowserFiles(app, serveApplication(app)))));
   const allowedHosts = () => vite.config.server.allowedHosts;
   http.on("request", (...exchange) => {
     allowOnlyThisMachine({ allowedHosts: allowedHosts(), base: app.loader.base }, handle)(...exchange);
@@ -112,9 +116,8 @@ export async function dev(root: string): Promise<void> {
     throw error;
   });
   const notice = typesNotice(root, process.env);
-  console.log(
-    `\n  tsweb  ready at ${address} in ${Math.round(performance.now())} ms\n${notice ? `  ${notice}\n` : ""}`,
-  );
+  const lines = [panelLine(address), notice ? `  ${notice}\n` : ""].join("");
+  console.log(`\n  tsweb  ready at ${address} in ${Math.round(performance.now())} ms\n${lines}`);
   stopWithParent(async () => {
     await vite.close();
     http.closeAllConnections();
@@ -133,6 +136,7 @@ interface DevApp {
   readonly loader: DevAppLoader;
   readonly errors: ErrorLog;
   readonly maps: ServedSourceMaps;
+  readonly panel: DevelopmentPanel;
 }
 
 /** Passes requests for the browser's files to Vite, and all others to the application. */
@@ -173,7 +177,7 @@ function serveApplication(dev: DevApp): NodeHandler {
 }
 
 /** Returns the application as its files are now, with the data of the development server. */
-async function loadCurrent({ vite, entry, registry, buildTool, loader, errors }: DevApp): Promise<App> {
+async function loadCurrent({ vite, entry, registry, buildTool, loader, errors, panel }: DevApp): Promise<App> {
   const app = await loader.load();
   const { root, publicDir } = vite.config;
   const showError = async (error: unknown, id: string) => {
@@ -181,7 +185,9 @@ async function loadCurrent({ vite, entry, registry, buildTool, loader, errors }:
     const client = { address: inbound?.address, host: inbound?.header("host") ?? undefined };
     return errorPageFor(client, { error, root, id, nonce: buildTool.nonce });
   };
-  requireInternals(app, "tsweb dev").setDevelopment({
+  const internals = requireInternals(app, "tsweb dev");
+  panel.addApp(internals);
+  internals.setDevelopment({
     assets: developmentAssets(vite.environments.ssr, { entry, nonce: buildTool.nonce }),
     buildTool,
     called: calledFunctions(vite, { entry, registry }),
@@ -192,6 +198,7 @@ async function loadCurrent({ vite, entry, registry, buildTool, loader, errors }:
         ? { dir: publicDir, includes: (path) => !namesServerOnlyUrl(path, publicDir) }
         : null,
     project: projectInfo(root),
+    observer: panel.observer,
   });
   return app;
 }

@@ -3,6 +3,7 @@ import type { Declaration } from "./declarations.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type DocComment, docCommentsOf, type FunctionNode, type Node } from "./syntax/index.ts";
 import { readResultShape, type TypeLookup } from "./type-shapes/index.ts";
+import { propertyKey } from "./types/index.ts";
 
 /** Returns the documentation of a module's server functions, by their index, from types that `lookup` finds. */
 export type DocumentationReader = (index: number, lookup: TypeLookup) => FunctionDocumentation;
@@ -22,6 +23,7 @@ export function documentationOf(facts: ModuleFacts): DocumentationReader {
     const result = fn && readResultShape(fn, facts, lookup);
     return {
       ...(signature && fromComment(comments[index], signature)),
+      ...(fn && defaultsOf(fn, facts.source.code)),
       ...(result ? { result: result.shape } : {}),
       ...(result && result.shapes.length > 0 ? { resultShapes: result.shapes } : {}),
     };
@@ -60,6 +62,27 @@ function fromComment(comment: DocComment | undefined, signature: Signature): Fun
     return text === undefined ? [] : [[name, text]];
   });
   return { ...texts, ...(named.length > 0 ? { params: Object.fromEntries(named) } : {}) };
+}
+
+/** Returns the source texts of the defaults of parameters, or of the keys of a destructured object. */
+function defaultsOf({ params }: FunctionNode, code: string): Pick<FunctionDocumentation, "defaults"> {
+  const defaults = params.flatMap((param): [string, string][] => {
+    const pattern = param.type === "AssignmentPattern" ? param.left : param;
+    if (pattern.type === "ObjectPattern") {
+      return pattern.properties.flatMap((property) =>
+        property.type === "Property"
+          ? defaultOf(propertyKey(property.key, property.computed), property.value, code)
+          : [],
+      );
+    }
+    return pattern.type === "Identifier" ? defaultOf(pattern.name, param, code) : [];
+  });
+  return defaults.length > 0 ? { defaults: Object.fromEntries(defaults) } : {};
+}
+
+function defaultOf(name: string | undefined, node: Node, code: string): [string, string][] {
+  if (name === undefined || node.type !== "AssignmentPattern") return [];
+  return [[name, code.slice(node.right.start, node.right.end)]];
 }
 
 /** Returns the text of `@param options.name`: the destructured object has no name of its own. */

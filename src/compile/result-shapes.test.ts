@@ -76,3 +76,14 @@ describe("the type of a result", () => {
     });
   });
 });
+
+describe("the default of a parameter", () => {
+  test.each<[title: string, fn: string, expected: FunctionDocumentation["defaults"]]>([
+    ["is its source text", "(a: int = 1, b = { c: [1] }, d: string) => 0", { a: "1", b: "{ c: [1] }" }],
+    ["is that of a key", "({ a = 1, b: renamed = 'x', c }: { a: int }) => 0", { a: "1", b: "'x'" }],
+    ["is that of a key of an object with a default", "({ a = 1 }: { a?: int } = {}) => 0", { a: "1" }],
+    ["may be missing", "(a: int, b?: string) => 0", undefined],
+  ])("%s", async (_, fn, expected) => {
+    expect((await documentationOf(fn))?.defaults).toEqual(expected);
+  });
+});

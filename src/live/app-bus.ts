@@ -1,5 +1,8 @@
 import { type Bus, type BusSource, openBus, redisOf, startBus } from "./bus/index.ts";
 
+/** Receives each message that was published: its channel, and its data as JSON. It must not throw. */
+export type OnPublished = (channel: string, json: string) => void;
+
 /** The options of an {@link AppBus}. */
 export interface AppBusOptions extends BusSource {
   /** Fingerprints of the application's secrets, current one first; empty without an application. */
@@ -12,6 +15,8 @@ export class AppBus {
   #bus: Bus | null = null;
   #delegate: AppBus | null = null;
   #isClosed = false;
+  /** Set by the development server only, while its panel is open. */
+  onPublished: OnPublished | undefined;
 
   constructor(options: AppBusOptions) {
     this.#options = options;
@@ -45,6 +50,17 @@ export class AppBus {
     const bus = this.#bus ?? openBus(this.#options);
     if (bus !== this.#bus) this.set(bus);
     return bus;
+  }
+
+  /**
+   * Publishes a message, as {@link Bus.publish}. Opens the bus on first use.
+   *
+   * @throws Error after {@link close}
+   */
+  async publish(channel: string, json: string): Promise<void> {
+    if (this.#delegate) return this.#delegate.publish(channel, json);
+    await this.open().publish(channel, json);
+    this.onPublished?.(channel, json);
   }
 
   /**

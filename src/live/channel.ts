@@ -89,7 +89,7 @@ async function currentPosition(name: string): Promise<Position> {
     }, POSITION_TIMEOUT_MS);
   });
   try {
-    const [position] = await Promise.race([currentBus("channel").position([name]), timeout]);
+    const [position] = await Promise.race([currentBus("channel").open().position([name]), timeout]);
     if (position === undefined) throw new Error(`channel: the bus returned no position of ${name}.`);
     return position;
   } finally {

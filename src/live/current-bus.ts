@@ -1,7 +1,6 @@
 import { currentContext } from "../http/index.ts";
 import { AppBus } from "./app-bus.ts";
 import { onlyAppBus } from "./app-registry.ts";
-import type { Bus } from "./bus/index.ts";
 
 /**
  * Returns the bus of the application whose request is being handled; outside a request, that of the only application
@@ -10,7 +9,7 @@ import type { Bus } from "./bus/index.ts";
  * @param caller the public function, for the message
  * @throws Error outside a request, when there are several applications
  */
-export function currentBus(caller: string): Bus {
+export function currentBus(caller: string): AppBus {
   const bus = currentContext()?.bus;
-  return (bus instanceof AppBus ? bus : onlyAppBus(caller)).open();
+  return bus instanceof AppBus ? bus : onlyAppBus(caller);
 }

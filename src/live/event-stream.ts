@@ -40,7 +40,7 @@ const PING = Buffer.from("event: ping\ndata: 1\n\n");
 export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   readonly #hub: SubscriptionHub;
   readonly #sink: BodySink;
-  readonly #readers: readonly FeedReader[];
+  readonly readers: readonly FeedReader[];
   readonly #onClosed: () => void;
   readonly #endsAtMs: number;
   #pingedAtMs: number;
@@ -58,7 +58,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     const now = performance.now();
     this.#hub = hub;
     this.#sink = sink;
-    this.#readers = readers;
+    this.readers = readers;
     this.#onClosed = onClosed;
     this.#limit = writeLimit(readers.length);
     this.#endsAtMs = now + randomBetween(LIFETIME_MS);
@@ -72,9 +72,9 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
 
   /** Writes the messages of all feeds, as much as the client reads: in turns, so that a busy feed does not delay others. */
   notify(): void {
-    const { length } = this.#readers;
+    const { length } = this.readers;
     for (let idleTurns = 0; idleTurns < length && this.#hasRoom; this.#turn = (this.#turn + 1) % length) {
-      idleTurns = this.#writeNext(this.#readers[this.#turn]) ? 0 : idleTurns + 1;
+      idleTurns = this.#writeNext(this.readers[this.#turn]) ? 0 : idleTurns + 1;
     }
   }
 
@@ -87,7 +87,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#hub.removeConnection(this);
-    for (const { channel } of this.#readers) this.#hub.unsubscribe(channel, this);
+    for (const { channel } of this.readers) this.#hub.unsubscribe(channel, this);
     this.#onClosed();
   }
 
@@ -105,7 +105,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
       this.#pingedAtMs = nowMs;
       this.#write(PING);
     }
-    for (const reader of this.#readers) {
+    for (const reader of this.readers) {
       if (!reader.isEnded && nowMs >= reader.expiresAtMs) this.#writeGap(reader, "expired");
     }
     this.notify(); // retries failed reads of the bus
@@ -133,7 +133,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
       if (this.#catchingUp === null) void this.#catchUp(reader);
       return false;
     }
-    if (this.#readers.length === 1) {
+    if (this.readers.length === 1) {
       const chunk = reader.takeChunk();
       if (chunk) this.#write(chunk.bytes);
       return chunk !== null;
@@ -153,7 +153,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
       this.#hub.busFailed(error);
     } finally {
       this.#catchingUp = null;
-      this.#turn = (this.#readers.indexOf(reader) + 1) % this.#readers.length;
+      this.#turn = (this.readers.indexOf(reader) + 1) % this.readers.length;
     }
     if (canContinue) this.notify();
   }
@@ -178,7 +178,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
 
   #writeGap(reader: FeedReader, reason: GapReason): void {
     reader.end();
-    const id = formatCursor(this.#readers.map(({ position }) => position));
+    const id = formatCursor(this.readers.map(({ position }) => position));
     this.#write(`id: ${id}\nevent: ${GAP_EVENT}\ndata: ${reader.channel}\ndata: ${reason}\n\n`);
   }
 
@@ -187,8 +187,8 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
    * event that it has received.
    */
   #writeEvents(reader: FeedReader, messages: readonly Message[]): void {
-    const positions = this.#readers.map(({ position }) => position);
-    const index = this.#readers.indexOf(reader);
+    const positions = this.readers.map(({ position }) => position);
+    const index = this.readers.indexOf(reader);
     let text = "";
     for (const { position, data } of messages) {
       positions[index] = position;

@@ -17,13 +17,13 @@ import {
   STREAM_RETRY_SECONDS,
 } from "../rate-limit/index.ts";
 import { secretFingerprint } from "../session/index.ts";
-import { AppBus } from "./app-bus.ts";
+import { AppBus, type OnPublished } from "./app-bus.ts";
 import { addApp, removeApp, setDevelopmentApp } from "./app-registry.ts";
 import type { BusSource } from "./bus/index.ts";
 import { handleEventStream } from "./handle-event-stream.ts";
 import { handlePoll } from "./handle-poll.ts";
 import { publishTo } from "./publish.ts";
-import { SubscriptionHub } from "./subscription-hub.ts";
+import { type LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import { readSubscriptionRequest } from "./subscription-request.ts";
 
 /**
@@ -74,14 +74,24 @@ export class LiveUpdates {
     return this.bus.start();
   }
 
-  /** Marks the application as the current one of a development server. */
-  setDevelopment(): void {
+  /**
+   * Marks the application as the current one of a development server.
+   *
+   * @param onPublished called with each message that is published from now on: its channel, and its data as JSON
+   */
+  setDevelopment(onPublished?: OnPublished): void {
+    this.bus.onPublished = onPublished;
     setDevelopmentApp(this.bus);
+  }
+
+  /** The open event streams and polls. */
+  get connections(): readonly LiveConnection[] {
+    return this.#hub?.connections ?? [];
   }
 
   /** Publishes a message to the pages of this application. The contract is that of the function `publish`. */
   publish(name: string, data: unknown): Promise<void> {
-    return publishTo(() => this.bus.open(), name, data);
+    return publishTo(() => this.bus, name, data);
   }
 
   /**

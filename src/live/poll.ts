@@ -23,7 +23,7 @@ export interface PollOptions {
 /** One poll: collects the messages of its feeds, and waits while there are none. */
 export class Poll implements Subscriber, LiveConnection {
   readonly #hub: SubscriptionHub;
-  readonly #readers: readonly FeedReader[];
+  readonly readers: readonly FeedReader[];
   /** The events of the response, as JSON. */
   readonly #events: string[] = [];
   /** The gaps of the response, as JSON. */
@@ -38,7 +38,7 @@ export class Poll implements Subscriber, LiveConnection {
 
   constructor(hub: SubscriptionHub, { readers, gaps }: SubscriptionRequest) {
     this.#hub = hub;
-    this.#readers = readers;
+    this.readers = readers;
     for (const { reader, reason } of gaps) this.#addGap(reader, reason);
   }
 
@@ -60,7 +60,7 @@ export class Poll implements Subscriber, LiveConnection {
 
   /** Returns the body of the response. @see docs/protocol.md 10.6 */
   toJson(): string {
-    const cursor = formatCursor(this.#readers.map(({ position }) => position));
+    const cursor = formatCursor(this.readers.map(({ position }) => position));
     const more = this.#bytes < MAX_RESPONSE_BYTES ? "" : ',"more":true';
     return `{"events":[${this.#events.join()}],"gaps":[${this.#gaps.join()}],"cursor":${JSON.stringify(cursor)}${more}}`;
   }
@@ -72,13 +72,13 @@ export class Poll implements Subscriber, LiveConnection {
 
   /** Retries while the buffer of a channel cannot be read, for example after the bus failed. */
   tick(): void {
-    if (this.#readers.some((reader) => !reader.isEnded && !reader.isLive)) this.notify();
+    if (this.readers.some((reader) => !reader.isEnded && !reader.isLive)) this.notify();
   }
 
   end(): void {
     this.#isEnding = true;
     this.#hub.removeConnection(this);
-    for (const { channel } of this.#readers) this.#hub.unsubscribe(channel, this);
+    for (const { channel } of this.readers) this.#hub.unsubscribe(channel, this);
     this.#resume?.();
   }
 
@@ -89,14 +89,14 @@ export class Poll implements Subscriber, LiveConnection {
   #subscribe(): void {
     this.#isSubscribed = true;
     this.#hub.addConnection(this);
-    for (const reader of this.#readers) {
+    for (const reader of this.readers) {
       if (!reader.isEnded) reader.attach(this.#hub.subscribe(reader.channel, this));
     }
   }
 
   /** Uses the buffers of channels that other connections subscribe to: the bus need not be read for them. */
   #attachExisting(): void {
-    for (const reader of this.#readers) {
+    for (const reader of this.readers) {
       const subscription = this.#hub.getSubscription(reader.channel);
       if (subscription) reader.attach(subscription);
     }
@@ -104,7 +104,7 @@ export class Poll implements Subscriber, LiveConnection {
 
   async #collect(): Promise<void> {
     this.#isNotified = false;
-    for (const reader of this.#readers) {
+    for (const reader of this.readers) {
       if (!reader.isEnded && performance.now() >= reader.expiresAtMs) this.#addGap(reader, "expired");
       for (let more = true; more && !reader.isEnded && this.#bytes < MAX_RESPONSE_BYTES; ) {
         more = await this.#readNext(reader);

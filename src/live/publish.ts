@@ -1,6 +1,6 @@
 import type { PublishedMessage } from "../protocol/index.ts";
 import { toJson } from "../protocol/index.ts";
-import type { Bus } from "./bus/index.ts";
+import type { AppBus } from "./app-bus.ts";
 import { checkChannelName } from "./channel-name.ts";
 import { currentBus } from "./current-bus.ts";
 
@@ -29,7 +29,7 @@ export async function publish<Name extends string>(name: Name, data: PublishedMe
 }
 
 /** Publishes to a bus of the caller's choice. The bus is opened only for a valid message. */
-export async function publishTo(openBus: () => Bus, name: string, data: unknown): Promise<void> {
+export async function publishTo(findBus: () => AppBus, name: string, data: unknown): Promise<void> {
   checkChannelName(name, "publish");
   const json = toJson(data, { subject: `publish to ${name}` });
   const bytes = Buffer.byteLength(json);
@@ -39,5 +39,5 @@ export async function publishTo(openBus: () => Bus, name: string, data: unknown)
         "Publish an id, and let pages load the data with a call.",
     );
   }
-  await openBus().publish(name, json);
+  await findBus().publish(name, json);
 }

@@ -2,10 +2,13 @@ import { runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { Bus, Position, ReadLimit, ReadResult } from "./bus/index.ts";
 import { ChannelSubscription, type Subscriber } from "./channel-subscription.ts";
+import type { FeedReader } from "./feed-reader.ts";
 import { limitResult } from "./write-limit.ts";
 
 /** A request for live updates that is open: an event stream, or a poll that waits. */
 export interface LiveConnection {
+  /** The readers of its feeds: their channels and positions. */
+  readonly readers: readonly FeedReader[];
   /**
    * Called once a second while the connection is open.
    *
@@ -51,6 +54,11 @@ export class SubscriptionHub {
   /** The number of open connections. */
   get connectionCount(): number {
     return this.#connections.size;
+  }
+
+  /** The open connections. */
+  get connections(): readonly LiveConnection[] {
+    return [...this.#connections];
   }
 
   /** Adds a connection. It is ticked once a second until it is removed. */

@@ -57,6 +57,8 @@ export interface FunctionDocumentation {
   readonly deprecated?: string;
   /** The texts of `@param`, by the name of the parameter. */
   readonly params?: Readonly<Record<string, string>>;
+  /** The source texts of defaults, by the name of the parameter. */
+  readonly defaults?: Readonly<Record<string, string>>;
   /** The text of `@returns`. */
   readonly returns?: string;
   /** The annotated type of the result, or of a stream's values, as JSON. Absent without an annotation. */

@@ -1,4 +1,5 @@
 import type { InboundRequest, OutboundResponse } from "../http/index.ts";
+import type { LiveConnection } from "../live/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { Inspection } from "./inspection.ts";
 import type { Development } from "./site.ts";
@@ -18,6 +19,8 @@ export interface AppInternals {
    * @throws Error when browser code calls a function that is not served
    */
   setDevelopment(development: Development): void;
+  /** Returns the open event streams and polls, for tools that show them. */
+  readonly liveConnections: () => readonly LiveConnection[];
   /** The functions, pages and routes of the application, for tools that describe it. */
   readonly inspection: Inspection;
   readonly log: Logger;

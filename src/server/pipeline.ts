@@ -47,7 +47,10 @@ export function handleRequest(
   site: Site,
 ): OutboundResponse | Response | Promise<OutboundResponse | Response> {
   const context = openContext(inbound, site);
-  return runInContext(context, () => run(respond(context, site)));
+  const reportResponse = site.observer?.requestStarted(context, site);
+  const response = runInContext(context, () => run(respond(context, site)));
+  if (reportResponse) void Promise.resolve(response).then(reportResponse); // never rejects
+  return response;
 }
 
 function* respond(context: RequestContext, site: Site): MaybeAsync<OutboundResponse | Response> {

@@ -22,6 +22,7 @@ import type { Inspection } from "./inspection.ts";
 import { manifestAssets } from "./manifest.ts";
 import { checkMaxBodies, maxBodyBytesPerClient } from "./max-bodies.ts";
 import { type CalledFunction, checkCalledFunctions, type Listing } from "./modules.ts";
+import type { Observer } from "./observer.ts";
 import { createRemovedBaseWarning } from "./removed-base.ts";
 import { createAppRouter, type Router } from "./router.ts";
 import { createStaticFiles, type StaticFiles } from "./static-files.ts";
@@ -54,6 +55,8 @@ export interface Site {
   readonly inspection: Inspection;
   /** The description of the project in its package.json; set by the development server only. */
   readonly project?: ProjectInfo | undefined;
+  /** Receives what the application does; set by the development server only, while its panel is open. */
+  readonly observer?: Observer | undefined;
   /** Whether the process is about to stop. */
   readonly draining: boolean;
 }
@@ -149,6 +152,8 @@ export interface Development {
   readonly publicFiles: { readonly dir: string; includes(path: string): boolean } | null;
   /** The description of the project in its package.json, for its OpenAPI document. */
   readonly project?: ProjectInfo | undefined;
+  /** Receives what the application does. Absent while the panel of the development server is closed. */
+  readonly observer?: Observer | undefined;
 }
 
 /**
@@ -158,14 +163,24 @@ export interface Development {
  */
 export function siteInDevelopment(site: Site, options: SecurityOptions, development: Development): Site {
   const { calls, pages, config, inspection, log } = site;
-  const { assets, buildTool, called, showError, publicFiles, project } = development;
-  checkCalledFunctions(called, calls);
+  const { assets, buildTool, called, showError, publicFiles, project, observer } = development;
+  // The functions of the inspection: those of `calls` may be the observed ones of the request before.
+  const functions = new Map(inspection.functions.map((definition) => [definition.signature.name, definition]));
+  checkCalledFunctions(called, { functions });
+  const observedLog = observer?.observeLog(log) ?? log;
   return {
     ...site,
-    pages: { ...pages, assets, showError, development: true },
-    calls: { ...calls, rate: null, development: true },
+    pages: { ...pages, assets, showError, development: true, log: observedLog },
+    calls: {
+      ...calls,
+      rate: null,
+      development: true,
+      functions: observer?.observeFunctions(functions) ?? functions,
+      log: observedLog,
+    },
     files: publicFiles && createStaticFiles(publicFiles.includes, { log, dir: publicFiles.dir }),
     project,
+    observer,
     ...securityOf(config, options, { pages: inspection.pages, buildTool }),
   };
 }

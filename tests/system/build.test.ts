@@ -133,6 +133,16 @@ describe("an application that uses every feature", () => {
     expect(text).not.toContain(unusedText);
   });
 
+  it("contains nothing of the development panel", () => {
+    const texts = readdirSync(project.file("dist"), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.(?:m?js|html|css|json)$/.test(entry.name))
+      .map((entry) => readFileSync(join(entry.parentPath, entry.name), "utf8"));
+    expect(texts.some((text) => text.includes("#site"))).toBe(true); // the code of the server is among them
+    expect(
+      texts.filter((text) => /DevelopmentPanel|Recorder|tsweb\.panel|__web\/dev|src\/panel|dist\/panel/.test(text)),
+    ).toEqual([]);
+  });
+
   it("imports no package, and contains no path of the machine that built it", () => {
     for (const file of ["app.mjs", "server.mjs", "manifest.mjs"]) {
       expect(project.read(`dist/${file}`), file).not.toContain(project.dir);

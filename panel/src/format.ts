@@ -1,0 +1,27 @@
+/** The maximum length of a value that is shown, in characters: a browser takes long to lay out more. */
+const MAX_CHARS = 100_000;
+
+/** Returns JSON with line breaks; any other text as it is, such as JSON that was shortened. */
+export function formatJson(json: string): string {
+  try {
+    return formatValue(JSON.parse(json));
+  } catch {
+    return json;
+  }
+}
+
+/** Returns a value as JSON with line breaks, shortened. */
+export function formatValue(value: unknown): string {
+  const text = JSON.stringify(value, null, 2) ?? "undefined";
+  return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text;
+}
+
+/** Returns a duration: `12.3 ms`, or `4.5 s`. */
+export function formatDuration(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}
+
+/** Returns the time of day, in UTC, with milliseconds: the same on the server and in the browser. */
+export function formatTime(time: number): string {
+  return new Date(time).toISOString().slice(11, 23);
+}

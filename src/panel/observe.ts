@@ -1,0 +1,115 @@
+import { currentContext, isPromise, Redirect, type RequestContext } from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
+import type { CallSettings, FunctionDefinition } from "../rpc/index.ts";
+
+/** Receives what functions do. Its methods must not throw. */
+export interface FunctionObserver {
+  /** Called before a server function runs for a call or a form, with its checked arguments. */
+  functionStarted(context: RequestContext, definition: FunctionDefinition, args: readonly unknown[]): void;
+  /** Called when a streaming function has yielded a value. */
+  valueYielded(context: RequestContext): void;
+  /** Called when a streaming function has ended: it has returned or thrown, or its client has disconnected. */
+  streamEnded(context: RequestContext): void;
+  /** Called with an error that a function threw, or that was logged for a request. It may be called twice for one. */
+  failed(requestId: string, error: unknown): void;
+}
+
+/** A call in progress of a function that is observed. */
+interface ObservedCall {
+  readonly context: RequestContext;
+  readonly observer: FunctionObserver;
+}
+
+/** Returns server functions that report their runs to an observer. Calls from server code are not reported. */
+export function observeFunctions(
+  functions: CallSettings["functions"],
+  observer: FunctionObserver,
+): CallSettings["functions"] {
+  return new Map([...functions].map(([name, definition]) => [name, observeFunction(definition, observer)]));
+}
+
+function observeFunction(definition: FunctionDefinition, observer: FunctionObserver): FunctionDefinition {
+  const { run, signature } = definition;
+  return {
+    ...definition,
+    run: (...args) => {
+      const context = currentContext();
+      if (!context) return run(...args);
+      const call = { context, observer };
+      observer.functionStarted(context, definition, args);
+      try {
+        const result = run(...args);
+        if (signature.stream)
+          observeGenerator(result as AnyIterator, call); // its signature has `stream`
+        else if (isPromise(result)) void result.then(undefined, (error) => reportFailure(error, call));
+        return result;
+      } catch (error) {
+        reportFailure(error, call);
+        throw error;
+      }
+    },
+  };
+}
+
+type AnyIterator = Iterator<unknown> | AsyncIterator<unknown>;
+
+/** Replaces the methods of a generator that the stream of a call uses. */
+function observeGenerator(generator: AnyIterator, call: ObservedCall): void {
+  const { context, observer } = call;
+  const next = generator.next.bind(generator);
+  const end = generator.return?.bind(generator);
+  generator.next = (...values) => {
+    try {
+      const step = next(...values);
+      void reportStep(step, call);
+      return step as never; // of the same kind as before: a promise, or not
+    } catch (error) {
+      reportFailure(error, call);
+      observer.streamEnded(context);
+      throw error;
+    }
+  };
+  if (!end) return;
+  generator.return = (value) => {
+    observer.streamEnded(context);
+    return end(value) as never;
+  };
+}
+
+type Step = IteratorResult<unknown> | Promise<IteratorResult<unknown>>;
+
+async function reportStep(pending: Step, call: ObservedCall): Promise<void> {
+  const { context, observer } = call;
+  try {
+    const step = await pending;
+    await step.value;
+    if (step.done) observer.streamEnded(context);
+    else observer.valueYielded(context);
+  } catch (error) {
+    reportFailure(error, call);
+    observer.streamEnded(context);
+  }
+}
+
+/** A redirect is thrown too, and is no failure. */
+function reportFailure(error: unknown, { context, observer }: ObservedCall): void {
+  if (!(error instanceof Redirect)) observer.failed(context.id, error);
+}
+
+/** Returns a log that also reports the errors of requests to an observer. */
+export function observeLog(log: Logger, observer: FunctionObserver): Logger {
+  const report = (fields: { readonly id?: unknown; readonly err?: unknown }) => {
+    if (typeof fields.id === "string" && fields.err !== undefined) observer.failed(fields.id, fields.err);
+  };
+  return {
+    info: (fields, message) => log.info(fields, message),
+    warn(fields, message) {
+      report(fields);
+      log.warn(fields, message);
+    },
+    error(fields, message) {
+      report(fields);
+      log.error(fields, message);
+    },
+  };
+}

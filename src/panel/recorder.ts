@@ -1,0 +1,198 @@
+import type { RequestContext } from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
+import type { CallSettings, FunctionDefinition } from "../rpc/index.ts";
+import type { ObservedResponse, ObservedSite, Observer } from "../server/index.ts";
+import { BoundedList } from "./bounded-list.ts";
+import { type FunctionObserver, observeFunctions, observeLog } from "./observe.ts";
+import type { ChangedPart, ErrorInfo, MessageInfo, RequestChanges, RequestEntry } from "./panel-data.ts";
+import { preview, previewJson } from "./preview.ts";
+import { redactText } from "./redact.ts";
+import { requestTarget } from "./request-target.ts";
+
+/** How many requests are kept. */
+export const MAX_REQUESTS = 500;
+
+/** How many messages are kept. */
+export const MAX_MESSAGES = 200;
+
+/** The maximum length of the text of one error, in characters. */
+const MAX_ERROR_CHARS = 8_000;
+
+/** The options of a {@link Recorder}. */
+export interface RecorderOptions {
+  /** Finds the location of an error in the application's files. */
+  readonly explain: (error: unknown) => Promise<ErrorInfo>;
+  /** Called after each change. */
+  readonly onChange: (part: ChangedPart) => void;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A request that is recorded. */
+interface Recorded {
+  readonly id: number;
+  readonly entry: Mutable<RequestEntry>;
+  readonly startMs: number;
+  /** The version of its last change. */
+  version: number;
+  /** Whether its function streams, and has not ended. */
+  isStreaming: boolean;
+  /** The errors that were reported. One error may be reported by the function and by the log. */
+  readonly errors: Set<unknown>;
+}
+
+/** Records requests and messages for the panel: the latest of each, without secrets. */
+export class Recorder implements Observer, FunctionObserver {
+  readonly #options: RecorderOptions;
+  readonly #requests = new BoundedList<Recorded>(MAX_REQUESTS);
+  readonly #messages = new BoundedList<MessageInfo>(MAX_MESSAGES);
+  /** The requests by their context. A request id comes from the client, and need not be unique. */
+  readonly #byContext = new WeakMap<RequestContext, Recorded>();
+  #version = 0;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  requestStarted(context: RequestContext, site: ObservedSite): (response: ObservedResponse) => void {
+    const { method, url } = context.inbound;
+    const recorded = this.#requests.add((id) => ({
+      id,
+      startMs: performance.now(),
+      version: 0,
+      isStreaming: false,
+      errors: new Set(),
+      entry: {
+        id,
+        requestId: context.id,
+        time: Date.now(),
+        method,
+        ...requestTarget(method, url, site),
+        args: null,
+        status: null,
+        durationMs: null,
+        values: null,
+        refusal: null,
+        error: null,
+      },
+    }));
+    this.#byContext.set(context, recorded);
+    this.#changed(recorded);
+    return (response) => this.#responded(recorded, response);
+  }
+
+  observeFunctions(functions: CallSettings["functions"]): CallSettings["functions"] {
+    return observeFunctions(functions, this);
+  }
+
+  observeLog(log: Logger): Logger {
+    return observeLog(log, this);
+  }
+
+  functionStarted(context: RequestContext, { signature }: FunctionDefinition, args: readonly unknown[]): void {
+    const recorded = this.#byContext.get(context);
+    if (!recorded) return;
+    const [keys] = args;
+    const values = signature.keyed ? signature.params.map(({ name }) => Object(keys)[name]) : args;
+    recorded.entry.target = signature.name;
+    recorded.entry.args = signature.params.map(({ name }, index) => [name, preview(values[index], name)]);
+    recorded.isStreaming = signature.stream === true;
+    if (recorded.isStreaming) recorded.entry.values = 0;
+    this.#changed(recorded);
+  }
+
+  valueYielded(context: RequestContext): void {
+    const recorded = this.#byContext.get(context);
+    if (!recorded) return;
+    recorded.entry.values = (recorded.entry.values ?? 0) + 1;
+    this.#changed(recorded);
+  }
+
+  streamEnded(context: RequestContext): void {
+    const recorded = this.#byContext.get(context);
+    if (!recorded?.isStreaming) return;
+    recorded.isStreaming = false;
+    this.#setDuration(recorded);
+    this.#changed(recorded);
+  }
+
+  failed(requestId: string, error: unknown): void {
+    const recorded = this.#requests.items.findLast(({ entry }) => entry.requestId === requestId);
+    if (!recorded || recorded.errors.has(error)) return;
+    const isFirst = recorded.errors.size === 0;
+    recorded.errors.add(error);
+    if (isFirst) void this.#explain(recorded, error); // a later one is a consequence, such as that of a time limit
+  }
+
+  readonly published = (channel: string, json: string): void => {
+    this.#messages.add((id) => ({
+      id,
+      time: Date.now(),
+      channel,
+      json: previewJson(json),
+      bytes: Buffer.byteLength(json),
+    }));
+    this.#options.onChange("live");
+  };
+
+  /** Returns the requests that are new or have changed since a version. */
+  requestsSince(version: number): RequestChanges {
+    const changed = this.#requests.items.filter((recorded) => recorded.version > version);
+    return { version: this.#version, firstId: this.#requests.firstId, entries: changed.map(({ entry }) => entry) };
+  }
+
+  get messages(): readonly MessageInfo[] {
+    return this.#messages.items;
+  }
+
+  clearRequests(): void {
+    this.#requests.clear();
+    this.#options.onChange("requests");
+  }
+
+  clearMessages(): void {
+    this.#messages.clear();
+    this.#options.onChange("live");
+  }
+
+  #responded(recorded: Recorded, { status, body }: ObservedResponse): void {
+    recorded.entry.status = status;
+    if (status >= 400 && typeof body === "string") recorded.entry.refusal = readRefusal(body);
+    // The end of a stream is its duration.
+    if (!recorded.isStreaming) this.#setDuration(recorded);
+    this.#changed(recorded);
+    if (recorded.entry.kind === "live") this.#options.onChange("live");
+  }
+
+  async #explain(recorded: Recorded, error: unknown): Promise<void> {
+    try {
+      const explained = await this.#options.explain(error);
+      recorded.entry.error = { ...explained, message: shown(explained.message), stack: shown(explained.stack) };
+    } catch (failure) {
+      // Its properties may have getters that throw. The panel must not fail because of the application's error.
+      recorded.entry.error = { type: "Error", message: String(failure), location: "", frame: "", stack: "" };
+    }
+    this.#changed(recorded);
+  }
+
+  #setDuration({ entry, startMs }: Recorded): void {
+    entry.durationMs = Math.round((performance.now() - startMs) * 10) / 10;
+  }
+
+  #changed(recorded: Recorded): void {
+    this.#version++;
+    recorded.version = this.#version;
+    this.#options.onChange("requests");
+  }
+}
+
+function shown(text: string): string {
+  return redactText(text).slice(0, MAX_ERROR_CHARS);
+}
+
+/** Returns the error in the body of a response; `null` if there is none. @see docs/protocol.md 5.2 */
+function readRefusal(body: string): RequestEntry["refusal"] {
+  if (!body.startsWith('{"error":')) return null;
+  const { error }: { readonly error: { readonly code: string; readonly message: string } } = JSON.parse(body);
+  return { code: error.code, message: shown(error.message) };
+}

@@ -1,0 +1,149 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isSecret, REDACTED, redactPath, redactQuery, redactText } from "./redact.ts";
+
+const SECRETS = [
+  ...[
+    "password",
+    "newPassword",
+    "password_confirmation",
+    "PASSWORD",
+    "passwd",
+    "pwd",
+    "userPwd",
+    "passphrase",
+    "passcode",
+  ],
+  ...[
+    "token",
+    "accessToken",
+    "refresh_token",
+    "id-token",
+    "csrfToken",
+    "tokens",
+    "secret",
+    "clientSecret",
+    "SECRET_KEY",
+  ],
+  ...[
+    "code",
+    "codes",
+    "otpCode",
+    "recoveryCode",
+    "recovery_codes",
+    "verification-code",
+    "smsCode",
+    "inviteCode",
+    "Code",
+  ],
+  ...["pin", "newPin", "PIN", "otp", "totp", "mfa", "cvc", "cvv", "iban", "ssn", "seed", "mnemonic", "passkey"],
+  ...[
+    "apiKey",
+    "api_key",
+    "apikey",
+    "privateKey",
+    "private_key",
+    "accessKey",
+    "encryption-key",
+    "signingKeys",
+    "masterKey",
+  ],
+  ...[
+    "authorization",
+    "Authorization",
+    "bearer",
+    "jwt",
+    "userJwt",
+    "cookie",
+    "cookies",
+    "sid",
+    "xsrf",
+    "auth",
+    "signature",
+  ],
+  ...["credential", "credentials", "options.password", "users[2].token"],
+];
+
+const PLAIN = [
+  ...["name", "email", "text", "id", "userId", "quantity", "price", "title", "description", "tags", "options", "page"],
+  ...["postcode", "postCode", "zip_code", "zipCode", "countryCode", "country-code", "languageCode", "currency_code"],
+  ...["errorCode", "statusCode", "exitCode", "barCode", "productCode", "colorCode", "areaCode", "dialing_code"],
+  ...["key", "sortKey", "keys", "keyboard", "monkey", "author", "authors", "pinned", "spinner", "pint", "mapping"],
+  ...[
+    "codec",
+    "encode",
+    "barcode",
+    "side",
+    "inside",
+    "seedling",
+    "considered",
+    "session",
+    "passenger",
+    "compass",
+    "bypass",
+  ],
+  ...["", "a", "_", "42"],
+];
+
+describe("the names of secrets", () => {
+  it.each(SECRETS)("include %s", (name) => expect(isSecret(name)).toBe(true));
+
+  it.each(PLAIN)("do not include %j", (name) => expect(isSecret(name)).toBe(false));
+
+  it("include a secret in every notation", () => {
+    const words = fc.array(fc.constantFrom("user", "new", "my", "old"), { maxLength: 3 });
+    const secret = fc.constantFrom("password", "token", "secret", "code", "pin", "otp", "jwt", "sid", "iban");
+    const upper = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+    fc.assert(
+      fc.property(words, secret, (before, word) => {
+        const all = [...before, word];
+        const notations = [
+          all.join("_"),
+          all.join("-"),
+          all.join("."),
+          all.join(" "),
+          all.join("_").toUpperCase(),
+          all.map(upper).join(""),
+          all.map((each, index) => (index === 0 ? each : upper(each))).join(""),
+        ];
+        expect(notations.filter((name) => !isSecret(name))).toEqual([]);
+      }),
+    );
+  });
+});
+
+describe("a query", () => {
+  it.each([
+    ["", ""],
+    ["?q=tea&page=2", "?q=tea&page=2"],
+    ["?token=abc&q=tea", `?token=${REDACTED}&q=tea`],
+    ["?q=tea&code=123456", `?q=tea&code=${REDACTED}`],
+    ["?reset%54oken=abc", `?reset%54oken=${REDACTED}`],
+    ["?token=a%26b=c", `?token=${REDACTED}`],
+    ["?a[password]=x", `?a[password]=${REDACTED}`],
+    ["?%E0%A4%A=1", "?%E0%A4%A=1"],
+    ["?next=eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln", `?next=${REDACTED}`],
+  ])("%s is shown as %s", (query, shown) => expect(redactQuery(query)).toBe(shown));
+});
+
+describe("a path", () => {
+  it.each([
+    ["/orders/7", "/orders/:id", "/orders/7"],
+    ["/reset/abc", "/reset/:token", `/reset/${REDACTED}`],
+    ["/reset/abc/done", "/reset/:token/done", `/reset/${REDACTED}/done`],
+    ["/shop/join/abc", "/shop/join/:inviteCode", `/shop/join/${REDACTED}`],
+    ["/keys/a/b/c", "/keys/**:secret", `/keys/${REDACTED}`],
+    ["/files/a/b/c", "/files/**:path", "/files/a/b/c"],
+    ["/reset", "/reset/:token", "/reset"],
+    ["/x/eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln", "", `/x/${REDACTED}`],
+  ])("%s of %s is shown as %s", (path, pattern, shown) => expect(redactPath(path, pattern)).toBe(shown));
+});
+
+describe("a text", () => {
+  it.each([
+    ["Authorization: Bearer abcdef123456", `Authorization: ${REDACTED}`],
+    ["Basic dXNlcjpwYXNz", REDACTED],
+    ["a eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln b", `a ${REDACTED} b`],
+    ["the bearer of this, a basic text", "the bearer of this, a basic text"],
+  ])("%s is shown as %s", (text, shown) => expect(redactText(text)).toBe(shown));
+});
