@@ -19,7 +19,7 @@ import { isInNodeModules, stripQuery } from "./syntax/index.ts";
 type Resolve = (environment: Environment, specifier: string, importer: string) => Promise<string | undefined>;
 
 /** Returns whether a specifier may be an alias: TypeScript never applies `paths` to relative and absolute paths. */
-export function mayBeAlias(specifier: string): boolean {
+function mayBeAlias(specifier: string): boolean {
   return !/^(?:\.{0,2}\/|\.{1,2}$|\0|[a-z][a-z+.-]*:)/i.test(specifier);
 }
 

@@ -1,7 +1,13 @@
 import type { RPCError } from "../errors.ts";
 import { forgetOnce, type RedirectTarget, type RequestContext, redirectTarget } from "../http/index.ts";
 import { toJson } from "../protocol/index.ts";
-import { callerError, callerErrorOfFunction, type FunctionDefinition, showInDevelopment, withTimeLimit } from "../rpc/index.ts";
+import {
+  callerError,
+  callerErrorOfFunction,
+  type FunctionDefinition,
+  showInDevelopment,
+  withTimeLimit,
+} from "../rpc/index.ts";
 import { argumentsField, callArguments } from "./call-arguments.ts";
 import { bindForm, validateForm } from "./form-arguments.ts";
 import { withFieldErrors } from "./form-error.ts";

@@ -158,7 +158,7 @@ describe.each(OUTCOMES)("a layout that refuses, around a page that %s", (_, page
     const layout = refuse(new RPCError("forbidden", "Members only."));
     const response = await renderPage(page, { layout }, { layout: asyncLayout });
     expect(response.status).toBe(403);
-    expect(response.body).toBe("<main><main><h1>Not allowed</h1><p>Members only.</p></main></main>");
+    expect(response.body).toBe("<main><div><h1>Not allowed</h1><p>Members only.</p></div></main>");
   });
 });
 
