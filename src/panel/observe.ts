@@ -38,7 +38,7 @@ function observeFunction(definition: FunctionDefinition, observer: FunctionObser
       const call = { context, observer };
       observer.functionStarted(context, definition, args);
       try {
-        const result = run(...args);
+        const result = settleOnce(run(...args));
         if (signature.stream)
           observeGenerator(result as AnyIterator, call); // its signature has `stream`
         else if (isPromise(result)) void result.then(undefined, (error) => reportFailure(error, call));
@@ -51,6 +51,14 @@ function observeFunction(definition: FunctionDefinition, observer: FunctionObser
   };
 }
 
+/**
+ * Returns a promise in place of a value that is awaited like one. Some database libraries execute a query each time that
+ * `then` is called, and the observer would be a second caller. Promises are returned as they are.
+ */
+function settleOnce(value: unknown): unknown {
+  return isPromise(value) ? Promise.resolve(value) : value;
+}
+
 type AnyIterator = Iterator<unknown> | AsyncIterator<unknown>;
 
 /** Replaces the methods of a generator that the stream of a call uses. */
@@ -60,7 +68,7 @@ function observeGenerator(generator: AnyIterator, call: ObservedCall): void {
   const end = generator.return?.bind(generator);
   generator.next = (...values) => {
     try {
-      const step = next(...values);
+      const step = withSettledValue(next(...values));
       void reportStep(step, call);
       return step as never; // of the same kind as before: a promise, or not
     } catch (error) {
@@ -78,11 +86,16 @@ function observeGenerator(generator: AnyIterator, call: ObservedCall): void {
 
 type Step = IteratorResult<unknown> | Promise<IteratorResult<unknown>>;
 
+/** An asynchronous generator has awaited its values already. Nothing awaits the value with which a generator returns. */
+function withSettledValue(step: Step): Step {
+  return isPromise(step) || step.done ? step : { done: false, value: settleOnce(step.value) };
+}
+
 async function reportStep(pending: Step, call: ObservedCall): Promise<void> {
   const { context, observer } = call;
   try {
     const step = await pending;
-    await step.value;
+    if (!step.done) await step.value;
     if (step.done) observer.streamEnded(context);
     else observer.valueYielded(context);
   } catch (error) {

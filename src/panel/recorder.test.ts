@@ -51,6 +51,15 @@ const MODULE = {
   announce: compiledServer("announce", async (text: string) => publish("news", { text, token: "t0p" }), {
     params: { text: ANY },
   }),
+  insert: compiledServer("insert", () => new LazyQuery()),
+  insertMany: compiledServer(
+    "insertMany",
+    function* () {
+      yield new LazyQuery();
+      return new LazyQuery(); // nobody awaits what a stream returns
+    },
+    { stream: true },
+  ),
   order: compiledPage("/orders/:id", ({ id }) => id),
   reset: compiledPage("/reset/:token", () => "reset"),
   broken: compiledPage("/broken", () => {
@@ -58,6 +67,16 @@ const MODULE = {
   }),
   hook: compiledRoute("POST /hooks/:name", () => new Response("no", { status: 418 })),
 };
+
+/** A query as of a database library: it is executed whenever it is awaited. */
+class LazyQuery {
+  static executions = 0;
+  // biome-ignore lint/suspicious/noThenProperty: it imitates such a query
+  then(resolve: (value: number) => unknown): void {
+    LazyQuery.executions++;
+    resolve(LazyQuery.executions);
+  }
+}
 
 const NO_ASSETS = {
   scripts: [],
@@ -278,6 +297,16 @@ describe("the recorder", () => {
     await call(app, "announce", { text: "hello" });
     expect(entries()).toEqual([]);
     await app.close();
+  });
+
+  it.each(["insert", "insertMany"])("executes the query that a function returns or yields once: %s", async (name) => {
+    const { app, recorder } = record();
+    for (const observer of [undefined, recorder]) {
+      LazyQuery.executions = 0;
+      setDevelopment(app, observer);
+      expect(await (await call(app, name)).text()).toContain("1");
+      expect(LazyQuery.executions).toBe(1);
+    }
   });
 
   it("changes no response: results, errors, redirects and streams are those without it", async () => {
