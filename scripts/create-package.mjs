@@ -9,22 +9,22 @@ export function copyCreatePackage(root) {
   rmSync(dirname(target), { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
   const source = join(root, "dist/cli");
-  for (const name of modulesOf(source, "create.js")) cpSync(join(source, name), join(target, name));
+  for (const path of modulesOf(source, "create.js")) cpSync(join(source, path), join(target, path));
   cpSync(join(source, "templates"), join(target, "templates"), { recursive: true });
 }
 
-/** Returns the names of a module and of all modules that it imports, which must be in the same folder. */
+/** Returns the paths of a module and of all modules that it imports, which must be in the same folder or below it. */
 function modulesOf(folder, entry) {
   const found = new Set([entry]);
-  for (const name of found) {
-    if (!existsSync(join(folder, name))) throw new Error(`${name} is not built, and create-tsweb needs it.`);
-    const imports = readFileSync(join(folder, name), "utf8").matchAll(/\bfrom "(\.[^"]*)"|\bimport\("(\.[^"]*)"\)/g);
+  for (const path of found) {
+    if (!existsSync(join(folder, path))) throw new Error(`${path} is not built, and create-tsweb needs it.`);
+    const imports = readFileSync(join(folder, path), "utf8").matchAll(/\bfrom "(\.[^"]*)"|\bimport\("(\.[^"]*)"\)/g);
     for (const [, from, dynamic] of imports) {
-      const path = from ?? dynamic;
-      if (!/^\.\/[\w-]+\.js$/.test(path)) {
-        throw new Error(`${name} imports ${path}. create-tsweb contains modules of src/cli/ only.`);
+      const imported = join(dirname(path), from ?? dynamic);
+      if (imported.startsWith("..")) {
+        throw new Error(`${path} imports ${from ?? dynamic}. create-tsweb contains modules of src/cli/ only.`);
       }
-      found.add(path.slice(2));
+      found.add(imported);
     }
   }
   return found;

@@ -7,7 +7,7 @@ export interface MarkupSource {
   readonly columnNumber: number;
 }
 
-/** The event of the window with which a warning is sent to the terminal (`src/cli/dev-browser-script.ts`). */
+/** The event of the window with which a warning is sent to the terminal (`src/cli/dev/browser-script.ts`). */
 const WARNING_EVENT = "tsweb:warning";
 
 const shown = new Set<string>();

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, type ConfigProblem, type Environment, loadConfig } from "../config/index.ts";
 import { CHECKED_AS, checkBus } from "./check-bus.ts";
-import { ENV_FILES } from "./env-files.ts";
+import { ENV_FILES } from "./project/index.ts";
 
 /**
  * Prints whether an environment is ready for production. Otherwise the process exits with status 1.

@@ -1,7 +1,6 @@
 /** The program of the package `create-tsweb`: `npm create tsweb@latest shop` does what `tsweb new shop` does. */
-import { createProject } from "./new.ts";
-import { detectPackageManager } from "./package-manager.ts";
-import { BuildError } from "./project.ts";
+import { createProject, detectPackageManager } from "./new/index.ts";
+import { BuildError } from "./project/index.ts";
 
 const { name } = detectPackageManager(process.env.npm_config_user_agent);
 

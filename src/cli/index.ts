@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { exitAfterOutput, exitWithError, UsageError } from "./print-error.ts";
+import { exitAfterOutput, exitWithError, UsageError } from "./project/index.ts";
 
 const USAGE = `tsweb: a web application server for TypeScript
 
@@ -18,7 +18,7 @@ Environment variables configure the server: PORT, HOST, WEB_AUTH_SECRET and the 
 `;
 
 async function main(args: string[]): Promise<void> {
-  if (args[0] === "new") return (await import("./new.ts")).createProject(args.slice(1), "tsweb new");
+  if (args[0] === "new") return (await import("./new/index.ts")).createProject(args.slice(1), "tsweb new");
   const { positionals, values } = parse(args);
   const [command, folder, ...extra] = positionals;
   if (values.help || command === undefined) {
@@ -32,9 +32,9 @@ async function main(args: string[]): Promise<void> {
   }
   switch (command) {
     case "dev":
-      return (await import("./dev-parent.ts")).runDev(resolve(folder ?? "."));
+      return (await import("./dev/index.ts")).runDev(resolve(folder ?? "."));
     case "build":
-      await (await import("./build.ts")).build(resolve(folder ?? "."));
+      await (await import("./build/index.ts")).build(resolve(folder ?? "."));
       return exitAfterOutput(0);
     case "serve":
       return (await import("./serve.ts")).serveBuilt(resolve(folder ?? "dist"));

@@ -1,8 +1,7 @@
 import { createServer, isRunnableDevEnvironment, type Plugin } from "vite";
 import { compileStep } from "../compile/index.ts";
 import { type Inspection, internalsOf } from "../server/index.ts";
-import { EnvFiles } from "./env-files.ts";
-import { BuildError, findEntry, noApplicationMessage, relativeFile } from "./project.ts";
+import { BuildError, EnvFiles, findEntry, noApplicationMessage, relativeFile } from "./project/index.ts";
 
 /**
  * Loads the application of a folder, compiled and with the variables of development, and returns its functions, pages

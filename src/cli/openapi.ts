@@ -1,6 +1,6 @@
 import { openapi } from "../openapi/index.ts";
 import { loadApp, printAndExit } from "./load-app.ts";
-import { projectInfo } from "./project.ts";
+import { projectInfo } from "./project/index.ts";
 
 /**
  * Prints the OpenAPI document of an application's functions.

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { BuildError } from "./project.ts";
+import { BuildError } from "./project/index.ts";
 
 /**
  * Serves a built application, like `node dist/server.mjs`, which needs no tsweb installed.

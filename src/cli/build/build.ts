@@ -1,0 +1,109 @@
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type InlineConfig, build as viteBuild } from "vite";
+import { type BuildRegistry, compileStep } from "../../compile/index.ts";
+import type { Manifest } from "../../server/index.ts";
+import { emptyStyleSheets } from "../modules/index.ts";
+import { BuildError, findEntry, noApplicationMessage, relativeFile, typesNotice } from "../project/index.ts";
+import { browserInputs } from "./browser-inputs.ts";
+import { clientBuild } from "./client.ts";
+import { compressFiles } from "./compress.ts";
+import { explainBuildError } from "./errors.ts";
+import { type FileReference, FileReferences, referenceWarnings } from "./file-references.ts";
+import { copyIncluded, findIncluded, type IncludedFiles, readIncludePatterns } from "./include.ts";
+import { copyNativePackages } from "./native-packages.ts";
+import { serverBuild } from "./server.ts";
+import { writeServer } from "./write-server.ts";
+
+/**
+ * Builds an application into `dist/`. `server.mjs` runs with plain Node, without tsweb or Vite installed; `client/`
+ * has the browser's files.
+ *
+ * The server is built first: only the views that its pages can render are built for the browser.
+ *
+ * @param root the application's folder
+ * @throws BuildError for a mistake in the application
+ */
+export async function build(root: string): Promise<void> {
+  const startedAt = performance.now();
+  const entry = findEntry(root);
+  process.chdir(root);
+  const outDir = join(root, "dist");
+  const included = findIncluded(root, readIncludePatterns(root));
+  // Built beside `dist/` and renamed, so that a failed build leaves the last one unchanged.
+  const temporaryDir = join(root, `.dist-${process.pid}`);
+  try {
+    const references = await buildInto(temporaryDir, { root, entry });
+    await copyIncluded(root, included.files, temporaryDir);
+    await rm(outDir, { recursive: true, force: true });
+    await rename(temporaryDir, outDir);
+    printIncluded(included, references);
+  } finally {
+    await rm(temporaryDir, { recursive: true, force: true });
+  }
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  const notice = typesNotice(root, process.env);
+  console.log(`\n  Built into dist in ${seconds} s. Serve it with: tsweb serve, or node dist/server.mjs`);
+  console.log(notice ? `  ${notice}\n` : "");
+}
+
+/** Prints which files were copied besides the modules, and which were not although the application may need them. */
+function printIncluded({ files, refused }: IncludedFiles, references: readonly FileReference[]): void {
+  const shown =
+    files.length > MAX_PRINTED ? [...files.slice(0, MAX_PRINTED), `and ${files.length - MAX_PRINTED} more`] : files;
+  if (files.length > 0) console.log(`\n  Copied into dist: ${shown.join(", ")}`);
+  if (refused.length > 0)
+    console.warn(`\n  Not copied, because they contain environment variables: ${refused.join(", ")}`);
+  for (const warning of referenceWarnings(references, files)) console.warn(`\n  ${warning}`);
+}
+
+/** The number of copied files that are printed by name. */
+const MAX_PRINTED = 20;
+
+/** @returns the files to which server modules refer by their paths */
+async function buildInto(
+  outDir: string,
+  { root, entry }: { root: string; entry: string },
+): Promise<readonly FileReference[]> {
+  const server = serverBuild({ root, entry, outDir });
+  const references = new FileReferences(root);
+  const plugins = [server.plugin, references.plugin()];
+  const registry = await runBuild({ ...server.config, plugins }, entry).catch((error: unknown) => {
+    const isNoApplication = server.lacksDefaultExport();
+    throw isNoApplication ? new BuildError(noApplicationMessage(relativeFile(root, entry)), { cause: error }) : error;
+  });
+  const inputs = browserInputs(root, entry, { graph: server.graph(), registry });
+
+  const clientDir = join(outDir, "client");
+  const client = clientBuild({ root, outDir: clientDir, inputs });
+  const clientRegistry = client.hasInputs
+    ? await runBuild({ ...client.config, plugins: [emptyStyleSheets(), client.plugin] }, entry)
+    : null;
+  await writeAssets(clientDir, server.assets());
+  const stubs = clientRegistry?.stubs() ?? [];
+  const clientManifest = await client.manifest(stubs);
+  const hashedFiles = [...new Set([...clientManifest.hashedFiles, ...server.hashedAssets()])].sort();
+  const manifest: Manifest = { ...clientManifest, hashedFiles, assetBase: server.assetBase };
+
+  await compressFiles(clientDir, manifest.files);
+  await copyNativePackages(server.nativePackages(), outDir);
+  await writeServer(outDir, manifest);
+  return references.existing();
+}
+
+/** Runs one of the two builds, and returns the registry of what was compiled. */
+async function runBuild(config: InlineConfig, entry: string): Promise<BuildRegistry> {
+  const { plugins, registry } = compileStep({ entry });
+  await viteBuild({ ...config, plugins: [plugins, config.plugins] }).catch((error: unknown) => {
+    throw explainBuildError(error, config.root ?? process.cwd());
+  });
+  return registry;
+}
+
+async function writeAssets(folder: string, assets: ReadonlyMap<string, string | Uint8Array>): Promise<void> {
+  for (const [name, source] of assets) {
+    const file = join(folder, name);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, source);
+  }
+}

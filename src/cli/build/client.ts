@@ -1,0 +1,154 @@
+import { existsSync } from "node:fs";
+import { cp, readdir, readFile, rm } from "node:fs/promises";
+import { dirname, join, posix } from "node:path";
+import type { InlineConfig, ManifestChunk, Plugin, Manifest as ViteManifest } from "vite";
+import type { StubUse } from "../../compile/index.ts";
+import type { ViewAsset } from "../../pages/index.ts";
+import type { Manifest } from "../../server/index.ts";
+import { relativeFile } from "../project/index.ts";
+import type { BrowserInputs } from "./browser-inputs.ts";
+import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
+import { hashedNames } from "./hashed-names.ts";
+
+/** The browser's build: its configuration, and its result once it has run. */
+export interface ClientBuild {
+  /** Whether there is anything to build. */
+  readonly hasInputs: boolean;
+  readonly config: InlineConfig;
+  readonly plugin: Plugin;
+  /** Returns the manifest of the browser's files for the built application. Call it after the build. */
+  manifest(stubs: readonly StubUse[]): Promise<ClientManifest>;
+}
+
+/** The manifest without what only the server's build knows. Its hashed files are those of the browser's build. */
+export type ClientManifest = Omit<Manifest, "assetBase">;
+
+/** The folders and inputs of the browser's build. */
+export interface ClientBuildOptions {
+  readonly root: string;
+  readonly outDir: string;
+  readonly inputs: BrowserInputs;
+}
+
+/**
+ * The specifier of the code that sends forms, in a dynamic import. It is replaced by the URL of a chunk, because Vite adds
+ * a helper of 0.9 KB to pages with a dynamic import that it knows.
+ */
+const FORM_SENDING = '"./form-sending.js"';
+
+const ISLANDS = "virtual:tsweb/islands";
+
+/** As Vite copies public files: the targets of links, and never over a file of the build. */
+const COPY_OPTIONS = { recursive: true, dereference: true, force: false } as const;
+
+/** Prepares the browser's build: a script for each module with views, and the style sheets. */
+export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): ClientBuild {
+  const sheets = [...new Set([...inputs.appStyles, ...Object.values(inputs.styles).flat()])];
+  const scripts = inputs.views.length > 0 ? [ISLANDS, ...inputs.views] : [];
+  const files = [...scripts, ...sheets];
+  const hashedFiles: string[] = [];
+  return {
+    hasInputs: files.length > 0,
+    config: clientConfig({ root, outDir, inputs }, files),
+    plugin: {
+      name: "tsweb:client-build",
+      resolveId: (source) => (source === ISLANDS ? ISLANDS : undefined),
+      load: (id) => (id === ISLANDS ? 'import "tsweb/islands";' : undefined),
+      transform(code, id) {
+        if (!code.includes(FORM_SENDING) || chunkGroupOf(id, ownDistFolders(root)) !== "forms") return null;
+        const chunk = this.emitFile({ type: "chunk", id: join(dirname(id), "form-sending.js") });
+        return { code: code.replace(FORM_SENDING, `import.meta.ROLLUP_FILE_URL_${chunk}`), map: null };
+      },
+      generateBundle: {
+        order: "post",
+        handler: (options, bundle) => void hashedFiles.push(...hashedNames(bundle, options).map((name) => `/${name}`)),
+      },
+    },
+    manifest: async (stubs) => {
+      if (files.length === 0 && existsSync(join(root, "public"))) {
+        await cp(join(root, "public"), outDir, COPY_OPTIONS); // otherwise Vite copies it
+      }
+      return { ...(await readManifest({ root, outDir, inputs }, stubs)), hashedFiles };
+    },
+  };
+}
+
+function clientConfig({ root, outDir, inputs }: ClientBuildOptions, files: string[]): InlineConfig {
+  const shared = new Set(inputs.shared);
+  const distFolders = ownDistFolders(root);
+  const isRuntime = (id: string) => (chunkGroupOf(id, distFolders) ?? (shared.has(id) && "runtime")) === "runtime";
+  return {
+    root,
+    // Files refer to each other by relative URLs, so that the application's base is not built in.
+    base: "./",
+    logLevel: "warn",
+    envDir: false, // variables of .env files are for development only
+    envPrefix: [],
+    build: {
+      outDir,
+      emptyOutDir: false,
+      manifest: true,
+      modulePreload: false,
+      target: "es2022",
+      assetsInlineLimit: 0, // the Content-Security-Policy allows data: URLs for images only
+      rolldownOptions: {
+        checks: { pluginTimings: false }, // a warning about the time of each plugin on a busy machine
+        optimization: { inlineConst: true }, // constants of other modules, too
+        input: files,
+        preserveEntrySignatures: "exports-only",
+        output: {
+          codeSplitting: {
+            // One chunk for the framework and what all views share: a page loads two scripts instead of four.
+            groups: [{ name: "tsweb", test: isRuntime }],
+          },
+        },
+      },
+    },
+  };
+}
+
+async function readManifest(
+  { root, outDir, inputs }: ClientBuildOptions,
+  stubs: readonly StubUse[],
+): Promise<Omit<ClientManifest, "hashedFiles">> {
+  const viteDir = join(outDir, ".vite");
+  const text = await readFile(join(viteDir, "manifest.json"), "utf8").catch(() => "{}"); // nothing was built
+  const chunks: ViteManifest = JSON.parse(text);
+  await rm(viteDir, { recursive: true, force: true });
+  const sheets = (ids: readonly string[]) =>
+    ids.flatMap((id) => sheetsOf(requireChunk(chunks, relativeFile(root, id))));
+  const views = inputs.views.map((id) => relativeFile(root, id));
+  return {
+    islands: views.length > 0 ? scriptAsset(chunks, ISLANDS) : null,
+    views: Object.fromEntries(views.map((file) => [file, scriptAsset(chunks, file)])),
+    styles: Object.fromEntries(Object.entries(inputs.styles).map(([file, ids]) => [file, sheets(ids)])),
+    appStyles: sheets(inputs.appStyles),
+    files: await filesBelow(outDir),
+    stubs,
+  };
+}
+
+/** A CSS module is built to a script with its class names, and a style sheet beside it. */
+function sheetsOf({ file, css = [] }: ManifestChunk): string[] {
+  return (file.endsWith(".css") ? [file] : css).map((sheet) => `/${sheet}`);
+}
+
+function requireChunk(chunks: ViteManifest, key: string): ManifestChunk {
+  const chunk = chunks[key];
+  if (chunk) return chunk;
+  throw new Error(`The browser's build has no file for ${key}. It has ${Object.keys(chunks).join(", ")}.`);
+}
+
+function scriptAsset(chunks: ViteManifest, key: string): ViewAsset {
+  const { file, imports = [] } = requireChunk(chunks, key);
+  const preload = new Set(imports.map((imported) => `/${requireChunk(chunks, imported).file}`));
+  return { src: `/${file}`, preload: [...preload] };
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []); // nothing was written
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => `/${relativeFile(folder, posix.join(entry.parentPath, entry.name))}`)
+    .sort();
+}

@@ -1,0 +1,153 @@
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { type Plugin, parseAst } from "vite";
+import { relativeFile } from "../project/index.ts";
+
+/** A file or folder of the project to which a server module refers by its path. */
+export interface FileReference {
+  /** The module, relative to the project. */
+  readonly module: string;
+  /** The file or folder, relative to the project. */
+  readonly path: string;
+  /** Whether the module uses `project_path`, which finds the file in the build. */
+  readonly isProjectPath: boolean;
+}
+
+/** A node of a syntax tree, with the members that are read here. */
+interface Node {
+  readonly type: string;
+  readonly [member: string]: unknown;
+}
+
+/** Functions that read a file or a folder, whose path is their first argument. */
+const READS = /^(?:readFile|readFileSync|createReadStream|readdir|readdirSync|opendir|opendirSync|openAsBlob)$/;
+
+/** Functions that write to a file: an application that writes a file does not need that of the project. */
+const WRITES = /^(?:writeFile|appendFile|createWriteStream|mkdir|truncate|rm|unlink)(?:Sync)?$/;
+
+/** Options that are the path of a folder: of Drizzle's `migrate`. */
+const PATH_OPTIONS = /^migrationsFolder$/;
+
+/** What a syntax tree says about a path. */
+type Use = { readonly path: string; readonly kind: "read" | "module" | "project" | "write" };
+
+/**
+ * Returns the paths in a module's code: those that it reads, relative to the current folder (`read`), relative to the module
+ * (`module`) or with `project_path` (`project`), and those that it writes. Only literal paths are found.
+ */
+export function findPaths(code: string): readonly Use[] {
+  const uses: Use[] = [];
+  const visit = (node: unknown): void => {
+    const use = isNode(node) ? useIn(node) : undefined;
+    if (use) uses.push(use);
+    if (Array.isArray(node) || isNode(node)) for (const child of Object.values(node)) visit(child);
+  };
+  visit(parseAst(code));
+  return uses;
+}
+
+function useIn(node: Node): Use | undefined {
+  if (node.type === "Property") {
+    const path = textOf(node.value);
+    return PATH_OPTIONS.test(nameOf(node.key)) && path !== undefined ? { path, kind: "read" } : undefined;
+  }
+  if (node.type !== "CallExpression" && node.type !== "NewExpression") return undefined;
+  const [first, second, ...rest] = Array.isArray(node.arguments) ? node.arguments : [];
+  const [path, name] = [textOf(first), nameOf(node.callee)];
+  if (node.type === "NewExpression") {
+    const isUrl = name === "URL" && isImportMeta(second, "url") && path !== undefined;
+    return isUrl ? { path, kind: "module" } : undefined;
+  }
+  if (/^(?:join|resolve)$/.test(name) && (isImportMeta(first, "dirname") || nameOf(first) === "__dirname")) {
+    const parts = [second, ...rest].map(textOf);
+    return parts.includes(undefined) ? undefined : { path: parts.join("/"), kind: "module" };
+  }
+  if (path === undefined) return undefined;
+  if (name === "project_path") return { path, kind: "project" };
+  if (WRITES.test(name)) return { path, kind: "write" };
+  return READS.test(name) ? { path, kind: "read" } : undefined;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "type" in value && typeof value.type === "string";
+}
+
+/** Returns the name of an identifier, or of the last member of an expression; an empty text for anything else. */
+function nameOf(node: unknown): string {
+  if (!isNode(node)) return "";
+  if (node.type === "Identifier") return String(node.name);
+  return node.type === "MemberExpression" && node.computed !== true ? nameOf(node.property) : "";
+}
+
+function textOf(node: unknown): string | undefined {
+  return isNode(node) && node.type === "Literal" && typeof node.value === "string" ? node.value : undefined;
+}
+
+/** Returns whether an expression is a member of `import.meta`. */
+function isImportMeta(node: unknown, member: string): boolean {
+  return isNode(node) && nameOf(node) === member && isNode(node.object) && node.object.type === "MetaProperty";
+}
+
+/** Collects the files of the project to which the server modules of a build refer. */
+export class FileReferences {
+  readonly #root: string;
+  readonly #references = new Map<string, FileReference>();
+  readonly #written = new Set<string>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  plugin(): Plugin {
+    return {
+      name: "tsweb:file-references",
+      transform: (code, id) => {
+        if (/^[/a-z]/i.test(id) && !id.includes("/node_modules/") && /\.[cm]?[jt]sx?$/.test(id)) this.#record(code, id);
+        return null;
+      },
+    };
+  }
+
+  /** Returns the references to what exists in the project, and is not written by the application. */
+  existing(): readonly FileReference[] {
+    return [...this.#references.values()].filter(({ path }) => !this.#written.has(path));
+  }
+
+  #record(code: string, id: string): void {
+    for (const { path, kind } of findPaths(code)) {
+      if (isAbsolute(path) || /^[a-z]+:/i.test(path)) continue;
+      const file = kind === "module" ? join(dirname(id), path) : resolve(this.#root, path);
+      const reference = relativeFile(this.#root, file);
+      if (kind === "write") this.#written.add(reference);
+      else if (reference !== "" && !reference.startsWith("..") && existsSync(file)) {
+        const module = relativeFile(this.#root, id);
+        this.#references.set(`${module} ${reference} ${kind}`, {
+          module,
+          path: reference,
+          isProjectPath: kind === "project",
+        });
+      }
+    }
+  }
+}
+
+/**
+ * Returns a warning for each reference that does not lead to a file of the build.
+ *
+ * @param included the files that the build copies
+ */
+export function referenceWarnings(
+  references: readonly FileReference[],
+  included: readonly string[],
+): readonly string[] {
+  return references.flatMap(({ module, path, isProjectPath }) => {
+    const isIncluded = included.some((file) => file === path || file.startsWith(`${path}/`));
+    if (isIncluded && isProjectPath) return [];
+    const fixes = [
+      ...(isIncluded ? [] : [`add ${JSON.stringify(path)} to "tsweb": { "include": […] } in package.json`]),
+      ...(isProjectPath ? [] : [`read it with project_path(${JSON.stringify(path)})`]),
+    ];
+    const problem = isIncluded ? "which is at another path in dist" : "which is not copied into dist";
+    return [`${module} reads ${path}, ${problem}. If the built application needs it, ${fixes.join(", and ")}.`];
+  });
+}

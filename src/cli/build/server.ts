@@ -1,0 +1,135 @@
+import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import type { InlineConfig, Plugin, Rolldown } from "vite";
+import { projectName } from "../../config/index.ts";
+import type { ModuleGraph } from "../modules/index.ts";
+import { hashedNames } from "./hashed-names.ts";
+import { nativePackageName } from "./native-packages.ts";
+
+/** The modules of the server's build, and their imports. */
+export interface ServerGraph extends ModuleGraph {
+  readonly modules: readonly string[];
+}
+
+/** The server's build: its configuration, and its results after it has run. */
+export interface ServerBuild {
+  readonly config: InlineConfig;
+  readonly plugin: Plugin;
+  graph(): ServerGraph;
+  /** Returns whether the application module was parsed and has no default export. */
+  lacksDefaultExport(): boolean;
+  /** Returns the names of the packages that load compiled code and cannot be bundled, by the path of the imported file. */
+  nativePackages(): ReadonlyMap<string, string>;
+  /** Returns the images and other assets of pages, by their path below the browser's files. */
+  assets(): ReadonlyMap<string, string | Uint8Array>;
+  /** Returns the paths of the assets whose names contain a hash. */
+  hashedAssets(): readonly string[];
+  /** The prefix of the assets' URLs. The running application replaces it with its base. */
+  readonly assetBase: string;
+}
+
+const ENTRY = "virtual:tsweb/server";
+const MANIFEST = "tsweb:manifest";
+
+/** The module that the build replaces by the manifest. */
+const MANIFEST_MODULE = fileURLToPath(new URL("../../server/build-manifest.js", import.meta.url));
+
+/** The module that the build replaces by the name in package.json, and the folder of the build. */
+const BUILD_INFO_MODULE = fileURLToPath(new URL("../../config/build-info.js", import.meta.url));
+
+/** Prepares the server's build: one file, with everything but compiled code in it. */
+export function serverBuild({ root, entry, outDir }: { root: string; entry: string; outDir: string }): ServerBuild {
+  const imports = new Map<string, readonly string[]>();
+  let lacksDefaultExport = false;
+  const nativePackages = new Map<string, string>();
+  const assets = new Map<string, string | Uint8Array>();
+  let hashed: readonly string[] = [];
+  // Random, so that no text from a user can contain it and be replaced on a page.
+  const assetBase = `/${randomBytes(12).toString("hex")}/`;
+  const plugin: Plugin = {
+    name: "tsweb:server-build",
+    enforce: "pre",
+    async resolveId(source, importer, { kind }) {
+      if (source === ENTRY) return ENTRY;
+      if (source === MANIFEST) return { id: MANIFEST, external: true };
+      const name = importer ? nativePackageName(source, importer) : undefined;
+      const resolved = name && (await this.resolve(source, importer, { kind }));
+      if (!name || !resolved) return undefined;
+      nativePackages.set(resolved.id, name);
+      return { id: source, external: true };
+    },
+    load(id) {
+      if (id === ENTRY) {
+        return `export { default } from ${JSON.stringify(entry)};\nexport { serve } from "tsweb/node";`;
+      }
+      if (id === BUILD_INFO_MODULE) {
+        const name = JSON.stringify(projectName(root) ?? "");
+        return `export const builtName = ${name};\nexport const builtFolder = import.meta.dirname;`;
+      }
+      return id === MANIFEST_MODULE ? `export { buildManifest } from ${JSON.stringify(MANIFEST)};` : undefined;
+    },
+    moduleParsed({ id, exports }) {
+      if (id === entry) lacksDefaultExport = !exports.includes("default");
+    },
+    generateBundle: {
+      order: "post",
+      handler(options, bundle) {
+        hashed = hashedNames(bundle, options);
+        for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? []);
+        moveAssets(bundle, assets);
+      },
+    },
+  };
+  return {
+    config: { ...serverConfig(root, outDir), base: assetBase },
+    plugin,
+    graph: () => ({
+      modules: [...imports.keys()],
+      imports: (id) => imports.get(id) ?? [],
+    }),
+    lacksDefaultExport: () => lacksDefaultExport,
+    nativePackages: () => nativePackages,
+    assets: () => assets,
+    hashedAssets: () => hashed.filter((name) => assets.has(name)).map((name) => `/${name}`),
+    assetBase,
+  };
+}
+
+/** Moves the browser's files out of the server's bundle. Style sheets are built with the browser's scripts. */
+function moveAssets(bundle: Rolldown.OutputBundle, assets: Map<string, string | Uint8Array>): void {
+  for (const [name, file] of Object.entries(bundle)) {
+    if (file.type !== "asset" || !name.startsWith("assets/")) continue;
+    delete bundle[name];
+    if (!name.endsWith(".css")) assets.set(name, file.source);
+  }
+}
+
+function serverConfig(root: string, outDir: string): InlineConfig {
+  return {
+    root,
+    logLevel: "warn",
+    envDir: false, // variables of .env files are for development only
+    envPrefix: [],
+    build: {
+      ssr: true,
+      ssrEmitAssets: true,
+      assetsInlineLimit: 0, // as in the browser's build: both must render the same URL
+      outDir,
+      emptyOutDir: false,
+      copyPublicDir: false,
+      target: "node20.19",
+      minify: false,
+      sourcemap: true,
+      rolldownOptions: {
+        checks: { pluginTimings: false }, // a warning about the time of each plugin on a busy machine
+        input: { app: ENTRY },
+        output: {
+          entryFileNames: "[name].mjs",
+          paths: { [MANIFEST]: "./manifest.mjs" },
+          codeSplitting: false,
+        },
+      },
+    },
+    ssr: { noExternal: true },
+  };
+}

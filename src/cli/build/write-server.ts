@@ -1,0 +1,39 @@
+import { copyFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Manifest } from "../../server/index.ts";
+
+const SERVER = `// Serves the application until the process receives SIGTERM or SIGINT: node server.mjs
+import { logEvent } from "./log-output.mjs";
+import { isSupervisor, supervise } from "./workers.mjs";
+
+process.setSourceMapsEnabled(true);
+try {
+  // Only the workers load the application, so that the supervisor does not run its start-up code.
+  const workers = Number(process.env.WEB_WORKERS ?? 1);
+  if (isSupervisor(workers)) await supervise(workers, logEvent);
+  else await start();
+} catch (error) {
+  // The messages of these errors are complete without a stack.
+  const isExpected = error?.name === "ConfigError" || error?.name === "ListenError";
+  console.error(isExpected ? error.message : error);
+  process.exit(1);
+}
+
+async function start() {
+  const { default: app, serve } = await import("./app.mjs");
+  await serve(app);
+}
+`;
+
+/** Files that import nothing but Node's own modules, so that they are copied without bundling. */
+const COPIED = { "workers.mjs": "../../adapters/workers.js", "log-output.mjs": "../../logging/log-output.js" };
+
+/** Writes the files of the built server that are not bundled: its start, its worker pool with its log, its manifest. */
+export async function writeServer(outDir: string, manifest: Manifest): Promise<void> {
+  await writeFile(join(outDir, "server.mjs"), SERVER);
+  for (const [name, source] of Object.entries(COPIED)) {
+    await copyFile(fileURLToPath(new URL(source, import.meta.url)), join(outDir, name));
+  }
+  await writeFile(join(outDir, "manifest.mjs"), `export const buildManifest = ${JSON.stringify(manifest, null, 2)};\n`);
+}

@@ -1,0 +1,103 @@
+import { type DevEnvironment, isRunnableDevEnvironment, type RunnableDevEnvironment, type ViteDevServer } from "vite";
+import type { App } from "../../app.ts";
+import { internalsOf } from "../../server/index.ts";
+import { BuildError, noApplicationMessage, relativeFile } from "../project/index.ts";
+
+/**
+ * Returns an environment that runs modules.
+ *
+ * @throws Error when the project's Vite config has replaced it
+ */
+export function requireRunnable(environment: DevEnvironment | undefined): RunnableDevEnvironment {
+  if (environment && isRunnableDevEnvironment(environment)) return environment;
+  throw new Error(
+    "The development server needs Vite's own ssr environment. Remove environments.ssr.dev.createEnvironment from the " +
+      "project's Vite config.",
+  );
+}
+
+/** Loads the application from its files in development. */
+export class DevAppLoader {
+  readonly #vite: ViteDevServer;
+  readonly #entry: string;
+  /** How often all modules were invalidated. */
+  #invalidations = 0;
+  #base: string | null = null;
+  /** How many requests are loading the application. */
+  #loading = 0;
+
+  constructor(vite: ViteDevServer, entry: string) {
+    this.#vite = vite;
+    this.#entry = entry;
+  }
+
+  /** The base path of the application when it was last loaded; `null` if it never was. */
+  get base(): string | null {
+    return this.#base;
+  }
+
+  /** Vite's server environment: another object after Vite has restarted itself. */
+  get #ssr(): RunnableDevEnvironment {
+    return requireRunnable(this.#vite.environments.ssr);
+  }
+
+  /**
+   * Returns the application as its files are now.
+   *
+   * When a module is missing, it is loaded once more with all modules invalidated. Vite does not record failed imports:
+   * a file that was missing for a moment, while it was saved or moved, would stay missing.
+   *
+   * @throws BuildError when the application module has no application as its default export; otherwise the error of
+   *   the module that failed
+   */
+  async load(): Promise<App> {
+    const ssr = this.#ssr;
+    const invalidations = this.#invalidations;
+    try {
+      return await this.#import(ssr);
+    } catch (error) {
+      const isOutdated = ssr !== this.#ssr || invalidations !== this.#invalidations;
+      if (!isOutdated) {
+        if (!isModuleMissing(error)) throw error;
+        this.#invalidations++;
+        await this.#invalidateAll(ssr);
+      }
+      return await this.#import(this.#ssr);
+    }
+  }
+
+  async #import(ssr: RunnableDevEnvironment): Promise<App> {
+    this.#loading++;
+    try {
+      const module: { default?: unknown } = await ssr.runner.import(this.#entry);
+      if (!isApp(module.default))
+        throw new BuildError(noApplicationMessage(relativeFile(ssr.config.root, this.#entry)));
+      this.#base = module.default.base;
+      return module.default;
+    } catch (error) {
+      // The runner caches failures too. What was unavailable, such as a database, may be available the next time.
+      if (this.#loading === 1) ssr.runner.clearCache();
+      throw error;
+    } finally {
+      this.#loading--;
+    }
+  }
+
+  /** Invalidates all modules and the resolver's cache, because an import may resolve to another file by now. */
+  async #invalidateAll(ssr: RunnableDevEnvironment): Promise<void> {
+    await ssr.pluginContainer.watchChange(this.#entry, { event: "create" }); // any file empties the cache
+    ssr.moduleGraph.invalidateAll();
+    ssr.runner.clearCache();
+  }
+}
+
+/** Returns whether Vite's runner did not find a file or a package. */
+function isModuleMissing(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error && error.code;
+  return code === "ERR_LOAD_URL" || code === "ERR_MODULE_NOT_FOUND";
+}
+
+/** Recognised by its internals: the application may import another copy of this package. */
+function isApp(value: unknown): value is App {
+  return internalsOf(value) !== undefined;
+}

@@ -1,0 +1,122 @@
+import type { DevEnvironment, EnvironmentModuleNode } from "vite";
+import { type BuildRegistry, namesServerOnlyUrl } from "../../compile/index.ts";
+import { importedModules } from "../modules/index.ts";
+import { relativeFile, STYLE_SHEET } from "../project/index.ts";
+import { DEV_BASE, devUrl, moduleGraphOf, PAGE_SCRIPTS } from "./assets.ts";
+
+/**
+ * Vite writes the URL of an imported file into the code of the module that imports it: in quotes, or in `url(…)` of a
+ * style sheet. Within the string of a style sheet, the quotes have a backslash.
+ */
+const QUOTED = new RegExp(`(["'\`])(${DEV_BASE}[^"'\`\\\\\\n]+)\\\\?\\1`, "g");
+const UNQUOTED = new RegExp(`\\((${DEV_BASE}[^"'\`()\\s]+)\\)`, "g");
+
+/** Parameters that do not select another file: the time of an edit, the version of a dependency, and `import`. */
+const NEUTRAL_PARAMETER = /^(?:import|t=\d{13}|v=[\w-]+)$/;
+
+/** The application of which files are served. */
+interface ServedApplication {
+  readonly client: DevEnvironment;
+  readonly ssr: DevEnvironment;
+  /** The application module. */
+  readonly entry: string;
+  readonly registry: BuildRegistry;
+}
+
+/**
+ * The files that browsers may load from the development server: what a page refers to (its scripts, views, style sheets
+ * and images), and what the code of a module refers to that a browser may load. All else in the project is private.
+ *
+ * Vite serves any file below the project's root and in the workspace. It knows nothing of pages, so it cannot decide.
+ */
+export class BrowserFiles {
+  /** The code of each module, and the URLs in it. */
+  readonly #references = new WeakMap<EnvironmentModuleNode, { readonly code: string; readonly urls: UrlsByKey }>();
+
+  /**
+   * Returns the URL to request from Vite: the path exactly as Vite has written it, so that it cannot be read in two ways.
+   *
+   * @param target the request target
+   * @returns `undefined` when browsers may not load the file
+   */
+  find(target: string, application: ServedApplication): string | undefined {
+    const requested = target.startsWith(DEV_BASE) ? parseUrl(target) : undefined;
+    if (!requested) return undefined;
+    const { key, neutral } = requested;
+    const isMap = key.endsWith(".map");
+    const path = this.#lookUp(key, application) ?? (isMap && this.#lookUp(key.slice(0, -4), application));
+    if (!path || namesServerOnlyUrl(path.slice(DEV_BASE.length - 1), application.ssr.config.root)) return undefined;
+    const suffix = isMap && !path.endsWith(".map") ? ".map" : "";
+    return `${path}${suffix}${neutral ? `${path.includes("?") ? "&" : "?"}${neutral}` : ""}`;
+  }
+
+  /**
+   * Stores the URLs in the code of all modules. Call it after each response: an edit removes the code of modules that
+   * open pages still run, and these may import further modules later.
+   */
+  record({ client, ssr }: ServedApplication): void {
+    for (const module of modulesOf(client, ssr)) this.#urlsIn(module);
+  }
+
+  #lookUp(key: string, application: ServedApplication): string | undefined {
+    const { client, ssr } = application;
+    for (const module of modulesOf(client, ssr)) {
+      const url = this.#urlsIn(module)?.get(key);
+      if (url !== undefined) return url;
+    }
+    return pageUrls(application).get(key);
+  }
+
+  /** Returns the URLs in a module's code. While the module waits for its next request after an edit, those before it. */
+  #urlsIn(module: EnvironmentModuleNode): UrlsByKey | undefined {
+    const known = this.#references.get(module);
+    const code = module.transformResult?.code;
+    if (code === undefined || code === known?.code) return known?.urls;
+    const urls = urlsByKey([...code.matchAll(QUOTED), ...code.matchAll(UNQUOTED)].map((match) => match.at(-1) ?? ""));
+    this.#references.set(module, { code, urls });
+    return urls;
+  }
+}
+
+function modulesOf(...environments: readonly DevEnvironment[]): EnvironmentModuleNode[] {
+  return environments.flatMap(({ moduleGraph }) => [...moduleGraph.idToModuleMap.values()]);
+}
+
+/** URLs without their neutral parameters, by the decoded form of such a URL. */
+type UrlsByKey = ReadonlyMap<string, string>;
+
+function urlsByKey(urls: readonly string[]): UrlsByKey {
+  return new Map(
+    urls.flatMap((url) => {
+      const parsed = parseUrl(url);
+      return parsed ? [[parsed.key, parsed.url]] : [];
+    }),
+  );
+}
+
+/** Returns the URLs that pages refer to. Images and other files are in the code of the server's modules. */
+function pageUrls({ ssr, entry, registry }: ServedApplication): UrlsByKey {
+  const { root } = ssr.config;
+  const modules = importedModules(entry, moduleGraphOf(ssr));
+  const isImported = (file: string) => modules.has(`${root}/${file}`);
+  const views = registry.views().map(({ file }) => file);
+  const styles = [...modules].filter((id) => STYLE_SHEET.test(id)).map((id) => relativeFile(root, id));
+  return urlsByKey([...PAGE_SCRIPTS, ...[...views.filter(isImported), ...styles].map(devUrl)]);
+}
+
+/** Splits a URL into what selects a file, and the other parameters. `undefined` when it cannot be decoded. */
+function parseUrl(url: string): { key: string; url: string; neutral: string } | undefined {
+  const [path = "", ...rest] = url.split("?");
+  const parameters = rest
+    .join("?")
+    .split("&")
+    .filter((parameter) => parameter !== "");
+  const selecting = parameters.filter((parameter) => !NEUTRAL_PARAMETER.test(parameter)).join("&");
+  const neutral = parameters.filter((parameter) => NEUTRAL_PARAMETER.test(parameter)).join("&");
+  const query = selecting && `?${selecting}`;
+  try {
+    return { key: decodeURI(path) + query, url: path + query, neutral };
+  } catch {
+    return undefined;
+  }
+}

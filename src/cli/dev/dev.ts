@@ -1,0 +1,215 @@
+import { EventEmitter } from "node:events";
+import { existsSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type InlineConfig, normalizePath, type ViteDevServer } from "vite";
+import { listenOn, type NodeHandler, node } from "../../adapters/index.ts";
+import type { App } from "../../app.ts";
+import { type BuildRegistry, compileStep, namesServerOnlyUrl } from "../../compile/index.ts";
+import { type Config, loadConfig } from "../../config/index.ts";
+import {
+  type BuildToolAccess,
+  currentContext,
+  FetchInboundRequest,
+  randomHex,
+  toFetchResponse,
+} from "../../http/index.ts";
+import type { DevelopmentPanel } from "../../panel/index.ts";
+import { requireInternals, respondToLoadFailure } from "../../server/index.ts";
+import { ErrorLog, explainError, loadingConfig } from "../errors/index.ts";
+import { emptyStyleSheets } from "../modules/index.ts";
+import { EnvFiles, findEntry, projectInfo, typesNotice } from "../project/index.ts";
+import { DevAppLoader, requireRunnable } from "./app-loader.ts";
+import { adaptViteClient, DEV_BASE, developmentAssets, developmentScripts, POLICY_REPORTS_PATH } from "./assets.ts";
+import { browserErrors } from "./browser-errors.ts";
+import { BrowserFiles } from "./browser-files.ts";
+import { calledFunctions } from "./called-functions.ts";
+import { explainOverlayErrors } from "./error-messages.ts";
+import { type ErrorPageOptions, errorPage, remoteErrorPage } from "./error-page.ts";
+import { completeEdits, reportEdits } from "./file-watching.ts";
+import { logViteErrors } from "./logger.ts";
+import { rejectMissingAssets } from "./missing-assets.ts";
+import { panelLine, servePanel } from "./panel.ts";
+import { PolicyViolations } from "./policy-violations.ts";
+import { allowOnlyThisMachine, type Client, countEdits, guardUpgrades, isThisMachine, setHeaders } from "./requests.ts";
+import { restartWithConfig } from "./restart.ts";
+import { retryFailedResolves } from "./retry-resolve.ts";
+import { ServedSourceMaps } from "./source-maps.ts";
+import { notifyParent, stopWithParent, surviveErrors } from "./survival.ts";
+import { viewModules } from "./view-modules.ts";
+import { watchEventLoop } from "./watchdog.ts";
+
+/**
+ * Serves an application during development. An edited view is replaced in the page and keeps its state; an edited
+ * server module reloads the page.
+ *
+ * @param root the application's folder
+ * @throws BuildError when there is no application in the folder
+ */
+export async function dev(root: string): Promise<void> {
+  const entry = findEntry(root);
+  process.chdir(root);
+  const envFiles = new EnvFiles(root, process.env);
+  envFiles.load();
+  process.env.WEB_ENV ??= "development";
+  const config = loadConfig(process.env, { built: false, projectDir: root, hasSharedBus: true });
+  const http = createHttpServer();
+  const upgrades = createHttpServer(); // receives the WebSocket connections of pages; it does not listen
+  const edits = new EventEmitter();
+  const { plugins, registry } = compileStep({ entry });
+  const buildTool = { nonce: randomHex(16), reportPath: POLICY_REPORTS_PATH };
+  const violations = new PolicyViolations(buildTool, (message) => console.error(`\n${message}\n`));
+  const errors = new ErrorLog(normalizePath(root), (text) => console.error(text));
+  edits.on("all", () => errors.handleEdit());
+  const maps = new ServedSourceMaps();
+  const viteConfig: InlineConfig = {
+    root,
+    base: DEV_BASE,
+    appType: "custom",
+    clearScreen: false,
+    envDir: false, // EnvFiles reads the files
+    envPrefix: [],
+    build: { assetsInlineLimit: 0 }, // as in the build
+    optimizeDeps: { entries: viewModules(root, entry) },
+    server: { middlewareMode: true, hmr: { server: upgrades }, cors: false },
+    plugins: [
+      plugins,
+      emptyStyleSheets(),
+      developmentScripts(),
+      adaptViteClient(),
+      violations.plugin(),
+      completeEdits(envFiles),
+      restartWithConfig({ envFiles, log: (message) => console.error(message) }),
+      retryFailedResolves(),
+      rejectMissingAssets(),
+      reportEdits(edits, envFiles),
+      logViteErrors(errors, () => loader.load()),
+      browserErrors(errors, maps),
+      explainOverlayErrors(edits),
+    ],
+  };
+  const vite = await loadingConfig(root, () => createServer(viteConfig));
+  requireRunnable(vite.environments.ssr);
+  const loader = new DevAppLoader(vite, entry);
+  const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
+  edits.on("all", () => panel.changed("application"));
+  const app: DevApp = { vite, entry, registry, config, buildTool, loader, errors, maps, panel };
+  const handle = countEdits(edits, violations.handle(handlePanel(serveBrowserFiles(app, serveApplication(app)))));
+  const allowedHosts = () => vite.config.server.allowedHosts;
+  http.on("request", (...exchange) => {
+    allowOnlyThisMachine({ allowedHosts: allowedHosts(), base: app.loader.base }, handle)(...exchange);
+  });
+  guardUpgrades(http, upgrades, allowedHosts);
+
+  const { address } = await listenOn(http, config).catch(async (error: unknown) => {
+    await vite.close(); // it would keep the process alive
+    throw error;
+  });
+  const notice = typesNotice(root, process.env);
+  const lines = [panelLine(address), notice ? `  ${notice}\n` : ""].join("");
+  console.log(`\n  tsweb  ready at ${address} in ${Math.round(performance.now())} ms\n${lines}`);
+  stopWithParent(async () => {
+    await vite.close();
+    http.closeAllConnections();
+  });
+  surviveErrors(errors);
+  watchEventLoop(root);
+  notifyParent({ type: "listening", port: Number(new URL(address).port) });
+}
+
+interface DevApp {
+  readonly vite: ViteDevServer;
+  readonly entry: string;
+  readonly registry: BuildRegistry;
+  readonly config: Config;
+  readonly buildTool: BuildToolAccess;
+  readonly loader: DevAppLoader;
+  readonly errors: ErrorLog;
+  readonly maps: ServedSourceMaps;
+  readonly panel: DevelopmentPanel;
+}
+
+/** Passes requests for the browser's files to Vite, and all others to the application. */
+function serveBrowserFiles({ vite, entry, registry, maps }: DevApp, next: NodeHandler): NodeHandler {
+  const files = new BrowserFiles();
+  return (request, response) => {
+    const { method, url = "/" } = request;
+    const { client, ssr } = vite.environments;
+    const application = { client, ssr, entry, registry };
+    const isRead = method === "GET" || method === "HEAD";
+    const found = isRead ? files.find(url, application) : undefined;
+    if (found === undefined) return next(request, response);
+    request.url = found;
+    response.once("finish", () => {
+      files.record(application);
+      void maps.record(found, client);
+    });
+    setHeaders(request, response);
+    vite.middlewares(request, response, () => {
+      response.writeHead(404, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
+      response.end("This file could not be loaded. The terminal of the development server shows why.\n");
+    });
+  };
+}
+
+/** Handles requests with the application as its files are now. An error while it loads is shown. */
+function serveApplication(dev: DevApp): NodeHandler {
+  const handlers = new WeakMap<App, NodeHandler>();
+  const handlerOf = (app: App): NodeHandler => {
+    const handler = handlers.get(app) ?? node(app);
+    handlers.set(app, handler);
+    return handler;
+  };
+  return async (request, response) => {
+    const handler = await loadCurrent(dev).then(handlerOf, (error: unknown) => failureHandler(error, dev));
+    handler(request, response);
+  };
+}
+
+/** Returns the application as its files are now, with the data of the development server. */
+async function loadCurrent({ vite, entry, registry, buildTool, loader, errors, panel }: DevApp): Promise<App> {
+  const app = await loader.load();
+  const { root, publicDir } = vite.config;
+  const showError = async (error: unknown, id: string) => {
+    const inbound = currentContext()?.inbound;
+    const client = { address: inbound?.address, host: inbound?.header("host") ?? undefined };
+    return errorPageFor(client, { error, root, id, nonce: buildTool.nonce });
+  };
+  const internals = requireInternals(app, "tsweb dev");
+  panel.addApp(internals);
+  internals.setDevelopment({
+    assets: developmentAssets(vite.environments.ssr, { entry, nonce: buildTool.nonce }),
+    buildTool,
+    called: calledFunctions(vite, { entry, registry }),
+    showError,
+    printError: (error, event) => errors.print(error, event),
+    publicFiles:
+      publicDir && existsSync(publicDir)
+        ? { dir: publicDir, includes: (path) => !namesServerOnlyUrl(path, publicDir) }
+        : null,
+    project: projectInfo(root),
+    observer: panel.observer,
+  });
+  return app;
+}
+
+/** Returns a handler that shows why the application could not be loaded, and logs it. */
+function failureHandler(error: unknown, { vite, config, buildTool, loader, errors }: DevApp): NodeHandler {
+  const { root } = vite.config;
+  return node({
+    async fetch(request, { address }) {
+      errors.print(error);
+      const client = { address, host: request.headers.get("host") ?? undefined };
+      const showError = (id: string) => errorPageFor(client, { error, root, id, nonce: buildTool.nonce });
+      const inbound = new FetchInboundRequest(request, address);
+      return toFetchResponse(await respondToLoadFailure(inbound, { config, buildTool, base: loader.base, showError }));
+    },
+  });
+}
+
+/** Returns the page that shows an error. Only clients on this machine see the error: it has source text of the server. */
+async function errorPageFor(
+  client: Client,
+  { error, root, ...options }: { error: unknown; root: string } & ErrorPageOptions,
+): Promise<string> {
+  return isThisMachine(client) ? errorPage(explainError(error, root), options) : remoteErrorPage(options);
+}

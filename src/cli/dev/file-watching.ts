@@ -1,0 +1,138 @@
+import type { EventEmitter } from "node:events";
+import { statSync } from "node:fs";
+import { basename, dirname, resolve } from "node:path";
+import { type EnvironmentModuleNode, type FSWatcher, normalizePath, type Plugin, type ViteDevServer } from "vite";
+import type { EnvFiles } from "../project/index.ts";
+import { restartFiles } from "./restart.ts";
+
+/** How often files are checked for changes that the watcher missed. */
+const CHECK_MS = 500;
+
+/**
+ * Notifies Vite of every edit, once the file is completely written. Vite ignores a second change within 50 ms, so it
+ * would keep a half-written file.
+ */
+export function completeEdits(envFiles: EnvFiles): Plugin {
+  return {
+    name: "tsweb:complete-edits",
+    config: ({ server }) => {
+      if (server?.watch === null || server?.watch?.awaitWriteFinish !== undefined) return undefined;
+      return { server: { watch: { awaitWriteFinish: { stabilityThreshold: 20, pollInterval: 5 } } } };
+    },
+    configureServer(server) {
+      const { watcher } = server;
+      const check = missedEditsCheck(server, envFiles);
+      // A restart closes the watcher of the previous server.
+      const checking = setInterval(() => (isClosed(watcher) ? clearInterval(checking) : check()), CHECK_MS).unref();
+    },
+  };
+}
+
+/**
+ * Returns a function that compares the files of modules, and those for which Vite restarts, with what Vite was notified of
+ * last, and notifies it of each difference. The watcher can lose a file permanently: one that was deleted while it waited
+ * for the end of a write, all files of a folder that was deleted and created again at once, and a file whose time was set
+ * back.
+ */
+function missedEditsCheck(server: ViteDevServer, envFiles: EnvFiles): () => void {
+  const { watcher, environments, config } = server;
+  const restarting = config.server.watch === null ? [] : restartFiles(config, envFiles);
+  /** The versions that Vite was notified of. */
+  const notified = new Map<string, string>();
+  /** The versions at the last check. */
+  const checked = new Map<string, string>();
+  for (const file of restarting) notified.set(file, fileVersion(file));
+  const graphs = () => Object.values(environments).map(({ moduleGraph }) => moduleGraph);
+  const notify = (event: "add" | "change" | "unlink", file: string) => {
+    watcher.emit(event, file);
+    watcher.emit("all", event, file);
+  };
+  watcher.on("all", (_event, file) => notified.set(normalizePath(file), fileVersion(file)));
+  watcher.on("unlinkDir", (file) => {
+    // The watcher reports a file as a folder if it was deleted while the watcher waited for the end of a write.
+    if (graphs().some(({ fileToModulesMap }) => fileToModulesMap.has(normalizePath(file)))) notify("unlink", file);
+  });
+  return () => {
+    const moduleFiles = graphs().flatMap(({ fileToModulesMap }) => [...fileToModulesMap.keys()]);
+    for (const file of new Set([...moduleFiles, ...restarting])) {
+      if (file.includes("\0") || file.includes("/node_modules/")) continue;
+      const version = fileVersion(file);
+      const isStable = checked.get(file) === version;
+      checked.set(file, version);
+      const before = notified.get(file) ?? version;
+      notified.set(file, before);
+      if (!isStable || version === before || !(restarting.includes(file) || isWatched(file, watcher))) continue;
+      notify(version === DELETED ? "unlink" : before === DELETED ? "add" : "change", file);
+    }
+  };
+}
+
+/** Returns whether a watcher was closed. Chokidar's types omit the property. */
+function isClosed(watcher: FSWatcher): boolean {
+  return "closed" in watcher && watcher.closed === true;
+}
+
+/** Returns false for files that the project's Vite config ignores. */
+function isWatched(file: string, watcher: FSWatcher): boolean {
+  return watcher.getWatched()[resolve(dirname(file))]?.includes(basename(file)) ?? false;
+}
+
+const DELETED = "";
+
+/** Returns a text that differs after every edit of a file. */
+function fileVersion(file: string): string {
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = statSync(file);
+    return [ino, size, mtimeMs, ctimeMs].join();
+  } catch {
+    return DELETED; // or unreadable: it cannot be loaded either
+  }
+}
+
+/** Scripts and style sheets. A new one may be what an import resolves to, and a style sheet may import another by itself. */
+const SOURCE_FILE = /\.(?:[cm]?[jt]sx?|css|less|s[ac]ss|styl|stylus|p(?:ost)?css|sss)$/;
+
+/** Files of the project that affect how Vite resolves and compiles modules. */
+const PROJECT_FILE = /\/(?:package|tsconfig(?:\.[^/]+)?)\.json$/;
+
+/**
+ * Emits `all` for each edit that may change what the application responds: of a source file, of another file that is
+ * imported or whose import has failed, of the Vite config and of `.env`. Vite restarts after an edit of the last two,
+ * with another watcher. Files that the application writes, such as a log, are no edits.
+ *
+ * @param edits receives the events
+ */
+export function reportEdits(edits: EventEmitter, envFiles: EnvFiles): Plugin {
+  /** The names of files whose import has failed. */
+  const missing = new Set<string>();
+  return {
+    name: "tsweb:report-edits",
+    enforce: "post",
+    resolveId(source) {
+      // Called when no other plugin has resolved it.
+      missing.add(basename(source.replace(/[?#].*/s, "")));
+      return undefined;
+    },
+    configureServer({ watcher, environments, config }) {
+      const restarting = restartFiles(config, envFiles);
+      watcher.on("all", (event, path) => {
+        if (event === "addDir" || event === "unlinkDir") return;
+        const file = normalizePath(path);
+        const isEdit =
+          SOURCE_FILE.test(file) ||
+          PROJECT_FILE.test(file) ||
+          restarting.includes(file) ||
+          missing.has(basename(file)) ||
+          missing.has(basename(file, ".json")) || // an import may omit the extension
+          Object.values(environments).some(({ moduleGraph }) => isModule(moduleGraph.getModulesByFile(file)));
+        if (isEdit) edits.emit("all");
+      });
+      edits.emit("all");
+    },
+  };
+}
+
+/** Without an id, it is no module: the style sheet of Tailwind depends on all files. */
+function isModule(nodes: Iterable<EnvironmentModuleNode> = []): boolean {
+  return [...nodes].some(({ id }) => id !== null);
+}

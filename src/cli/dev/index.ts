@@ -1,0 +1,1 @@
+export { runDev } from "./parent.ts";

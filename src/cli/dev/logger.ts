@@ -1,0 +1,44 @@
+import { createLogger, type LogErrorOptions, type Logger, type Plugin } from "vite";
+import type { ErrorLog } from "../errors/index.ts";
+
+/**
+ * Prints the errors that Vite logs like all others: with the location as editors read it, and once. Vite logs an error of
+ * a module for each request, with its own stack.
+ *
+ * @param reload loads the application: Vite has tried that after an edit, and logs its own stack only
+ */
+export function logViteErrors(errors: ErrorLog, reload: () => Promise<unknown>): Plugin {
+  return {
+    name: "tsweb:log-vite-errors",
+    config: ({ customLogger, logLevel }) => ({
+      customLogger: withErrors(customLogger ?? createLogger(logLevel, { allowClearScreen: false }), { errors, reload }),
+    }),
+  };
+}
+
+function withErrors(logger: Logger, { errors, reload }: { errors: ErrorLog; reload: () => Promise<unknown> }): Logger {
+  return {
+    ...logger,
+    // Vite assigns to it, and a copy of a getter would keep its first value.
+    get hasWarned() {
+      return logger.hasWarned;
+    },
+    set hasWarned(value) {
+      logger.hasWarned = value;
+    },
+    error(message: string, options?: LogErrorOptions) {
+      const error = options?.error;
+      if (message.includes("An error happened during full reload")) {
+        reload().catch((reason: unknown) => errors.print(reason));
+        return;
+      }
+      if (error && isOfModule(error)) errors.print(error);
+      else logger.error(message, options);
+    },
+  };
+}
+
+/** Returns whether an error is a mistake in a module. Others, such as one of the WebSocket server, are Vite's own. */
+function isOfModule(error: object): boolean {
+  return "loc" in error || ("id" in error && typeof error.id === "string") || "plugin" in error;
+}

@@ -1,0 +1,141 @@
+import type { EventEmitter } from "node:events";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { NodeHandler } from "../../adapters/index.ts";
+import { createSecurityHeaders, errorBody, idHeaders, isCallPath, requestIds } from "../../http/index.ts";
+import { EDITS_PATH } from "./assets.ts";
+
+/** How long Vite may take to detect an edit. */
+const SETTLE_MS = 500;
+
+/** The hosts that the project's Vite config allows besides loopback hosts: `server.allowedHosts`. */
+export type AllowedHosts = true | readonly string[] | undefined;
+
+/** Who sent a request: the address of the other end of the connection, and the Host header. */
+export interface Client {
+  readonly address: string | undefined;
+  readonly host: string | undefined;
+}
+
+/**
+ * Returns whether a request comes from this machine, and names it as its host. Both can differ:
+ *
+ * - A site can point its own name at 127.0.0.1 (DNS rebinding). The developer's browser then connects from this
+ *   machine, but names the host of that site.
+ * - With `HOST=0.0.0.0`, another machine in the network can send `Host: localhost`.
+ */
+export function isThisMachine({ address = "", host }: Client): boolean {
+  return isLoopbackHost(hostName(host)) && /^(?:::1|(?:::ffff:)?127(?:\.\d{1,3}){3})$/i.test(address);
+}
+
+/** The options of {@link allowOnlyThisMachine}. */
+export interface AccessOptions {
+  readonly allowedHosts: AllowedHosts;
+  /** The base path of the application; `null` before it was loaded for the first time. */
+  readonly base: string | null;
+}
+
+/**
+ * Rejects requests that neither come from this machine nor name a host that the project's Vite config allows. Otherwise
+ * other sites and other machines could read the application's source, and use the application with cookies whose key can
+ * be guessed.
+ */
+export function allowOnlyThisMachine({ allowedHosts, base }: AccessOptions, next: NodeHandler): NodeHandler {
+  return (request, response) => {
+    if (isAllowed(request, allowedHosts)) return next(request, response);
+    const { headers, socket, url = "" } = request;
+    const message =
+      `The development server does not serve this request from ${socket.remoteAddress} for the host ` +
+      `${JSON.stringify(headers.host ?? "")}. On the same machine, open http://localhost. To allow other machines or ` +
+      "hosts, add the host to server.allowedHosts in vite.config.ts.";
+    const body = isCallPath(url.split("?", 1)[0] ?? "", base)
+      ? { type: "application/json", text: errorBody("forbidden", message) }
+      : { type: "text/plain; charset=utf-8", text: `${message}\n` };
+    setHeaders(request, response);
+    response.writeHead(403, { "content-type": body.type, "cache-control": "private, no-store", connection: "close" });
+    response.end(request.method === "HEAD" ? undefined : body.text);
+  };
+}
+
+/**
+ * Passes WebSocket connections of this application's pages to Vite's server, and closes all others. Browsers send the
+ * WebSocket requests of any site, with `Origin`.
+ *
+ * @param vite receives the accepted connections; it does not listen itself
+ */
+export function guardUpgrades(http: Server, vite: Server, allowedHosts: () => AllowedHosts): void {
+  http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (isAllowed(request, allowedHosts()) && isOwnPage(request, allowedHosts())) {
+      vite.emit("upgrade", request, socket, head);
+      return;
+    }
+    socket.on("error", () => undefined); // the client may have disconnected
+    socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+  });
+}
+
+function isAllowed({ headers: { host }, socket }: IncomingMessage, allowedHosts: AllowedHosts): boolean {
+  return isThisMachine({ address: socket.remoteAddress, host }) || isAllowedHost(hostName(host), allowedHosts);
+}
+
+/** Returns whether the page that opens a connection has the host of the request, or one that the Vite config allows. */
+function isOwnPage({ headers: { origin = "", host } }: IncomingMessage, allowedHosts: AllowedHosts): boolean {
+  if (!URL.canParse(origin)) return false;
+  const page = new URL(origin);
+  if (page.host === host?.toLowerCase()) return true;
+  return Array.isArray(allowedHosts) && isAllowedHost(page.hostname, allowedHosts); // `true` allows hosts, not origins
+}
+
+/** Returns the name in a Host header, in lower case; an empty string without one. */
+function hostName(host = ""): string {
+  const name = /^(?<name>\[[0-9a-f:.]+\]|[^:]+)(?::\d*)?$/i.exec(host)?.groups?.name ?? "";
+  return name.toLowerCase().replace(/\.$/, "");
+}
+
+/** Returns whether a host can only be this machine. `127.0.0.1.evil.example` is a name, not an address. */
+function isLoopbackHost(name: string): boolean {
+  return name === "localhost" || name.endsWith(".localhost") || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);
+}
+
+/** Matches as Vite does: a dot at the front allows subdomains. */
+function isAllowedHost(name: string, allowedHosts: AllowedHosts): boolean {
+  if (allowedHosts === true) return true;
+  return (allowedHosts ?? []).some((allowed) =>
+    allowed.startsWith(".") ? name === allowed.slice(1) || name.endsWith(allowed) : name === allowed,
+  );
+}
+
+// Modules and other files need nothing of the build tool in their policy.
+const SECURITY_HEADERS = createSecurityHeaders({ buildTool: null, secure: false });
+
+/** Sets the headers that every response has, for responses that do not come from the application. */
+export function setHeaders({ headers }: IncomingMessage, response: ServerResponse): void {
+  const single = (value: string | string[] | undefined) => (typeof value === "string" ? value : null);
+  const ids = requestIds((name) => single(headers[name]));
+  for (const [name, value] of [...SECURITY_HEADERS, ...idHeaders(ids)]) response.setHeader(name, value);
+}
+
+/**
+ * Responds at {@link EDITS_PATH} with the number of edits, and a `+` after it while the last one may not have taken
+ * effect. Error pages reload whenever the text changes, so twice for an edit: a page that was requested between the
+ * two may still show the old error.
+ *
+ * @param edits emits `all` for each edit
+ */
+export function countEdits(edits: EventEmitter, next: NodeHandler): NodeHandler {
+  let count = 0;
+  let settling: NodeJS.Timeout | undefined;
+  edits.on("all", () => {
+    count++;
+    clearTimeout(settling);
+    settling = setTimeout(() => {
+      settling = undefined;
+    }, SETTLE_MS).unref();
+  });
+  return (request, response) => {
+    if (request.url !== EDITS_PATH) return next(request, response);
+    setHeaders(request, response);
+    response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-store" });
+    response.end(`${count}${settling ? "+" : ""}`);
+  };
+}

@@ -1,0 +1,151 @@
+import { readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import { normalizePath } from "vite";
+import { relativeFile } from "../project/index.ts";
+import { applicationFrames, type SourcePosition } from "./stack-frames.ts";
+import { explainViteError } from "./vite-errors.ts";
+
+/** An error, with its location in the application's own files. */
+export interface ExplainedError {
+  readonly name: string;
+  readonly message: string;
+  /** The stack without frames of tsweb, Vite, Node and, if there are others, packages. */
+  readonly stack: string;
+  /** File, line and column, such as `src/pages.server.tsx:3:7`; empty when unknown. */
+  readonly location: string;
+  /** The source lines around the location; empty when unknown. */
+  readonly frame: string;
+}
+
+/** What {@link explainError} reads of an error. Errors of Vite and of the compile step have a location and a code frame. */
+export interface ThrownError {
+  readonly name?: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly cause?: unknown;
+  readonly id?: unknown;
+  readonly loc?: unknown;
+  readonly frame?: unknown;
+}
+
+/** The maximum number of causes that are shown. A cause may refer back to its error. */
+const MAX_CAUSES = 4;
+
+/**
+ * Finds the location of an error in the application's own files, and its source lines. If the error has none, but its
+ * cause, it is that of the cause.
+ *
+ * @param root the application's folder, which is removed from paths
+ */
+export function explainError(error: unknown, root: string): ExplainedError {
+  const [first, ...causes] = causesOf(error).map((each) => explainOne(each, root));
+  if (!first) throw new Error("An error is the first in its list of causes.");
+  const located = [first, ...causes].find(({ location }) => location !== "");
+  return {
+    name: first.name,
+    message: [first.message, ...causes.map((cause) => `Caused by ${heading(cause)}`)].join("\n"),
+    stack: [first.stack, ...causes.map(({ stack }) => `Caused by ${stack}`)].join("\n"),
+    location: located?.location ?? "",
+    frame: located?.frame ?? "",
+  };
+}
+
+/** Returns the name and the message of an error, in one line if the message is one. */
+export function heading({ name, message }: Pick<ExplainedError, "name" | "message">): string {
+  return name === "Error" || name === "" ? `Error: ${message}` : `${name}: ${message}`;
+}
+
+/** Returns an error and its causes. */
+function causesOf(error: unknown): readonly unknown[] {
+  const errors: unknown[] = [error];
+  for (let each = error; isThrownError(each) && errors.length <= MAX_CAUSES; ) {
+    each = each.cause;
+    if (each === undefined || each === null || errors.includes(each)) break;
+    errors.push(each);
+  }
+  return errors;
+}
+
+function explainOne(thrown: unknown, root: string): ExplainedError {
+  if (!isThrownError(thrown))
+    return { name: "Thrown value", message: String(thrown), stack: "", location: "", frame: "" };
+  const error = explainViteError(thrown, root) ?? thrown;
+  const name = error.name ?? "Error";
+  // Vite colours some of its messages for a terminal.
+  const stack = stripVTControlCharacters(error.stack ?? "");
+  const { frames, position: thrownAt } = applicationFrames(stack, root);
+  const position = locationOf(error) ?? thrownAt;
+  const message = withoutRoot(root, stripVTControlCharacters(error.message));
+  return {
+    name,
+    message,
+    stack: withoutRoot(root, [heading({ name, message }), ...frames].join("\n")),
+    location: position ? formatPosition(position, root) : "",
+    frame: frameOf(error, position) ?? (position && readFrame(position)) ?? "",
+  };
+}
+
+function isThrownError(value: unknown): value is ThrownError {
+  return typeof value === "object" && value !== null && "message" in value && typeof value.message === "string";
+}
+
+function withoutRoot(root: string, text: string): string {
+  return text.replaceAll(`${root}/`, "").replaceAll("file://", "");
+}
+
+/** Returns a position as editors read it, with a file relative to the root. */
+function formatPosition({ file, line, column }: SourcePosition, root: string): string {
+  return `${relativeFile(root, file)}:${line}:${column}`;
+}
+
+/**
+ * Returns the code frame of an error; `undefined` if it has none, or one of compiled code, which the developer has not
+ * written.
+ */
+function frameOf({ frame }: ThrownError, position: SourcePosition | undefined): string | undefined {
+  if (typeof frame !== "string" || frame === "") return undefined;
+  const text = stripVTControlCharacters(frame);
+  const lines = position && readIfExists(position.file)?.split("\n");
+  const isOfSource = [...text.matchAll(/^>?\s*(\d+)\s*\|(.*)$/gm)].every(
+    ([, number, code = ""]) => lines === undefined || lines[Number(number) - 1]?.trim() === code.trim(),
+  );
+  return isOfSource ? text : undefined;
+}
+
+/** Returns the location of an error of Vite or the compile step. Both count columns from 0; stacks and editors from 1. */
+function locationOf({ id, loc }: ThrownError): SourcePosition | undefined {
+  if (!isLocation(loc)) return undefined;
+  const file = loc.file ?? (typeof id === "string" ? id : undefined); // Vite leaves it out for virtual modules
+  if (file === undefined || file.includes("\0")) return undefined;
+  return { file: normalizePath(file.replace(/[?#].*$/s, "")), line: loc.line, column: loc.column + 1 };
+}
+
+function isLocation(loc: unknown): loc is { readonly file?: string; readonly line: number; readonly column: number } {
+  if (typeof loc !== "object" || loc === null || !("line" in loc) || !("column" in loc)) return false;
+  return typeof loc.line === "number" && typeof loc.column === "number";
+}
+
+/** The number of source lines before and after the position. */
+const FRAME_LINES = 3;
+
+/** Returns the source lines around a position; `undefined` if the file does not exist, such as one of a source map. */
+function readFrame({ file, line, column }: SourcePosition): string | undefined {
+  return readIfExists(posix.normalize(file))
+    ?.split("\n")
+    .map((source, index) => ({ source, number: index + 1 }))
+    .filter(({ number }) => Math.abs(number - line) <= FRAME_LINES)
+    .flatMap(({ source, number }) => {
+      const row = `${number === line ? ">" : " "} ${String(number).padStart(4)} | ${source}`;
+      return number === line ? [row, `       | ${" ".repeat(Math.max(0, column - 1))}^`] : [row];
+    })
+    .join("\n");
+}
+
+function readIfExists(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}

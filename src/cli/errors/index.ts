@@ -1,0 +1,5 @@
+export { loadingConfig, locateConfigError } from "./config-errors.ts";
+export { ErrorLog } from "./error-log.ts";
+export { type ExplainedError, explainError, heading } from "./explain-error.ts";
+export type { SourcePosition } from "./stack-frames.ts";
+export { explainViteError } from "./vite-errors.ts";

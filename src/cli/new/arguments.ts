@@ -1,0 +1,104 @@
+import { parseArgs } from "node:util";
+import { BuildError } from "../project/index.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { checkFolderName } from "./name.ts";
+import { TEMPLATES, type TemplateName } from "./templates.ts";
+
+/** What a command line of `tsweb new` requests. */
+export interface NewOptions {
+  /** The folder to create, as written on the command line. */
+  readonly folder: string;
+  readonly template: TemplateName;
+  /** Whether to install the packages. */
+  readonly install: boolean;
+}
+
+const NAMES = Object.keys(TEMPLATES) as TemplateName[]; // the keys of a constant
+const [DEFAULT] = NAMES as [TemplateName]; // it has at least one
+
+/**
+ * Returns the help text of the command.
+ *
+ * @param command the command as the user writes it, such as `tsweb new`
+ */
+export function newUsage(command: string): string {
+  const templates = Object.entries(TEMPLATES).map(([name, text]) => `      ${name.padEnd(10)}${text}\n`);
+  return `${command} <folder>: create a project
+
+  ${command} shop
+  ${command} shop ${optionOf(command, "--template board")}
+  ${command} .        in the current folder, which must be empty
+
+Options:
+  --template <name>   the template, by default ${DEFAULT}:
+${templates.join("")}  --no-install        do not install the packages
+  --help              show this text
+`;
+}
+
+/**
+ * Reads the arguments of `tsweb new`.
+ *
+ * @param args the arguments after the command
+ * @param command the command as the user writes it
+ * @param env the environment variables of the process
+ * @returns the options, or `null` if the arguments request the help text
+ * @throws BuildError for wrong arguments, with an example of a valid command
+ */
+export function parseNewArguments(args: readonly string[], command: string, env: NodeJS.ProcessEnv): NewOptions | null {
+  const { positionals, values } = parse(args, command);
+  if (values.help) return null;
+  // npm takes an option before `--` for its own, and passes only the other arguments to the command.
+  if (env.npm_config_template !== undefined && values.template === undefined) {
+    throw new BuildError(
+      `npm has read --template as an option of npm. Write -- in front of it: ${command} shop ${optionOf(command, "--template board")}`,
+    );
+  }
+  const [folder, ...extra] = positionals;
+  if (!folder) {
+    throw new BuildError(
+      `${command} requires the folder to create. For example: ${command} shop\n` +
+        `The option --template selects a template: ${NAMES.join(", ")}. The default is ${DEFAULT}.`,
+    );
+  }
+  if (extra.length > 0) {
+    throw new BuildError(
+      `Too many arguments for ${command}: ${extra.join(" ")}. It takes one folder. Quote a name that contains a space.`,
+    );
+  }
+  checkFolderName(folder);
+  return { folder, template: templateOf(values.template), install: !values["no-install"] };
+}
+
+/** Returns an option as it is written after a command: `npm create` needs a `--` in front of it. */
+function optionOf(command: string, option: string): string {
+  return command.startsWith("npm ") ? `-- ${option}` : option;
+}
+
+function parse(args: readonly string[], command: string) {
+  try {
+    return parseArgs({
+      args: args.filter((arg) => arg !== "--"), // which some package managers pass, and others remove
+      allowPositionals: true,
+      options: {
+        help: { type: "boolean", short: "h" },
+        template: { type: "string", short: "t" },
+        "no-install": { type: "boolean" },
+      },
+    });
+  } catch (error) {
+    // Node's first sentence names the argument; the others address the author of the program.
+    const [sentence] = String(error instanceof Error ? error.message : error).split(". ");
+    throw new BuildError(`${sentence}.\n\n${newUsage(command)}`);
+  }
+}
+
+/** @throws BuildError for an unknown name */
+function templateOf(input: string | undefined): TemplateName {
+  if (input === undefined) return DEFAULT;
+  const name = NAMES.find((name) => name === input);
+  if (name) return name;
+  throw new BuildError(
+    `Unknown template ${JSON.stringify(input)}.${didYouMean(input, NAMES)} Valid templates: ${NAMES.join(", ")}.`,
+  );
+}

@@ -1,0 +1,2 @@
+export { createProject } from "./new.ts";
+export { detectPackageManager } from "./package-manager.ts";

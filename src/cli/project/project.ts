@@ -1,0 +1,67 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import type { ProjectInfo } from "../../openapi/index.ts";
+
+/** Thrown for a mistake in a project or in how a command is used. Its message is complete without a stack. */
+export class BuildError extends Error {
+  override get name(): string {
+    return "BuildError";
+  }
+}
+
+/**
+ * Returns the application module of a folder: `src/app.ts`, `.tsx` or `.js`, as an absolute path.
+ *
+ * @throws BuildError when there is none
+ */
+export function findEntry(root: string): string {
+  const candidates = ["src/app.ts", "src/app.tsx", "src/app.js"].map((file) => join(root, file));
+  const entry = candidates.find((file) => existsSync(file));
+  if (entry) return entry;
+  throw new BuildError(
+    `No application in ${root}: src/app.ts does not exist. Create it with export default new App({…}), or name the ` +
+      "application's folder.",
+  );
+}
+
+/** Returns the message for an application module that exports no application. */
+export function noApplicationMessage(file: string): string {
+  return `${file} must export the application as its default: export default new App({…}).`;
+}
+
+/** Matches style sheets in every language that Vite supports. */
+export const STYLE_SHEET = /\.(css|scss|sass|less|styl|stylus|pcss|postcss)$/;
+
+/** Returns a file's path relative to a folder, with forward slashes on every system. */
+export function relativeFile(root: string, file: string): string {
+  return relative(root, file).split(sep).join("/");
+}
+
+/** Returns the data in a project's package.json that its OpenAPI document contains. */
+export function projectInfo(root: string): ProjectInfo {
+  const file = join(root, "package.json");
+  if (!existsSync(file)) return {};
+  const { version, description, license, author }: Readonly<Record<string, unknown>> = JSON.parse(
+    readFileSync(file, "utf8"),
+  );
+  return { version: text(version), description: text(description), license: text(license), author: person(author) };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** Reads the author: an object, or `Ada <ada@shop.example> (https://shop.example)`. */
+function person(author: unknown): ProjectInfo["author"] {
+  const parts: Readonly<Record<string, unknown>> | undefined =
+    typeof author === "string"
+      ? /^(?<name>[^<(]*)(?:<(?<email>[^>]*)>)?\s*(?:\((?<url>[^)]*)\))?/.exec(author.trim())?.groups
+      : typeof author === "object" && author !== null
+        ? { ...author }
+        : undefined;
+  const members = ["name", "email", "url"].flatMap((key) => {
+    const value = text(parts?.[key])?.trim();
+    return value ? [[key, value] as const] : [];
+  });
+  return members.length > 0 ? Object.fromEntries(members) : undefined;
+}
