@@ -9,10 +9,10 @@ export type LocatedNode = VNode & { readonly __source?: MarkupSource };
 const reported = new Set<string>();
 
 /**
- * Reports a list whose elements have no keys, once for each place in the source.
+ * Reports a list whose elements have no keys, once for each location in the source.
  *
- * Only elements that the same JSX expression has created several times are reported: the places of the elements of an array
- * literal never change. Elements of packages have no location, so they are not reported.
+ * Only elements that the same JSX expression has created several times are reported: the elements of an array literal never
+ * change their order. Elements of packages have no location, so they are not reported.
  *
  * @param name the name of the component
  */

@@ -55,7 +55,7 @@ const MAX_RENDERINGS = 25;
 
 /**
  * Throws if each rendering of a component changes its state. `countRendering` in slot.ts ends such a loop in production too,
- * but without the place of the assignment.
+ * but without the location of the assignment.
  *
  * @param root the object that was passed to `state`
  * @param target the object in it that has changed

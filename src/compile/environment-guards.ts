@@ -3,7 +3,7 @@ import { isFunctionNode, type Node, type Scope, stringValue, unwrapExpression, w
 /**
  * Returns whether code runs only if a condition about its environment holds, such as `typeof window === "undefined"`: in a
  * branch of it, after a statement that leaves the function otherwise, or in a `try` whose `catch` handles a missing name.
- * Errs towards yes.
+ * When unsure, it returns `true`.
  *
  * @param node the code
  * @param ancestors the nodes that contain it, the innermost first

@@ -52,7 +52,7 @@ export async function checkModuleList(entry: ModuleFacts, resolver: ModuleResolv
   }
 }
 
-/** Returns whether an export is evidently no module: it does not exist, is a declaration, or is a function. */
+/** Returns whether an export is certainly not a module: it does not exist, or is a page, a route, a function or a view. */
 async function isSingleExport(id: string | undefined, name: string, resolver: ModuleResolver): Promise<boolean> {
   const origin = await resolveExport(id, name, resolver);
   if (!origin) {
@@ -62,7 +62,7 @@ async function isSingleExport(id: string | undefined, name: string, resolver: Mo
   return origin.facts.declarations.some((declaration) => declaration.name === origin.name);
 }
 
-/** Returns whether a module evidently exports no page, route and server function. Errs towards no. */
+/** Returns whether a module certainly exports no page, route or server function. When unsure, it returns `false`. */
 function servesNothing({ declarations, exports, scopes, program }: ModuleFacts): boolean {
   if (declarations.length > 0 || exports.starExports.length > 0) return false;
   return exports.named.every(({ isType, from, local }) => {

@@ -4,13 +4,13 @@ import { ProjectError } from "./project-error.ts";
 import { rejectReact } from "./react-packages.ts";
 import { CompileError, findModuleReferences, isInNodeModules, type ModuleReference, walk } from "./syntax/index.ts";
 
-/** Finds out whether imports of other packages lead somewhere. */
+/** Resolves imports, also those of packages. */
 export interface PackageResolver {
   /** The project's root, absolute, with forward slashes. */
   readonly root: string;
   /** Resolves a specifier to a file; `undefined` when it is missing or belongs to an external package. */
   readonly resolve: (specifier: string, importer: string) => Promise<string | undefined>;
-  /** Returns whether nothing has this name: no file, no package and no alias. */
+  /** Returns whether a specifier matches no file, no package and no alias. */
   readonly isMissing: (specifier: string, importer: string) => Promise<boolean>;
 }
 

@@ -26,7 +26,7 @@ export interface Endpoint {
  * Returns the pages and routes of a module whose paths are written as text.
  *
  * @throws CompileError for an invalid path, for two endpoints with the same path, and for a page function that takes
- *   something else than parameters of its path
+ *   properties that are not parameters of its path
  */
 export function readEndpoints(declarations: readonly Declaration[], source: SourceFile): Endpoint[] {
   const endpoints: Endpoint[] = [];
@@ -110,7 +110,7 @@ const NEXT_PROPS: Readonly<Record<string, string>> = {
   params: 'The function receives the parameters themselves: for the path "/users/:id", write `({ id }) => …`.',
 };
 
-/** Rejects a page function that destructures something else than a parameter of its path: it would be undefined. */
+/** Rejects a page function that destructures a property that is not a parameter of its path: it would be undefined. */
 function checkPageParameters({ call }: Declaration, path: string, source: SourceFile): void {
   const last = call.arguments.at(-1);
   const fn = last && unwrapExpression(last);

@@ -105,8 +105,8 @@ describe("a global of Node in a module that browsers load", () => {
   test("is reported with what to do instead", async () => {
     const messageOf = async (code: string) => (await compileErrorOf(() => check(code))).message;
     expect(await messageOf("f(process.env.HOME);")).toBe(
-      "process.env.HOME cannot be used in a module that browsers load: it is undefined there, and what a view renders of " +
-        "it on the server becomes part of the HTML. Read it in the page and pass it as a prop.",
+      "process.env.HOME cannot be used in a module that browsers load: it is undefined in browsers, and the server would " +
+        "write its value into the HTML. Read it in the page and pass it as a prop.",
     );
     expect(await messageOf("f(process.cwd());")).toBe(
       "`process.cwd` exists in Node only, and browsers load this module too. Use it in the page or in a server function, " +

@@ -39,10 +39,12 @@ export interface DefinedGlobals {
 const NO_DEFINED_GLOBALS: DefinedGlobals = { isReplaced: () => false, hasPolyfills: false };
 
 /**
- * Rejects globals of Node in a module that browsers load: they would be undefined there, and on the server, an environment
- * variable would become part of the HTML. `process.env.NODE_ENV` is allowed, which Vite replaces. Allowed as well is code
- * that runs only after a test of the environment, such as `typeof process !== "undefined"`, and a function without markup
- * in a module without views: only server code may call it.
+ * Rejects globals of Node in a module that browsers load: browsers do not have them, and the server would write the value of
+ * an environment variable into the HTML.
+ *
+ * Allowed are `process.env.NODE_ENV`, which Vite replaces; code that runs only after a test of the environment, such as
+ * `typeof process !== "undefined"`; and functions without markup in a module without views, because perhaps only server
+ * code calls them.
  *
  * @throws CompileError at the expression
  */
@@ -105,8 +107,8 @@ function messageFor({ node, ancestors }: GlobalReference, text: string): string 
   }
   if (/^process\??\.env\b/.test(text)) {
     return (
-      `${text} cannot be used in a module that browsers load: it is undefined there, and what a view renders of it on the ` +
-      "server becomes part of the HTML. Read it in the page and pass it as a prop."
+      `${text} cannot be used in a module that browsers load: it is undefined in browsers, and the server would write its ` +
+      "value into the HTML. Read it in the page and pass it as a prop."
     );
   }
   return `\`${text}\` exists in Node only, and browsers load this module too. ${ADVICE[node.name] ?? MOVE}`;

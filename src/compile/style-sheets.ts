@@ -17,7 +17,8 @@ export function isStyleSheet(file: string): boolean {
 const SERVER_ONLY_PATH = /[^\s"'`(),;{}<>|]*\.server(?:[./][^\s"'`(),;{}<>|]*)?/gi;
 
 /**
- * Checks the text of a style sheet for references to missing files, and to server-only files. Of the latter, every reference counts, whatever contains it:
+ * Checks the text of a style sheet for references to missing files, and to server-only files. Every reference to a
+ * server-only file counts, whatever contains it:
  * a text that looks like a path is one if there is such a file. A selector such as `.db.server.active` is none.
  *
  * @throws CompileError at the first reference

@@ -1,6 +1,6 @@
 const UNITS = ["kB", "MB", "GB"] as const;
 
-/** Returns a number of bytes for users, never more than it is: `1 MB` for 1,048,576. */
+/** Returns a number of bytes as text for users, rounded down: `1 MB` for 1,048,576. */
 export function formatBytes(bytes: number): string {
   let size = bytes;
   let unit: string = "bytes";

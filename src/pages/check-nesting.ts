@@ -26,7 +26,7 @@ export function checkNesting(vnode: VNode, type: string, state: RenderState): vo
 }
 
 /** Where a problem is. */
-interface Place {
+interface ProblemLocation {
   readonly vnode: LinkedNode;
   readonly subject: string;
   /** The elements around the subject, the innermost first. */
@@ -34,7 +34,7 @@ interface Place {
   readonly state: RenderState;
 }
 
-function report(problem: NestingProblem | undefined, { vnode, subject, nodes, state }: Place): void {
+function report(problem: NestingProblem | undefined, { vnode, subject, nodes, state }: ProblemLocation): void {
   if (!problem || (problem.isInsertion && state.viewDepth === 0)) return;
   const outer = nodes[problem.ancestor];
   const name = componentAround(vnode);

@@ -1,15 +1,8 @@
 import { type ComponentChildren, h } from "preact";
 import { describe, expect, it } from "vitest";
-import { compiledPage, compiledServer, compiledView } from "#test/compiled-app";
-import { pageSettings } from "#test/render-page";
-import { requestContext, testConfig } from "#test/request-context";
-import { RPCError } from "../errors.ts";
-import { refusedSubmission, setSubmission } from "../forms/index.ts";
-import { runInContext } from "../http/index.ts";
+import { compiledServer, compiledView } from "#test/compiled-app";
+import { type FormResponse, renderForm } from "#test/render-form";
 import { form } from "./form.ts";
-import { handlePage } from "./handle-page.ts";
-import { type PageOptions, pageOf } from "./page.ts";
-import type { PageSettings } from "./render-document.ts";
 import { form as viewForm } from "./view-form.ts";
 
 const STRING = { type: "any", shape: { kinds: ["string"] } } as const;
@@ -19,41 +12,9 @@ const save = compiledServer("save", () => 1, { params: { name: STRING, tags: LIS
 const publish = compiledServer("publish", () => 1, { params: { name: STRING } });
 const watch = compiledServer("watch", function* () { yield 1; }, { stream: true }); // biome-ignore format: one line
 
-interface Shown {
-  /** What was typed, by field. */
-  readonly typed?: Readonly<Record<string, readonly string[]>>;
-  readonly errors?: Readonly<Record<string, string>>;
-  readonly key?: string;
-  /** The functions of the button and of the form that was sent. */
-  readonly name?: string;
-  readonly form?: string;
-  /** Whether a form was refused. */
-  readonly refused?: boolean;
-  readonly settings?: Partial<PageSettings>;
-  readonly options?: PageOptions;
-  readonly csrf?: boolean;
-}
-
-/** Renders markup in the response to a form, by default that of `save`, which was refused. */
-async function render(markup: () => ComponentChildren, shown: Shown = {}) {
-  const { typed = {}, errors = {}, key = "", name = "save", refused = true, settings: more = {}, options = {} } = shown;
-  const context = requestContext(undefined, testConfig(shown.csrf ? { WEB_CSRF_SECRET: "6b".repeat(32) } : {}));
-  const { settings, logged } = pageSettings(more);
-  const fields = new Map(Object.entries(typed));
-  const error = new RPCError("validation_error", "Please check the marked fields.", { errors });
-  const init = { name, form: shown.form ?? name, key, fields, lists: new Set(["tags"]) };
-  if (refused) setSubmission(context, refusedSubmission(init, error));
-  const page = pageOf(compiledPage("/", markup as never, options));
-  if (!page) throw new Error("no page");
-  const { body, status } = await runInContext(context, () => handlePage(context, page, {}, settings));
-  const html = String(body);
-  const [, data = "null"] = /<script type="application\/json" id="tsweb">(.*?)<\/script>/.exec(html) ?? [];
-  return { status, html, body: /<body>(.*)<\/body>/s.exec(html)?.[1] ?? "", data: JSON.parse(data), logged };
-}
-
 /** Returns the children of the form of `save`, after the summary. */
-async function renderFields(fields: ComponentChildren, shown: Shown = {}): Promise<string> {
-  const { body } = await render(() => h("form", { action: save as never }, fields), shown);
+async function renderFields(fields: ComponentChildren, shown: FormResponse = {}): Promise<string> {
+  const { body } = await renderForm(() => h("form", { action: save as never }, fields), shown);
   return /<form[^>]*>(?:<div class="form-errors".*?<\/div>)?(.*)<\/form>/s.exec(body)?.[1] ?? body;
 }
 
@@ -148,7 +109,7 @@ describe("the fields of a form that was refused", () => {
 
   it("are found in components, and not behind the form", async () => {
     const Field = () => h("input", { name: "name" });
-    const { body } = await render(
+    const { body } = await renderForm(
       () => [h("form", { action: save as never }, h(Field, {})), h("input", { name: "name" })],
       { typed: { name: ["typed"] } },
     );
@@ -162,12 +123,15 @@ describe("the form that was sent", () => {
   const typed = { name: ["typed"] };
 
   it("is that of its function", async () => {
-    const { body } = await render(two(save, publish), { typed });
+    const { body } = await renderForm(two(save, publish), { typed });
     expect(body).toMatch(/__form=save".*value="typed".*__form=publish".*<input name="name"\/>/);
   });
 
   it("is that of its key", async () => {
-    const { body } = await render(() => two(form(save, { key: 1 }), form(save, { key: "2" }))(), { typed, key: "2" });
+    const { body } = await renderForm(() => two(form(save, { key: 1 }), form(save, { key: "2" }))(), {
+      typed,
+      key: "2",
+    });
     expect(body).toBe(
       '<form action="/?__form=save" method="post" enctype="multipart/form-data"><input type="hidden" name="__key" value="1"/><input name="name"/></form>' +
         '<form action="/?__form=save" method="post" enctype="multipart/form-data"><input type="hidden" name="__key" value="2"/><input name="name" value="typed"/></form>',
@@ -180,7 +144,7 @@ describe("the form that was sent", () => {
         h("input", { name: "name" }),
         h("button", { formAction: publish as never }, "Publish"),
       ]);
-    const { body } = await render(markup, { typed, name: "publish", form: "save" });
+    const { body } = await renderForm(markup, { typed, name: "publish", form: "save" });
     expect(body).toContain('value="typed"');
     expect(body).toContain(
       '<button formaction="/?__form=publish:save" formmethod="post" formenctype="multipart/form-data">Publish</button>',
@@ -195,19 +159,19 @@ describe("the form that was sent", () => {
         h("input", { name: "name" }),
       ]);
     };
-    const { body } = await render(markup, {
+    const { body } = await renderForm(markup, {
       typed: { name: ["a", "b"], tags: ["c"], password: ["d"] },
       errors: { name: "Bad." },
     });
     expect(body).toContain('validation_error Bad. {"name":"b","tags":["c"]} undefined'.replaceAll('"', "&quot;"));
     expect(body).not.toContain("form-errors");
     expect(body).toMatch(/<input name="name" value="a" autofocus aria-invalid="true"\/>/);
-    const { body: other } = await render(markup, { refused: false });
+    const { body: other } = await renderForm(markup, { refused: false });
     expect(other).toContain("undefined undefined {} undefined");
   });
 
   it("has a summary with the focus if no field is to blame", async () => {
-    const { body } = await render(two(save, publish));
+    const { body } = await renderForm(two(save, publish));
     expect(body).toContain(
       '<div class="form-errors" role="alert" tabindex="-1" autofocus><p>Please check the marked fields.</p></div>',
     );
@@ -220,7 +184,7 @@ describe("the form that was sent", () => {
         h("input", { name: "again", type: "password" }),
       ]),
     );
-    const { data, body } = await render(() => h(View, {}), {
+    const { data, body } = await renderForm(() => h(View, {}), {
       typed: { name: ["typed"], tags: ["a"], password: ["p1"], again: ["p2"] },
       errors: { name: "Bad." },
     });
@@ -238,14 +202,14 @@ describe("the form that was sent", () => {
       result: null,
     });
     expect(body).not.toMatch(/p1|p2/);
-    expect((await render(() => [h(View, {})], { refused: false })).data).not.toHaveProperty("form");
-    const outside = await render(() => [h(View, {}), h("form", { action: publish as never })], { name: "publish" });
+    expect((await renderForm(() => [h(View, {})], { refused: false })).data).not.toHaveProperty("form");
+    const outside = await renderForm(() => [h(View, {}), h("form", { action: publish as never })], { name: "publish" });
     expect(outside.data).not.toHaveProperty("form");
   });
 
   it("is in the page data if a view has its handle", async () => {
     const View = compiledView("View", () => `${viewForm(save).pending} ${viewForm(save).error?.message}`);
-    const { data, body } = await render(() => h(View, {}));
+    const { data, body } = await renderForm(() => h(View, {}));
     expect(body).toContain("false Please check the marked fields.");
     expect(data.form.error.message).toBe("Please check the marked fields.");
   });
@@ -255,7 +219,7 @@ describe("a form of a server function", () => {
   it("begins with the CSRF token of the page, then its key", async () => {
     const View = compiledView("View", () => null);
     const markup = () => [h("form", { action: form(save, { key: "k" }) as never }, "x"), h(View, {})];
-    const { body, html } = await render(markup, { csrf: true, refused: false });
+    const { body, html } = await renderForm(markup, { csrf: true, refused: false });
     const token = /<meta name="csrf-token" content="([^"]+)">/.exec(html)?.[1];
     expect(token).toHaveLength(64);
     expect(body).toContain(
@@ -265,21 +229,23 @@ describe("a form of a server function", () => {
 
   it("replaces the method and the encoding that it has", async () => {
     const markup = () => h("form", { action: save as never, method: "get", encType: "text/plain", class: "a" });
-    const { body } = await render(markup, { refused: false });
+    const { body } = await renderForm(markup, { refused: false });
     expect(body).toBe('<form action="/?__form=save" method="post" class="a" enctype="multipart/form-data"></form>');
   });
 
   it("leaves forms of an address as they are", async () => {
     const action = new URL("https://search.example/");
-    const { body } = await render(() => [h("form", { action: "/search" }), h("form", { action: action as never })]);
+    const { body } = await renderForm(() => [h("form", { action: "/search" }), h("form", { action: action as never })]);
     expect(body).toBe('<form action="/search"></form><form action="https://search.example/"></form>');
   });
 
   it("can be rendered twice from the same markup", async () => {
     const shared = h("form", { action: save as never }, h("input", { name: "name" }));
-    const first = await render(() => shared, { typed: { name: ["typed"] } });
+    const first = await renderForm(() => shared, { typed: { name: ["typed"] } });
     expect(first.body).toContain("typed");
-    expect((await render(() => h("form", { action: save as never }), { refused: false })).body).not.toContain("typed");
+    expect((await renderForm(() => h("form", { action: save as never }), { refused: false })).body).not.toContain(
+      "typed",
+    );
   });
 
   it.each<[string, () => ComponentChildren, RegExp]>([
@@ -306,143 +272,18 @@ describe("a form of a server function", () => {
       /formAction must be in a <form>/,
     ],
   ])("fails with %s", async (_, markup, message) => {
-    const { status, logged } = await render(markup, { refused: false });
+    const { status, logged } = await renderForm(markup, { refused: false });
     expect(status).toBe(500);
     expect(logged.join()).toMatch(message);
   });
 
   it("takes a button outside that names its form", async () => {
     const markup = () => h("button", { form: "f", formAction: save as never });
-    expect((await render(markup, { refused: false })).body).toContain('formaction="/?__form=save"');
+    expect((await renderForm(markup, { refused: false })).body).toContain('formaction="/?__form=save"');
   });
 
   it("of a view without action keeps the method dialog", async () => {
     const View = compiledView("View", () => h("form", { onSubmit: () => undefined }));
-    expect((await render(() => h(View, {}), { refused: false })).body).toContain('<form method="dialog">');
-  });
-});
-
-describe("in development", () => {
-  const settings = { development: true };
-  const warnings = async (markup: () => ComponentChildren) =>
-    (await render(markup, { settings, refused: false })).logged.map((line) => line.replace(/ undefined$/, ""));
-
-  it("a field that is no parameter is logged", async () => {
-    const fields = ["name", "tags", "terms", "admin", "name.first", "__csrf"].map((name) => h("input", { name }));
-    expect(await warnings(() => h("form", { action: save as never }, fields))).toEqual([
-      'The form of save in the page has a field "admin" that is no parameter, so it is ignored. Parameters: name, tags, terms.',
-    ]);
-  });
-
-  it("a required parameter without a field is logged, a checkbox and a list are not", async () => {
-    expect(await warnings(() => h("form", { action: save as never }))).toEqual([
-      "The form of save in the page has no field for the required parameter name, so that every submission is refused.",
-    ]);
-    for (const tag of ["select", "textarea", "button", "x-field"]) {
-      expect(await warnings(() => h("form", { action: save as never }, h(tag, { name: "name" })))).toEqual([]);
-    }
-  });
-
-  it("two forms with one key are logged", async () => {
-    const twice = (key: string) => () =>
-      ["a", key].map((own) => h("form", { action: form(save, { key: own }) as never }, h("input", { name: "name" })));
-    expect(await warnings(twice("b"))).toEqual([]);
-    expect(await warnings(twice("a"))).toEqual([
-      "The form of save in the page occurs twice with the same key, so that an error is shown in both. Give each a key: form(save, { key: item.id }).",
-    ]);
-  });
-
-  it("a text for a file, and a file for a text, are logged", async () => {
-    const upload = compiledServer("upload", () => 1, {
-      params: {
-        photo: { type: "any", files: "one" },
-        more: { type: "any", files: "many" },
-        caption: STRING,
-      },
-    });
-    const formOf = (photo: string, more: string, caption: string) =>
-      h("form", { action: upload as never }, [
-        h("input", { name: "photo", type: photo }),
-        h("input", { name: "more", type: more }),
-        h("input", { name: "more", type: "hidden" }),
-        h("input", { name: "caption", type: caption }),
-      ]);
-    expect(await warnings(() => formOf("file", "FILE", "text"))).toEqual([]);
-    const problems = await warnings(() => formOf("text", "text", "file"));
-    expect(problems).toHaveLength(3);
-    expect(problems[0]).toMatch(
-      /has a text in the field "photo", but the parameter is .* Use <input type="file" name="photo" \/>\.$/,
-    );
-    expect(problems[2]).toMatch(
-      /has a file in the field "caption", but the parameter is .* Declare it as caption: File, or File\[\]\.$/,
-    );
-    const own = () =>
-      h(
-        "form",
-        { action: upload as never },
-        ["photo", "caption"].map((name) => h("x-field", { name })),
-      );
-    expect(await warnings(own)).toEqual([]);
-  });
-
-  it("a warning has the location of the form, and is logged once per page", async () => {
-    const __source = { fileName: `${process.cwd()}/src/a.tsx`, lineNumber: 3, columnNumber: 5 };
-    const markup = () => Object.assign(h("form", { action: save as never }), { __source });
-    const shared = pageSettings({ development: true });
-    for (const _ of [1, 2, 3]) await render(markup, { settings: shared.settings, refused: false });
-    expect(shared.logged).toEqual([
-      "The form of save (src/a.tsx:3:5) has no field for the required parameter name, so that every submission is refused. undefined",
-    ]);
-  });
-
-  it.each([
-    [{ method: "get" }, /form of save has method="get", which would be ignored/],
-    [{ method: "dialog" }, /has method="dialog"/],
-    [{ encType: "text/plain" }, /has encType="text\/plain"/],
-    [{ enctype: "text/plain" }, /has enctype="text\/plain"/],
-  ])("a request that a function does not receive is an error: %o", async (attributes, message) => {
-    const fields = h("input", { name: "name" });
-    const { status, logged } = await render(() => h("form", { action: save as never, ...attributes }, fields), {
-      settings,
-      refused: false,
-    });
-    expect(status).toBe(500);
-    expect(logged.join()).toMatch(message);
-  });
-
-  it.each([{ method: "POST" }, { method: undefined }, { encType: "application/x-www-form-urlencoded" }])(
-    "an attribute that changes nothing is no error: %o",
-    async (attributes) => {
-      expect(
-        await warnings(() => h("form", { action: save as never, ...attributes }, h("input", { name: "name" }))),
-      ).toEqual([]);
-    },
-  );
-
-  it("nothing of this is logged in production", async () => {
-    const { logged } = await render(() => h("form", { action: save as never }, h("input", { name: "x" })), {
-      refused: false,
-    });
-    expect(logged).toEqual([]);
-  });
-
-  it.each<[string, Shown, boolean]>([
-    ["of the application", { settings: { development: true, headers: { "Referrer-Policy": "no-referrer" } } }, true],
-    ["of the page", { settings, options: { headers: { "referrer-policy": "strict-origin, No-Referrer" } } }, true],
-    [
-      "of the application that the page changes",
-      {
-        settings: { development: true, headers: { "referrer-policy": "no-referrer" } },
-        options: { headers: { "referrer-policy": "same-origin" } },
-      },
-      false,
-    ],
-    ["in production", { settings: { headers: { "referrer-policy": "no-referrer" } } }, false],
-    ["that is removed", { settings: { development: true, headers: { "referrer-policy": null } } }, false],
-  ])("a form fails with Referrer-Policy: no-referrer %s", async (_, shown, fails) => {
-    const markup = () => h("form", { action: save as never }, h("input", { name: "name" }));
-    const { status, logged } = await render(markup, { refused: false, ...shown });
-    expect(status).toBe(fails ? 500 : 200);
-    if (fails) expect(logged.join()).toMatch(/Set the header to "same-origin"/);
+    expect((await renderForm(() => h(View, {}), { refused: false })).body).toContain('<form method="dialog">');
   });
 });

@@ -105,7 +105,7 @@ export function nestingProblem(
       ? problem(
           open.findIndex(({ name: other }) => other === "svg" || other === "math"),
           "end the image before it",
-          `Put the <${tag}> into a <foreignObject>, or behind the image.`,
+          `Put the <${tag}> into a <foreignObject>, or after the image.`,
         )
       : undefined;
   }
@@ -151,9 +151,9 @@ function contentProblem(tag: string, parent: OpenElement | undefined): NestingPr
   }
   if (!parent || parent.isForeign) return undefined;
   if (VOID.has(parent.name))
-    return problem(0, `put it behind the <${parent.name}>`, `The element <${parent.name}> has no content.`);
+    return problem(0, `put it after the <${parent.name}>`, `The element <${parent.name}> has no content.`);
   if (!RAW_TEXT.has(parent.name)) return undefined;
-  return problem(0, "take it for text", `The element <${parent.name}> contains only text.`);
+  return problem(0, "treat it as text", `The element <${parent.name}> contains only text.`);
 }
 
 function tableProblem(tag: string, parent: OpenElement | undefined, isHidden: boolean): NestingProblem | undefined {
@@ -197,7 +197,7 @@ function ancestorProblem(tag: string, open: readonly OpenElement[]): NestingProb
   if (!ENDS_PARAGRAPH.has(tag)) return undefined;
   return ends(
     indexOf(open, "p", (other) => other.name === "button" || isScope(other)),
-    tag === "p" ? "Put the two next to each other." : `Use <div> in place of <p>, or put the <${tag}> behind it.`,
+    tag === "p" ? "Put the two next to each other." : `Use <div> in place of <p>, or put the <${tag}> after it.`,
   );
 }
 

@@ -44,7 +44,7 @@ export function locationOf(vnode: VNode): ElementLocation | undefined {
   return (vnode as { readonly __source?: ElementLocation }).__source; // set by JSX's development runtime, and not typed
 }
 
-/** Returns a location as text in brackets, behind a space; empty without one. The file is relative to the project's folder. */
+/** Returns a location as text in parentheses, after a space; empty without one. The file is relative to the project's folder. */
 export function describeLocation(location: ElementLocation | undefined): string {
   if (!location) return "";
   // The development server runs in the project's folder.

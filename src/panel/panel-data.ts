@@ -3,7 +3,7 @@
  * the package, and imports only these types.
  */
 
-/** How the panel asks for the value of a parameter. */
+/** The kind of field in which the value of a parameter is entered. */
 export type InputKind = "text" | "int" | "float" | "boolean" | "choice" | "file" | "files" | "json";
 
 /** A parameter of a server function. */

@@ -32,13 +32,13 @@ const POSITIONS_MS = 1_000;
 const KEEP_RECORDING_MS = 60_000;
 
 /**
- * The data of the panel. Nothing is recorded before the panel is opened, and none a minute after it was closed. What was
- * recorded is kept.
+ * The data of the panel. Recording starts when the panel is opened, and ends a minute after it was closed. The recorded
+ * data is kept.
  */
 export class DevelopmentPanel implements PanelHost {
   readonly #options: PanelOptions;
   readonly #recorder: Recorder;
-  /** The applications that may have connections: that of before an edit keeps its own. */
+  /** The applications that may have connections: connections from before an edit belong to an earlier one. */
   readonly #apps = new Set<AppInternals>();
   readonly #connectionIds = new WeakMap<object, number>();
   #lastConnectionId = 0;

@@ -12,7 +12,7 @@ import { describeUnsendableObject, isEvent, type Unsendable } from "./sent-value
 const MAX_DEPTH = 64;
 
 /**
- * Throws for a number of arguments that the function does not take, and says how to call it.
+ * Throws for a number of arguments that the function does not take. The message shows how to call it.
  *
  * @param params the names of the positional parameters; `undefined` if the function takes one object of its parameters
  * @throws RPCError `validation_error`
@@ -65,7 +65,7 @@ function callAdvice(name: string, params: readonly string[] | undefined, values:
  * @throws TypeError that names the function, the path of the value, and the fix
  */
 export function checkArguments(name: string, args: Arguments, canSendFiles: boolean): void {
-  // The object of named arguments is one of the caller.
+  // The caller has created the object of named arguments: it may be any object.
   const whole = describeUnsendableObject(args, { fn: name, member: "values" });
   if (whole) throw new TypeError(`${name}: ${whole.what} cannot be sent. ${whole.fix}`);
   for (const [parameter, value] of Object.entries(args)) {
@@ -78,7 +78,7 @@ function isFileArgument(value: unknown): boolean {
   return isBlob(value) || (Array.isArray(value) && value.length > 0 && value.every(isBlob));
 }
 
-interface Place {
+interface ValueLocation {
   readonly fn: string;
   /** The path of the value: `guest.tags[0]`. */
   readonly path: string;
@@ -88,30 +88,30 @@ interface Place {
   readonly ancestors: readonly object[];
 }
 
-function checkValue(value: unknown, place: Place): void {
+function checkValue(value: unknown, location: ValueLocation): void {
   if (typeof value !== "object" || value === null) {
-    checkScalar(value, place);
+    checkScalar(value, location);
     return;
   }
-  if (place.ancestors.length > MAX_DEPTH) return;
-  const problem = isBoxed(value) ? undefined : describeObject(value, place);
-  if (problem) throw unsendableError(problem, place);
+  if (location.ancestors.length > MAX_DEPTH) return;
+  const problem = isBoxed(value) ? undefined : describeObject(value, location);
+  if (problem) throw unsendableError(problem, location);
   if (hasToJson(value) || isBoxed(value)) return;
-  const ancestors = [...place.ancestors, value];
+  const ancestors = [...location.ancestors, value];
   if (Array.isArray(value)) {
     value.forEach((item: unknown, index) => {
-      checkValue(item, { ...place, path: `${place.path}[${index}]`, ancestors });
+      checkValue(item, { ...location, path: `${location.path}[${index}]`, ancestors });
     });
     return;
   }
   for (const [key, member] of Object.entries(value)) {
     // JSON omits them, as of an object that has methods.
     if (typeof member === "function" || typeof member === "symbol") continue;
-    checkValue(member, { fn: place.fn, ...memberPlace(place.path, key), ancestors });
+    checkValue(member, { fn: location.fn, ...memberLocation(location.path, key), ancestors });
   }
 }
 
-function describeObject(value: object, { fn, member, ancestors }: Place): Unsendable | undefined {
+function describeObject(value: object, { fn, member, ancestors }: ValueLocation): Unsendable | undefined {
   if (ancestors.includes(value)) {
     return { what: "an object that contains itself", fix: "Pass only the fields that the function needs." };
   }
@@ -121,19 +121,19 @@ function describeObject(value: object, { fn, member, ancestors }: Place): Unsend
   return hasToJson(value) || Array.isArray(value) ? undefined : describeUnsendableObject(value, { fn, member });
 }
 
-function checkScalar(value: unknown, place: Place): void {
-  const { member } = place;
+function checkScalar(value: unknown, location: ValueLocation): void {
+  const { member } = location;
   switch (typeof value) {
     case "number":
       if (Number.isFinite(value)) return;
-      throw unsendableError({ what: String(value), fix: "Check the number first, or pass null." }, place);
+      throw unsendableError({ what: String(value), fix: "Check the number first, or pass null." }, location);
     case "bigint":
       if (hasToJson(value)) return; // some applications define BigInt.prototype.toJSON
-      throw unsendableError({ what: "a bigint", fix: `Pass a string: String(${member}).` }, place);
+      throw unsendableError({ what: "a bigint", fix: `Pass a string: String(${member}).` }, location);
     case "function":
-      throw unsendableError({ what: "a function", fix: "Call it first and pass its result, or pass data." }, place);
+      throw unsendableError({ what: "a function", fix: "Call it first and pass its result, or pass data." }, location);
     case "symbol":
-      throw unsendableError({ what: "a symbol", fix: "Pass a string." }, place);
+      throw unsendableError({ what: "a symbol", fix: "Pass a string." }, location);
     default:
       return;
   }
@@ -148,12 +148,12 @@ function isBoxed(value: object): boolean {
   return value instanceof Number || value instanceof String || value instanceof Boolean;
 }
 
-function memberPlace(path: string, key: string): Pick<Place, "path" | "member"> {
+function memberLocation(path: string, key: string): Pick<ValueLocation, "path" | "member"> {
   return /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key)
     ? { path: `${path}.${key}`, member: key }
     : { path: `${path}[${JSON.stringify(key)}]`, member: "value" };
 }
 
-function unsendableError({ what, fix }: Unsendable, { fn, path }: Place): TypeError {
+function unsendableError({ what, fix }: Unsendable, { fn, path }: ValueLocation): TypeError {
   return new TypeError(`${fn}: ${path}: ${what} cannot be sent. ${fix}`);
 }

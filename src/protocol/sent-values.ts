@@ -15,14 +15,14 @@ export interface Unsendable {
 }
 
 /** Where a value is, for the sentences about it. */
-interface ValuePlace {
+interface ValueLocation {
   /** The name of the function. */
   readonly fn: string;
   /** The name of the member or of the parameter that has the value. */
   readonly member: string;
 }
 
-type Describe = (place: ValuePlace) => Unsendable;
+type Describe = (location: ValueLocation) => Unsendable;
 
 /** The built-in classes whose instances lose their content, by their tag. */
 const BUILT_IN: Readonly<Record<string, Describe>> = {
@@ -52,16 +52,16 @@ const COLLECTIONS: ReadonlySet<string> = new Set(["Map", "Set", "FormData", "Fil
  * Describes an object that would lose its content as JSON; `undefined` for any other. A method `toJSON` decides about its
  * object, so the caller checks for it first. Fields of an instance are sent, so an instance with fields is accepted.
  */
-export function describeUnsendableObject(value: object, place: ValuePlace): Unsendable | undefined {
-  const { member } = place;
+export function describeUnsendableObject(value: object, location: ValueLocation): Unsendable | undefined {
+  const { member } = location;
   const methods = value as Partial<Record<"then" | "next" | symbol, unknown>>; // only their types are read
   if (typeof methods.then === "function") return { what: "a promise", fix: `Await it first: await ${member}.` };
-  if (isBlob(value)) return describeBlob(value, place);
-  if (isEvent(value)) return describeEvent(place);
+  if (isBlob(value)) return describeBlob(value, location);
+  if (isEvent(value)) return describeEvent(location);
   if (isDomNode(value))
     return { what: "an element of the page", fix: `Pass its content, for example ${member}.value.` };
   if (isMarkup(value)) return { what: "markup", fix: "Pass data, and render it where it is used." };
-  if (ArrayBuffer.isView(value) || tagOf(value).endsWith("ArrayBuffer")) return describeBytes(value, place);
+  if (ArrayBuffer.isView(value) || tagOf(value).endsWith("ArrayBuffer")) return describeBytes(value, location);
   if (typeof methods[Symbol.asyncIterator] === "function") {
     return { what: "a stream", fix: "Read it first, and pass its values as an array." };
   }
@@ -70,7 +70,7 @@ export function describeUnsendableObject(value: object, place: ValuePlace): Unse
   }
   const builtIn = BUILT_IN[tagOf(value)];
   const isEmpty = Object.keys(value).length === 0;
-  if (builtIn && (isEmpty || COLLECTIONS.has(tagOf(value)))) return builtIn(place);
+  if (builtIn && (isEmpty || COLLECTIONS.has(tagOf(value)))) return builtIn(location);
   return isEmpty ? describeInstance(value) : undefined;
 }
 
@@ -79,7 +79,7 @@ export function tagOf(value: object): string {
   return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
-function describeBlob(value: Blob, { fn, member }: ValuePlace): Unsendable {
+function describeBlob(value: Blob, { fn, member }: ValueLocation): Unsendable {
   const type = tagOf(value) === "Blob" ? "Blob" : "File";
   return {
     what: `a ${type}`,
@@ -87,14 +87,14 @@ function describeBlob(value: Blob, { fn, member }: ValuePlace): Unsendable {
   };
 }
 
-function describeEvent({ fn }: ValuePlace): Unsendable {
+function describeEvent({ fn }: ValueLocation): Unsendable {
   return {
     what: "an event",
     fix: `An event handler receives the event as its argument. Write a function that passes the values: () => ${fn}(…).`,
   };
 }
 
-function describeBytes(value: object, { member }: ValuePlace): Unsendable {
+function describeBytes(value: object, { member }: ValueLocation): Unsendable {
   const bytes = ArrayBuffer.isView(value) ? member : `new Uint8Array(${member})`;
   return {
     what: `${/^[AEIOU]/.test(tagOf(value)) ? "an" : "a"} ${tagOf(value)}`,

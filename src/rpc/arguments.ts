@@ -70,7 +70,7 @@ function bindFileParameter(signature: Signature, parameter: Parameter, args: Arg
   throw argumentError(name, expected, `${name}: expected ${expected}`);
 }
 
-/** Returns the error of a missing argument, with the form of the call: `age is missing: sign(name, age).` */
+/** Returns the error of a missing argument, with an example of the call: `age is missing: sign(name, age).` */
 function missingError(
   { name: fn, params, keyed }: Signature,
   args: Arguments,

@@ -21,7 +21,7 @@ const repaired: readonly Omit<Mistake, "places" | "at">[] = [
     mistake: "writes a block in a paragraph",
     edits: [inView("<p><ul /></p>")],
     says: "<ul> cannot be inside <p> (GuestBook): browsers end the <p> before it",
-    fix: "Use <div> in place of <p>, or put the <ul> behind it.",
+    fix: "Use <div> in place of <p>, or put the <ul> after it.",
   },
   {
     mistake: "writes a button in a button",
@@ -77,7 +77,7 @@ const repairedInPage: readonly Omit<Mistake, "places" | "at">[] = [
   {
     mistake: "writes an image with content",
     edits: [inPage('<img src="/a.png" alt="">x</img>')],
-    says: "Text cannot be inside <img>: browsers put it behind the <img>",
+    says: "Text cannot be inside <img>: browsers put it after the <img>",
     fix: "The element <img> has no content.",
   },
 ];

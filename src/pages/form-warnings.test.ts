@@ -1,0 +1,136 @@
+import { type ComponentChildren, h } from "preact";
+import { describe, expect, it } from "vitest";
+import { compiledServer } from "#test/compiled-app";
+import { type FormResponse, renderForm } from "#test/render-form";
+import { pageSettings } from "#test/render-page";
+import { form } from "./form.ts";
+
+const STRING = { type: "any", shape: { kinds: ["string"] } } as const;
+const LIST = { type: "any", shape: { list: { of: { kinds: ["string"] } } } } as const;
+
+const save = compiledServer("save", () => 1, { params: { name: STRING, tags: LIST, terms: "boolean" } });
+
+describe("a form in development", () => {
+  const settings = { development: true };
+  const warnings = async (markup: () => ComponentChildren) =>
+    (await renderForm(markup, { settings, refused: false })).logged.map((line) => line.replace(/ undefined$/, ""));
+
+  it("a field that is no parameter is logged", async () => {
+    const fields = ["name", "tags", "terms", "admin", "name.first", "__csrf"].map((name) => h("input", { name }));
+    expect(await warnings(() => h("form", { action: save as never }, fields))).toEqual([
+      'The form of save in the page has a field "admin" that is no parameter, so it is ignored. Parameters: name, tags, terms.',
+    ]);
+  });
+
+  it("a required parameter without a field is logged, a checkbox and a list are not", async () => {
+    expect(await warnings(() => h("form", { action: save as never }))).toEqual([
+      "The form of save in the page has no field for the required parameter name, so that every submission is refused.",
+    ]);
+    for (const tag of ["select", "textarea", "button", "x-field"]) {
+      expect(await warnings(() => h("form", { action: save as never }, h(tag, { name: "name" })))).toEqual([]);
+    }
+  });
+
+  it("two forms with one key are logged", async () => {
+    const twice = (key: string) => () =>
+      ["a", key].map((own) => h("form", { action: form(save, { key: own }) as never }, h("input", { name: "name" })));
+    expect(await warnings(twice("b"))).toEqual([]);
+    expect(await warnings(twice("a"))).toEqual([
+      "The form of save in the page occurs twice with the same key, so that an error is shown in both. Give each a key: form(save, { key: item.id }).",
+    ]);
+  });
+
+  it("a text for a file, and a file for a text, are logged", async () => {
+    const upload = compiledServer("upload", () => 1, {
+      params: {
+        photo: { type: "any", files: "one" },
+        more: { type: "any", files: "many" },
+        caption: STRING,
+      },
+    });
+    const formOf = (photo: string, more: string, caption: string) =>
+      h("form", { action: upload as never }, [
+        h("input", { name: "photo", type: photo }),
+        h("input", { name: "more", type: more }),
+        h("input", { name: "more", type: "hidden" }),
+        h("input", { name: "caption", type: caption }),
+      ]);
+    expect(await warnings(() => formOf("file", "FILE", "text"))).toEqual([]);
+    const problems = await warnings(() => formOf("text", "text", "file"));
+    expect(problems).toHaveLength(3);
+    expect(problems[0]).toMatch(
+      /has a text in the field "photo", but the parameter is .* Use <input type="file" name="photo" \/>\.$/,
+    );
+    expect(problems[2]).toMatch(
+      /has a file in the field "caption", but the parameter is .* Declare it as caption: File, or File\[\]\.$/,
+    );
+    const own = () =>
+      h(
+        "form",
+        { action: upload as never },
+        ["photo", "caption"].map((name) => h("x-field", { name })),
+      );
+    expect(await warnings(own)).toEqual([]);
+  });
+
+  it("a warning has the location of the form, and is logged once per page", async () => {
+    const __source = { fileName: `${process.cwd()}/src/a.tsx`, lineNumber: 3, columnNumber: 5 };
+    const markup = () => Object.assign(h("form", { action: save as never }), { __source });
+    const shared = pageSettings({ development: true });
+    for (const _ of [1, 2, 3]) await renderForm(markup, { settings: shared.settings, refused: false });
+    expect(shared.logged).toEqual([
+      "The form of save (src/a.tsx:3:5) has no field for the required parameter name, so that every submission is refused. undefined",
+    ]);
+  });
+
+  it.each([
+    [{ method: "get" }, /form of save has method="get", which would be ignored/],
+    [{ method: "dialog" }, /has method="dialog"/],
+    [{ encType: "text/plain" }, /has encType="text\/plain"/],
+    [{ enctype: "text/plain" }, /has enctype="text\/plain"/],
+  ])("a request that a function does not receive is an error: %o", async (attributes, message) => {
+    const fields = h("input", { name: "name" });
+    const { status, logged } = await renderForm(() => h("form", { action: save as never, ...attributes }, fields), {
+      settings,
+      refused: false,
+    });
+    expect(status).toBe(500);
+    expect(logged.join()).toMatch(message);
+  });
+
+  it.each([{ method: "POST" }, { method: undefined }, { encType: "application/x-www-form-urlencoded" }])(
+    "an attribute that changes nothing is no error: %o",
+    async (attributes) => {
+      expect(
+        await warnings(() => h("form", { action: save as never, ...attributes }, h("input", { name: "name" }))),
+      ).toEqual([]);
+    },
+  );
+
+  it("nothing of this is logged in production", async () => {
+    const { logged } = await renderForm(() => h("form", { action: save as never }, h("input", { name: "x" })), {
+      refused: false,
+    });
+    expect(logged).toEqual([]);
+  });
+
+  it.each<[string, FormResponse, boolean]>([
+    ["of the application", { settings: { development: true, headers: { "Referrer-Policy": "no-referrer" } } }, true],
+    ["of the page", { settings, options: { headers: { "referrer-policy": "strict-origin, No-Referrer" } } }, true],
+    [
+      "of the application that the page changes",
+      {
+        settings: { development: true, headers: { "referrer-policy": "no-referrer" } },
+        options: { headers: { "referrer-policy": "same-origin" } },
+      },
+      false,
+    ],
+    ["in production", { settings: { headers: { "referrer-policy": "no-referrer" } } }, false],
+    ["that is removed", { settings: { development: true, headers: { "referrer-policy": null } } }, false],
+  ])("a form fails with Referrer-Policy: no-referrer %s", async (_, shown, fails) => {
+    const markup = () => h("form", { action: save as never }, h("input", { name: "name" }));
+    const { status, logged } = await renderForm(markup, { refused: false, ...shown });
+    expect(status).toBe(fails ? 500 : 200);
+    if (fails) expect(logged.join()).toMatch(/Set the header to "same-origin"/);
+  });
+});
