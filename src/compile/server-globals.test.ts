@@ -35,6 +35,8 @@ describe("a global of Node in a module that browsers load", () => {
     "const process_ = 1; f(«process.env.HOME);",
     "function f() { const process = 1; } f(«process.env.HOME);",
     "try { f(«process.env.HOME); } finally { g(); }",
+    'if (typeof window === "undefined") g(); f(«process.env.HOME);',
+    'if («process.env.DEBUG && typeof window === "undefined") f();',
   ])("is rejected: %s", async (code) => {
     const text = HEAD + code;
     const error = await compileErrorOf(() => check(code));
