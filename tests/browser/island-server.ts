@@ -30,6 +30,8 @@ export async function buildScripts(): Promise<Map<string, string>> {
     root: resolvePath("../.."),
     configFile: false,
     logLevel: "error",
+    // As in the builds of applications: tests set another NODE_ENV.
+    define: { "process.env.NODE_ENV": '"production"' },
     build: {
       write: false,
       target: "es2022",
@@ -40,6 +42,7 @@ export async function buildScripts(): Promise<Map<string, string>> {
           views: resolvePath("fixtures/views.tsx"),
           calls: resolvePath("fixtures/calls.tsx"),
           subscriptions: resolvePath("fixtures/subscriptions.tsx"),
+          failures: resolvePath("fixtures/failures.tsx"),
         },
         preserveEntrySignatures: "exports-only",
         output: { entryFileNames: "assets/[name].js" },

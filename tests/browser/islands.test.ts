@@ -66,6 +66,52 @@ describe("a view does not affect other views", () => {
   });
 });
 
+describe("a view reports one error, and the page and its other views continue,", () => {
+  const counter = { name: "Counter", props: { start: 1, name: "a" } };
+  const innerText = (selector: string) => page.textContent(selector);
+
+  async function expectCounterWorks(): Promise<void> {
+    await page.click("#a", { timeout: 10_000 }); // a rendering without end would block the page
+    await expect.poll(() => innerText("#a")).toBe("2");
+  }
+
+  test.each([
+    ["renders an object of its state", "ObjectChild", "Render loop"],
+    ["renders its state itself", "StateChild", "Render loop"],
+    ["assigns to its state in each rendering", "Assigning", "Render loop"],
+    ["has a child that changes its state in each rendering", "ChangedByChild", "Render loop"],
+    ["has a child that throws", "BrokenChild", "broken child"],
+  ])("if it %s: it keeps its last rendering, and can be changed again", async (_, name, error) => {
+    await page.goto(fixture.pageOf("{0}{1}", [{ name, from: "failures" }, counter]));
+    await waitForView(page, "aState");
+    const section = await page.$("section");
+    await page.click("#fail");
+    await expectCounterWorks();
+    expect(errors).toEqual([error]);
+    expect(await page.locator("output, button").allTextContents()).toEqual(["last", "Fail", "Fix", "2"]);
+    await page.click("#fix");
+    await expect.poll(() => innerText("output")).toBe("fixed");
+    expect(await page.locator("output, button").allTextContents()).toEqual(["fixed", "Fail", "Fix", "2"]);
+    expect(await section?.evaluate((element) => element.isConnected)).toBe(true);
+    expect(errors).toEqual([error]);
+  });
+
+  test("if it assigns to its state in each rendering from the first", async () => {
+    await page.goto(fixture.pageOf("{0}{1}", [{ name: "AssigningAtOnce", from: "failures" }, counter]));
+    await waitForView(page, "aState");
+    await expectCounterWorks();
+    expect(errors).toEqual(["Render loop"]);
+  });
+
+  test("except for a number that is passed to state, which is rendered", async () => {
+    await page.goto(fixture.pageOf("{0}{1}", [{ name: "NumberState", from: "failures" }, counter]));
+    await waitForView(page, "aState");
+    await expectCounterWorks();
+    expect(await innerText("output")).toBe("0");
+    expect(errors).toEqual([]);
+  });
+});
+
 describe("injected HTML cannot start a view", () => {
   const forged = JSON.stringify({
     base: "//evil.test",
