@@ -159,6 +159,25 @@ describe("an edit", () => {
     expect(await page.textContent("#count")).toBe("5");
   });
 
+  it("that adds a field to a state works at once and keeps the other fields", async () => {
+    const page = await openHome();
+    edit("counter.tsx", "isMounted: false }", "isMounted: false, tries: 7 }");
+    edit("counter.tsx", "More\n", "More {own.tries}\n");
+    await page.locator("#more", { hasText: "More 7" }).waitFor();
+    await expectStateKept(page);
+  });
+
+  it("that adds a state above another one starts with new states", async () => {
+    const page = await openHome();
+    edit("counter.tsx", "const own =", 'const filter = state({ count: 10, name: "all" });\n  const own =');
+    edit("counter.tsx", "More\n", "More {filter.name}\n");
+    await page.locator("#more", { hasText: "More all" }).waitFor();
+    expect([await page.textContent("#count"), await page.inputValue("#name")]).toEqual(["3", ""]);
+    await page.click("#more");
+    expect(await page.textContent("#count")).toBe("4");
+    expect(await isSamePage(page)).toBe(true);
+  });
+
   it("of a component inside a view updates the page and keeps the state", async () => {
     const page = await openHome();
     edit("badge.tsx", "{text}", "{text} of honour");
