@@ -15,6 +15,7 @@ export const SHARED = ["errors.ts", "protocol"];
 export const MAY_IMPORT = {
   "errors.ts": [],
   protocol: [],
+  text: [],
   "assets.d.ts": [],
   "jsx-runtime.ts": [],
   "jsx-dev-runtime.ts": [],
@@ -56,12 +57,12 @@ export const MAY_IMPORT = {
   "compile/syntax": [],
   "compile/types": ["compile/syntax"],
   "compile/type-shapes": ["compile/types", "compile/syntax"],
-  compile: ["compile/type-shapes", "compile/types", "compile/syntax"],
+  compile: ["compile/type-shapes", "compile/types", "compile/syntax", "text"],
   panel: ["server", "rpc", "session", "http", "config (types)", "logging (types)"],
   "cli/project": ["openapi (types)"],
   "cli/errors": ["cli/project", "compile"],
   "cli/modules": ["cli/project", "compile"],
-  "cli/new": ["cli/project"],
+  "cli/new": ["cli/project", "text"],
   "cli/build": ["cli/project", "cli/errors", "cli/modules", "compile", "server (types)", "pages (types)", "config"],
   "cli/dev": [
     "cli/project",

@@ -1,8 +1,8 @@
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import MagicString from "magic-string";
+import { closestName } from "../text/index.ts";
 import type { StubUse } from "./build-registry.ts";
-import { closestName } from "./closest-name.ts";
 import { serverNameMessage } from "./entry-points.ts";
 import { hasFormActions } from "./form-actions.ts";
 import type { ModuleFacts } from "./module-facts.ts";

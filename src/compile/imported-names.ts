@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import { closestName } from "./closest-name.ts";
+import { closestName } from "../text/index.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
 import { relativePath } from "./relative-path.ts";

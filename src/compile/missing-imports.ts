@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
-import { closestName } from "./closest-name.ts";
+import { closestName } from "../text/index.ts";
 import { packageFolder } from "./package-folder.ts";
 import { ProjectError } from "./project-error.ts";
 import { relativePath } from "./relative-path.ts";

@@ -47,7 +47,9 @@ const MODULE = {
   failLater: compiledServer("failLater", async () => {
     throw new RPCError("conflict", "taken");
   }),
-  leave: compiledServer("leave", () => redirect("/orders/1")),
+  leave: compiledServer("leave", () => {
+    throw redirect("/orders/1");
+  }),
   announce: compiledServer("announce", async (text: string) => publish("news", { text, token: "t0p" }), {
     params: { text: ANY },
   }),

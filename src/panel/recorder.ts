@@ -37,8 +37,8 @@ interface Recorded {
   version: number;
   /** Whether its function streams, and has not ended. */
   isStreaming: boolean;
-  /** The errors that were reported. One error may be reported by the function and by the log. */
-  readonly errors: Set<unknown>;
+  /** Whether an error was reported. Later ones are the same, from the log, or a consequence, such as that of a time limit. */
+  hasFailed: boolean;
 }
 
 /** Records requests and messages for the panel: the latest of each, without secrets. */
@@ -61,7 +61,7 @@ export class Recorder implements Observer, FunctionObserver {
       startMs: performance.now(),
       version: 0,
       isStreaming: false,
-      errors: new Set(),
+      hasFailed: false,
       entry: {
         id,
         requestId: context.id,
@@ -118,10 +118,9 @@ export class Recorder implements Observer, FunctionObserver {
 
   failed(requestId: string, error: unknown): void {
     const recorded = this.#requests.items.findLast(({ entry }) => entry.requestId === requestId);
-    if (!recorded || recorded.errors.has(error)) return;
-    const isFirst = recorded.errors.size === 0;
-    recorded.errors.add(error);
-    if (isFirst) void this.#explain(recorded, error); // a later one is a consequence, such as that of a time limit
+    if (!recorded || recorded.hasFailed) return;
+    recorded.hasFailed = true;
+    void this.#explain(recorded, error);
   }
 
   readonly published = (channel: string, json: string): void => {

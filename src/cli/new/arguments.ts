@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
+import { closestName } from "../../text/index.ts";
 import { BuildError } from "../project/index.ts";
-import { didYouMean } from "./did-you-mean.ts";
 import { checkFolderName } from "./name.ts";
 import { TEMPLATES, type TemplateName } from "./templates.ts";
 
@@ -98,7 +98,7 @@ function templateOf(input: string | undefined): TemplateName {
   if (input === undefined) return DEFAULT;
   const name = NAMES.find((name) => name === input);
   if (name) return name;
-  throw new BuildError(
-    `Unknown template ${JSON.stringify(input)}.${didYouMean(input, NAMES)} Valid templates: ${NAMES.join(", ")}.`,
-  );
+  const meant = closestName(input, NAMES);
+  const question = meant ? ` Did you mean ${meant}?` : "";
+  throw new BuildError(`Unknown template ${JSON.stringify(input)}.${question} Valid templates: ${NAMES.join(", ")}.`);
 }
