@@ -1,4 +1,3 @@
-import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import MagicString from "magic-string";
 import { closestName } from "../text/index.ts";
@@ -7,6 +6,7 @@ import { serverNameMessage } from "./entry-points.ts";
 import { hasFormActions } from "./form-actions.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
+import { isNodeModule, nodeBuiltinMessage } from "./node-imports.ts";
 import { relativePath } from "./relative-path.ts";
 import { isServerFunction, type ServedFunctions } from "./served-functions.ts";
 import type { Compiled } from "./server-code.ts";
@@ -33,11 +33,6 @@ export function isServerEntryPoint(specifier: string): boolean {
 /** Returns the error message for an import of a server entry point in browser code. */
 export function serverEntryPointMessage(specifier: string): string {
   return `"${specifier}" is a server entry point of tsweb, so browser code cannot import it. Import from "tsweb/browser", or use \`import type\` for a type.`;
-}
-
-/** Returns the error message for an import of a Node module in browser code. */
-export function nodeBuiltinMessage(specifier: string): string {
-  return `"${specifier}" is a Node module, so browser code cannot import it. Use it in a server function and call that function.`;
 }
 
 /** Returns whether an id has a query that imports something else than the module, such as its text or URL. */
@@ -157,10 +152,8 @@ class BrowserImportCheck {
   async checkReference(reference: ModuleReference): Promise<void> {
     const { specifier, at, kind } = reference;
     if (kind !== "url" && isServerEntryPoint(specifier)) this.rejectServerEntryPoint(reference);
-    if (kind !== "url" && specifier.startsWith("node:")) this.reject(nodeBuiltinMessage(specifier), at);
-    const id = await this.resolve(reference);
-    // An installed package may have the name of a Node module. It then resolves to a file.
-    if (kind !== "url" && isBuiltin(specifier) && !isFile(id)) this.reject(nodeBuiltinMessage(specifier), at);
+    const id = specifier.startsWith("node:") ? undefined : await this.resolve(reference);
+    if (kind !== "url" && isNodeModule(specifier, id)) this.reject(nodeBuiltinMessage(specifier), at);
     const file = id && this.serverOnlyFile(reference, id);
     if (!file) return;
     if (!isServerModule(file, this.resolver.root)) {
@@ -263,9 +256,4 @@ class BrowserImportCheck {
   private reject(message: string, at: SourceRange): never {
     throw new CompileError(message, this.facts.source, at);
   }
-}
-
-/** Returns whether an id is a file, and not a placeholder of the bundler for a missing module. */
-function isFile(id: string | undefined): boolean {
-  return id !== undefined && (id.startsWith("/") || /^[a-z]:[\\/]/i.test(id));
 }

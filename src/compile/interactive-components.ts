@@ -1,4 +1,5 @@
 import type { ESTree } from "vite";
+import { exportedValue } from "./exported-value.ts";
 import { importedNameOf, isFunctionValue, isIntrinsicName } from "./jsx-values.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, type ResolvedExport, resolveExport } from "./module-resolver.ts";
@@ -47,9 +48,10 @@ interface InteractiveUse {
   readonly component: FunctionNode;
 }
 
-function interactiveUse({ facts, name }: ResolvedExport): InteractiveUse | undefined {
+function interactiveUse(component: ResolvedExport): InteractiveUse | undefined {
+  const { facts, name } = component;
   if (facts.isServerModule || facts.views.some((view) => view.name === name)) return undefined;
-  const value = componentNode(facts, name);
+  const value = exportedValue(component);
   if (!value || !isFunctionNode(value)) return undefined;
   let does: string | undefined;
   walkScoped(value, facts.scopes.module, facts.scopes, (node, scope) => {
@@ -57,17 +59,6 @@ function interactiveUse({ facts, name }: ResolvedExport): InteractiveUse | undef
     return does === undefined && (node === value || !isFunctionNode(node));
   });
   return does === undefined ? undefined : { does, component: value };
-}
-
-/** Returns the value of an export: of a declaration, a variable or `export default`. */
-function componentNode({ exports, scopes, program }: ModuleFacts, name: string): Node | undefined {
-  const local = exports.named.find((exported) => exported.name === name)?.local;
-  const [declared] =
-    local === undefined
-      ? program.body.flatMap((node) => (node.type === "ExportDefaultDeclaration" ? [node.declaration] : []))
-      : (scopes.module.findValue(local)?.declarations ?? []);
-  const value = declared?.type === "VariableDeclarator" ? declared.init : declared;
-  return value ? unwrapExpression(value) : undefined;
 }
 
 function viewFunctionCall(node: Node, scope: Scope): string | undefined {

@@ -1,10 +1,16 @@
-import { type Environment, normalizePath, type Plugin, type ResolvedConfig, type Rolldown } from "vite";
+import {
+  type DevEnvironment,
+  type Environment,
+  normalizePath,
+  type Plugin,
+  type ResolvedConfig,
+  type Rolldown,
+} from "vite";
 import { applicationModule } from "./application-module.ts";
 import {
   checkBrowserImports,
   hasUnsupportedQuery,
   isServerEntryPoint,
-  nodeBuiltinMessage,
   serverEntryPointMessage,
   unsupportedQueryMessage,
 } from "./browser-imports.ts";
@@ -18,6 +24,7 @@ import { checkMarkup } from "./jsx-checks.ts";
 import { ModuleCache } from "./module-cache.ts";
 import { checkApplication, checkListedModule } from "./module-list.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
+import { nodeBuiltinMessage } from "./node-imports.ts";
 import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./published-files.ts";
 import { checkPreactCopies, rejectReact } from "./react-packages.ts";
 import { refresh } from "./refresh.ts";
@@ -36,7 +43,7 @@ import {
 } from "./server-only.ts";
 import { strictSignatures } from "./strict-signatures.ts";
 import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
-import { checkStyleSheet, guardStyleSheetImports, isStyleSheet } from "./style-sheets.ts";
+import { checkStyleSheet, guardStyleSheetImports, isStyleSheet, resolveStyleSheet } from "./style-sheets.ts";
 import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
 import { aliasedFileNames, tsconfigPaths } from "./tsconfig-paths.ts";
 import { checkSinglePlugin, definedGlobals, isVitest, PLUGIN_NAME, viteConfig } from "./vite-config.ts";
@@ -96,6 +103,8 @@ class Compiler {
   private defined: DefinedGlobals | undefined;
   /** Vitest runs all modules as server code, regardless of the environment that it simulates. */
   private isTest = false;
+  /** The environment of browser code in development. */
+  private client: DevEnvironment | undefined;
 
   constructor(options: CompileOptions, recorder: BuildRecorder) {
     this.options = options;
@@ -112,7 +121,10 @@ class Compiler {
       sharedDuringBuild: true,
       config: (user, env) => viteConfig(user, env, workers),
       configResolved: (resolved) => this.configure(resolved),
-      configureServer: (server) => guardServerOnlyUrls(server, this.modules.root),
+      configureServer: (server) => {
+        if (!this.isTest) this.client = server.environments.client;
+        guardServerOnlyUrls(server, this.modules.root);
+      },
       resolveId: {
         order: "pre",
         handler(source, importer, options) {
@@ -173,7 +185,10 @@ class Compiler {
     importer: string | undefined,
     options: ResolveOptions,
   ): Promise<Rolldown.ResolveIdResult> {
-    if (!this.isBrowser(context)) return this.resolveSheet(context, { source, importer, options });
+    if (!this.isBrowser(context)) {
+      if (this.isTest || !isStyleSheet(source)) return null;
+      return resolveStyleSheet(context, { source, importer, options }, this.modules.root);
+    }
     if (source.startsWith("\0")) return null;
     const from = importer && (serverModuleOfStub(importer, this.modules.root) ?? importer);
     if (from !== undefined) rejectReact(source, stripQuery(from), this.modules.root);
@@ -196,20 +211,6 @@ class Compiler {
     if (hasUnsupportedQuery(resolved.id))
       throw new ServerOnlyError(`${unsupportedQueryMessage(file, resolved.id)} ${importedBy}`);
     return { ...resolved, id: this.isDev ? stubId(file, root) : file, moduleSideEffects: false };
-  }
-
-  /** Rejects a style sheet that is server-only where a server module imports it: pages link it for the browser. */
-  private async resolveSheet(
-    context: Context,
-    { source, importer, options }: { source: string; importer: string | undefined; options: ResolveOptions },
-  ): Promise<Rolldown.ResolveIdResult> {
-    if (this.isTest || !isStyleSheet(source)) return null;
-    const resolved = await context.resolve(source, importer, { ...options, skipSelf: true });
-    const { root } = this.modules;
-    const file = resolved && serverOnlyFile({ specifier: source, importer, id: resolved.id }, root);
-    if (!file) return resolved;
-    const use = "cannot be a style sheet, which pages link for the browser";
-    throw new ServerOnlyError(`${serverOnlyMessage(relativePath(file, root), use)} Imported by ${importer}.`);
   }
 
   /** Loads stubs in place of a server module in the browser, for each of the module's ids. */
@@ -271,7 +272,8 @@ class Compiler {
     const facts = this.modules.readText({ file, code });
     const resolver = viteResolver(context, this.modules);
     // Browsers load the modules of views. Others are checked when a browser loads them.
-    await checkEnvironment(facts, resolver, { isBrowserCode: facts.views.length > 0, defined: this.defined });
+    const { client, defined } = this;
+    await checkEnvironment(facts, resolver, { isBrowserCode: facts.views.length > 0, defined, client });
     await checkServerModule(facts, resolver);
     await checkFormActions(facts, resolver);
     if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);

@@ -1,7 +1,7 @@
 import { isBuiltin } from "node:module";
-import { nodeBuiltinMessage } from "./browser-imports.ts";
 import { isEnvironmentGuarded } from "./environment-guards.ts";
 import type { ModuleFacts } from "./module-facts.ts";
+import { nodeBuiltinMessage } from "./node-imports.ts";
 import {
   CompileError,
   findGlobalReferences,

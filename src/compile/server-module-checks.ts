@@ -5,6 +5,7 @@ import type { ModuleFacts } from "./module-facts.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
 import { checkReExportedRedirects } from "./re-exported-redirects.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
+import { checkViewProps } from "./view-props.ts";
 
 /**
  * Makes the checks of a module for the server that follow its imports and need no bundler: those that Vite and Node share.
@@ -13,6 +14,7 @@ import { checkReturnedStreams } from "./returned-streams.ts";
  */
 export async function checkServerModule(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   await checkImportedNames(facts, resolver);
+  await checkViewProps(facts, resolver); // before checkMarkup, which says less about a function as a prop
   await checkMarkup(facts, resolver);
   await checkInteractiveComponents(facts, resolver);
   await checkReturnedStreams(facts, resolver);

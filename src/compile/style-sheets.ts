@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { normalizePath, type ResolvedConfig } from "vite";
+import { normalizePath, type ResolvedConfig, type Rolldown } from "vite";
 import type { ModuleResolver } from "./module-resolver.ts";
 import { relativePath } from "./relative-path.ts";
 import { type FileReference, ServerOnlyError, serverOnlyFile, serverOnlyMessage } from "./server-only.ts";
@@ -103,4 +103,28 @@ class ImportGuard {
       if (id !== undefined) await this.check({ specifier, importer: sheet, id });
     }
   }
+}
+
+/**
+ * Resolves the import of a style sheet in a module for the server.
+ *
+ * @throws ServerOnlyError for a style sheet that is server-only: pages link it for the browser
+ */
+export async function resolveStyleSheet(
+  context: Pick<Rolldown.PluginContext, "resolve">,
+  { source, importer, options }: StyleSheetImport,
+  root: string,
+): Promise<Rolldown.ResolveIdResult> {
+  const resolved = await context.resolve(source, importer, { ...options, skipSelf: true });
+  const file = resolved && serverOnlyFile({ specifier: source, importer, id: resolved.id }, root);
+  if (!file) return resolved;
+  const use = "cannot be a style sheet, which pages link for the browser";
+  throw new ServerOnlyError(`${serverOnlyMessage(relativePath(file, root), use)} Imported by ${importer}.`);
+}
+
+/** An import, as Rolldown passes it to `resolveId`. */
+interface StyleSheetImport {
+  readonly source: string;
+  readonly importer: string | undefined;
+  readonly options: Parameters<Rolldown.PluginContext["resolve"]>[2];
 }

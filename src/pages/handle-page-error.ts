@@ -12,6 +12,7 @@ import {
   redirectTarget,
   textResponse,
 } from "../http/index.ts";
+import { browserGlobalAdvice } from "./browser-globals.ts";
 import { DefaultError, type ErrorPageProps, errorTitle } from "./error-page.ts";
 import { attempt, type LayoutMarkup, type LayoutOutcome, NO_LAYOUT_MARKUP, startLayout } from "./layout.ts";
 import { type PageSettings, renderDocument } from "./render-document.ts";
@@ -85,13 +86,20 @@ function isPageError(error: unknown): error is RPCError {
  * error for the user are neither logged, nor do they discard anything. A consequence of the client's disconnection is not
  * logged.
  */
-export function recordFailure(context: RequestContext, error: unknown, subject: string, { log }: PageSettings): void {
+export function recordFailure(
+  context: RequestContext,
+  error: unknown,
+  subject: string,
+  { log, showError }: PageSettings,
+): void {
   if (error instanceof Redirect || isPageError(error)) return;
   if (!(error instanceof RPCError)) {
     context.discardChanges();
     forgetOnce(context); // a result may be that of the discarded session
   }
-  if (!isDisconnection(context, error)) log.error({ id: context.id, err: error }, `${subject} failed`);
+  if (isDisconnection(context, error)) return;
+  const advice = showError ? "" : browserGlobalAdvice(error); // the development server adds it to the error itself
+  log.error({ id: context.id, err: error }, advice === "" ? `${subject} failed` : `${subject} failed. ${advice}`);
 }
 
 /** What an error page shows. */

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { normalizePath } from "vite";
+import { browserGlobalAdvice } from "../../pages/index.ts";
 import { relativeFile } from "../project/index.ts";
 import { applicationFrames, type SourcePosition } from "./stack-frames.ts";
 import { explainViteError } from "./vite-errors.ts";
@@ -76,7 +77,9 @@ function explainOne(thrown: unknown, root: string): ExplainedError {
   const stack = stripVTControlCharacters(error.stack ?? "");
   const { frames, position: thrownAt } = applicationFrames(stack, root);
   const position = locationOf(error) ?? thrownAt;
-  const message = withoutRoot(root, stripVTControlCharacters(error.message));
+  const message = [withoutRoot(root, stripVTControlCharacters(error.message)), browserGlobalAdvice(thrown)]
+    .filter((text) => text !== "")
+    .join("\n");
   return {
     name,
     message,

@@ -440,4 +440,82 @@ const imports: readonly Mistake[] = [
   },
 ];
 
-export const mistakes: readonly Mistake[] = [environment, entryPoints, otherFrameworks, pages, syntax, imports].flat();
+/** Replaces the use of the view in the page, in line 8. */
+const inPage = (markup: string): Edit => ({
+  file: PAGES,
+  from: "<GuestBook guests={await everyone()} />",
+  to: markup,
+});
+
+const FUNCTION_PROP = 'The view "GuestBook" has a function as its prop';
+
+const views: readonly Mistake[] = [
+  {
+    ...row(
+      "uses window while a view is rendered",
+      [{ file: VIEW, from: "  const submit", to: "  const width = window.innerWidth;\n  const submit" }],
+      `${VIEW}:7:17`,
+      "window is not defined\n`window` exists in browsers only",
+      "Use it in on_mount or in an event handler of a view",
+    ),
+    places: ["page", "terminal"],
+  },
+  row(
+    "uses localStorage at the top of a view's module",
+    [inView('const theme = localStorage.getItem("theme");')],
+    `${VIEW}:1:15`,
+    "`localStorage` exists in browsers only",
+    "Use it in on_mount",
+  ),
+  row(
+    "uses document in a page",
+    [inPage("<GuestBook guests={[document.title]} />")],
+    `${PAGES}:8:25`,
+    "`document` exists in browsers only",
+    "Use it in on_mount",
+  ),
+  {
+    ...row(
+      "imports a Node module in a view",
+      [inView('import { readFileSync } from "node:fs";')],
+      `${VIEW}:1:30`,
+      '"node:fs" is a Node module',
+      "Use it in a server function and call that function",
+    ),
+    places: ["page", "terminal", "build"],
+  },
+  row(
+    "imports a Node module by its short name in a view",
+    [inView('import fs from "fs";')],
+    `${VIEW}:1:16`,
+    '"fs" is a Node module',
+    "Use it in a server function and call that function",
+  ),
+  {
+    ...row(
+      "passes a function to a view in a page",
+      [inPage("<GuestBook guests={await everyone()} onPick={everyone} />")],
+      `${PAGES}:8:42`,
+      `${FUNCTION_PROP} onPick`,
+      "Declare the function in the module of the view",
+    ),
+    places: ["page", "build"],
+  },
+  row(
+    "passes a function that is written in place to a view in a page",
+    [inPage("<GuestBook guests={await everyone()} format={(name: string) => name} />")],
+    `${PAGES}:8:42`,
+    `${FUNCTION_PROP} format`,
+    "wrap it in server() in a server module",
+  ),
+];
+
+export const mistakes: readonly Mistake[] = [
+  environment,
+  entryPoints,
+  otherFrameworks,
+  pages,
+  syntax,
+  imports,
+  views,
+].flat();

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { checkViewProps } from "./view-props.ts";
+
+const FILES = {
+  "src/picker.tsx": `
+    import { view } from "tsweb/browser";
+    export const Picker = view(() => <p />);
+    export const Plain = ({ onPick }) => <p>{onPick()}</p>;
+    export default view(() => <p />);
+  `,
+  "src/data.server.ts": `
+    import { server } from "tsweb";
+    export const load = server((id: string) => id);
+    export function save(id: string): void {}
+    export const remove = (async (id: string) => {}) satisfies Remove;
+    export const made = make(() => 1);
+    export const names = ["Ada"];
+    export default () => 1;
+  `,
+  "src/barrel.ts": 'export { save as keep } from "./data.server.ts"; export { Picker as Chooser } from "./picker.tsx";',
+};
+
+const HEAD = [
+  'import run, { load, made, names, remove, save } from "./data.server.ts";',
+  'import * as data from "./data.server.ts";',
+  'import { Chooser, keep } from "./barrel.ts";',
+  'import Main, { Picker, Plain } from "./picker.tsx";',
+  'import * as views from "./picker.tsx";',
+  'import { missing } from "a-package";',
+  "",
+].join("\n");
+
+const check = (code: string, file = "src/a.server.tsx") =>
+  checkViewProps(readTestModule(file, HEAD + code), inMemoryResolver(FILES));
+
+describe("a function as a prop of a view in a page", () => {
+  test.each([
+    "const A = () => <Picker «onPick={save} />;",
+    "const A = () => <Picker «pick={remove} />;",
+    "const A = () => <Picker title='Pick' «pick={keep}></Picker>;",
+    "const A = () => <Chooser «pick={run} />;",
+    "const A = () => <views.Picker «pick={data.save} />;",
+    "const A = () => <Main «pick={() => 1} />;",
+    "const A = () => <p>{rows.map((row) => <Picker key={row} «pick={() => row} />)}</p>;",
+    "const A = () => <Picker «pick={function () { return 1; }} />;",
+    "const A = () => <Picker «pick={ok ? undefined : save} />;",
+    "const A = () => <Picker «pick={ok && (save as Pick)} />;",
+    "const A = () => { const pick = () => 1; return <Picker «pick={pick} />; };",
+    "function pick() {} const A = () => <Picker «pick={pick} />;",
+  ])("is rejected: %s", async (code) => {
+    const error = await compileErrorOf(() => check(code));
+    expect(error.message).toMatch(/^The view "\w+" has a function as its prop (?:onPick|pick)\. .*JSON.* Declare the/);
+    expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(HEAD + code).location });
+  });
+
+  test.each([
+    "const A = () => <Plain onPick={save} />;",
+    "const A = () => <Picker names={names} first={names[0]} made={made} load={load} from={missing} />;",
+    "const A = () => <Picker name={run()} all={names.map((name) => name)} {...{ pick: save }} />;",
+    "const A = () => <Picker key={save} ref={() => {}} title='a' isOpen />;",
+    "const A = () => <p onClick={save} />;",
+    "const A = () => { const save = 1; return <Picker pick={save} />; };",
+    "const A = ({ save }) => <Picker pick={save} />;",
+    "const A = ({ Picker }) => <Picker pick={save} />;",
+  ])("is not reported for other values and components: %s", async (code) => {
+    await expect(check(code)).resolves.toBeUndefined();
+  });
+
+  test("is accepted in a component that is no server module, which may be part of a view", async () => {
+    await expect(check("const A = () => <Picker pick={save} />;", "src/a.tsx")).resolves.toBeUndefined();
+  });
+});
