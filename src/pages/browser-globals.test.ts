@@ -43,7 +43,7 @@ describe("the log of a built application", () => {
   const Title = () => h("p", null, document.title);
 
   it("contains the advice for a component that uses a global of browsers", async () => {
-    const { status, logged } = await renderPage(() => h(Title, null));
+    const { status, logged } = await renderPage(() => h(Title, {}));
     expect(status).toBe(500);
     expect(logged).toEqual([
       expect.stringMatching(
@@ -53,7 +53,7 @@ describe("the log of a built application", () => {
   });
 
   it("leaves the advice to the development server, which adds it to the error", async () => {
-    const { logged } = await renderPage(() => h(Title, null), {}, { showError: async () => "" });
+    const { logged } = await renderPage(() => h(Title, {}), {}, { showError: async () => "" });
     expect(logged).toEqual(["The page / failed ReferenceError: document is not defined"]);
   });
 });
