@@ -60,7 +60,7 @@ export const MAY_IMPORT = {
   compile: ["compile/type-shapes", "compile/types", "compile/syntax", "text"],
   panel: ["server", "rpc", "session", "http", "config (types)", "logging (types)"],
   "cli/project": ["openapi (types)"],
-  "cli/errors": ["cli/project", "compile"],
+  "cli/errors": ["cli/project", "compile", "pages"],
   "cli/modules": ["cli/project", "compile"],
   "cli/new": ["cli/project", "text"],
   "cli/build": ["cli/project", "cli/errors", "cli/modules", "compile", "server (types)", "pages (types)", "config"],
