@@ -119,6 +119,11 @@ describe("an argument is accepted if it is", () => {
     expect(() => check(value)).not.toThrow();
   });
 
+  it("an object of named arguments with a method toJSON, whose result is sent", () => {
+    const filter = { tags: new Set(["a"]), toJSON: () => ({ tags: ["a"] }) };
+    expect(() => checkArguments("save", filter, false)).not.toThrow();
+  });
+
   it("a file, or an array of files, of a call that can send them", () => {
     for (const value of [file, new Blob(), [file, file]]) {
       expect(() => check(value, true)).not.toThrow();

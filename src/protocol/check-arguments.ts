@@ -6,7 +6,7 @@
 import { RPCError } from "../errors.ts";
 import { isBlob } from "./form-arguments.ts";
 import type { Arguments } from "./named-arguments.ts";
-import { describeUnsendableObject, isEvent, type Unsendable } from "./sent-values.ts";
+import { describeUnsendableObject, isEvent, tagOf, type Unsendable } from "./sent-values.ts";
 
 /** Deeper values are refused by the server (docs/protocol.md 3.2). */
 const MAX_DEPTH = 64;
@@ -65,7 +65,8 @@ function callAdvice(name: string, params: readonly string[] | undefined, values:
  * @throws TypeError that names the function, the path of the value, and the fix
  */
 export function checkArguments(name: string, args: Arguments, canSendFiles: boolean): void {
-  // The caller has created the object of named arguments: it may be any object.
+  // The caller has created the object of named arguments: it may be any object. What its `toJSON` returns is sent.
+  if (hasToJson(args)) return;
   const whole = describeUnsendableObject(args, { fn: name, member: "values" });
   if (whole) throw new TypeError(`${name}: ${whole.what} cannot be sent. ${whole.fix}`);
   for (const [parameter, value] of Object.entries(args)) {
@@ -143,9 +144,9 @@ function hasToJson(value: object | bigint): boolean {
   return typeof (value as { toJSON?: unknown }).toJSON === "function"; // any value can be read like this
 }
 
-/** Returns whether an object is a wrapper of a primitive, which is sent as the primitive. */
+/** Returns whether an object is a wrapper of a primitive, also of another realm. It is sent as the primitive. */
 function isBoxed(value: object): boolean {
-  return value instanceof Number || value instanceof String || value instanceof Boolean;
+  return ["Number", "String", "Boolean"].includes(tagOf(value));
 }
 
 function memberLocation(path: string, key: string): Pick<ValueLocation, "path" | "member"> {

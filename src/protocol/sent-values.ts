@@ -134,5 +134,5 @@ function isDomNode(value: object): boolean {
 /** Returns whether an object is a JSX element. Parsed JSON cannot imitate one. */
 function isMarkup(value: object): boolean {
   const isElement = "type" in value && "props" in value && Object.hasOwn(value, "constructor");
-  return isElement && typeof value.constructor !== "function" && typeof value.constructor !== "string";
+  return isElement && (value.constructor === undefined || typeof value.constructor === "symbol"); // on the server
 }

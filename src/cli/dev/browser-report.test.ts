@@ -33,6 +33,7 @@ describe("the stack of an error of a page", () => {
     ["code that the compile step has added", `    at ${site}/__web/dev/src/view.tsx?t=1:1:1`],
     ["a file that no browser has loaded", `    at ${site}/__web/dev/src/secret.ts:9:4`],
     ["a file outside of the public folder", `    at ${site}/../src/guests.server.js:9:4`],
+    ["a public file that is server-only, so that no browser receives it", `    at ${site}/keys.server.js:1:1`],
   ])("has no frame of %s", (_name, stack) => {
     expect(stackOf({ stack })).toBe("");
   });
@@ -64,6 +65,15 @@ describe("a report", () => {
     expect(name.length + message.length).toBeLessThan(5_000);
     expect(stack.length).toBeLessThan(20_000);
   });
+
+  it.each([" ".repeat(20_000), "(@ ".repeat(6_000), `at ${"http://".repeat(2_000)}`, `${site}/${":1".repeat(9_000)}x`])(
+    "is read in less than a second, whatever its stack is: %#",
+    (stack) => {
+      const startMs = performance.now();
+      expect(stackOf({ stack })).toBe("");
+      expect(performance.now() - startMs).toBeLessThan(1_000);
+    },
+  );
 
   it("has at most four causes", () => {
     const nested = Array.from({ length: 50 }).reduce<object>((cause) => ({ message: "x", cause }), {});

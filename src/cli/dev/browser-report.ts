@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { namesServerOnlyUrl } from "../../compile/index.ts";
 import type { SourcePosition } from "../errors/index.ts";
 import type { ServedSourceMaps } from "./source-maps.ts";
 
@@ -45,15 +46,32 @@ function text(value: unknown, maxLength: number): string {
   return typeof value === "string" ? value.slice(0, maxLength) : "";
 }
 
-/** A frame of Chromium (`at fn (http://…/a.tsx:3:7)`), Firefox and Safari (`fn@http://…/a.tsx:3:7`). */
-const BROWSER_FRAME = /^\s*(?:at )?(.*?)[\s@(]*https?:\/\/[^/\s]+(\/[^\s()]*?):(\d+):(\d+)\)?\s*$/;
+/** The longest line of a stack that is read, in characters. A message is part of the stack, and may have longer ones. */
+const MAX_LINE = 2_000;
+
+/** The position at the end of a frame of Chromium (`at fn (http://…/a.tsx:3:7)`), Firefox and Safari (`fn@http://…/a.tsx:3:7`). */
+const POSITION = /https?:\/\/[^/\s]+(\/[^\s()]*):(\d+):(\d+)\)?$/;
+
+/** Reads a frame; `undefined` for any other line. */
+function readFrame(text: string) {
+  const line = text.length > MAX_LINE ? "" : text.trim();
+  const match = POSITION.exec(line);
+  if (!match) return undefined;
+  const [, path = "", row, column] = match;
+  const fn = line
+    .slice(0, match.index)
+    .replace(/^at /, "")
+    .replace(/[\s@(]+$/, "");
+  return { fn, path, line: Number(row), column: Number(column) };
+}
 
 /** Returns the frames of the application, as Node writes them. */
 function mapStack(stack: string, { maps, root, publicDir }: Sources): string[] {
-  return stack.split("\n").flatMap((line) => {
-    const [, fn = "", path = "", row, column] = BROWSER_FRAME.exec(line) ?? [];
-    const position =
-      maps.find(path, Number(row), Number(column)) ?? publicPosition(path, Number(row), Number(column), publicDir);
+  return stack.split("\n").flatMap((text) => {
+    const frame = readFrame(text);
+    if (!frame) return [];
+    const { fn, path, line, column } = frame;
+    const position = maps.find(path, line, column) ?? publicPosition(path, line, column, publicDir);
     if (!position?.file.startsWith(`${root}/`)) return [];
     const place = `${position.file}:${position.line}:${position.column}`;
     const name = fn.trim().replace(/^.* \[as constructor\]$/, ""); // Preact's name of a component's function
@@ -65,7 +83,8 @@ function mapStack(stack: string, { maps, root, publicDir }: Sources): string[] {
 function publicPosition(path: string, line: number, column: number, publicDir: string): SourcePosition | undefined {
   const file = join(publicDir, path);
   const isScript = /\.m?js$/.test(path) && !path.startsWith("/__web/");
-  return publicDir !== "" && isScript && file.startsWith(`${publicDir}/`) ? { file, line, column } : undefined;
+  if (publicDir === "" || !isScript || !file.startsWith(`${publicDir}/`)) return undefined;
+  return namesServerOnlyUrl(path, publicDir) ? undefined : { file, line, column }; // it is not served either
 }
 
 /**
