@@ -44,7 +44,7 @@ function wordsOf(name: string): string[] {
 }
 
 /** Matches texts that are secrets whatever their name is: a JSON Web Token, and the value of `Authorization`. */
-const SECRET_TEXT = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}/g;
+const SECRET_TEXT = /\beyJ[\w-]{8,}(?:\.[\w-]+){0,4}|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}/g;
 
 /** Returns a text with the secrets in it replaced that can be recognised without a name. */
 export function redactText(text: string): string {
