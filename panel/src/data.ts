@@ -25,7 +25,13 @@ function mergeRequests(
   return [...byId.values()].filter(({ id }) => id >= firstId).sort((one, other) => one.id - other.id);
 }
 
-/** Returns a function that loads parts of the data again, one after the other: an older answer never replaces a newer one. */
+/** How long to wait after a call that failed. */
+const RETRY_MS = 1_000;
+
+/**
+ * Returns a function that loads parts of the data again, one after the other: an older answer never replaces a newer one.
+ * A part that could not be loaded is loaded again: there may be no further change that would show what is missing.
+ */
 export function createRefresh(shown: Shown): (parts: readonly ChangedPart[]) => Promise<void> {
   const due = new Set<ChangedPart>();
   let isLoading = false;
@@ -33,14 +39,17 @@ export function createRefresh(shown: Shown): (parts: readonly ChangedPart[]) => 
     for (const part of parts) due.add(part);
     if (isLoading) return;
     isLoading = true;
-    try {
-      for (let [part] = due; part !== undefined; [part] = due) {
-        due.delete(part);
+    for (let [part] = due; part !== undefined; [part] = due) {
+      due.delete(part);
+      try {
         await load(part, shown);
+      } catch (error) {
+        due.add(part);
+        console.error(error);
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
-    } finally {
-      isLoading = false;
     }
+    isLoading = false;
   };
 }
 

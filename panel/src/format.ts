@@ -21,7 +21,8 @@ export function formatDuration(ms: number): string {
   return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
 }
 
-/** Returns the time of day, in UTC, with milliseconds: the same on the server and in the browser. */
+/** Returns the local time of day, with milliseconds. Only the browser renders times: the server may be in another zone. */
 export function formatTime(time: number): string {
-  return new Date(time).toISOString().slice(11, 23);
+  const offsetMs = new Date(time).getTimezoneOffset() * 60_000;
+  return new Date(time - offsetMs).toISOString().slice(11, 23);
 }

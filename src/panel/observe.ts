@@ -1,4 +1,4 @@
-import { currentContext, isPromise, Redirect, type RequestContext } from "../http/index.ts";
+import { currentContext, isPromise, type PushedBody, Redirect, type RequestContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { CallSettings, FunctionDefinition } from "../rpc/index.ts";
 
@@ -107,6 +107,21 @@ async function reportStep(pending: Step, call: ObservedCall): Promise<void> {
 /** A redirect is thrown too, and is no failure. */
 function reportFailure(error: unknown, { context, observer }: ObservedCall): void {
   if (!(error instanceof Redirect)) observer.failed(context.id, error);
+}
+
+/** Calls a function when a body that has not been opened yet has ended, regardless of which side ended it. */
+export function observeBody(body: PushedBody, ended: () => void): void {
+  const open = body.open.bind(body);
+  body.open = (sink) => {
+    const producer = open(sink);
+    return {
+      onDrain: () => producer.onDrain(),
+      onClose() {
+        producer.onClose();
+        ended();
+      },
+    };
+  };
 }
 
 /** Returns a log that also reports the errors of requests to an observer. */

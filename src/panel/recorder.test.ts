@@ -3,7 +3,7 @@ import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#tes
 import type { App } from "../app.ts";
 import { RPCError } from "../errors.ts";
 import { redirect } from "../http/index.ts";
-import { publish } from "../live/index.ts";
+import { channel, publish } from "../live/index.ts";
 import { type Observer, requireInternals } from "../server/index.ts";
 import type { ChangedPart, RequestEntry } from "./panel-data.ts";
 import { MAX_MESSAGES, MAX_REQUESTS, Recorder } from "./recorder.ts";
@@ -67,6 +67,7 @@ const MODULE = {
   broken: compiledPage("/broken", () => {
     throw new Error("page");
   }),
+  feed: compiledRoute("GET /feed", async () => new Response(await channel("news"))),
   hook: compiledRoute("POST /hooks/:name", () => new Response("no", { status: 418 })),
 };
 
@@ -245,6 +246,32 @@ describe("the recorder", () => {
     await left.body?.cancel();
     await expect.poll(() => entries()[0]).toMatchObject({ values: 1, error: { message: "half" } });
     await expect.poll(() => entries()[1]?.durationMs).toEqual(expect.any(Number));
+  });
+
+  it("records an event stream as open until its client disconnects, and then its duration", async () => {
+    const { app, entries, changes } = record();
+    const feed = await (await send(app, "/feed")).text();
+    const response = await send(app, `/__web/live?feed=${feed}`);
+    expect(entries()[1]).toMatchObject({ kind: "live", status: 200, durationMs: null });
+    changes.length = 0;
+    const later = performance.now() + 60_000;
+    vi.spyOn(performance, "now").mockReturnValue(later);
+    await response.body?.cancel();
+    expect(entries()[1]?.durationMs).toBeGreaterThanOrEqual(60_000);
+    expect(changes).toEqual(["requests", "live"]);
+    await app.close();
+  });
+
+  it("records a poll as open while it waits", async () => {
+    const { app, entries } = record();
+    const feed = await (await send(app, "/feed")).text();
+    const response = send(app, `/__web/poll?feed=${feed}&wait=25`);
+    await expect.poll(() => requireInternals(app, "test").liveConnections()).toHaveLength(1);
+    expect(entries()[1]).toMatchObject({ kind: "live", status: null, durationMs: null });
+    await call(app, "announce", { text: "hello" });
+    expect((await response).status).toBe(200);
+    expect(entries()[1]).toMatchObject({ status: 200, durationMs: expect.any(Number) });
+    await app.close();
   });
 
   it("records a value that is thrown and cannot be explained", async () => {

@@ -1,9 +1,9 @@
-import type { RequestContext } from "../http/index.ts";
+import { isPushedBody, type RequestContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { CallSettings, FunctionDefinition } from "../rpc/index.ts";
 import type { ObservedResponse, ObservedSite, Observer } from "../server/index.ts";
 import { BoundedList } from "./bounded-list.ts";
-import { type FunctionObserver, observeFunctions, observeLog } from "./observe.ts";
+import { type FunctionObserver, observeBody, observeFunctions, observeLog } from "./observe.ts";
 import type { ChangedPart, ErrorInfo, MessageInfo, RequestChanges, RequestEntry } from "./panel-data.ts";
 import { preview, previewJson } from "./preview.ts";
 import { redactText } from "./redact.ts";
@@ -35,7 +35,7 @@ interface Recorded {
   readonly startMs: number;
   /** The version of its last change. */
   version: number;
-  /** Whether its function streams, and has not ended. */
+  /** Whether its function streams, or its body is an event stream or a file, and has not ended. */
   isStreaming: boolean;
   /** Whether an error was reported. Later ones are the same, from the log, or a consequence, such as that of a time limit. */
   hasFailed: boolean;
@@ -110,10 +110,7 @@ export class Recorder implements Observer, FunctionObserver {
 
   streamEnded(context: RequestContext): void {
     const recorded = this.#byContext.get(context);
-    if (!recorded?.isStreaming) return;
-    recorded.isStreaming = false;
-    this.#setDuration(recorded);
-    this.#changed(recorded);
+    if (recorded) this.#ended(recorded);
   }
 
   failed(requestId: string, error: unknown): void {
@@ -156,11 +153,21 @@ export class Recorder implements Observer, FunctionObserver {
 
   #responded(recorded: Recorded, { status, body }: ObservedResponse): void {
     recorded.entry.status = status;
+    if (isPushedBody(body)) {
+      recorded.isStreaming = true;
+      observeBody(body, () => this.#ended(recorded));
+    }
     if (status >= 400 && typeof body === "string") recorded.entry.refusal = readRefusal(body);
     // The end of a stream is its duration.
     if (!recorded.isStreaming) this.#setDuration(recorded);
     this.#changed(recorded);
-    if (recorded.entry.kind === "live") this.#options.onChange("live");
+  }
+
+  #ended(recorded: Recorded): void {
+    if (!recorded.isStreaming) return;
+    recorded.isStreaming = false;
+    this.#setDuration(recorded);
+    this.#changed(recorded);
   }
 
   async #explain(recorded: Recorded, error: unknown): Promise<void> {
@@ -182,6 +189,7 @@ export class Recorder implements Observer, FunctionObserver {
     this.#version++;
     recorded.version = this.#version;
     this.#options.onChange("requests");
+    if (recorded.entry.kind === "live") this.#options.onChange("live"); // a connection was opened or closed
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type HandlerResponse,
   type InboundRequest,
   isCallPath,
+  isPromise,
   isValidPath,
   jsonResponse,
   MAX_BODY_BYTES,
@@ -49,7 +50,11 @@ export function handleRequest(
   const context = openContext(inbound, site);
   const reportResponse = site.observer?.requestStarted(context, site);
   const response = runInContext(context, () => run(respond(context, site)));
-  if (reportResponse) void Promise.resolve(response).then(reportResponse); // never rejects
+  if (reportResponse) {
+    if (isPromise(response))
+      void response.then(reportResponse); // never rejects
+    else reportResponse(response);
+  }
   return response;
 }
 

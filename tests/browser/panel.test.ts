@@ -187,6 +187,23 @@ describe("the panel", () => {
     const message = panel.getByRole("list", { name: "Messages" }).locator("details").first();
     expect(await message.innerText()).toContain('{"text":"Hello from the panel","token":"[redacted]"}');
     await expect.poll(() => connections.innerText()).not.toBe(before); // the position
+    await section("Requests");
+    const stream = panel.getByRole("list", { name: "Requests" }).locator("summary", { hasText: "/__web/live" }).first();
+    await stream.getByText("open").waitFor();
+    await app.close();
+    await stream.getByText(/^[\d.]+ m?s$/).waitFor();
+    await section("Live");
+    await panel.getByText("No page is connected for live updates.").waitFor();
+  });
+
+  it("loads its data again after a call that failed", async () => {
+    await section("Live");
+    let calls = 0;
+    await panel.route("**/__web/rpc/getLive", (route) => (++calls > 1 ? route.continue() : route.abort()));
+    const app = await context.newPage();
+    await app.goto(dev.address);
+    await panel.getByRole("list", { name: "Live connections" }).getByText("news").waitFor();
+    expect(calls).toBeGreaterThan(1);
   });
 
   it("follows edits: a function that was added, and an error that prevents the application from loading", async () => {

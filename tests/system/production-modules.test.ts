@@ -1,0 +1,52 @@
+/**
+ * Which modules of the package a production server can load.
+ */
+import { readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { describe, expect, it } from "vitest";
+import { repository } from "#test/copy-example";
+
+const DIST = join(repository, "dist");
+
+/** The entry points that only development and builds use. */
+const TOOLS = ["./vite", "./package.json"];
+
+/** Matches the specifiers of static and dynamic imports of modules of the package. */
+const IMPORTS = /(?:\bfrom|\bimport)\s*\(?\s*"(\.{1,2}\/[^"]+\.js)"/g;
+
+/** Returns the modules that these modules import, directly or indirectly, as paths below dist/. */
+function reachableModules(entries: readonly string[]): ReadonlySet<string> {
+  const found = new Set(entries);
+  for (const file of found) {
+    for (const [, specifier = ""] of readFileSync(join(DIST, file), "utf8").matchAll(IMPORTS)) {
+      found.add(relative(DIST, join(DIST, dirname(file), specifier)));
+    }
+  }
+  return found;
+}
+
+/** Returns the modules behind the public entry points of the package, other than those of tools. */
+function entryPoints(): string[] {
+  const { exports }: { exports: Record<string, string | Record<string, string>> } = JSON.parse(
+    readFileSync(join(repository, "package.json"), "utf8"),
+  );
+  return Object.entries(exports)
+    .filter(([name]) => !TOOLS.includes(name))
+    .flatMap(([, conditions]) => Object.values(conditions))
+    .filter((file) => file.endsWith(".js"))
+    .map((file) => relative(DIST, join(repository, file)));
+}
+
+const panelModules = (modules: ReadonlySet<string>) => [...modules].filter((file) => file.startsWith("panel/"));
+
+describe("the development panel", () => {
+  it("is imported by no public entry point and by no server of a built application", () => {
+    const modules = reachableModules([...entryPoints(), "cli/serve.js"]);
+    expect([...modules]).toEqual(expect.arrayContaining(["app.js", "server/pipeline.js", "adapters/workers.js"]));
+    expect(panelModules(modules)).toEqual([]);
+  });
+
+  it("is imported by the development server", () => {
+    expect(panelModules(reachableModules(["cli/index.js"]))).toContain("panel/index.js");
+  });
+});
