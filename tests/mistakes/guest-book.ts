@@ -20,10 +20,17 @@ export function createGuestBook(): TestProject {
  * @throws Error if the text that an edit replaces does not occur exactly once
  */
 export function makeMistake(project: TestProject, edits: readonly Edit[]): () => void {
-  const restores = edits.map((edit) => apply(project, edit));
-  return () => {
+  const restores: (() => void)[] = [];
+  const restoreAll = () => {
     for (const restore of restores.toReversed()) restore();
   };
+  try {
+    for (const edit of edits) restores.push(apply(project, edit));
+  } catch (error) {
+    restoreAll();
+    throw error;
+  }
+  return restoreAll;
 }
 
 function apply(project: TestProject, { file, from, to }: Edit): () => void {

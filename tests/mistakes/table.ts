@@ -9,7 +9,7 @@ import { mistakes as markup } from "./rows/markup.ts";
 import { mistakes as terminal } from "./rows/terminal.ts";
 import { mistakes as views } from "./rows/views.ts";
 
-const table: readonly Mistake[] = [build, calls, compile, errors, forms, markup, terminal, views].flat();
+export const table: readonly Mistake[] = [build, calls, compile, errors, forms, markup, terminal, views].flat();
 
 /** Returns the rows with a message in at least one of the given places. */
 export function rowsWith(...places: readonly Place[]): Mistake[] {

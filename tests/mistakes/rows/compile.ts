@@ -252,14 +252,14 @@ const otherFrameworks: readonly Mistake[] = [
   row(
     "takes searchParams in a page",
     [{ file: PAGES, from: "async () => (", to: "async ({ searchParams }: { searchParams: string }) => (" }],
-    `${PAGES}:5:36`,
+    `${PAGES}:5:40`,
     "has no parameter searchParams",
     "request.query",
   ),
   row(
     "takes params in a page",
     [{ file: PAGES, from: "async () => (", to: "async ({ params }: { params: string }) => (" }],
-    `${PAGES}:5:36`,
+    `${PAGES}:5:40`,
     "has no parameter params",
     "({ id }) =>",
   ),
@@ -332,8 +332,8 @@ const pages: readonly Mistake[] = [
   row(
     "lists the default export of a module",
     [{ file: APP, from: "import * as guests", to: "import guests" }],
-    `${APP}:5:57`,
-    "this is the default export of src/guests.server.ts",
+    `${APP}:2:8`,
+    "src/guests.server.ts has no default export",
     "import * as guests from",
   ),
   row(

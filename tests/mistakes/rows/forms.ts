@@ -1,3 +1,117 @@
-import type { Mistake } from "../mistake.ts";
+import type { Edit, Mistake } from "../mistake.ts";
 
-export const mistakes: readonly Mistake[] = [];
+const VIEW = "src/guest-book.tsx";
+const GUESTS = "src/guests.server.ts";
+
+/** Replaces the form's start tag in the view, in line 18. */
+const form = (to: string): Edit => ({ file: VIEW, from: "<form onSubmit={submit}>", to });
+const field = (to: string): Edit => ({ file: VIEW, from: '<p role="alert">{book.error}</p>', to });
+
+const ACTION = "<form action={sign}>";
+
+export const mistakes: readonly Mistake[] = [
+  {
+    mistake: "passes a function of the browser as the action of a form",
+    edits: [form("<form action={() => {}}>")],
+    places: ["build", "page", "terminal"],
+    at: `${VIEW}:18`,
+    says: "The action of a form must be a server function, and this is another function.",
+    fix: "Declare it with server() in a server module. To run code in the browser, use `onSubmit` in a view.",
+  },
+  {
+    mistake: "passes a function with FormData as the action of a form, for the type checker",
+    edits: [form("<form action={async (data: FormData) => void data}>")],
+    places: ["types"],
+    at: `${VIEW}:18`,
+    says: "is not assignable to type 'UrlOrServerFunction'",
+    fix: "required in type 'FunctionDeclaredWithServer'",
+  },
+  {
+    mistake: "binds an argument of an action",
+    edits: [form("<form action={sign.bind(null, book.name)}>")],
+    places: ["build", "page", "terminal"],
+    at: `${VIEW}:18`,
+    says: "bind() does not work for the action of a form",
+    fix: 'send the value in a hidden field: `<input type="hidden" name="id" value={id} />`',
+  },
+  {
+    mistake: "declares an action with FormData",
+    edits: [
+      form(ACTION),
+      {
+        file: GUESTS,
+        from: "async (name: string) => {",
+        to: "async (previous: unknown, data: FormData) => { const name = String(data);",
+      },
+    ],
+    places: ["build", "page", "terminal"],
+    at: `${VIEW}:18`,
+    says: "The parameter data of sign is `FormData`, which no form fills in",
+    fix: "Declare the fields in place of data, with `File` for a file: `sign = server(async (name: string, age: int) => …)`.",
+  },
+  {
+    mistake: "sends a server function with GET",
+    edits: [form('<form action={sign} method="get">')],
+    places: ["page", "terminal"],
+    at: `${VIEW}:18`,
+    says: 'The form of sign has method="get", which would be ignored',
+    fix: "Leave the attribute out. For a form in the URL, use a path as the action.",
+  },
+  {
+    mistake: "has no field for a parameter",
+    edits: [form(ACTION)],
+    places: ["terminal"],
+    at: `${VIEW}:18`,
+    says: "The form of sign (src/guest-book.tsx:18:5) has no field for the required parameter name",
+    fix: "so that every submission is refused",
+  },
+  {
+    mistake: "misspells the name of a field",
+    edits: [form(ACTION), field('<input name="nmae" /><input type="hidden" name="name" />')],
+    places: ["terminal"],
+    at: `${VIEW}:18`,
+    says: 'has a field "nmae" that is no parameter, so it is ignored',
+    fix: "Parameters: name.",
+  },
+  {
+    mistake: "has a text field for a file",
+    edits: [
+      form(ACTION),
+      {
+        file: GUESTS,
+        from: "async (name: string) => {\n  const line = name",
+        to: "async (file: File) => {\n  const name = file.name;\n  const line = name",
+      },
+      { file: VIEW, from: "<button type", to: '<input name="file" /><button type' },
+    ],
+    places: ["terminal"],
+    at: `${VIEW}:18`,
+    says: 'has a text in the field "file", but the parameter is a File',
+    fix: 'Use <input type="file" name="file" />.',
+  },
+  {
+    mistake: "has a file field for a text",
+    edits: [form(ACTION), field('<input type="file" name="name" />')],
+    places: ["terminal"],
+    at: `${VIEW}:18`,
+    says: 'has a file in the field "name", but the parameter is string',
+    fix: "Declare it as name: File, or File[].",
+  },
+  {
+    mistake: "returns an error to a form that shows no result",
+    edits: [
+      form(ACTION),
+      field('<input name="name" />'),
+      { file: GUESTS, from: "  return everyone();\n});", to: '  return { error: "Taken." };\n});' },
+      { file: VIEW, from: "book.guests = await sign(book.name);", to: "await sign(book.name);" },
+    ],
+    act: async (page) => {
+      await page.fill("[name=name]", "Ada");
+      await page.locator("form").evaluate((element: HTMLFormElement) => element.submit());
+    },
+    places: ["terminal"],
+    at: `${GUESTS}:9`,
+    says: "returned { error: … } to a form, and no form() in the page shows it",
+    fix: 'throw new RPCError("validation_error", "…", { parameter: "name" })',
+  },
+];

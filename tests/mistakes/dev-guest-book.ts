@@ -1,0 +1,152 @@
+/** A guest book on a development server, and the pages that are opened there. */
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { vi } from "vitest";
+import { type RunningServer, startDev } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
+import { createGuestBook, makeMistake } from "./guest-book.ts";
+import type { Edit, Place } from "./mistake.ts";
+
+/** Long enough for a busy machine: conditions are checked until they are true. */
+const WAITING = { timeout: 30_000, interval: 20 };
+
+/** The places of messages that the development server and the browser show. */
+export const DEVELOPMENT = ["page", "overlay", "terminal", "console"] as const satisfies readonly Place[];
+
+export type DevelopmentPlace = (typeof DEVELOPMENT)[number];
+
+/** Calls a function until it returns without an error. Its last error is thrown after 30 seconds. */
+export function waitUntil(check: () => Promise<void>): Promise<void> {
+  return vi.waitFor(check, WAITING);
+}
+
+/** A page of a new user, and what its console has shown. */
+export interface OpenPage {
+  readonly page: Page;
+  readonly console: readonly string[];
+  close(): Promise<void>;
+}
+
+/** A guest book on a development server. */
+export class DevGuestBook {
+  readonly #project: TestProject;
+  readonly #server: RunningServer;
+  readonly #browser: Browser;
+
+  private constructor(project: TestProject, server: RunningServer, browser: Browser) {
+    this.#project = project;
+    this.#server = server;
+    this.#browser = browser;
+  }
+
+  /** Creates a guest book, and starts the development server. */
+  static async start(browser: Browser): Promise<DevGuestBook> {
+    const project = createGuestBook();
+    const guestBook = new DevGuestBook(project, await startDev(project.dir), browser);
+    await guestBook.#receiveUpdates();
+    return guestBook;
+  }
+
+  /**
+   * Stops the server, and removes the files.
+   *
+   * @returns the exit code
+   */
+  async stop(): Promise<number | null> {
+    const code = await this.#server.stop();
+    this.#project.remove();
+    return code;
+  }
+
+  /** Opens an empty page of a new user. */
+  async newPage(): Promise<OpenPage> {
+    const context = await this.#newContext();
+    const page = await context.newPage();
+    const console: string[] = [];
+    page.on("console", (message) => console.push(message.text()));
+    page.on("pageerror", (error) => console.push(`${error.message}\n${error.stack}`));
+    return { page, console, close: () => context.close() };
+  }
+
+  /** Returns a function that returns what is shown in a place since this call. */
+  readerOf(place: DevelopmentPlace, { page, console }: OpenPage): () => Promise<string> {
+    const { length } = this.#server.output();
+    switch (place) {
+      case "page":
+        return () => textOf(page, "main");
+      case "overlay":
+        return () => textOf(page, "vite-error-overlay .window");
+      case "terminal":
+        return async () => this.#server.output().slice(length).replace(ANSI, "");
+      case "console":
+        return async () => console.join("\n");
+    }
+  }
+
+  /**
+   * Makes a mistake, and waits until pages show its effect.
+   *
+   * @returns a function that restores the files
+   */
+  async makeMistake(edits: readonly Edit[]): Promise<() => Promise<void>> {
+    const files = new Set(edits.map(({ file }) => file)).size;
+    let restore = () => {};
+    await this.#change(files, () => {
+      restore = makeMistake(this.#project, edits);
+    });
+    // Before, Vite may reload a page that is opened.
+    await waitUntil(async () => {
+      if ((await this.#edits()).endsWith("+")) throw new Error("The edit has not taken effect.");
+    });
+    return () => this.#change(files, restore);
+  }
+
+  /** Changes files, and waits until the development server has detected the change of each. */
+  async #change(files: number, changeFiles: () => void): Promise<void> {
+    const before = Number.parseInt(await this.#edits(), 10);
+    changeFiles();
+    await waitUntil(async () => {
+      const detected = Number.parseInt(await this.#edits(), 10) - before;
+      if (detected < files) throw new Error(`The development server has detected ${detected} of ${files} edits.`);
+    });
+  }
+
+  /** Returns the number of edits that the development server has detected, with a `+` while the last has no effect yet. */
+  async #edits(): Promise<string> {
+    return (await fetch(`${this.#server.address}/__web/dev/@tsweb/edits`)).text();
+  }
+
+  async #newContext(): Promise<BrowserContext> {
+    const context = await this.#browser.newContext({ baseURL: this.#server.address });
+    context.setDefaultTimeout(WAITING.timeout);
+    return context;
+  }
+
+  /** Receives the updates of all edits: without any connection, Vite sends the last one to the next page. */
+  async #receiveUpdates(): Promise<void> {
+    const page = await (await this.#newContext()).newPage();
+    await page.goto("/__web/dev/@tsweb/edits");
+    const url = `${this.#server.address}/__web/dev/@vite/client`;
+    const client = await (await fetch(url, { headers: { "sec-fetch-dest": "script" } })).text();
+    const [, token] = /const wsToken = "([^"]+)"/.exec(client) ?? [];
+    await page.evaluate((token) => {
+      const socket = new WebSocket(`/__web/dev/?token=${token}`, "vite-hmr");
+      return new Promise((resolve, reject) => {
+        socket.onmessage = resolve;
+        socket.onerror = reject;
+      });
+    }, token);
+  }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with the control character ESC
+const ANSI = /\u001b\[[0-9;]*m/g;
+
+/** Returns the text of elements; empty while the page is reloading. */
+async function textOf(page: Page, selector: string): Promise<string> {
+  try {
+    return (await page.locator(selector).allInnerTexts()).join("\n");
+  } catch (error) {
+    if (String(error).includes("Execution context was destroyed")) return "";
+    throw error;
+  }
+}
