@@ -11,6 +11,8 @@ const SLOW_FILES = [
   "fault/bus",
   "system/imports",
   "system/hostile-requests",
+  "mistakes/development",
+  "mistakes/commands",
   "browser/accounts",
   "browser/board",
   "browser/chat-live",

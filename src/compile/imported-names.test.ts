@@ -7,6 +7,7 @@ const FILES = {
     "export const everyone = 1;\nexport function sign() {}\nexport { a as b } from './other.ts';\nexport type Guest = string;\nconst hidden = 1;",
   "src/main.ts": "export default 1;\nexport const x = 1;",
   "src/star.ts": "export * from 'library';\nexport const x = 1;",
+  "src/list.server.ts": "import { server } from 'tsweb';\nexport const all = server(() => 1);",
   "src/types.ts": "export type * from './guests.ts';\nexport const x = 1;",
   "src/common.js": "module.exports = { a: 1 };",
   "src/patterns.ts":
@@ -33,6 +34,10 @@ describe("checkImportedNames", () => {
     [
       'import «guests from "./guests.ts";\nguests.sign();',
       "src/guests.ts has no default export. Import by name: `import { everyone } from …`. It exports: everyone, sign, b, Guest.",
+    ],
+    [
+      'import «list from "./list.server.ts";\nnew App({ modules: [list] });',
+      "src/list.server.ts has no default export. Import by name: `import { all } from …`, or for `modules` of App: `import * as list from …`. It exports: all.",
     ],
     ['import { «Sign } from "./guests.ts";\nexport const p = <Sign />;', 'Did you mean "sign"?'],
     [

@@ -28,11 +28,11 @@ export async function checkImportedNames(facts: ModuleFacts, resolver: ModuleRes
     const imported = id?.includes("?") ? undefined : await resolver.read(id); // with a query, it is not the module itself
     if (!imported || !showsAllExports(imported)) continue;
     for (const specifier of specifiers) {
-      const name = specifier.type === "ImportSpecifier" ? specifierName(specifier.imported) : "default";
+      const name = importedName(specifier);
       if (imported.exports.named.some((entry) => entry.name === name)) continue;
       used ??= usedValues(facts.program);
       if (!used.has(specifier.local.name)) continue;
-      throw new CompileError(missingExportMessage(name, imported, resolver.root), facts.source, specifier);
+      throw new CompileError(missingExportMessage(specifier, imported, resolver.root), facts.source, specifier);
     }
   }
 }
@@ -46,11 +46,24 @@ function showsAllExports({ program, exports }: ModuleFacts): boolean {
   );
 }
 
-function missingExportMessage(name: string, { source, exports, scopes }: ModuleFacts, root: string): string {
+/** A name that an import declares: of an export, or of the default export. */
+type NamedImport = ESTree.ImportSpecifier | ESTree.ImportDefaultSpecifier;
+
+function importedName(specifier: NamedImport): string {
+  return specifier.type === "ImportSpecifier" ? specifierName(specifier.imported) : "default";
+}
+
+function missingExportMessage(
+  specifier: NamedImport,
+  { source, exports, scopes, isServerModule }: ModuleFacts,
+  root: string,
+): string {
+  const name = importedName(specifier);
   const file = relativePath(source.file, root);
   const names = exports.named.map((entry) => entry.name);
   if (name === "default") {
-    return `${file} has no default export. Import by name: \`import { ${names[0]} } from …\`. It exports: ${names.join(", ")}.`;
+    const whole = isServerModule ? `, or for \`modules\` of App: \`import * as ${specifier.local.name} from …\`` : "";
+    return `${file} has no default export. Import by name: \`import { ${names[0]} } from …\`${whole}. It exports: ${names.join(", ")}.`;
   }
   if (scopes.module.findValue(name))
     return `"${name}" of ${file} is not exported. Write \`export\` before its declaration.`;

@@ -70,6 +70,13 @@ describe("a server call in markup", () => {
   });
 
   test.each([
+    "const A = () => <button onClick={load.bind(null, '1')} />;",
+    "const A = () => <form action={data.load.bind(null, '1')} />;",
+  ])("is not made by bind(): %s", async (code) => {
+    await check("src/a.tsx", HEAD + code);
+  });
+
+  test.each([
     "export const p = page('/', async () => <p>{await load('1')}</p>);",
     "export const p = page('/', async () => <p>{(await load.named({ id: '1' })).name}</p>);",
     "export const p = page('/', async () => <p title={await (data.load)('1')} />);",

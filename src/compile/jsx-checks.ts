@@ -95,6 +95,7 @@ class MarkupCheck {
 
   private rejectServerCall(call: ESTree.CallExpression, scope: Scope): void {
     const callee = unwrapExpression(call.callee);
+    if (callee.type === "MemberExpression" && propertyName(callee) === "bind") return; // it calls nothing
     this.rejectServerFunction(calleeObject(callee), scope, call, CALL_IN_MARKUP);
     if (callee.type === "MemberExpression") this.rejectServerFunction(callee, scope, call, CALL_IN_MARKUP);
     if (!callsBack(callee)) return;

@@ -24,11 +24,13 @@ function startPlugin(plugin: Plugin) {
 describe("a report of a page", () => {
   let printed: string[];
   let listeners: EventEmitter;
+  let maps: ServedSourceMaps;
 
   beforeEach(() => {
     printed = [];
     const errors = new ErrorLog("/app", (text) => printed.push(text));
-    ({ listeners } = startPlugin(browserErrors(errors, new ServedSourceMaps())));
+    maps = new ServedSourceMaps();
+    ({ listeners } = startPlugin(browserErrors(errors, maps)));
   });
 
   /** Returns the client of a page, as Vite passes it, and what it was sent. */
@@ -65,6 +67,32 @@ describe("a report of a page", () => {
     const cause = { name: "TypeError", message: "Failed to fetch dynamically imported module: http://x/y.tsx" };
     listeners.emit("tsweb:error", { name: "Error", message: "Cannot start view A", cause, overlay: true }, client);
     expect([printed, client.sent]).toEqual([[], []]);
+  });
+
+  it("about markup is printed once for each place, whatever the values in its message are", () => {
+    vi.spyOn(maps, "includes").mockReturnValue(true);
+    const reportText = (message: string, lineNumber: number) => {
+      const source = { fileName: "src/view.tsx", lineNumber, columnNumber: 5 };
+      listeners.emit("tsweb:error", { name: "Error", message, stack: "", source }, clientAt("::1"));
+    };
+    reportText('The server has rendered the text "12:01"', 4);
+    reportText('The server has rendered the text "12:\\"02"', 4);
+    expect(printed).toEqual(['\nError: The server has rendered the text "12:01"\nsrc/view.tsx:4:5\n']);
+    reportText('The server has rendered the text "12:03"', 7);
+    reportText("The server has rendered nothing", 7);
+    expect(printed).toHaveLength(3);
+  });
+
+  it("is printed for each of its values if the application has thrown it", () => {
+    vi.spyOn(maps, "find").mockReturnValue({ file: "/app/src/view.tsx", line: 4, column: 5 });
+    for (const name of ["Ada", "Grace"]) {
+      const stack = "    at http://localhost:1/own.js:1:2";
+      listeners.emit("tsweb:error", { name: "Error", message: `"${name}" has signed`, stack }, clientAt("::1"));
+    }
+    expect(printed).toEqual([
+      '\nError: "Ada" has signed\nsrc/view.tsx:4:5\n',
+      '\nError: "Grace" has signed\nsrc/view.tsx:4:5\n',
+    ]);
   });
 
   it("is ignored after 200 others of the page", () => {

@@ -30,18 +30,27 @@ export function browserErrors(errors: ErrorLog, maps: ServedSourceMaps): Plugin 
         const error = receive(report, client);
         if (!error || isLoadFailure(error)) return;
         const explained = explainError(error, config.root);
-        errors.printExplained(explained);
+        errors.printExplained(explained, idOf(explained, report));
         if (Object(report).overlay === true) client.send({ type: "error", err: overlayOf(explained) });
       });
       hot.on(WARNING_EVENT, (report: unknown, client: NormalizedHotChannelClient) => {
         const warning = receive(report, client);
         if (!warning) return;
         const explained = { ...explainError(warning, config.root), name: "Warning" };
-        errors.printExplained(explained);
+        errors.printExplained(explained, idOf(explained, report));
         client.send(WARNING_EVENT, { text: [heading(explained), explained.location].filter(Boolean).join("\n") });
       });
     },
   };
+}
+
+/**
+ * Returns what identifies an error of markup: everything but the values in its message. The time that a view has rendered
+ * is another whenever the page is opened.
+ */
+function idOf({ name, message, location }: ExplainedError, report: unknown): { readonly id?: string } {
+  if (location === "" || Object(report).source === undefined) return {};
+  return { id: [name, location, message.replace(/"(?:[^"\\]|\\.)*"/g, '""')].join("\n") };
 }
 
 /** Returns whether a WebSocket is of a browser on this machine. The upgrade of the connection has checked its host. */

@@ -43,17 +43,22 @@ export class ErrorLog {
    * @param event the line before the error, such as "The page / failed". It is printed every time
    */
   print(error: unknown, event?: string): void {
-    this.printExplained(explainError(error, this.#root), event);
+    this.printExplained(explainError(error, this.#root), { event });
   }
 
-  /** Prints an error like {@link print}. */
-  printExplained(explained: ExplainedError, event?: string): void {
+  /**
+   * Prints an error like {@link print}.
+   *
+   * @param id errors with the same id, or with the same text, are printed once
+   */
+  printExplained(explained: ExplainedError, { event, id }: { event?: string | undefined; id?: string } = {}): void {
     const text = errorText(explained);
-    if (this.#printed.has(text)) {
+    const keys = [text, ...(id === undefined ? [] : [id])];
+    if (keys.some((key) => this.#printed.has(key))) {
       if (event !== undefined) this.#write(`${event}  (${firstLine(explained)}, as shown above)`);
       return;
     }
-    if (this.#printed.size < MAX_REMEMBERED) this.#printed.add(text);
+    if (this.#printed.size < MAX_REMEMBERED) for (const key of keys) this.#printed.add(key);
     this.#write(`\n${event === undefined ? "" : `${event}\n`}${text}\n`);
   }
 
