@@ -9,7 +9,22 @@ export interface StubUse {
   readonly importer: string;
 }
 
-/** The views, server functions and stubs that the compile step has compiled, for the commands of the CLI. */
+/** A page, and the views that it may render. */
+export interface PageViews {
+  /** The module that declares it, relative to the project's root. */
+  readonly file: string;
+  readonly line: number;
+  /** Its exported name. */
+  readonly name: string;
+  /** Its path pattern; absent if it is not written as text. */
+  readonly path?: string;
+  /** Whether it has a layout of its own, or none, so that it does not have that of the application. */
+  readonly hasOwnLayout: boolean;
+  /** The outermost views that its code names, directly or in components, on any condition. */
+  readonly views: readonly ViewSource[];
+}
+
+/** The views, server functions, pages and stubs that the compile step has compiled, for the commands of the CLI. */
 export interface BuildRegistry {
   /** The views of the server build. The browser imports each by its file and name. */
   views(): readonly ViewSource[];
@@ -17,6 +32,10 @@ export interface BuildRegistry {
   functions(): readonly Signature[];
   /** The stubs that the browser build imports. */
   stubs(): readonly StubUse[];
+  /** The pages of the server build, in builds only. */
+  pages(): readonly PageViews[];
+  /** The views that the layout of the application may render, in builds only. */
+  layoutViews(): readonly ViewSource[];
 }
 
 /** Records what is compiled, by module. A module that is compiled again replaces its earlier entries. */
@@ -24,6 +43,8 @@ export class BuildRecorder implements BuildRegistry {
   private readonly viewsByFile = new Map<string, readonly ViewSource[]>();
   private readonly functionsByFile = new Map<string, readonly Signature[]>();
   private readonly stubsByFile = new Map<string, readonly StubUse[]>();
+  private readonly pagesByFile = new Map<string, readonly PageViews[]>();
+  private viewsOfLayout: readonly ViewSource[] = [];
 
   views(): readonly ViewSource[] {
     return [...this.viewsByFile.values()].flat();
@@ -37,6 +58,14 @@ export class BuildRecorder implements BuildRegistry {
     return [...this.stubsByFile.values()].flat();
   }
 
+  pages(): readonly PageViews[] {
+    return [...this.pagesByFile.values()].flat();
+  }
+
+  layoutViews(): readonly ViewSource[] {
+    return this.viewsOfLayout;
+  }
+
   recordServerModule(file: string, views: readonly ViewSource[], functions: readonly Signature[]): void {
     this.viewsByFile.set(file, views);
     this.functionsByFile.set(file, functions);
@@ -46,9 +75,18 @@ export class BuildRecorder implements BuildRegistry {
     this.stubsByFile.set(file, stubs);
   }
 
+  recordPages(file: string, pages: readonly PageViews[]): void {
+    this.pagesByFile.set(file, pages);
+  }
+
+  recordLayout(views: readonly ViewSource[]): void {
+    this.viewsOfLayout = views;
+  }
+
   delete(file: string): void {
     this.viewsByFile.delete(file);
     this.functionsByFile.delete(file);
     this.stubsByFile.delete(file);
+    this.pagesByFile.delete(file);
   }
 }

@@ -25,6 +25,7 @@ import { ModuleCache } from "./module-cache.ts";
 import { checkApplication, checkListedModule } from "./module-list.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
 import { nodeBuiltinMessage } from "./node-imports.ts";
+import { recordPageViews } from "./page-views.ts";
 import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./published-files.ts";
 import { checkPreactCopies, rejectReact } from "./react-packages.ts";
 import { refresh } from "./refresh.ts";
@@ -279,6 +280,7 @@ class Compiler {
     if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);
     if (!isEntry) await checkListedModule(facts, await resolver.read(this.entry()), resolver);
     this.recorder.recordServerModule(file, facts.views, facts.functions);
+    if (!this.isDev && !this.isTest) await recordPageViews(facts, resolver, { isEntry, recorder: this.recorder });
     // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
     const documented = this.isDev && !this.isTest;
     const { functions, files } = await strictSignatures(facts, resolver, { documented });

@@ -63,6 +63,19 @@ export function appModuleElements(facts: ModuleFacts): ModuleElement[] {
   return applicationsIn(facts).flatMap((app) => elementsOf(app, facts) ?? []);
 }
 
+/** Returns the layouts of the applications of a module, as expressions, as far as its source shows them. */
+export function layoutsOfApp(facts: ModuleFacts): Node[] {
+  return applicationsIn(facts).flatMap(({ arguments: [argument] }) => {
+    const options = argument && unwrapExpression(argument);
+    if (options?.type !== "ObjectExpression") return [];
+    return options.properties.flatMap((property) => {
+      if (property.type === "SpreadElement") return [];
+      const isLayout = property.key.type === "Identifier" && property.key.name === "layout" && !property.computed;
+      return isLayout ? [property.value] : [];
+    });
+  });
+}
+
 function applicationsIn(facts: ModuleFacts): ESTree.NewExpression[] {
   const apps: ESTree.NewExpression[] = [];
   walk(facts.program, (node) => {

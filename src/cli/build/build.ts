@@ -5,13 +5,17 @@ import { type BuildRegistry, compileStep } from "../../compile/index.ts";
 import type { Manifest } from "../../server/index.ts";
 import { emptyStyleSheets } from "../modules/index.ts";
 import { BuildError, findEntry, noApplicationMessage, relativeFile, typesNotice } from "../project/index.ts";
+import { filesOfPages, type PageReport, printPages, readFileSizes } from "../sizes/index.ts";
 import { browserInputs } from "./browser-inputs.ts";
+import { readBudget } from "./budget.ts";
+import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
 import { clientBuild } from "./client.ts";
 import { compressFiles } from "./compress.ts";
 import { explainBuildError } from "./errors.ts";
 import { type FileReference, FileReferences, referenceWarnings } from "./file-references.ts";
 import { copyIncluded, findIncluded, type IncludedFiles, readIncludePatterns } from "./include.ts";
 import { copyNativePackages } from "./native-packages.ts";
+import { readPackageOptions } from "./package-options.ts";
 import { serverBuild } from "./server.ts";
 import { writeServer } from "./write-server.ts";
 
@@ -29,15 +33,18 @@ export async function build(root: string): Promise<void> {
   const entry = findEntry(root);
   process.chdir(root);
   const outDir = join(root, "dist");
-  const included = findIncluded(root, readIncludePatterns(root));
+  const options = readPackageOptions(root);
+  const budget = readBudget(options);
+  const included = findIncluded(root, readIncludePatterns(options));
   // Built beside `dist/` and renamed, so that a failed build leaves the last one unchanged.
   const temporaryDir = join(root, `.dist-${process.pid}`);
   try {
-    const references = await buildInto(temporaryDir, { root, entry });
+    const { references, report } = await buildInto(temporaryDir, { root, entry });
     await copyIncluded(root, included.files, temporaryDir);
     await rm(outDir, { recursive: true, force: true });
     await rename(temporaryDir, outDir);
     printIncluded(included, references);
+    await printPages(report, budget);
   } finally {
     await rm(temporaryDir, { recursive: true, force: true });
   }
@@ -60,11 +67,14 @@ function printIncluded({ files, refused }: IncludedFiles, references: readonly F
 /** The number of copied files that are printed by name. */
 const MAX_PRINTED = 20;
 
-/** @returns the files to which server modules refer by their paths */
-async function buildInto(
-  outDir: string,
-  { root, entry }: { root: string; entry: string },
-): Promise<readonly FileReference[]> {
+/** What a build prints after it has succeeded. */
+interface BuildResult {
+  /** The files to which server modules refer by their paths. */
+  readonly references: readonly FileReference[];
+  readonly report: PageReport;
+}
+
+async function buildInto(outDir: string, { root, entry }: { root: string; entry: string }): Promise<BuildResult> {
   const server = serverBuild({ root, entry, outDir });
   const references = new FileReferences(root);
   const plugins = [server.plugin, references.plugin()];
@@ -88,7 +98,11 @@ async function buildInto(
   await compressFiles(clientDir, manifest.files);
   await copyNativePackages(server.nativePackages(), outDir);
   await writeServer(outDir, manifest);
-  return references.existing();
+  const pages = filesOfPages({ manifest, files: client.files(), registry });
+  const distFolders = ownDistFolders(root);
+  const isOwnModule = (id: string) => chunkGroupOf(id, distFolders) !== undefined;
+  const report = { root, isOwnModule, files: client.files(), pages, sizeOf: await readFileSizes(pages, clientDir) };
+  return { references: references.existing(), report };
 }
 
 /** Runs one of the two builds, and returns the registry of what was compiled. */

@@ -6,6 +6,7 @@ import type { StubUse } from "../../compile/index.ts";
 import type { ViewAsset } from "../../pages/index.ts";
 import type { Manifest } from "../../server/index.ts";
 import { relativeFile } from "../project/index.ts";
+import { type BuiltFiles, readBuiltFiles } from "../sizes/index.ts";
 import type { BrowserInputs } from "./browser-inputs.ts";
 import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
 import { hashedNames } from "./hashed-names.ts";
@@ -18,6 +19,8 @@ export interface ClientBuild {
   readonly plugin: Plugin;
   /** Returns the manifest of the browser's files for the built application. Call it after the build. */
   manifest(stubs: readonly StubUse[]): Promise<ClientManifest>;
+  /** Returns the built scripts and style sheets. Call it after the build. */
+  files(): BuiltFiles;
 }
 
 /** The manifest without what only the server's build knows. Its hashed files are those of the browser's build. */
@@ -47,6 +50,8 @@ export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): Clien
   const scripts = inputs.views.length > 0 ? [ISLANDS, ...inputs.views] : [];
   const files = [...scripts, ...sheets];
   const hashedFiles: string[] = [];
+  const formChunks = new Map<string, string>();
+  let builtFiles: BuiltFiles = { scripts: new Map(), styleSources: new Map() };
   return {
     hasInputs: files.length > 0,
     config: clientConfig({ root, outDir, inputs }, files),
@@ -57,13 +62,19 @@ export function clientBuild({ root, outDir, inputs }: ClientBuildOptions): Clien
       transform(code, id) {
         if (!code.includes(FORM_SENDING) || chunkGroupOf(id, ownDistFolders(root)) !== "forms") return null;
         const chunk = this.emitFile({ type: "chunk", id: join(dirname(id), "form-sending.js") });
+        formChunks.set(id, chunk);
         return { code: code.replace(FORM_SENDING, `import.meta.ROLLUP_FILE_URL_${chunk}`), map: null };
       },
       generateBundle: {
         order: "post",
-        handler: (options, bundle) => void hashedFiles.push(...hashedNames(bundle, options).map((name) => `/${name}`)),
+        handler(options, bundle) {
+          hashedFiles.push(...hashedNames(bundle, options).map((name) => `/${name}`));
+          const onDemand = [...formChunks].map(([id, chunk]) => [id, this.getFileName(chunk)] as const);
+          builtFiles = readBuiltFiles(bundle, new Map(onDemand));
+        },
       },
     },
+    files: () => builtFiles,
     manifest: async (stubs) => {
       if (files.length === 0 && existsSync(join(root, "public"))) {
         await cp(join(root, "public"), outDir, COPY_OPTIONS); // otherwise Vite copies it

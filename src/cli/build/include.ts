@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createFilter, normalizePath } from "vite";
 import { BuildError, relativeFile } from "../project/index.ts";
+import type { PackageValue } from "./package-options.ts";
 
 /** The files of a project that its build contains in addition to its modules. Paths are relative, with forward slashes. */
 export interface IncludedFiles {
@@ -23,30 +24,22 @@ const ENV_FILE = /^\.env(?:\.|$)/i;
 /**
  * Returns the patterns of `"tsweb": { "include": […] }` in a project's package.json.
  *
+ * @param options the value of `"tsweb"`
  * @throws BuildError for a value that is not a list of patterns below the project's folder
  */
-export function readIncludePatterns(root: string): readonly string[] {
-  const file = join(root, "package.json");
-  if (!existsSync(file)) return [];
-  const { tsweb: options }: { tsweb?: unknown } = Object(JSON.parse(readFileSync(file, "utf8")));
-  if (options === undefined) return [];
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new BuildError(`package.json: "tsweb" is ${JSON.stringify(options)}. ${EXPECTED}`);
-  }
-  const unknown = Object.keys(options).find((name) => name !== "include");
-  if (unknown !== undefined)
-    throw new BuildError(`package.json: "tsweb" has the unknown member "${unknown}". ${EXPECTED}`);
-  const { include = [] }: { include?: unknown } = options;
-  if (!Array.isArray(include))
-    throw new BuildError(`package.json: "include" is ${JSON.stringify(include)}. ${EXPECTED}`);
-  return include.map(checkPattern);
+export function readIncludePatterns(options: PackageValue | undefined): readonly string[] {
+  const include = options?.member("include");
+  if (!include) return [];
+  const { value } = include;
+  if (!Array.isArray(value)) throw include.error(`"include" is ${JSON.stringify(value)}. ${EXPECTED}`);
+  return value.map((pattern: unknown) => checkPattern(pattern, include));
 }
 
 const EXPECTED = 'Expected "tsweb": { "include": ["drizzle/**"] }.';
 
-function checkPattern(pattern: unknown): string {
+function checkPattern(pattern: unknown, include: PackageValue): string {
   const refuse = (problem: string) =>
-    new BuildError(`package.json: "include" has the pattern ${JSON.stringify(pattern)}, which ${problem}. ${EXPECTED}`);
+    include.error(`"include" has the pattern ${JSON.stringify(pattern)}, which ${problem}. ${EXPECTED}`);
   if (typeof pattern !== "string" || pattern === "" || pattern.includes("\0")) throw refuse("is not a pattern");
   if (/^[/\\]|^[a-z]:/i.test(pattern)) throw refuse("is not relative to the project's folder");
   if (pattern.includes("\\") || pattern.startsWith("!")) throw refuse("contains a backslash, or a ! at its start");

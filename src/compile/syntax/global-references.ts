@@ -1,6 +1,7 @@
 import type { ESTree } from "vite";
+import { expressionsIn } from "./expressions.ts";
 import type { Scope, Scopes } from "./scope.ts";
-import { childrenOf, type Node } from "./walk.ts";
+import type { Node } from "./walk.ts";
 
 /** A use of a global name, as in `process.env`: an identifier that the module declares nowhere. */
 export interface GlobalReference {
@@ -29,40 +30,4 @@ export function findGlobalReferences(
   };
   visit(program, scopes.module, []);
   return found;
-}
-
-/** The nodes of TypeScript that contain expressions. All others are types. */
-const TYPED_EXPRESSIONS = new Set([
-  ...["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression", "TSTypeAssertion", "TSInstantiationExpression"],
-  ...["TSEnumDeclaration", "TSEnumBody", "TSEnumMember", "TSModuleDeclaration", "TSModuleBlock", "TSExportAssignment"],
-  "TSParameterProperty",
-]);
-
-/** Returns the children of a node that may contain references to values. */
-function expressionsIn(node: Node): readonly Node[] {
-  if (node.type.startsWith("TS") && !TYPED_EXPRESSIONS.has(node.type)) return [];
-  if ("declare" in node && node.declare) return [];
-  switch (node.type) {
-    case "MemberExpression":
-      return node.computed ? [node.object, node.property] : [node.object];
-    case "Property":
-    case "MethodDefinition":
-    case "PropertyDefinition":
-    case "AccessorProperty":
-      return childrenOf(node).filter((child) => child !== node.key || node.computed);
-    case "TSEnumMember":
-      return node.initializer ? [node.initializer] : [];
-    case "UnaryExpression":
-      return node.operator === "typeof" && node.argument.type === "Identifier" ? [] : [node.argument];
-    case "LabeledStatement":
-      return [node.body];
-    case "ImportDeclaration":
-    case "ExportSpecifier":
-    case "BreakStatement":
-    case "ContinueStatement":
-    case "MetaProperty":
-      return [];
-    default:
-      return childrenOf(node);
-  }
 }

@@ -1,0 +1,33 @@
+import { expect, it } from "vitest";
+import { budgetWarning, pagesOverBudget } from "./over-budget.ts";
+import type { PageSize } from "./page-sizes.ts";
+
+function pageOf(script: number, style: number): PageSize {
+  const page = { file: "src/pages.server.tsx", line: 7, name: "home", path: "/", hasOwnLayout: false, views: [] };
+  return { files: { page, scripts: [], later: [], styles: [] }, script, style, later: 90_000 };
+}
+
+const limit = (bytes: number) => ({ bytes, location: "package.json:4:30" });
+
+it("a page exceeds a budget that it is larger than, by scripts and by style sheets, and not by what is loaded on demand", () => {
+  const pages = [pageOf(999, 1001), pageOf(1000, 1000), pageOf(1001, 999)];
+  const excesses = pagesOverBudget(pages, { script: limit(1000), style: limit(1000) });
+  expect(excesses.map(({ page, kind }) => [pages.indexOf(page), kind])).toEqual([
+    [0, "style"],
+    [2, "script"],
+  ]);
+  expect(pagesOverBudget(pages, { style: limit(5000) })).toEqual([]);
+  expect(pagesOverBudget(pages, {})).toEqual([]);
+});
+
+it("the warning about a page has its location, its size, the budget, what is largest, and where to change the budget", () => {
+  const largest = [
+    { name: "chart.js", bytes: 21_349 },
+    { name: "src/chart.tsx", bytes: 1500 },
+  ];
+  expect(budgetWarning({ page: pageOf(23_449, 0), kind: "script", limit: limit(20_000) }, largest)).toBe(
+    "src/pages.server.tsx:7: The page / loads 23.4 kB of scripts; the budget is 20.0 kB.\n" +
+      "    The largest: chart.js 21.3 kB, src/chart.tsx 1.5 kB.\n" +
+      '    Import less in its views, or change "script" of "budget" (package.json:4:30).',
+  );
+});
