@@ -84,8 +84,12 @@ describe("bindArguments with positional parameters", () => {
     expect(errorOf(() => bindArguments({ ...sign, keyed: true }, { age: 1 })).message).toBe(
       `name is missing: ${sign.name}({ name, age }).`,
     );
-    expect(errorOf(() => bindArguments(sign, { name: ["age"] })).message).toBe(
-      `age is missing: ${sign.name}(name, age).`,
+    const sum = signature([
+      { name: "items", type: "any" },
+      { name: "length", type: "int" },
+    ]);
+    expect(errorOf(() => bindArguments(sum, { items: [1] })).message).toBe(
+      `length is missing: ${sum.name}(items, length).`,
     );
   });
 

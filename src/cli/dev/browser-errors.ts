@@ -11,7 +11,7 @@ const MAX_REPORTS = 200;
 
 /**
  * Receives the uncaught errors of pages, prints them, and shows them in Vite's overlay: on the page that has sent the error.
- * Only pages on this machine are heard. The overlay contains lines of modules that a browser has loaded, and of no other
+ * Reports from other machines are ignored. The overlay contains lines of modules that a browser has loaded, and of no other
  * file.
  */
 export function browserErrors(errors: ErrorLog, maps: ServedSourceMaps): Plugin {

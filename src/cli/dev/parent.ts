@@ -8,7 +8,7 @@ import { type ChildMessage, REPORT_DESCRIPTOR, STOP, type WatchdogReport } from 
 /** How long the child may take to stop, in milliseconds. It cannot stop while its event loop is blocked. */
 const STOP_MS = 2_000;
 
-/** How long the child may take to stop until the user is shown that it is not forgotten, in milliseconds. */
+/** How long the child may take to stop until a message is printed, in milliseconds. */
 const SLOW_STOP_MS = 500;
 
 /** The extension is that of this module: `.js` in the package. */

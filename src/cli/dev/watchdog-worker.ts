@@ -13,7 +13,7 @@ import type { WatchdogData } from "./watchdog.ts";
 
 const CHECK_MS = 1_000;
 
-/** The number of checks in a row after which a blocked event loop is reported. Not the time counts: a computer may sleep. */
+/** The number of checks in a row after which a blocked event loop is reported: not a time, because a computer may sleep. */
 const BLOCKED_CHECKS = 5;
 
 /** How long to wait until the main thread pauses, in milliseconds. Native code, such as a synchronous read, cannot pause. */

@@ -11,7 +11,7 @@ import { explainViteError } from "./vite-errors.ts";
 export interface ExplainedError {
   readonly name: string;
   readonly message: string;
-  /** The stack without frames of tsweb, Vite, Node and, if there are others, packages. */
+  /** The stack without frames of tsweb, Vite and Node, and without those of packages unless there are no others. */
   readonly stack: string;
   /** File, line and column, such as `src/pages.server.tsx:3:7`; empty when unknown. */
   readonly location: string;
