@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
@@ -49,6 +50,8 @@ const get = async (server: RunningServer, path: string) =>
 const sheetsOf = (html: string) =>
   [...html.matchAll(/<link rel="stylesheet" href="([^"]+)">/g)].map(([, href]) => href);
 
+const kB = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
+
 const PAGE = 'import { page } from "tsweb";\nexport const home = page("/", () => <h1>Home</h1>);\n';
 const APP =
   'import { App } from "tsweb";\nimport * as pages from "./pages.server.tsx";\nexport default new App({ modules: [pages] });\n';
@@ -56,6 +59,7 @@ const APP =
 describe("an application that uses every feature", () => {
   let project: TestProject;
   let browser: Browser;
+  let output: string;
 
   beforeAll(async () => {
     project = TestProject.copy();
@@ -66,7 +70,16 @@ describe("an application that uses every feature", () => {
       'import "./pages.css";',
       'import hero from "./hero.png";\nimport "./pages.css";',
     );
-    await build(project.dir);
+    const tsweb = { budget: { script: "0.9 kB", style: "1 MB" } };
+    project.write("package.json", JSON.stringify({ name: "site", private: true, type: "module", tsweb }));
+    expect(await runTsweb(project.dir, ["build"])).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^package\.json:1:\d+\n"style" of "budget" is "1 MB", which is not a size\./m),
+    });
+    project.edit("package.json", "1 MB", "100 kB");
+    const result = await runTsweb(project.dir, ["build"]);
+    expect(result).toMatchObject({ code: 0 });
+    output = result.output;
     browser = await launch();
   });
 
@@ -113,6 +126,35 @@ describe("an application that uses every feature", () => {
     expect(await page.locator("script").count()).toBe(0);
     if (base !== "") expect((await get(server, "/plain")).status).toBe(404);
     expect(users.problems).toEqual([]);
+  });
+
+  it("prints what a browser loads for its pages, and warns about the page that exceeds the budget", async () => {
+    const server = await startInEmptyFolder(project.dir);
+    const users = new BrowserUsers(browser, {});
+    cleanups.push(() => users.closeAll());
+    const page = await users.newPage();
+    const bodies = new Map<string, Promise<Buffer>>();
+    page.on("response", (response) => bodies.set(new URL(response.url()).pathname, response.body()));
+    const { pathname } = new URL(
+      /"base": ?"([^"]+)"/.exec((await get(server, "/shop/front/")).body)?.[1] ?? "",
+      "http://x",
+    );
+    await page.goto(`${server.address}${pathname.replace(/\/$/, "")}/`);
+    await page.locator("#counter[data-hydrated=true]").waitFor();
+    await page.waitForLoadState("networkidle");
+    const sizeOf = async (extension: string) => {
+      const files = await Promise.all([...bodies].filter(([path]) => path.endsWith(extension)).map(([, body]) => body));
+      return kB(files.reduce((sum, body) => sum + gzipSync(body, { level: 9 }).length, 0));
+    };
+    const [script, style] = await Promise.all([sizeOf(".js"), sizeOf(".css")]);
+    const [row = ""] = /^ {2}\/ .*$/m.exec(output) ?? [];
+    expect(row.trim().split(/ {2,}/)).toEqual(["/", script, style]);
+    expect(output).toMatch(/^ {2}\/plain +– +0\.\d kB$/m);
+    expect(output.match(/^ {2}src\/pages\.server\.tsx:\d+: .*$/gm)).toEqual([
+      `  src/pages.server.tsx:7: The page / loads ${script} of scripts; the budget is 0.9 kB.`,
+    ]);
+    const own = "(?:tsweb|preact) \\d\\.\\d kB";
+    expect(output).toMatch(new RegExp(`^ {4}The largest: ${own}, ${own}, src/counter\\.tsx 0\\.\\d kB\\.$`, "m"));
   });
 
   it("links each style sheet once, in the order of imports", async () => {
