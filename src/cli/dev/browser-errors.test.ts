@@ -14,7 +14,8 @@ function startPlugin(plugin: Plugin) {
     on: (event: string, listener: (...args: unknown[]) => void) => listeners.on(event, listener),
     send: (payload: unknown) => void sent.push(payload),
   };
-  const server = { environments: { client: { hot } }, config: { root: "/app", publicDir: "/app/public" } };
+  const ws = { ...hot, off: () => undefined, clients: new Set([{}]) };
+  const server = { environments: { client: { hot } }, ws, config: { root: "/app", publicDir: "/app/public" } };
   const { configureServer } = plugin;
   if (typeof configureServer !== "function") throw new Error("The plugin has no configureServer hook.");
   Reflect.apply(configureServer, undefined, [server]);

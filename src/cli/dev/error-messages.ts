@@ -1,5 +1,12 @@
 import type { EventEmitter } from "node:events";
-import { type ErrorPayload, type HotPayload, normalizePath, type Plugin } from "vite";
+import {
+  type ErrorPayload,
+  type HotPayload,
+  type NormalizedHotChannelClient,
+  normalizePath,
+  type Plugin,
+  type ViteDevServer,
+} from "vite";
 import { isServerModule, namesServerOnlyUrl } from "../../compile/index.ts";
 import { explainError } from "../errors/index.ts";
 import { overlayOf } from "./browser-errors.ts";
@@ -20,17 +27,10 @@ const HOLD_MS = 150;
 export function explainOverlayErrors(edits: EventEmitter): Plugin {
   return {
     name: "tsweb:explain-overlay-errors",
-    configureServer({ config, environments }) {
+    configureServer({ config, environments, ws }) {
       const { hot } = environments.client;
       const send: (payload: HotPayload) => void = hot.send.bind(hot);
-      const sendUnlessEdited = (payload: HotPayload) => {
-        const cancel = () => clearTimeout(holding);
-        const holding = setTimeout(() => {
-          edits.off("all", cancel);
-          send(payload);
-        }, HOLD_MS);
-        edits.once("all", cancel);
-      };
+      const sendUnlessEdited = holdErrors({ edits, ws, send });
       const redactAndSend = (...message: [HotPayload] | [event: string, data?: unknown]) => {
         const [payload] = message;
         if (typeof payload === "string") send({ type: "custom", event: payload, data: message[1] });
@@ -40,6 +40,39 @@ export function explainOverlayErrors(edits: EventEmitter): Plugin {
       Object.assign(hot, { send: redactAndSend });
     },
   };
+}
+
+/**
+ * Returns a function that sends an error to the open pages, unless an edit follows. Without an open page, the error waits
+ * for the next one, until the next edit. Vite itself would keep it longer, and show it over a page that is correct by then.
+ */
+function holdErrors({ edits, ws, send }: { edits: EventEmitter } & Pages): (payload: HotPayload) => void {
+  let drop = () => {};
+  return (payload) => {
+    drop(); // the overlay shows the last error
+    const sendTo = (_data: unknown, client: NormalizedHotChannelClient) => {
+      drop();
+      client.send(payload);
+    };
+    const holding = setTimeout(() => {
+      if (ws.clients.size === 0) return ws.on("vite:client:connect", sendTo);
+      drop();
+      send(payload);
+    }, HOLD_MS);
+    drop = () => {
+      clearTimeout(holding);
+      edits.off("all", drop);
+      ws.off("vite:client:connect", sendTo);
+    };
+    edits.on("all", drop);
+  };
+}
+
+/** The connections of open pages. */
+interface Pages {
+  readonly ws: Pick<ViteDevServer["ws"], "clients" | "on" | "off">;
+  /** Sends a message to all of them. */
+  readonly send: (payload: HotPayload) => void;
 }
 
 function toShow(error: ErrorPayload["err"], root: string): ErrorPayload["err"] {
