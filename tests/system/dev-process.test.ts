@@ -17,7 +17,10 @@ export const spin = server(() => {
   writeFileSync("started.txt", "");
   while (started > 0) Math.sqrt(started);
 });
-export const exit = server(() => process.exit(3));
+export const exit = server(() => {
+  for (const message of ["ready", null, { type: "listening" }]) process.send?.(message);
+  process.exit(3);
+});
 export const throw_later = server(() => {
   setTimeout(() => {
     throw new Error("thrown in a timer");
@@ -104,7 +107,7 @@ describe("tsweb dev", () => {
     expect(await call("throw_later")).toBeNull();
     await expect
       .poll(() => dev.output())
-      .toMatch(/Uncaught exception .*thrown in a timer\nsrc\/calls\.server\.ts:12:11\n/s);
+      .toMatch(/Uncaught exception .*thrown in a timer\nsrc\/calls\.server\.ts:15:11\n/s);
     expect(await call("ping")).toBe("pong");
     expect(await dev.stop()).toBe(0);
   });
@@ -112,7 +115,7 @@ describe("tsweb dev", () => {
   it("starts an application that ends its process again after an edit", async () => {
     callWithoutResponse("exit");
     await expect.poll(() => dev.output()).toContain("The application has ended the process of tsweb dev (exit code 3)");
-    project.write("src/calls.server.ts", CALLS.replace("process.exit(3)", '"no exit"'));
+    project.write("src/calls.server.ts", CALLS.replace("process.exit(3)", 'return "no exit"'));
     await expect.poll(pong).toBe("pong");
     expect(await call("exit")).toBe("no exit");
   });

@@ -113,7 +113,7 @@ export async function dev(root: string): Promise<void> {
   });
   surviveErrors(errors);
   watchEventLoop(root);
-  notifyParent({ type: "listening", port: Number(new URL(address).port) });
+  notifyParent({ type: "tsweb:listening", port: Number(new URL(address).port) });
 }
 
 interface DevApp {

@@ -14,7 +14,15 @@ export interface WatchdogReport {
 }
 
 /** From the child: it listens on a port, or it stops because of a signal. */
-export type ChildMessage = { readonly type: "listening"; readonly port: number } | { readonly type: "stopping" };
+export type ChildMessage =
+  | { readonly type: "tsweb:listening"; readonly port: number }
+  | { readonly type: "tsweb:stopping" };
+
+/** Returns whether a message is one of the child. The application may send others, such as `"ready"` for PM2. */
+export function isChildMessage(message: unknown): message is ChildMessage {
+  if (typeof message !== "object" || message === null || !("type" in message)) return false;
+  return message.type === "tsweb:stopping" || (message.type === "tsweb:listening" && "port" in message);
+}
 
 /** From the parent: stop. */
-export const STOP = "stop";
+export const STOP = "tsweb:stop";

@@ -3,7 +3,7 @@ import inspector from "node:inspector";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { waitForEdit } from "./code-files.ts";
-import { type ChildMessage, REPORT_DESCRIPTOR, STOP, type WatchdogReport } from "./messages.ts";
+import { isChildMessage, REPORT_DESCRIPTOR, STOP, type WatchdogReport } from "./messages.ts";
 
 /** How long the child may take to stop, in milliseconds. It cannot stop while its event loop is blocked. */
 const STOP_MS = 2_000;
@@ -55,8 +55,9 @@ class DevParent {
     });
     this.#child = child;
     this.#childStops = false;
-    child.on("message", (message: ChildMessage) => {
-      if (message.type === "listening") this.#port = message.port;
+    child.on("message", (message: unknown) => {
+      if (!isChildMessage(message)) return;
+      if (message.type === "tsweb:listening") this.#port = message.port;
       else this.#childStops = true;
     });
     child.once("error", (error) => exitWith(1, `tsweb dev could not start a process: ${error.message}`));

@@ -12,7 +12,7 @@ export function stopWithParent(close: () => Promise<void>): void {
   const stop = async () => {
     if (isStopping) return;
     isStopping = true;
-    notifyParent({ type: "stopping" });
+    notifyParent({ type: "tsweb:stopping" });
     await close();
     process.exit(0);
   };
