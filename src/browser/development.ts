@@ -2,6 +2,7 @@
  * The part of the page script that only the development server ships: it reports promises, components of React and
  * `javascript:` URLs in markup, and restarts `on_mount` after a hot reload.
  */
+import "./dev-failed-views.ts";
 import "./dev-hydration.ts";
 import { Component, options, type VNode } from "preact";
 import {

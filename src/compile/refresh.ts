@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Plugin } from "vite";
+import { VIEWS_UPDATE_EVENT } from "../protocol/index.ts";
 import { isVitest } from "./vite-config.ts";
 
 const RUNTIME_ID = "virtual:tsweb/refresh";
@@ -62,15 +63,18 @@ export const signer = () => {
 };
 // A view may be an anonymous function, so components are recognised by identity and not by their names.
 export const accept = (module) => Object.values(module).every((value) => typeof value === "function" && components.has(value));
-export { flush };
+// A page script that reloads the page prevents the event (src/browser/dev-failed-views.ts).
+export const update = () => {
+  if (dispatchEvent(new Event("${VIEWS_UPDATE_EVENT}", { cancelable: true }))) flush();
+};
 `;
 
 /** Returns the code before a module, without a line break, so that the module's line numbers do not change. */
 function preamble(file: string): string {
-  return `import { registrar as $tsweb_registrar, signer as $RefreshSig$, accept as $tsweb_accept, flush as $tsweb_flush } from "${RUNTIME_ID}"; const $RefreshReg$ = $tsweb_registrar(${file}); `;
+  return `import { registrar as $tsweb_registrar, signer as $RefreshSig$, accept as $tsweb_accept, update as $tsweb_update } from "${RUNTIME_ID}"; const $RefreshReg$ = $tsweb_registrar(${file}); `;
 }
 
 const POSTAMBLE = `if (import.meta.hot) import.meta.hot.accept((module) => {
   if (!module || !$tsweb_accept(module)) import.meta.hot.invalidate();
-  else $tsweb_flush();
+  else $tsweb_update();
 });`;

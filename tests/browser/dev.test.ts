@@ -435,6 +435,28 @@ describe("an error", () => {
     await page.locator("#counter[data-hydrated=true]").waitFor();
   });
 
+  it.each([
+    ["a component", "badge.tsx", "  return", '  if (text) throw new Error("Broken");\n  return', true],
+    ["a new component", "counter.tsx", '<Badge text="Badge" />', '<Badge text="New" /><Badge text="Badge" />', false],
+  ])("of %s inside a view in an open page is fixed by an edit", async (...row) => {
+    const [, file, search, replacement, keepsState] = row;
+    edit("badge.tsx", "  return", '  if (text === "New") throw new Error("Broken");\n  return');
+    await waitForEdits();
+    const page = await openHome();
+    const restore = edit(file, search, replacement);
+    const overlay = page.locator("vite-error-overlay");
+    await overlay.waitFor();
+    restore();
+    await overlay.waitFor({ state: "detached" });
+    await page.locator("#counter[data-hydrated=true]").waitFor();
+    await expect.poll(() => isSamePage(page).catch(() => !keepsState)).toBe(keepsState); // fails while the page reloads
+    const count = Number(await page.textContent("#count"));
+    expect(count).toBe(keepsState ? 4 : 3);
+    await page.click("#more");
+    expect(await page.textContent("#count")).toBe(String(count + 1));
+    expect(await page.locator("#counter > *").count()).toBe(7);
+  });
+
   it("in an event handler closes its overlay when it is fixed, and keeps the state", async () => {
     const page = await openHome();
     const restore = edit("counter.tsx", "() => own.count++", '() => {\n  throw new Error("A click");\n}');
