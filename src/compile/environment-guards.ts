@@ -1,4 +1,12 @@
-import { isFunctionNode, type Node, type Scope, stringValue, unwrapExpression, walk } from "./syntax/index.ts";
+import {
+  isFunctionNode,
+  memberPath,
+  type Node,
+  type Scope,
+  stringValue,
+  unwrapExpression,
+  walk,
+} from "./syntax/index.ts";
 
 /**
  * Returns whether code runs only if a condition about its environment holds, such as `typeof window === "undefined"`: in a
@@ -23,6 +31,11 @@ function isGuardedBranch(child: Node, parent: Node, scope: Scope): boolean {
     case "IfStatement":
     case "ConditionalExpression":
       return child !== parent.test && testsEnvironment(parent.test, scope);
+    case "SwitchStatement":
+      return child !== parent.discriminant && testsEnvironment(parent.discriminant, scope);
+    case "WhileStatement":
+    case "ForStatement":
+      return parent.test !== null && child !== parent.test && testsEnvironment(parent.test, scope);
     case "LogicalExpression":
       return child === parent.right && testsEnvironment(parent.left, scope);
     case "TryStatement":
@@ -37,14 +50,27 @@ function isGuardedBranch(child: Node, parent: Node, scope: Scope): boolean {
   }
 }
 
-/** Returns whether an earlier statement leaves the block in one of the environments: `if (typeof window === "undefined") return;` */
-function followsExit(child: Node, statements: readonly Node[], scope: Scope): boolean {
+/**
+ * Returns whether an earlier statement leaves the block in one of the environments:
+ * `if (typeof window === "undefined") return;` or `assert(typeof process !== "undefined");`
+ */
+export function followsExit(child: Node, statements: readonly Node[], scope: Scope): boolean {
   for (const statement of statements) {
     if (statement === child) return false;
-    if (statement.type === "IfStatement" && exits(statement.consequent) && testsEnvironment(statement.test, scope))
-      return true;
+    if (mayExitInOneEnvironment(statement, scope)) return true;
   }
   return false;
+}
+
+function mayExitInOneEnvironment(statement: Node, scope: Scope): boolean {
+  if (statement.type === "IfStatement") {
+    const mayExit = exits(statement.consequent) || (statement.alternate !== null && exits(statement.alternate));
+    return mayExit && testsEnvironment(statement.test, scope);
+  }
+  if (statement.type !== "ExpressionStatement") return false;
+  const call = unwrapExpression(statement.expression);
+  if (call.type !== "CallExpression" || memberPath(call.callee)?.[0] === "console") return false;
+  return call.arguments.some((argument) => testsEnvironment(argument, scope));
 }
 
 function exits(node: Node): boolean {
@@ -64,7 +90,7 @@ const TEST_NAME = /server|browser|client|ssr|node|dom|window/i;
  * Returns whether a condition may test the environment: it contains `typeof` of a name that the module does not declare, a
  * member of `globalThis` or `import.meta`, or a name of the module or an import that is set to such a test or named like one.
  */
-function testsEnvironment(test: Node, scope: Scope, depth = 0): boolean {
+export function testsEnvironment(test: Node, scope: Scope, depth = 0): boolean {
   let found = false;
   walk(test, (node) => {
     found ||= isEnvironmentTest(node, scope, depth);

@@ -75,7 +75,52 @@ describe("a global of Node in a module that browsers load", () => {
     'if (!("window" in globalThis)) f(process.env.HOME);',
     "if (globalThis.process) f(process.env.HOME);",
     "try { f(process.env.HOME); } catch { g(); }",
+    "f((process.env as any).NODE_ENV, process.env!.NODE_ENV, (process).env.NODE_ENV, process.env[`NODE_ENV`]);",
+    'const f = () => { switch (typeof window) { case "undefined": return process.pid; default: return 0; } };',
+    'const f = () => { if (typeof window === "undefined") { g(); } else { return 1; } return process.pid; };',
+    'const f = () => { if (!("document" in globalThis)) {} else return; process.pid; };',
+    'while (typeof process !== "undefined") { process.pid; break; }',
+    'for (; typeof process !== "undefined"; ) { process.pid; break; }',
+    'assert(typeof process !== "undefined"); process.pid;',
+    "globalThis.process ??= { env: {} } as never; f(process.env.X);",
+    "(window as any).global ??= window; (global as any).foo = 1;",
+    "Object.assign(globalThis, polyfills); f(Buffer.from('a'));",
+    'f(globalThis["process"].env, globalThis.process.env.HOME, globalThis.location);',
   ])("is accepted where it is another name, a type, or guarded: %s", (code) => {
+    expect(() => check(code)).not.toThrow();
+  });
+
+  test.each([
+    'export const A = view(() => <p>{typeof process !== "undefined" && «process.env.A}</p>);',
+    'export const A = view(() => <p>{typeof process === "object" ? "is " + «process.env.A : ""}</p>);',
+    "export const A = view(() => <p title={globalThis.process ? «process.env.A : undefined} />);",
+    'export const A = view(() => <p>{(typeof window === "undefined" && «process.env.A) || "none"}</p>);',
+    'const isServer = typeof window === "undefined"; export const A = view(() => <p>{isServer && «process.env.A}</p>);',
+    'export const A = view(() => { if (typeof process !== "undefined") return <p>{«process.env.A}</p>; return null; });',
+    "export const A = view(() => { try { return <p>{«process.env.A}</p>; } catch { return null; } });",
+    "export const A = view(() => <p>{«globalThis.process.env.A}</p>);",
+    'export const A = view(() => <p>{«(globalThis as any)["process"].env.A}</p>);',
+    "declare const process: any; export const A = view(() => <p>{«process.env.A}</p>);",
+  ])("is rejected where the server writes a variable into the HTML, whatever tests it: %s", async (code) => {
+    const text = HEAD + code;
+    const error = await compileErrorOf(() => check(code));
+    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
+    expect(error.message).toContain("the server would write its value into the HTML");
+  });
+
+  test.each([
+    'export const A = view(() => <p>{typeof window !== "undefined" && process.env.A}</p>);',
+    'export const A = view(() => <p>{typeof document === "undefined" ? "" : process.env.A}</p>);',
+    'const isServer = typeof window === "undefined"; export const A = view(() => <p>{!isServer && process.env.A}</p>);',
+    'export const A = view(() => { if (typeof window === "undefined") return null; return <p>{process.env.A}</p>; });',
+    "export const A = view(() => <p>{import.meta.env.SSR || process.env.A}</p>);",
+    'import { isServer } from "./env.ts"; export const A = view(() => <p>{isServer && process.env.A}</p>);',
+    'export const A = view(() => <p>{typeof process !== "undefined" && process.env.A ? <b /> : null}</p>);',
+    'export const A = view(() => <p>{typeof process !== "undefined" && process.env.NODE_ENV}</p>);',
+    'export const A = view(() => <p onClick={() => typeof process !== "undefined" && f(process.env.A)} />);',
+    'export const A = view(() => <p>{typeof process !== "undefined" && f(process.env.A)}</p>);',
+    "globalThis.process ??= { env: {} } as never; export const A = view(() => <p>{process.env.A}</p>);",
+  ])("is accepted in markup where the server may not render it: %s", (code) => {
     expect(() => check(code)).not.toThrow();
   });
 

@@ -2,11 +2,15 @@ import { isBuiltin } from "node:module";
 import { isEnvironmentGuarded } from "./environment-guards.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { nodeBuiltinMessage } from "./node-imports.ts";
+import { isRenderedByServer } from "./server-evaluation.ts";
 import {
   CompileError,
   findGlobalReferences,
   type GlobalReference,
   isFunctionNode,
+  isWrapper,
+  memberName,
+  memberPath,
   type Node,
   stringValue,
   unwrapExpression,
@@ -26,6 +30,8 @@ const ADVICE: Readonly<Record<string, string>> = {
 };
 
 const NAMES: ReadonlySet<string> = new Set(Object.keys(ADVICE));
+/** The names of the global object in browsers. */
+const GLOBAL_OBJECTS: ReadonlySet<string> = new Set(["globalThis", "window", "self", "global"]);
 const MAY_CONTAIN = new RegExp(`\\b(?:${[...NAMES].join("|")})\\b`);
 
 /** The settings of Vite that give meaning to globals of Node in browser code. */
@@ -42,22 +48,45 @@ const NO_DEFINED_GLOBALS: DefinedGlobals = { isReplaced: () => false, hasPolyfil
  * Rejects globals of Node in a module that browsers load: browsers do not have them, and the server would write the value of
  * an environment variable into the HTML.
  *
- * Allowed are `process.env.NODE_ENV`, which Vite replaces; code that runs only after a test of the environment, such as
- * `typeof process !== "undefined"`; and functions without markup in a module without views, because perhaps only server
- * code calls them.
+ * Allowed are `process.env.NODE_ENV`, which Vite replaces; globals that the module itself sets; code that runs only after a
+ * test of the environment, such as `typeof process !== "undefined"`; and functions without markup in a module without views,
+ * because perhaps only server code calls them. A variable of the environment that is written in markup is rejected in spite of
+ * a test that holds on the server: its value would be part of the HTML.
  *
  * @throws CompileError at the expression
  */
 export function checkServerGlobals(facts: ModuleFacts, defined: DefinedGlobals = NO_DEFINED_GLOBALS): void {
   const { source, program, scopes } = facts;
   if (!MAY_CONTAIN.test(source.code) || isCommonJs(facts)) return;
-  for (const reference of findGlobalReferences(program, scopes, NAMES)) {
+  const assigned = assignedGlobals(program);
+  for (const reference of findGlobalReferences(program, scopes, new Set([...NAMES, "globalThis"]))) {
     const used = usedExpression(reference);
-    const text = source.code.slice(used.start, used.end).replace(/\s+/g, " ");
-    if (isAllowed(reference, text, defined) || !mayRunInBrowser(reference, facts)) continue;
-    if (isEnvironmentGuarded(reference.node, reference.ancestors, reference.scope)) continue;
-    throw new CompileError(messageFor(reference, text), source, used);
+    if (isAllowed(used.path, defined) || assigned.has(used.path[0] ?? "")) continue;
+    if (!isRenderedVariable(used, reference)) {
+      const { node, isDeclared, ancestors, scope } = reference;
+      if (node.name === "globalThis" || isDeclared) continue;
+      if (!mayRunInBrowser(reference, facts) || isEnvironmentGuarded(node, ancestors, scope)) continue;
+    }
+    const text = source.code.slice(used.node.start, used.node.end).replace(/\s+/g, " ");
+    throw new CompileError(messageFor(reference, text, used.path), source, used.node);
   }
+}
+
+/** Returns the globals that a module sets, as in `globalThis.process ??= …`. */
+function assignedGlobals(program: Node): ReadonlySet<string> {
+  const names = new Set<string>();
+  walk(program, (node) => {
+    if (node.type === "AssignmentExpression") {
+      const [root = "", name = "", ...rest] = memberPath(node.left) ?? [];
+      if (GLOBAL_OBJECTS.has(root) && rest.length === 0) names.add(name);
+    } else if (node.type === "CallExpression" && memberPath(node.callee)?.[0] === "Object" && node.arguments[0]) {
+      const [root = "", ...rest] = memberPath(node.arguments[0]) ?? [];
+      // Object.assign(globalThis, …), Object.defineProperty(globalThis, …): the names may be computed.
+      if (GLOBAL_OBJECTS.has(root) && rest.length === 0) for (const name of NAMES) names.add(name);
+    }
+    return true;
+  });
+  return names;
 }
 
 /** In a CommonJS module, `require` belongs to the module: Vite converts it. */
@@ -66,12 +95,40 @@ function isCommonJs({ source, program, exports }: ModuleFacts): boolean {
   return /\.c[jt]s$/.test(source.file) || (!hasImports && exports.named.length + exports.starExports.length === 0);
 }
 
-/** Returns the expression that is shown: `process.env.HOME`, `process.cwd` or a name alone. */
-function usedExpression({ node, ancestors }: GlobalReference): Node {
-  const [member, outer] = ancestors;
-  if (node.name !== "process" || member?.type !== "MemberExpression" || member.object !== node) return node;
-  const isEnv = member.property.type === "Identifier" && member.property.name === "env";
-  return isEnv && outer?.type === "MemberExpression" && outer.object === member ? outer : member;
+/** An expression that uses a global: `process.env.HOME`, `process.cwd` or a name alone. */
+interface UsedExpression {
+  readonly node: Node;
+  /** The nodes that contain it, the innermost first. */
+  readonly ancestors: readonly Node[];
+  /** The names in it, without `globalThis`. */
+  readonly path: readonly string[];
+}
+
+function usedExpression({ node, ancestors }: GlobalReference): UsedExpression {
+  let used: UsedExpression = { node, ancestors, path: node.name === "globalThis" ? [] : [node.name] };
+  let child: Node = node;
+  for (const [index, parent] of ancestors.entries()) {
+    if (isWrapper(parent)) {
+      child = parent;
+      continue;
+    }
+    const isMember = parent.type === "MemberExpression" && parent.object === child;
+    if (!isMember || !/^(?:|process|process\.env)$/.test(used.path.join("."))) break;
+    const name = memberName(parent);
+    used = {
+      node: parent,
+      ancestors: ancestors.slice(index + 1),
+      path: name === undefined ? used.path : [...used.path, name],
+    };
+    if (name === undefined) break;
+    child = parent;
+  }
+  return used;
+}
+
+/** Returns whether the server writes the value of a variable of its environment into the HTML, wherever it is declared. */
+function isRenderedVariable({ node, ancestors, path }: UsedExpression, { scope }: GlobalReference): boolean {
+  return isVariable(path) && path.length > 2 && isRenderedByServer(node, ancestors, scope);
 }
 
 /** Returns whether browsers evaluate a reference: in a module with views, when the module is loaded, or in a component. */
@@ -93,19 +150,24 @@ function containsMarkup(node: Node): boolean {
   return found;
 }
 
-function isAllowed({ node }: GlobalReference, text: string, { isReplaced, hasPolyfills }: DefinedGlobals): boolean {
-  if (/^process\??\.env(?:\??\.NODE_ENV|(?:\?\.)?\[["']NODE_ENV["']\])$/.test(text)) return true;
-  if (isReplaced(text.replaceAll("?.", "."))) return true;
-  return hasPolyfills && !(node.name === "process" && /^process\??\.env\b/.test(text));
+function isAllowed(path: readonly string[], { isReplaced, hasPolyfills }: DefinedGlobals): boolean {
+  const expression = path.join(".");
+  if (expression === "process.env.NODE_ENV" || isReplaced(expression)) return true;
+  return hasPolyfills && !isVariable(path);
 }
 
-function messageFor({ node, ancestors }: GlobalReference, text: string): string {
+/** Returns whether an expression reads the environment's variables. */
+function isVariable([root, member]: readonly string[]): boolean {
+  return root === "process" && member === "env";
+}
+
+function messageFor({ node, ancestors }: GlobalReference, text: string, path: readonly string[]): string {
   const [parent] = ancestors;
   if (node.name === "require" && parent?.type === "CallExpression") {
     const specifier = parent.arguments[0] && stringValue(unwrapExpression(parent.arguments[0]));
     if (specifier !== undefined && isBuiltin(specifier)) return nodeBuiltinMessage(specifier);
   }
-  if (/^process\??\.env\b/.test(text)) {
+  if (isVariable(path)) {
     return (
       `${text} cannot be used in a module that browsers load: it is undefined in browsers, and the server would write its ` +
       "value into the HTML. Read it in the page and pass it as a prop."

@@ -12,6 +12,7 @@ export {
 export { type DocComment, docCommentsOf } from "./doc-comments.ts";
 export { exportsOfLocal, type ModuleExports, readExports } from "./exports.ts";
 export { findGlobalReferences, type GlobalReference } from "./global-references.ts";
+export { isWrapper, memberName, memberPath } from "./member-path.ts";
 export { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./module-id.ts";
 export { findModuleLevelReferences, type ModuleLevelReference } from "./module-level-references.ts";
 export { findModuleReferences, type ModuleReference, type ReferencedName } from "./module-references.ts";
