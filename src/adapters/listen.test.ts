@@ -20,3 +20,14 @@ describe("the address of a server", () => {
     await stop();
   });
 });
+
+describe("an address on which no server can listen", () => {
+  it.each([
+    ["foo.invalid", "HOST is foo.invalid, a name that has no address (E"],
+    ["192.0.2.1", "HOST is 192.0.2.1, which is no address of this machine (EADDRNOTAVAIL)."],
+  ])("is reported with the setting to correct: %s", async (host, message) => {
+    const error = await listenOn(createServer(), { host, port: 0 }).catch((error: unknown) => error);
+    expect(error).toMatchObject({ name: "ListenError", message: expect.stringContaining(message) });
+    expect(error).toMatchObject({ message: expect.stringContaining("Set HOST to 127.0.0.1") });
+  });
+});

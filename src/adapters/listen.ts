@@ -35,7 +35,8 @@ class ListenError extends Error {
  * Starts a server, and resolves once it accepts connections.
  *
  * @param options `port` from 0 to 65,535; 0 selects a free port
- * @throws ListenError when the port is in use; otherwise the error of Node
+ * @throws ListenError when the port is in use or not permitted, or the host is no address of this machine; otherwise the
+ *   error of Node
  */
 export async function listenOn(server: Server, options: ListenOptions): Promise<Listening> {
   const sockets = openSockets(server);
@@ -47,11 +48,30 @@ export async function listenOn(server: Server, options: ListenOptions): Promise<
 }
 
 function explainListenError(error: NodeJS.ErrnoException, { host, port }: ListenOptions): Error {
-  if (error.code !== "EADDRINUSE") return error;
-  return new ListenError(
-    `Port ${port} of ${host} is in use. Stop the process that listens on it, or set PORT to another port (0: any free one).`,
-  );
+  const problem = listenProblem(error.code, { host, port });
+  return problem === undefined ? error : new ListenError(problem, { cause: error });
 }
+
+/** Returns what is wrong with an address, and the fix; `undefined` for a code that is not about the address. */
+function listenProblem(code: string | undefined, { host, port }: ListenOptions): string | undefined {
+  switch (code) {
+    case "EADDRINUSE":
+      return `Port ${port} of ${host} is in use. Stop the process that listens on it, or set PORT to another port (0: any free one).`;
+    case "EACCES":
+      return `Port ${port} of ${host} may not be used by this user (EACCES). Set PORT to a port from 1024 to 65535.`;
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `HOST is ${host}, a name that has no address (${code}). ${HOST_ADVICE}`;
+    case "EADDRNOTAVAIL":
+    case "EAFNOSUPPORT":
+      return `HOST is ${host}, which is no address of this machine (${code}). ${HOST_ADVICE}`;
+    default:
+      return undefined;
+  }
+}
+
+const HOST_ADVICE =
+  "Set HOST to 127.0.0.1 for connections from this machine, or to 0.0.0.0 for connections from others too.";
 
 function addressOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe

@@ -1,7 +1,7 @@
 import { createServer, isRunnableDevEnvironment, type Plugin } from "vite";
 import { compileStep } from "../compile/index.ts";
 import { type Inspection, internalsOf } from "../server/index.ts";
-import { BuildError, EnvFiles, findEntry, noApplicationMessage, relativeFile } from "./project/index.ts";
+import { BuildError, EnvFiles, findEntry, noApplicationError } from "./project/index.ts";
 
 /**
  * Loads the application of a folder, compiled and with the variables of development, and returns its functions, pages
@@ -38,7 +38,7 @@ export async function loadApp(root: string): Promise<Inspection> {
     }
     const module: { default?: unknown } = await ssr.runner.import(entry);
     const internals = internalsOf(module.default);
-    if (!internals) throw new BuildError(noApplicationMessage(relativeFile(root, entry)));
+    if (!internals) throw noApplicationError(root, entry);
     return internals.inspection;
   } finally {
     await vite.close();

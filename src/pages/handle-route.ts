@@ -40,8 +40,7 @@ export async function handleRoute(
     limited = maxBody > MAX_BODY_BYTES ? withUploadLimits(context, maxBody) : withLimitedBody(context, maxBody);
     const response = await route.run(limited.request, params);
     if (response instanceof Redirect) return redirectResponse(response, { base });
-    if (!isResponse(response))
-      throw new Error(`${subject} returned a value of type ${typeof response}. Return a Response or a redirect.`);
+    if (!isResponse(response)) throw new Error(noResponseMessage(route, response));
     return response;
   } catch (error) {
     if (error instanceof Redirect) return redirectResponse(error, { base });
@@ -53,6 +52,13 @@ export async function handleRoute(
     // The rest of a body of unknown length has no limit.
     if (limited?.isBodyChecked() === false) context.closeConnection = true;
   }
+}
+
+function noResponseMessage({ method, path, source }: RouteDefinition, value: unknown): string {
+  return (
+    `The route ${method} ${path} (${source.file}:${source.line}) returned ${value === null ? "null" : `a value of type ${typeof value}`}. ` +
+    "Return a Response, for example `Response.json(value)` or `new Response(text)`, or a redirect."
+  );
 }
 
 /**

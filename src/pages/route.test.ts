@@ -136,7 +136,7 @@ describe("a route", () => {
     async (result) => {
       const response = await sendRequest("GET /a", () => result as unknown as Response, "/a");
       expect(response.status).toBe(500);
-      expect(String(log.mock.calls)).toContain("Return a Response or a redirect.");
+      expect(String(log.mock.calls)).toContain("(src/routes.server.ts:1) returned");
     },
   );
 

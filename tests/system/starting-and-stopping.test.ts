@@ -2,7 +2,7 @@
  * How servers start, fail to start, and stop.
  */
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -176,13 +176,23 @@ describe("a server that cannot start", () => {
     const shown = await sendRequest(dev.address, "GET / HTTP/1.1", "Host: localhost");
     expect(shown.status).toBe(500);
     expect(shown.body).toContain("src/app.ts must export the application as its default");
-    expect(dev.output()).toContain("src/app.ts must export the application as its default");
+    expect(dev.output().split("src/app.ts must export the application as its default")).toHaveLength(2);
+    expect(dev.output()).toContain("src/app.ts:1:1\n");
     expect(await dev.stop()).toBe(0);
     wrong.remove();
   });
 
+  it("tsweb --version prints the version of the package", async () => {
+    const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+    expect(await runTsweb(site.dir, ["--version"])).toMatchObject({ code: 0, output: `${version}\n` });
+  });
+
   it.each([
-    [["sevre"], "Unknown command sevre."],
+    [["sevre"], "Unknown command sevre. Did you mean `tsweb serve`?"],
+    [["x"], "Unknown command x. The commands are new, dev, build,"],
+    [["dev", "--port", "4000"], "Set the environment variable PORT: `PORT=4000 tsweb dev`"],
+    [["serve", "dist", "-p4000"], "Set the environment variable PORT: `PORT=4000 tsweb serve`"],
+    [["--host=0.0.0.0", "dev"], "Set the environment variable HOST: `HOST=0.0.0.0 tsweb dev`"],
     [["dev", "a", "b"], "Too many arguments for tsweb dev: b. It takes one folder."],
     [["build", "--fast"], "--fast"],
   ])("tsweb %j reports the mistake in its arguments", async (args, message) => {

@@ -4,7 +4,7 @@ import { type InlineConfig, build as viteBuild } from "vite";
 import { type BuildRegistry, compileStep } from "../../compile/index.ts";
 import type { Manifest } from "../../server/index.ts";
 import { emptyStyleSheets } from "../modules/index.ts";
-import { BuildError, findEntry, noApplicationMessage, relativeFile, typesNotice } from "../project/index.ts";
+import { findEntry, noApplicationError, typesNotice } from "../project/index.ts";
 import { filesOfPages, type PageReport, printPages, readFileSizes } from "../sizes/index.ts";
 import { browserInputs } from "./browser-inputs.ts";
 import { readBudget } from "./budget.ts";
@@ -80,7 +80,7 @@ async function buildInto(outDir: string, { root, entry }: { root: string; entry:
   const plugins = [server.plugin, references.plugin()];
   const registry = await runBuild({ ...server.config, plugins }, entry).catch((error: unknown) => {
     const isNoApplication = server.lacksDefaultExport();
-    throw isNoApplication ? new BuildError(noApplicationMessage(relativeFile(root, entry)), { cause: error }) : error;
+    throw isNoApplication ? noApplicationError(root, entry, { cause: error }) : error;
   });
   const inputs = browserInputs(root, entry, { graph: server.graph(), registry });
 

@@ -1,7 +1,7 @@
 import { type DevEnvironment, isRunnableDevEnvironment, type RunnableDevEnvironment, type ViteDevServer } from "vite";
 import type { App } from "../../app.ts";
 import { internalsOf } from "../../server/index.ts";
-import { BuildError, noApplicationMessage, relativeFile } from "../project/index.ts";
+import { noApplicationError } from "../project/index.ts";
 
 /**
  * Returns an environment that runs modules.
@@ -70,8 +70,7 @@ export class DevAppLoader {
     this.#loading++;
     try {
       const module: { default?: unknown } = await ssr.runner.import(this.#entry);
-      if (!isApp(module.default))
-        throw new BuildError(noApplicationMessage(relativeFile(ssr.config.root, this.#entry)));
+      if (!isApp(module.default)) throw noApplicationError(ssr.config.root, this.#entry);
       this.#base = module.default.base;
       return module.default;
     } catch (error) {

@@ -93,4 +93,29 @@ describe("explainViteError", () => {
       loc: { file: file("tsconfig.json"), line: 2, column: 13 },
     });
   });
+
+  it("reports a package.json that is not valid JSON, with its location", () => {
+    const text = '{\n  "name": "shop",\n  private: true\n}\n';
+    write("package.json", text);
+    const problem = jsonError(text);
+    expect(explainViteError(problem, root)).toMatchObject({
+      message: "package.json is not valid JSON: Expected double-quoted property name. Correct it.",
+      loc: { file: file("package.json"), line: 3, column: 2 },
+    });
+    write("package.json", '{ "name": "shop" }');
+    expect(explainViteError(problem, root), "an error of other JSON").toBeUndefined();
+    write("package.json", '{ "name": "shop",\n');
+    expect(explainViteError(problem, root), "an error of other JSON").toBeUndefined();
+    expect(explainViteError(jsonError('{ "name": "shop",\n'), root)).toMatchObject({ loc: { line: 2 } });
+  });
 });
+
+/** Returns the error with which a text cannot be parsed. */
+function jsonError(text: string): Error {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    if (error instanceof Error) return error;
+  }
+  throw new Error(`${text} is valid JSON.`);
+}

@@ -1,4 +1,5 @@
 import { explainMissingImport, type ViteError } from "./missing-imports.ts";
+import { explainPackageError } from "./package-errors.ts";
 import { explainTsconfigError } from "./tsconfig-errors.ts";
 
 /**
@@ -8,5 +9,5 @@ import { explainTsconfigError } from "./tsconfig-errors.ts";
  * @returns `undefined` for an error that this function does not know
  */
 export function explainViteError(error: ViteError, root: string): Error | undefined {
-  return explainMissingImport(error, root) ?? explainTsconfigError(error, root);
+  return explainMissingImport(error, root) ?? explainTsconfigError(error, root) ?? explainPackageError(error, root);
 }

@@ -24,9 +24,21 @@ export function findEntry(root: string): string {
   );
 }
 
-/** Returns the message for an application module that exports no application. */
-export function noApplicationMessage(file: string): string {
-  return `${file} must export the application as its default: export default new App({…}).`;
+/** Returns the error of an application module that exports no application, located at its `new App`, or its first line. */
+export function noApplicationError(root: string, entry: string, options?: ErrorOptions): BuildError {
+  const lines = readFileSync(entry, "utf8").split("\n");
+  const line = lines.findIndex((text) => /\bnew App\b/.test(text));
+  const file = relativeFile(root, entry);
+  const error = new BuildError(
+    `${file} must export the application as its default: export default new App({…}).`,
+    options,
+  );
+  const loc = {
+    file: entry,
+    line: Math.max(0, line) + 1,
+    column: Math.max(0, lines[line]?.search(/\bnew App\b/) ?? 0),
+  };
+  return Object.assign(error, { id: entry, loc });
 }
 
 /** Matches style sheets in every language that Vite supports. */
