@@ -1,7 +1,8 @@
 import { type ESTree, parseAst } from "vite";
-import { CompileError, type SourceFile } from "./compile-error.ts";
+import { CompileError, type SourceFile, sourceLocation } from "./compile-error.ts";
 import { languageOf } from "./module-id.ts";
 import { syntaxHint } from "./syntax-hints.ts";
+import { findUnclosedElement } from "./unclosed-elements.ts";
 
 /**
  * Parses a module, with its types and parentheses.
@@ -23,6 +24,18 @@ function asCompileError(error: unknown, source: SourceFile): CompileError {
   // The parser's message continues with a code frame. CompileError adds its own.
   const message = text.split("\n").find((line) => line !== "" && !line.startsWith("Parse failed")) ?? text;
   const offset = Number.isFinite(position) ? position : 0;
+  const unclosed = /^(?:Unexpected|Expected)/.test(message.trim())
+    ? findUnclosedElement(source.file, source.code, offset)
+    : undefined;
+  if (unclosed) {
+    const { line } = sourceLocation(source, unclosed.start);
+    const { name } = unclosed;
+    return new CompileError(
+      `\`<${name}>\` in line ${line} is not closed. Write \`</${name}>\` after its children.`,
+      source,
+      unclosed,
+    );
+  }
   const hint = syntaxHint(message.trim(), source.code, offset);
   return new CompileError(hint === "" ? message.trim() : `${withPeriod(message.trim())} ${hint}`, source, {
     start: offset,

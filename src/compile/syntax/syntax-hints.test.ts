@@ -22,6 +22,33 @@ describe("a syntax error in markup is reported with the fix", () => {
     expect(error.loc.line).toBeGreaterThan(0);
   });
 
+  test.each([
+    ["a view", "const A = view(() => {\n  return (\n    <form>\n      <p>a</p>\n  );\n});\n", "form", 3],
+    ["a page", 'const a = page("/", () => (\n  <main>\n    <br />\n    {b}\n));\n', "main", 2],
+    [
+      "code below",
+      "const a = () => (\n  <main>\n    <A />\n);\nconst b = () => {\n  return <p>{c}</p>;\n};\n",
+      "main",
+      2,
+    ],
+    ["no line of its own", "const a = () => {\n  return <b>{c};\n};\n", "b", 2],
+    ["a component", "const a = () => {\n  return (\n    <A.B c={() => d}>\n      <A.B />\n  );\n};\n", "A.B", 3],
+    ["carriage returns", "const a = () => {\r\n  return (\r\n    <ul>\r\n  );\r\n};\r\n", "ul", 3],
+  ])("an element without its closing tag, at its opening tag: %s", async (_, code, name, line) => {
+    const error = await compileErrorOf(() => parse(source(code)));
+    expect(error.message).toBe(`\`<${name}>\` in line ${line} is not closed. Write \`</${name}>\` after its children.`);
+    expect(error.loc.line).toBe(line);
+  });
+
+  test.each([
+    "const a = <p>{b}</p>;\nconst c = ;",
+    "const a = () => {\n  return (\n    <p>a</p>\n  ;\n};",
+    "const a = () => <p>a } b</p>;",
+    "const a = (b: Array<string>) => { if b };",
+  ])("and an error without one is not reported as one: %s", async (code) => {
+    expect((await compileErrorOf(() => parse(source(code)))).message).not.toContain("is not closed");
+  });
+
   test("and other errors keep the parser's message", async () => {
     expect((await compileErrorOf(() => parse(source("const a = ;")))).message).toBe("Unexpected token");
   });

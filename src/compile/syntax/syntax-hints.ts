@@ -1,5 +1,5 @@
 /** The elements of HTML without a closing tag. JSX requires a slash in them. */
-const VOID_ELEMENTS: ReadonlySet<string> = new Set([
+export const VOID_ELEMENTS: ReadonlySet<string> = new Set([
   ...["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"],
 ]);
 
