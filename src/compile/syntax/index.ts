@@ -14,7 +14,7 @@ export { exportsOfLocal, type ModuleExports, readExports } from "./exports.ts";
 export { findGlobalReferences, type GlobalReference } from "./global-references.ts";
 export { isWrapper, memberName, memberPath } from "./member-path.ts";
 export { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./module-id.ts";
-export { findModuleLevelReferences, type ModuleLevelReference } from "./module-level-references.ts";
+export { findModuleLevelReferences } from "./module-level-references.ts";
 export { findModuleReferences, type ModuleReference, type ReferencedName } from "./module-references.ts";
 export { parse } from "./parse.ts";
 export { rejectRedeclarations } from "./redeclarations.ts";
