@@ -399,6 +399,29 @@ describe("an error", () => {
     await page.locator("#counter[data-hydrated=true]").waitFor();
   });
 
+  it("of the application in an edited view is shown in an overlay until it is fixed, and the state is kept", async () => {
+    const page = await openHome();
+    const thrown = 'if (typeof document === "undefined") throw new Error("Not on the server");\n';
+    const restore = edit("counter.tsx", "export const Counter", `${thrown}export const Counter`);
+    const overlay = page.locator("vite-error-overlay");
+    await overlay.waitFor();
+    expect(await overlay.locator(".message-body").innerText()).toBe("Error: Not on the server");
+    expect(await overlay.locator(".file").innerText()).toBe("src/counter.tsx:7:44");
+    restore();
+    await overlay.waitFor({ state: "detached" });
+    await expectStateKept(page);
+  });
+
+  it("of the application in a server module, after an edit of a view, replaces the page until it is fixed", async () => {
+    const page = await openHome();
+    const source = project.read("src/counter.tsx");
+    const restore = edit("counter.tsx", source, source.replace("= view((", "= ((").replace(/\}\);\n$/, "});\n"));
+    await page.locator("h2", { hasText: "Stack" }).waitFor();
+    expect(await page.locator("main").innerText()).toContain("src/pages.server.tsx:");
+    restore();
+    await page.locator("#counter[data-hydrated=true]").waitFor();
+  });
+
   it("in browser code is shown to a page that is opened later, which is reloaded when it is fixed", async () => {
     const restore = edit("counter.tsx", "import { greet }", "import { greet, hidden }");
     const page = await users.newPage();

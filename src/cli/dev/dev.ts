@@ -26,6 +26,7 @@ import { calledFunctions } from "./called-functions.ts";
 import { explainOverlayErrors } from "./error-messages.ts";
 import { type ErrorPageOptions, errorPage, remoteErrorPage } from "./error-page.ts";
 import { completeEdits, reportEdits } from "./file-watching.ts";
+import { showLoadFailure } from "./load-failures.ts";
 import { logViteErrors } from "./logger.ts";
 import { rejectMissingAssets } from "./missing-assets.ts";
 import { panelLine, servePanel } from "./panel.ts";
@@ -82,7 +83,11 @@ export async function dev(root: string): Promise<void> {
       retryFailedResolves(),
       rejectMissingAssets(),
       reportEdits(edits, envFiles),
-      logViteErrors(errors, () => loader.load()),
+      logViteErrors({
+        errors,
+        reload: () => loader.load(),
+        onLoadFailure: (error) => showLoadFailure(vite, error, { edits, maps }),
+      }),
       browserErrors(errors, maps),
       explainOverlayErrors(edits),
     ],

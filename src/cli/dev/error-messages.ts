@@ -15,7 +15,7 @@ import { overlayOf } from "./browser-errors.ts";
  * How long an error waits before it is sent. An editor saves several files one after the other: an error that another
  * file has already fixed is not shown.
  */
-const HOLD_MS = 150;
+export const HOLD_MS = 150;
 
 /**
  * Changes the errors that Vite sends to open pages, for its overlay: locations are those of the project, as editors read

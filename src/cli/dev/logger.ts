@@ -1,22 +1,30 @@
 import { createLogger, type LogErrorOptions, type Logger, type Plugin } from "vite";
 import type { ErrorLog } from "../errors/index.ts";
 
+/** The options of {@link logViteErrors}. */
+export interface LoggerOptions {
+  readonly errors: ErrorLog;
+  /** Loads the application. */
+  readonly reload: () => Promise<unknown>;
+  /** Receives the error if the application cannot be loaded after an edit. */
+  readonly onLoadFailure: (error: unknown) => void;
+}
+
 /**
  * Prints the errors that Vite logs like all others: with the location as editors read it, and once. Vite logs an error of
- * a module for each request, with its own stack.
- *
- * @param reload loads the application: Vite has tried that after an edit, and logs its own stack only
+ * a module for each request, with its own stack. It has tried to load the application after an edit, and logs its own stack
+ * only: the application is loaded once more for its error.
  */
-export function logViteErrors(errors: ErrorLog, reload: () => Promise<unknown>): Plugin {
+export function logViteErrors(options: LoggerOptions): Plugin {
   return {
     name: "tsweb:log-vite-errors",
     config: ({ customLogger, logLevel }) => ({
-      customLogger: withErrors(customLogger ?? createLogger(logLevel, { allowClearScreen: false }), { errors, reload }),
+      customLogger: withErrors(customLogger ?? createLogger(logLevel, { allowClearScreen: false }), options),
     }),
   };
 }
 
-function withErrors(logger: Logger, { errors, reload }: { errors: ErrorLog; reload: () => Promise<unknown> }): Logger {
+function withErrors(logger: Logger, { errors, reload, onLoadFailure }: LoggerOptions): Logger {
   return {
     ...logger,
     // Vite assigns to it, and a copy of a getter would keep its first value.
@@ -29,7 +37,10 @@ function withErrors(logger: Logger, { errors, reload }: { errors: ErrorLog; relo
     error(message: string, options?: LogErrorOptions) {
       const error = options?.error;
       if (message.includes("An error happened during full reload")) {
-        reload().catch((reason: unknown) => errors.print(reason));
+        reload().catch((reason: unknown) => {
+          errors.print(reason);
+          onLoadFailure(reason);
+        });
         return;
       }
       if (error && isOfModule(error)) errors.print(error);
