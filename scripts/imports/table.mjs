@@ -88,7 +88,19 @@ export const MAY_IMPORT = {
     "http",
     "config",
   ],
-  cli: ["cli/project", "cli/new", "cli/build", "cli/dev", "compile", "openapi", "server", "rpc", "live", "config"],
+  cli: [
+    "cli/project",
+    "cli/new",
+    "cli/build",
+    "cli/dev",
+    "compile",
+    "openapi",
+    "server",
+    "rpc",
+    "live",
+    "config",
+    "text",
+  ],
   "index.ts": ["app.ts", "assets.d.ts", "files", "server", "pages", "live", "rpc", "session", "http", "config"],
 };
 
