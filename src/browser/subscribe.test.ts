@@ -95,7 +95,12 @@ describe("the request of a page", () => {
 
   test("is not sent for a string that is not a feed", () => {
     const text = "room:1" as typeof room;
-    expect(() => page.subscribe(text, record("a"))).toThrow("subscribe() needs a feed of channel()");
+    expect(() => page.subscribe(text, record("a"))).toThrow(
+      'subscribe() needs a feed of channel(), and received "room:1". Create the feed in the page, and pass it to the view as a prop: `feed={await channel("room:1")}`.',
+    );
+    expect(() => page.subscribe(undefined as unknown as typeof room, record("a"))).toThrow(
+      "and received a value of type undefined.",
+    );
   });
 });
 

@@ -154,6 +154,10 @@ describe("a function in a page's markup", () => {
     const text = page(markup);
     const error = await compileErrorOf(() => check("src/a.server.tsx", text));
     expect(error.message).toMatch(/^This function would never be called/);
+    const isComponent = /<[A-Z][^<]*«/.test(markup);
+    expect(error.message).toContain(
+      isComponent ? "Declare the function in the module of the view" : "Move this element into a view",
+    );
     expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(text).location });
   });
 

@@ -22,6 +22,9 @@ const CALL_IN_MARKUP =
 const FUNCTION_IN_PAGE =
   "This function would never be called, because a page reaches the browser as HTML only. Move this element into a view and use the view here.";
 
+const FUNCTION_IN_PROPS =
+  "This function would never be called, because a page reaches the browser as HTML, and the props of a view as JSON. Declare the function in the module of the view, and use it in the view's own markup instead of passing it.";
+
 const SHARED_STATE =
   "`state()` cannot be used at module level, because all users would share it on the server. Call it inside a view. For a value that is the same for all users, use a constant.";
 
@@ -131,12 +134,13 @@ class MarkupCheck {
       attribute.value?.type === "JSXExpressionContainer"
         ? unwrapExpression(attribute.value.expression)
         : attribute.value;
+    const message = isIntrinsic ? FUNCTION_IN_PAGE : FUNCTION_IN_PROPS;
     const isHandler = /^on[A-Z]/.test(name);
-    if (isHandler && (isIntrinsic || (value && !isData(value, scope)))) this.reject(FUNCTION_IN_PAGE, attribute);
+    if (isHandler && (isIntrinsic || (value && !isData(value, scope)))) this.reject(message, attribute);
     if (!isIntrinsic || !value || isActionName(name)) return; // checkFormActions checks actions
     for (const possibleValue of possibleValues(value)) {
-      if (isFunctionValue(possibleValue, scope)) this.reject(FUNCTION_IN_PAGE, attribute);
-      this.rejectServerFunction(possibleValue, scope, attribute, FUNCTION_IN_PAGE);
+      if (isFunctionValue(possibleValue, scope)) this.reject(message, attribute);
+      this.rejectServerFunction(possibleValue, scope, attribute, message);
     }
   }
 

@@ -28,5 +28,18 @@ export function readFeed(feed: string): FeedContent {
   } catch {
     // Not base64: handled below.
   }
-  throw new TypeError("subscribe() needs a feed of channel()");
+  throw new TypeError(
+    `subscribe() needs a feed of channel()${process.env.NODE_ENV === "production" ? "" : feedAdvice(feed)}`,
+  );
+}
+
+/** Returns what to write instead of a value that is no feed. In development only. */
+function feedAdvice(value: unknown): string {
+  const isName = typeof value === "string" && value.length < 100;
+  const name = isName ? JSON.stringify(value) : '"name"';
+  const received = isName ? name : `a value of type ${value === null ? "null" : typeof value}`;
+  return (
+    `, and received ${received}. Create the feed in the page, and pass it to the view as a prop: ` +
+    `\`feed={await channel(${name})}\`. In the view, call subscribe(feed, handler).`
+  );
 }
