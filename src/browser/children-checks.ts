@@ -1,6 +1,7 @@
 /** The checks of what components return, in development. */
 import { Fragment, isValidElement } from "preact";
 import { isReactElement, reactMessage, unrenderableMessage } from "../protocol/index.ts";
+import { checkChangeHandler } from "./change-handlers.ts";
 import { checkKeys, type LocatedNode } from "./list-keys.ts";
 
 /**
@@ -17,6 +18,7 @@ export function checkMarkup(markup: unknown, name: string, parent?: LocatedNode)
     for (const child of markup) checkMarkup(child, name, parent);
   } else if (isValidElement(markup)) {
     const isRendered = typeof markup.type === "string" || markup.type === Fragment;
+    checkChangeHandler(markup);
     if (isRendered) checkMarkup(markup.props.children, name, markup);
   } else {
     const message = describeProblem(markup, parent, name);

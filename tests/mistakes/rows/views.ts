@@ -172,6 +172,14 @@ export const mistakes: readonly Mistake[] = [
     fix: "Give each the key of its data: <li key={item.id}>",
   },
   {
+    mistake: "writes React's onChange for a text field",
+    edits: [{ file: VIEW, from: "onInput={", to: "onChange={" }],
+    places: ["console", "terminal"],
+    at: `${VIEW}:19`,
+    says: "The <input> has `value` and `onChange`",
+    fix: "Use `onInput`",
+  },
+  {
     mistake: "writes an async view",
     edits: [{ file: VIEW, from: "view(({ guests }", to: "view(async ({ guests }" }],
     places: ["page"],
