@@ -9,6 +9,11 @@ const FILES = {
     'import { page } from "tsweb";\nexport const a = page("/a", () => null);\nexport const again = page(«"/", () => null);',
   "src/component.server.tsx": "export default function Home() { return null; }\nexport interface Props {}",
   "src/forgotten.server.ts": "export const sign = async (name: string) => name;\nexport const MAX = 3;",
+  "src/two.server.ts": "export const all = async () => [];\nexport async function greet() {}",
+  "src/greeter.tsx":
+    'import { view } from "tsweb/browser";\nimport { greet } from "./two.server.ts";\nexport const Greeter = view(() => greet);',
+  "src/greeting.server.tsx":
+    'import { page } from "tsweb";\nimport { Greeter } from "./greeter.tsx";\nimport { all } from "./two.server.ts";\nexport const greeting = page("/greeting", () => all);',
   "src/helpers.ts": "export const help = () => 1;",
   "src/made.server.ts": 'import { make } from "auth-kit";\nexport const login = make();',
   "src/all.server.ts": 'export * from "./guests.server.ts";',
@@ -71,6 +76,16 @@ describe("a server module that serves nothing", () => {
     expect(error.message).toContain(`${file} serves nothing: ${message}`);
     expect(error.loc).toMatchObject({ file: `/app/${file}`, line: 1 });
     await expect(check(file, app("", "[]"))).resolves.toBeUndefined();
+  });
+
+  test("is rejected at the function that a view imports", async () => {
+    const imports = 'import * as two from "./two.server.ts";\nimport * as greeting from "./greeting.server.tsx";';
+    const error = await compileErrorOf(() => check("src/two.server.ts", app(imports, "[two, greeting]")));
+    expect(error.message).toBe(
+      "src/two.server.ts serves nothing: it exports all, greet, but no page(), route() or server(). src/greeter.tsx imports " +
+        "greet: wrap it in server(), as in `export const greet = server((…) => …)`.",
+    );
+    expect(error.loc).toMatchObject({ file: "/app/src/two.server.ts", line: 2 });
   });
 
   test.each(["src/made.server.ts", "src/all.server.ts", "src/guests.server.ts"] as const)(

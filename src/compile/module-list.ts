@@ -1,3 +1,4 @@
+import { findBrowserImport } from "./browser-callers.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
 import { repeatedPathMessage } from "./page-paths.ts";
@@ -81,9 +82,16 @@ function isFunctionOrClass(node: Node): boolean {
   return isFunctionNode(value) || value.type === "ClassDeclaration" || value.type === "Literal";
 }
 
-function servesNothingMessage({ exports, source }: ModuleFacts, file: string): string {
+/** @param called a function of the module that a view imports, and the file of the view */
+function servesNothingMessage(
+  { exports, source }: ModuleFacts,
+  file: string,
+  called?: { name: string; file: string },
+): string {
   const names = exports.named.filter(({ isType }) => !isType).map(({ name }) => name);
   const problem = `${file} serves nothing: it exports ${names.join(", ") || "nothing"}, but no page(), route() or server().`;
+  if (called && names.includes(called.name))
+    return `${problem} ${called.file} imports ${called.name}: wrap it in server(), as in \`export const ${called.name} = server((…) => …)\`.`;
   const named = names.find((name) => name !== "default");
   const fix = /\.[jt]sx$/.test(source.file)
     ? `Declare its page as \`export const ${named ?? "home"} = page("/…", () => …)\``
@@ -106,11 +114,7 @@ export async function checkListedModule(
   const listed = await listedModules(entry, resolver);
   const index = listed.findIndex(({ source }) => source.file === facts.source.file);
   if (index < 0) return;
-  if (servesNothing(facts)) {
-    const [at] = facts.exports.named.filter(({ isType }) => !isType).map((exported) => exported.at);
-    const message = servesNothingMessage(facts, relativePath(facts.source.file, resolver.root));
-    throw new CompileError(message, facts.source, at ?? { start: 0, end: 1 });
-  }
+  if (servesNothing(facts)) throw await servesNothingError(facts, listed, resolver);
   for (const earlier of listed.slice(0, index)) {
     for (const { key, kind, line } of earlier.endpoints) {
       const repeated = facts.endpoints.find((endpoint) => endpoint.key === key);
@@ -119,6 +123,20 @@ export async function checkListedModule(
       throw new CompileError(repeatedPathMessage(repeated, where, kind), facts.source, repeated.at);
     }
   }
+}
+
+/** Returns the error for a server module that serves nothing, at the function that a view calls if there is one. */
+async function servesNothingError(
+  facts: ModuleFacts,
+  listed: readonly ModuleFacts[],
+  resolver: ModuleResolver,
+): Promise<CompileError> {
+  const values = facts.exports.named.filter(({ isType }) => !isType);
+  const called = await findBrowserImport(facts, listed, resolver);
+  const at = values.find(({ name }) => name === called?.name) ?? values[0];
+  const caller = called && { name: called.name, file: relativePath(called.importer.source.file, resolver.root) };
+  const message = servesNothingMessage(facts, relativePath(facts.source.file, resolver.root), caller);
+  return new CompileError(message, facts.source, at?.at ?? { start: 0, end: 1 });
 }
 
 async function listedModules(entry: ModuleFacts, resolver: ModuleResolver): Promise<ModuleFacts[]> {

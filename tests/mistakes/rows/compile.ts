@@ -186,9 +186,9 @@ const entryPoints: readonly Mistake[] = [
   row(
     "forgets server() around all functions of a module",
     [{ file: GUESTS, from: "server(async (name: string)", to: "(async (name: string)" }],
-    `${GUESTS}:4:23`,
+    `${GUESTS}:9:14`,
     "serves nothing: it exports everyone, sign",
-    "Wrap each function that the browser calls in server()",
+    "src/guest-book.tsx imports sign: wrap it in server()",
   ),
 ];
 
@@ -389,6 +389,20 @@ const syntax: readonly Mistake[] = [
     `${VIEW}:22:8`,
     "JSX has no HTML comments",
     "{/* comment */}",
+  ),
+  row(
+    "forgets the closing tag of the outermost element of a view",
+    [{ file: VIEW, from: "    </form>\n", to: "" }],
+    `${VIEW}:18:5`,
+    "`<form>` in line 18 is not closed",
+    "Write `</form>` after its children",
+  ),
+  row(
+    "forgets the closing tag of the outermost element of a page",
+    [{ file: PAGES, from: "  </main>\n", to: "" }],
+    `${PAGES}:6:3`,
+    "`<main>` in line 6 is not closed",
+    "Write `</main>` after its children",
   ),
   row("forgets the slash of <br>", [inMarkup("<br>")], `${VIEW}:28:7`, "closing tag for 'br'", "write `<br />`"),
   row(
