@@ -3,6 +3,7 @@ import { closestName } from "../text/index.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
 import { relativePath } from "./relative-path.ts";
+import { checkStyleSheetImports } from "./style-sheet-imports.ts";
 import { CompileError, specifierName, walk } from "./syntax/index.ts";
 
 /** Syntax of TypeScript that has values in it. All other nodes whose type begins with `TS` are types. */
@@ -16,9 +17,10 @@ const VALUE_SYNTAX =
  * Errs towards silence: names that are used as types only do not count, because TypeScript removes their import. Nor do
  * modules with `export *`, and modules that are not ECMAScript modules.
  *
- * @throws CompileError at the first name that is not exported
+ * @throws CompileError at the first name that is not exported, and at the name of a plain style sheet whose members are read
  */
 export async function checkImportedNames(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  await checkStyleSheetImports(facts, resolver);
   let used: ReadonlySet<string> | undefined;
   for (const statement of facts.program.body) {
     if (statement.type !== "ImportDeclaration" || statement.importKind === "type") continue;

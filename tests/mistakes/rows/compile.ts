@@ -391,6 +391,17 @@ const syntax: readonly Mistake[] = [
     "{/* comment */}",
   ),
   row(
+    "reads the class names of a style sheet that is no CSS module",
+    [
+      { file: "src/style.css", to: ".main { color: red }\n" },
+      inView('import styles from "./style.css";'),
+      inMarkup("<p class={styles.main}>Guests</p>"),
+    ],
+    `${VIEW}:1:8`,
+    "src/style.css is a plain style sheet, so `styles` is undefined",
+    "rename it to style.module.css",
+  ),
+  row(
     "forgets the closing tag of the outermost element of a view",
     [{ file: VIEW, from: "    </form>\n", to: "" }],
     `${VIEW}:18:5`,
