@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from "node:util";
 import { createLogger, type LogErrorOptions, type Logger, type Plugin } from "vite";
 import type { ErrorLog } from "../errors/index.ts";
 
@@ -44,7 +45,7 @@ function withErrors(logger: Logger, { errors, reload, onLoadFailure }: LoggerOpt
         return;
       }
       if (error && isOfModule(error)) errors.print(error);
-      else logger.error(message, options);
+      else logger.error(process.env.NO_COLOR ? stripVTControlCharacters(message) : message, options); // Rolldown ignores it
     },
   };
 }

@@ -74,6 +74,12 @@ describe("an error", () => {
     expect(lines.join()).toContain("Error: Cannot start view GuestBook\nCaused by Error: No ink\nguests.ts:3:1\n");
   });
 
+  it("whose cause has the same words is printed once, with its location", () => {
+    log.print(new Error("No ink", { cause: new Error("No ink", { cause: thrown() }) }));
+    expect(lines.join("\n").match(/No ink/g)).toHaveLength(1);
+    expect(lines.join("\n")).toContain("guests.ts:3:1");
+  });
+
   it("whose cause is the error itself is printed", () => {
     const error = thrown();
     error.cause = error;

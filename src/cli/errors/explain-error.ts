@@ -40,13 +40,15 @@ const MAX_CAUSES = 4;
  * @param root the application's folder, which is removed from paths
  */
 export function explainError(error: unknown, root: string): ExplainedError {
-  const [first, ...causes] = causesOf(error).map((each) => explainOne(each, root));
+  const [first, ...others] = causesOf(error).map((each) => explainOne(each, root));
   if (!first) throw new Error("An error is the first in its list of causes.");
-  const located = [first, ...causes].find(({ location }) => location !== "");
+  // An error and its cause may be the same mistake in the words of tsweb.
+  const causes = others.filter((cause, index) => heading(cause) !== heading(others[index - 1] ?? first));
+  const located = [first, ...others].find(({ location }) => location !== "");
   return {
     name: first.name,
     message: [first.message, ...causes.map((cause) => `Caused by ${heading(cause)}`)].join("\n"),
-    stack: [first.stack, ...causes.map(({ stack }) => `Caused by ${stack}`)].join("\n"),
+    stack: [first.stack, ...others.map(({ stack }) => `Caused by ${stack}`)].join("\n"),
     location: located?.location ?? "",
     frame: located?.frame ?? "",
   };
