@@ -50,7 +50,15 @@ export async function handlePage(
 
 /** Handles a request for a path without a page. In development, the response describes how to add one. */
 export function handleNotFound(context: RequestContext, settings: PageSettings): Promise<HandlerResponse> {
-  const hint = settings.showError ? " To add one, list its module in `modules` of new App." : "";
+  const hint = settings.showError ? notFoundHint(context.inbound.method) : "";
   const error = new RPCError("not_found", `There is no page at this address.${hint}`);
   return handlePageError(context, error, { subject: "" }, settings);
+}
+
+/** Returns how to handle the requests of a method at an address without a page. In development only. */
+function notFoundHint(method: string): string {
+  if (method === "GET" || method === "HEAD") return " To add one, list its module in `modules` of new App.";
+  if (!["POST", "PUT", "PATCH", "DELETE"].includes(method)) return "";
+  const form = method === "POST" ? " For a form, write a server function as its action: `<form action={save}>`." : "";
+  return ` A page receives no ${method}.${form} For other clients, declare \`route("${method} /path", …)\`.`;
 }

@@ -1,7 +1,7 @@
 import { h } from "preact";
 import { describe, expect, it } from "vitest";
 import { Hello, pageSettings, renderPage, withoutIslandMarkers } from "#test/render-page";
-import { requestContext } from "#test/request-context";
+import { requestContext, requestContextOf } from "#test/request-context";
 import { RPCError } from "../errors.ts";
 import { once, redirect, request, runInContext } from "../http/index.ts";
 import type { Markup } from "../protocol/index.ts";
@@ -190,6 +190,29 @@ describe("the error page", () => {
     const response = await runInContext(context, () => handleNotFound(context, settings));
     expect(response.status).toBe(404);
     expect(response.body).toContain("<main>error 404</main>");
+  });
+
+  it.each([
+    ["GET", "list its module in `modules` of new App"],
+    [
+      "POST",
+      'write a server function as its action: `<form action={save}>`. For other clients, declare `route("POST /path", …)`.',
+    ],
+    ["DELETE", 'A page receives no DELETE. For other clients, declare `route("DELETE /path", …)`.'],
+  ])("of an unknown path explains in development how to handle a %s", async (method, hint) => {
+    const messageWith = async (options: object) => {
+      const context = requestContextOf(new Request("http://localhost/sign", { method }));
+      let shown = "";
+      const error = (props: { message: string }) => {
+        shown = props.message;
+        return "";
+      };
+      const { settings } = pageSettings({ error, ...options });
+      await runInContext(context, () => handleNotFound(context, settings));
+      return shown;
+    };
+    expect(await messageWith({ showError: async () => "" })).toContain(hint);
+    expect(await messageWith({})).toBe("There is no page at this address.");
   });
 
   it("is in the layout that has run for the page: the layout is called once", async () => {
