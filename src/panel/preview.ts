@@ -1,3 +1,4 @@
+import { isBlob } from "../protocol/index.ts";
 import { isSecret, REDACTED, redactText } from "./redact.ts";
 
 const MAX_DEPTH = 6;
@@ -35,7 +36,7 @@ function copy(value: unknown, name: string, parents: readonly object[]): unknown
   const path = [...parents, value];
   if (Array.isArray(value)) return shortenList(value, value.length, (item) => copy(item, name, path));
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "[invalid date]" : value.toISOString();
-  if (value instanceof Blob) return describeFile(value);
+  if (isBlob(value)) return describeFile(value);
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
   if (value instanceof Map) return copyEntries([...value], path);
   if (value instanceof Set) return shortenList([...value], value.size, (item) => copy(item, name, path));
