@@ -18,6 +18,7 @@ const SLOW_FILES = [
   "browser/chat-live",
   "conformance/wire-hosts",
   "browser/dev",
+  "browser/dev-errors",
   "compile/react-libraries",
   "browser/live-proxy",
   "dist/first-application",

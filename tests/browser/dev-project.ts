@@ -1,0 +1,124 @@
+/**
+ * A project whose development server runs for all tests of a file, with pages of Chromium.
+ */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { BrowserUsers } from "#test/browser-users";
+import { type RunningServer, startDev } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+import { launch } from "./chromium.ts";
+
+export let project: TestProject;
+export let dev: RunningServer;
+export let users: BrowserUsers;
+let browser: Browser;
+
+/** Functions that restore the files that the test has edited. */
+export const restores: (() => void)[] = [];
+
+/** Starts the server before the tests of the file, and restores the edited files after each of them. */
+export function useDevProject(): void {
+  beforeAll(async () => {
+    project = TestProject.copy();
+    dev = await startDev(project.dir);
+    browser = await launch();
+    users = new BrowserUsers(browser, { baseURL: dev.address });
+  });
+
+  afterEach(async () => {
+    await users.closeAll();
+    await restoreAll();
+    expect(users.problems.splice(0)).toEqual([]);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    const code = await dev?.stop();
+    project?.remove();
+    expect(code).toBe(0);
+  });
+}
+
+/** Returns the number of edits that the server has detected, and whether the last one has taken effect. */
+export async function edits(): Promise<{ readonly count: number; readonly isSettled: boolean }> {
+  const text = await (await fetch(`${dev.address}/__web/dev/@tsweb/edits`)).text();
+  return { count: Number.parseInt(text, 10), isSettled: !text.endsWith("+") };
+}
+
+/** Waits until all edits have taken effect. The server may count two edits in quick succession as one. */
+export async function waitForEdits(): Promise<void> {
+  await expect.poll(async () => (await edits()).isSettled).toBe(true);
+}
+
+/** Restores all files, and waits for the effect: otherwise the server would reload the page of the next test. */
+async function restoreAll(): Promise<void> {
+  const pending = restores.splice(0).reverse();
+  if (pending.length === 0) return;
+  await waitForEdits();
+  const { count } = await edits();
+  for (const restore of pending) restore();
+  await expect.poll(async () => (await edits()).count).toBeGreaterThan(count);
+  await waitForEdits();
+  await receivePendingReload();
+}
+
+/** Opens and closes a page: after an edit without an open page, Vite reloads the next page that connects. */
+export async function receivePendingReload(): Promise<void> {
+  const page = await users.newPage();
+  const received = new Promise((resolve) => {
+    page.on("websocket", (socket) => socket.once("framereceived", resolve));
+  });
+  await page.goto("/plain");
+  await Promise.race([received, page.waitForTimeout(5_000)]); // a page that shows an error receives nothing
+  await users.closeAll();
+}
+
+/** Edits a file until the end of the test. Returns a function that restores it earlier. */
+export function edit(file: string, search: string, replacement: string): () => void {
+  const restore = project.edit(`src/${file}`, search, replacement);
+  restores.push(restore);
+  return restore;
+}
+
+/** Opens the home page, waits until it is hydrated, and changes the state of its view. */
+export async function openHome(): Promise<Page> {
+  const page = await users.newPage();
+  await page.goto("/");
+  await page.locator("#counter[data-hydrated=true]").waitFor();
+  await page.click("#more");
+  await page.fill("#name", "Ada");
+  await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+  return page;
+}
+
+export const isSamePage = (page: Page) => page.evaluate(() => "isSamePage" in window);
+
+export async function expectStateKept(page: Page): Promise<void> {
+  expect(await page.textContent("#count")).toBe("4");
+  expect(await page.inputValue("#name")).toBe("Ada");
+  expect(await isSamePage(page)).toBe(true);
+}
+
+export const colorOf = (page: Page, selector: string, property = "color") =>
+  page
+    .locator(selector)
+    .evaluate((element, property) => getComputedStyle(element).getPropertyValue(property), property);
+
+/** Returns a function that returns the output of the server since this call. */
+export function recordOutput(): () => string {
+  const { length } = dev.output();
+  return () => dev.output().slice(length).replace(ANSI, "");
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminal colours start with the control character ESC
+const ANSI = /\u001b\[[0-9;]*m/g;
+
+/** Returns the number of the first line of a file that contains a text. */
+export function lineOf(file: string, text: string): number {
+  return (
+    project
+      .read(`src/${file}`)
+      .split("\n")
+      .findIndex((line) => line.includes(text)) + 1
+  );
+}

@@ -1,0 +1,43 @@
+/** Edits of the guest book that many rows use. */
+import type { Edit, Mistake } from "../mistake.ts";
+
+export const VIEW = "src/guest-book.tsx";
+export const PAGES = "src/pages.server.tsx";
+export const GUESTS = "src/guests.server.ts";
+export const APP = "src/app.ts";
+
+export const VIEW_IMPORT = 'import { RPCError, state, view } from "tsweb/browser";';
+export const PAGE_IMPORT = 'import { page } from "tsweb";';
+
+/** Adds a line in front of the first import of the view. */
+export const inView = (line: string): Edit => ({ file: VIEW, from: VIEW_IMPORT, to: `${line}\n${VIEW_IMPORT}` });
+/** Adds names to the import of `tsweb/browser` in the view. */
+export const fromBrowser = (name: string): Edit => ({
+  file: VIEW,
+  from: "{ RPCError, state, view }",
+  to: `{ ${name}, RPCError, state, view }`,
+});
+/** Adds markup in front of the list of the view, in line 21. */
+export const inMarkup = (markup: string): Edit => ({
+  file: VIEW,
+  from: "      <ul>",
+  to: `      ${markup}\n      <ul>`,
+});
+/** Replaces the path of the page, in line 5. */
+export const withPath = (path: string): Edit => ({ file: PAGES, from: 'page("/"', to: `page(${JSON.stringify(path)}` });
+
+/** A mistake that the error page shows at one place. */
+export const row = (
+  mistake: string,
+  edits: readonly Edit[],
+  at: string,
+  says: Mistake["says"],
+  fix: Mistake["fix"],
+): Mistake => ({
+  mistake,
+  edits,
+  places: ["page"],
+  at,
+  says,
+  fix,
+});
