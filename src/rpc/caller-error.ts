@@ -72,7 +72,8 @@ export function showInDevelopment(
   forCaller: RPCError,
   { development }: { readonly development?: true | undefined },
 ): RPCError {
-  return development && error instanceof SerializeError ? new RPCError("internal", error.message) : forCaller;
+  if (!development || !(error instanceof SerializeError)) return forCaller;
+  return new RPCError("internal", `${error.message} ${forCaller.message}`); // the second part has the request's id
 }
 
 /**
