@@ -220,7 +220,7 @@ describe("an installation that fails", () => {
     vi.stubEnv("npm_config_offline", "true");
     vi.stubEnv("npm_config_cache", join(folder.dir, "empty-cache"));
     const failure = runNew(folder.dir, "offline");
-    await expect(failure).rejects.toThrow(/ENOTCACHED[\s\S]+^npm install failed \(exit status 1\)\./m);
+    await expect(failure).rejects.toThrow(/^npm install failed \(exit status 1\)\./m);
     await expect(failure).rejects.toThrow("and run:\n\n  cd offline\n  npm install\n  npm run dev\n");
     vi.unstubAllEnvs();
     expect(filesIn(join(folder.dir, "offline"))).toEqual(FILES);
