@@ -225,6 +225,17 @@ describe("an installation that fails", () => {
     vi.unstubAllEnvs();
     expect(filesIn(join(folder.dir, "offline"))).toEqual(FILES);
   });
+
+  it("shows the messages of the package manager before its own", async () => {
+    const bin = join(folder.dir, "bin");
+    mkdirSync(bin);
+    writeFileSync(join(bin, "npm"), "#!/bin/sh\necho 'npm error code ENOTCACHED' >&2\nexit 1\n", { mode: 0o755 });
+    vi.stubEnv("PATH", `${bin}:${process.env.PATH}`);
+    await expect(runNew(folder.dir, "failing")).rejects.toThrow(
+      /ENOTCACHED[\s\S]+^npm install failed \(exit status 1\)\./m,
+    );
+    vi.unstubAllEnvs();
+  });
 });
 
 describe("the package create-tsweb", () => {
