@@ -1,6 +1,6 @@
 /** The guest book of the README, in which the mistakes are made. */
 import { existsSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename } from "node:path";
 import { repository } from "#test/copy-example";
 import { TestProject } from "#test/test-project";
 import { filesInMarkdown, readme } from "../dist/readme.ts";
@@ -63,8 +63,15 @@ function isFileAndLine(at: string): boolean {
   return /^[\w./[\]-]+:\d+(?::\d+)?$/.test(at) || /^(?:vite\.config\.ts|package\.json|tsconfig\.json)$/.test(at);
 }
 
-/** Names of files that only exist inside of the tools, and of tsweb's own files. */
+/**
+ * Names of files that only exist inside of the tools, and of tsweb's own files: as an absolute path, or relative to the
+ * project. The files of an installed package below `node_modules` are files of the project.
+ */
 const INTERNAL_NAME = new RegExp(
-  `\\S*(?:node_modules/\\.vite|/@fs/|/@id/|[?&]t=\\d{13}|tsweb-stub:|virtual:|${join(repository, "dist")}/)\\S*`,
+  `\\S*(?:node_modules/\\.vite|/@fs/|/@id/|[?&]t=\\d{13}|tsweb-stub:|virtual:|(?<!node_modules)/${escaped(basename(repository))}/dist/)\\S*`,
   "g",
 );
+
+function escaped(name: string): string {
+  return name.replace(/[^\w-]/g, "\\$&");
+}

@@ -50,8 +50,25 @@ export class TestProject {
    */
   linkPackages(dir: string, names: readonly string[] = readdirSync(join(dir, "node_modules"))): void {
     for (const name of names) {
-      if (!name.startsWith(".")) symlinkSync(join(dir, "node_modules", name), this.file(`node_modules/${name}`));
+      if (name.startsWith(".")) continue;
+      const link = this.file(`node_modules/${name}`);
+      mkdirSync(dirname(link), { recursive: true }); // of a scope
+      symlinkSync(join(dir, "node_modules", name), link);
     }
+  }
+
+  /**
+   * Replaces the link to this repository by a copy of the built package, as an installation creates it: tools then name
+   * its files `node_modules/tsweb/dist/…`. The packages that it imports are linked.
+   */
+  installTsweb(): void {
+    const installed = this.file("node_modules/tsweb");
+    rmSync(installed);
+    for (const name of ["package.json", "bin", "dist"]) {
+      cpSync(join(repository, name), join(installed, name), { recursive: true });
+    }
+    const { dependencies } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+    this.linkPackages(repository, Object.keys(dependencies));
   }
 
   /** Returns the absolute path of a file. */
