@@ -30,6 +30,7 @@ import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./publi
 import { checkPreactCopies, rejectReact } from "./react-packages.ts";
 import { refresh } from "./refresh.ts";
 import { relativePath } from "./relative-path.ts";
+import { checkRenderEffects } from "./render-effects.ts";
 import { readServedFunctions, reExportedFunctions, type ServedFunctions } from "./served-functions.ts";
 import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
 import type { DefinedGlobals } from "./server-globals.ts";
@@ -260,6 +261,7 @@ class Compiler {
     const imports = await checkBrowserImports(facts, resolver, () => this.served(resolver));
     await checkImportedNames(facts, resolver);
     await checkMarkup(facts, resolver);
+    await checkRenderEffects(facts, resolver);
     await checkFormActions(facts, resolver);
     this.recorder.recordBrowserModule(file, imports.stubs);
     if (!this.isDev) for (const serverModule of imports.serverModules) context.addWatchFile(serverModule);

@@ -4,6 +4,7 @@ import { checkMarkup } from "./jsx-checks.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
 import { checkReExportedRedirects } from "./re-exported-redirects.ts";
+import { checkRenderEffects } from "./render-effects.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
 import { checkViewProps } from "./view-props.ts";
 
@@ -16,6 +17,7 @@ export async function checkServerModule(facts: ModuleFacts, resolver: ModuleReso
   await checkImportedNames(facts, resolver);
   await checkViewProps(facts, resolver); // before checkMarkup, which says less about a function as a prop
   await checkMarkup(facts, resolver);
+  await checkRenderEffects(facts, resolver);
   await checkInteractiveComponents(facts, resolver);
   await checkReturnedStreams(facts, resolver);
   await checkReExportedRedirects(facts, resolver);

@@ -34,7 +34,7 @@ async function errorPageOf(
       'import { Head, page } from "tsweb";',
       'import { Echo } from "./note.tsx";',
       'import * as words from "./counter.tsx";',
-      "const Slow = async () => <p>slow</p>;",
+      "const Slow = async () => <p>slow</p>; const images: any = { Icon: '/icon.svg' };",
       "const soon = async (): Promise<any> => [Head, Echo, words, Slow];",
       `export const ${name} = page("${path}", () => (`,
       "  <main>",
@@ -68,6 +68,7 @@ it.each([
   ],
   ["a head in a head", "<Head><Head /></Head>", "<Head> is used inside another <Head>"],
   ["a component that is undefined", "<words.Missing />", "The component of this element is undefined."],
+  ["an image in place of a component", "<images.Icon />", 'The component of this element is the URL "/icon.svg"'],
 ])("shows the location of %s", async (title, element, sentence) => {
   const { text, location } = await errorPageOf(element, { path: `/${title.replaceAll(" ", "_")}`, sentence });
   const inner = element.startsWith("<Head>")

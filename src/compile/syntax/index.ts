@@ -11,6 +11,7 @@ export {
 } from "./compile-error.ts";
 export { type DocComment, docCommentsOf } from "./doc-comments.ts";
 export { exportsOfLocal, type ModuleExports, readExports } from "./exports.ts";
+export { expressionsIn } from "./expressions.ts";
 export { findGlobalReferences, type GlobalReference } from "./global-references.ts";
 export { isWrapper, memberName, memberPath } from "./member-path.ts";
 export { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./module-id.ts";

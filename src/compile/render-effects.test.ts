@@ -1,0 +1,131 @@
+import { describe, expect, test } from "vitest";
+import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { checkRenderEffects } from "./render-effects.ts";
+
+const FILES = {
+  "src/data.server.ts": `
+    import { server } from "tsweb";
+    export const load = server((id: string) => id);
+    export const plain = () => 1;
+  `,
+  "src/barrel.ts": 'export { load as fetchIt } from "./data.server.ts";',
+};
+
+const HEAD = [
+  'import { on_mount, state, view } from "tsweb/browser";',
+  'import { load, plain } from "./data.server.ts";',
+  'import * as data from "./data.server.ts";',
+  'import { fetchIt } from "./barrel.ts";',
+  "",
+].join("\n");
+
+const check = (text: string, file = "src/a.tsx") =>
+  checkRenderEffects(readTestModule(file, text), inMemoryResolver(FILES));
+
+/** Code in the body of a view. */
+const inView = (code: string) => `${HEAD}export const Clock = view(() => { ${code} return <p />; });`;
+
+describe("a call that each rendering of a view makes", () => {
+  test.each([
+    "«setInterval(tick, 1000);",
+    "const timer = «setInterval(tick, 1000); on_unmount(() => clearInterval(timer));",
+    "const clock = state({ timer: «setInterval(tick, 1000) });",
+    "on_mount(«setInterval(tick, 1000));",
+    "«window.setInterval(tick, 1000);",
+    "«globalThis.setTimeout(tick, 1000);",
+    "«setTimeout(() => { now = 1; }, 1000);",
+    "{ «setTimeout(tick); }",
+    "try { «setTimeout(tick); } catch {}",
+    'if (typeof window !== "undefined") «setInterval(tick, 1000);',
+    'if (typeof window === "undefined") {} else { «setInterval(tick, 1000); }',
+    'typeof document !== "undefined" && «document.addEventListener("keydown", onKey);',
+    'const x = typeof window === "object" ? «addEventListener("resize", f) : 0;',
+    '«addEventListener("resize", f);',
+    '«window.addEventListener("resize", f);',
+    '«document.addEventListener("keydown", f);',
+    '«document.body.addEventListener("keydown", f);',
+    'const socket = «new WebSocket("/live");',
+    'const source = «new window.EventSource("/live");',
+    '«fetch("/api").then((response) => response.json());',
+    'void «fetch("/api");',
+    '«load("1").then((value) => { book.value = value; });',
+    'const value = «load("1");',
+    '«load.named({ id: "1" });',
+    '«data.load("1");',
+    '«fetchIt("1");',
+  ])("is rejected: %s", async (code) => {
+    const text = inView(code);
+    const error = await compileErrorOf(() => check(text));
+    expect(error.message).toContain(" at each rendering of Clock");
+    expect(error.message).toContain("on_mount");
+    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(text).location });
+  });
+
+  test.each([
+    ["a component", "export const Clock = () => { «setInterval(tick, 1000); return <p />; };"],
+    ["a component that is a function declaration", "function Clock() { «setInterval(tick, 1000); return <p />; }"],
+    ["a view that is declared apart", "const Own = () => { «setTimeout(tick); }; export const Clock = view(Own);"],
+    ["a view without a name", "export default view(() => { «setTimeout(tick); return <p />; });"],
+    ["a view that returns at once", "export const Clock = view(() => <p>{«setTimeout(tick)}</p>);"],
+  ])("is rejected in %s", async (_, code) => {
+    const error = await compileErrorOf(() => check(HEAD + code));
+    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(HEAD + code).location });
+  });
+
+  test("gets a message with the fix", async () => {
+    const { message } = await compileErrorOf(() => check(inView("setInterval(tick, 1000);")));
+    expect(message).toBe(
+      "This timer is started at each rendering of Clock, also on the server, and is never stopped. Start it in on_mount: " +
+        "`on_mount(() => { const timer = setInterval(…); return () => clearInterval(timer); })`.",
+    );
+    const guarded = await compileErrorOf(() =>
+      check(inView('typeof window === "object" && addEventListener("a", f);')),
+    );
+    expect(guarded.message).toBe(
+      "This listener is added at each rendering of Clock, and is never removed. Add it in on_mount: " +
+        "`on_mount(() => { addEventListener(…); return () => removeEventListener(…); })`.",
+    );
+  });
+});
+
+describe("a call that not each rendering makes", () => {
+  test.each([
+    "on_mount(() => { const timer = setInterval(tick, 1000); return () => clearInterval(timer); });",
+    "const start = () => setTimeout(tick); const stop = function () { fetch('/a'); }; async function f() { load('1'); }",
+    "useEffect(() => { window.addEventListener('resize', f); }, []);",
+    "const value = useMemo(() => setTimeout(tick), []);",
+    "queueMicrotask(tick);",
+    "if (book.isSaved) setTimeout(() => { book.isSaved = false; }, 2000);",
+    "book.isSaved && setTimeout(tick); book.isSaved ? setTimeout(tick) : 0;",
+    "timer.current ??= setInterval(tick, 1000); timer.current ||= setInterval(tick, 1000);",
+    "if (!started) { started = true; fetch('/a'); load('1'); new WebSocket('/'); addEventListener('a', f); }",
+    "let timer; if (typeof timer === 'undefined') timer = setInterval(tick, 1000);",
+    "if (typeof window !== 'undefined' && !started) setInterval(tick, 1000);",
+    "if (typeof window !== 'undefined') { if (!started) setInterval(tick, 1000); }",
+    "if (typeof window !== 'undefined') setTimeout(() => focus());",
+    "if (isStarted) return <b />; setInterval(tick, 1000);",
+    "for (const item of items) setTimeout(tick); switch (a) { case 1: setTimeout(tick); }",
+    "items.forEach((item) => setTimeout(tick));",
+    "ref.current?.addEventListener('a', f); controller.signal.addEventListener('abort', f); bus.addEventListener('a', f);",
+    "const setTimeout = (f) => f; setTimeout(tick); const document = {}; document.addEventListener('a');",
+    "clock.setInterval(5); api.fetch('/a'); new Socket('/a'); new window.Image();",
+    "const Later = class { timer = setInterval(tick); };",
+    "type A = typeof setInterval; const a = setInterval; const b = form(load); const c = load;",
+    "plain(); data.plain(); plain().then(show);",
+    "return <button onClick={() => load('1')} onBlur={load} />;",
+  ])("is accepted: %s", (code) => expect(check(inView(code))).resolves.toBeUndefined());
+
+  test.each([
+    ["a function that is no component", "export const start = () => { setInterval(tick, 1000); };"],
+    ["a hook", "export function useClock() { const clock = state({}); setTimeout(tick); return clock; }"],
+    ["a class named like a component", "export class Clock { render() { setTimeout(tick); return <p />; } }"],
+    ["a function with a capital and no markup", "export const Start = () => { setInterval(tick, 1000); };"],
+    ["an async function that a page calls", "export const Layout = async () => { await load('1'); return <p />; };"],
+    ["the module", "setInterval(tick, 1000); const data = fetch('/a'); load('1');"],
+  ])("is accepted in %s", (_, code) => expect(check(HEAD + code)).resolves.toBeUndefined());
+
+  test("is accepted in a server module", async () => {
+    const code = 'import { page } from "tsweb"; export const Home = () => { setTimeout(log); return <p />; };';
+    await expect(check(code, "src/a.server.tsx")).resolves.toBeUndefined();
+  });
+});
