@@ -34,7 +34,7 @@ export const MAY_IMPORT = {
   "live/bus": ["redis", "reconnect", "config", "logging"],
   live: ["live/bus", "http", "session", "rate-limit", "config", "logging"],
   forms: ["rpc", "uploads", "http", "logging (types)"],
-  pages: ["forms", "uploads", "rpc", "session", "http", "browser", "config", "logging (types)"],
+  pages: ["text", "forms", "uploads", "rpc", "session", "http", "browser", "config", "logging (types)"],
   auth: ["session", "rate-limit", "http"],
   openapi: ["rpc (types)"],
   server: [
@@ -60,7 +60,7 @@ export const MAY_IMPORT = {
   compile: ["compile/type-shapes", "compile/types", "compile/syntax", "text"],
   panel: ["server", "rpc", "session", "http", "config (types)", "logging (types)"],
   "cli/project": ["openapi (types)"],
-  "cli/errors": ["cli/project", "compile", "pages"],
+  "cli/errors": ["cli/project", "compile", "text"],
   "cli/modules": ["cli/project", "compile"],
   "cli/new": ["cli/project", "text"],
   "cli/sizes": ["cli/project", "compile (types)", "server (types)"],

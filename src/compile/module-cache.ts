@@ -1,16 +1,44 @@
-import { readFile, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Rolldown } from "vite";
 import { type ModuleFacts, readModule } from "./module-facts.ts";
 import { CompileError, isScript, type SourceFile, stripQuery } from "./syntax/index.ts";
+
+/** A module that was read from its file. */
+interface ReadModule {
+  /** The time and the size of the file when it was read. */
+  readonly stamp: string;
+  /** The generation of the cache in which the file was last seen with this stamp. */
+  checkedIn: number;
+  readonly facts: Promise<ModuleFacts>;
+}
+
+type Resolution = Promise<Rolldown.ResolvedId | null>;
+
+/** The options of {@link ModuleCache}. */
+export interface ModuleCacheOptions {
+  /**
+   * Whether `filesChanged` is called after each change of a file, so that no file is checked for changes in between.
+   * Without it, each read of a module checks its file.
+   */
+  readonly isNotified: boolean;
+}
 
 /** Reads the modules of a project. Each text of a module is parsed once. */
 export class ModuleCache {
   /** The project's root, absolute, with forward slashes. */
   readonly root: string;
-  private readonly byStamp = new Map<string, { readonly stamp: string; readonly facts: ModuleFacts }>();
+  private readonly isNotified: boolean;
+  private readonly byFile = new Map<string, ReadModule>();
   private readonly byText = new Map<string, ModuleFacts>();
+  private readonly values = new Map<string, unknown>();
+  private readonly resolved = new Map<string, Resolution>();
+  /** The number of times that files have changed. */
+  private generation = 0;
 
-  constructor(root: string) {
+  constructor(root: string, { isNotified }: ModuleCacheOptions = { isNotified: false }) {
     this.root = root;
+    this.isNotified = isNotified;
   }
 
   /**
@@ -32,12 +60,16 @@ export class ModuleCache {
    * @throws CompileError when the module breaks a rule of the compile step
    */
   async readFile(file: string): Promise<ModuleFacts> {
-    const { mtimeMs, size } = await stat(file);
+    const cached = this.byFile.get(file);
+    if (cached && this.isNotified && cached.checkedIn === this.generation) return cached.facts;
+    const { mtimeMs, size } = statSync(file);
     const stamp = `${mtimeMs}:${size}`;
-    const cached = this.byStamp.get(file);
-    if (cached?.stamp === stamp) return cached.facts;
-    const facts = this.readText({ file, code: await readFile(file, "utf8") });
-    this.byStamp.set(file, { stamp, facts });
+    if (cached?.stamp === stamp) {
+      cached.checkedIn = this.generation;
+      return cached.facts;
+    }
+    const facts = readFile(file, "utf8").then((code) => this.readText({ file, code }));
+    this.byFile.set(file, { stamp, checkedIn: this.generation, facts });
     return facts;
   }
 
@@ -57,10 +89,50 @@ export class ModuleCache {
     }
   }
 
+  /**
+   * Returns a value that depends on files of the project. It is computed once, and again after files have changed.
+   *
+   * @param key the name of the value
+   */
+  remember<T>(key: string, compute: () => T): T {
+    if (!this.isNotified) return compute();
+    if (!this.values.has(key)) this.values.set(key, compute());
+    return this.values.get(key) as T; // a key always has the same type
+  }
+
+  /**
+   * Returns what an import resolves to. It is resolved once, and again after files were created or deleted. An import that
+   * was not found is always resolved again, because nothing notifies of packages that are installed.
+   *
+   * @param key the specifier, with everything that its resolution depends on
+   */
+  resolveOnce(key: string, resolve: () => Resolution): Resolution {
+    if (!this.isNotified) return resolve();
+    const earlier = this.resolved.get(key);
+    if (earlier) return earlier;
+    const resolution = resolve();
+    this.resolved.set(key, resolution);
+    const forget = () => this.resolved.get(key) === resolution && this.resolved.delete(key);
+    resolution.then((id) => id === null && forget(), forget);
+    return resolution;
+  }
+
   /** Removes a file from the cache. */
   delete(file: string): void {
-    this.byStamp.delete(file);
+    this.byFile.delete(file);
     this.byText.delete(file);
+  }
+
+  /**
+   * Must be called after files of the project have changed.
+   *
+   * @param edited the file, if only the content of one file has changed
+   */
+  filesChanged(edited?: string): void {
+    this.generation++;
+    this.values.clear();
+    // Other files, such as tsconfig.json, may change what an import resolves to.
+    if (edited === undefined || !isScript(edited)) this.resolved.clear();
   }
 }
 

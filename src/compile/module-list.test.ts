@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { readListedModules } from "./listed-modules.ts";
 import { checkListedModule, checkModuleList, unlistedModules } from "./module-list.ts";
 
 const FILES = {
@@ -24,6 +25,12 @@ const app = (imports: string, modules: string) =>
   `import { App } from "tsweb";\n${imports}\nexport default new App({ modules: ${modules} });`;
 
 const readApp = (text: string) => readTestModule("src/app.ts", text);
+
+async function checkListed(file: keyof typeof FILES, appText: string): Promise<void> {
+  const resolver = inMemoryResolver(FILES);
+  const listed = await readListedModules(readApp(appText), resolver);
+  await checkListedModule(readTestModule(file, FILES[file]), listed, resolver);
+}
 
 describe("an element of `modules`", () => {
   test.each([
@@ -59,8 +66,7 @@ describe("an element of `modules`", () => {
 });
 
 describe("a server module that serves nothing", () => {
-  const check = (file: keyof typeof FILES, text: string) =>
-    checkListedModule(readTestModule(file, FILES[file]), readApp(text), inMemoryResolver(FILES));
+  const check = checkListed;
 
   test.each([
     [
@@ -99,7 +105,7 @@ describe("a server module that serves nothing", () => {
 describe("a path that two modules declare", () => {
   const imports = 'import * as pages from "./pages.server.tsx";\nimport * as more from "./more.server.tsx";';
   const check = (modules: string, file: keyof typeof FILES = "src/more.server.tsx") =>
-    checkListedModule(readTestModule(file, FILES[file]), readApp(app(imports, modules)), inMemoryResolver(FILES));
+    checkListed(file, app(imports, modules));
 
   test("is rejected in the module that the application lists later", async () => {
     const error = await compileErrorOf(() => check("[pages, more]"));

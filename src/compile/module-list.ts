@@ -1,4 +1,5 @@
 import { findBrowserImport } from "./browser-callers.ts";
+import type { ListedModules } from "./listed-modules.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
 import { repeatedPathMessage } from "./page-paths.ts";
@@ -102,26 +103,22 @@ function servesNothingMessage(
 /**
  * Checks a module that the application lists: it serves something, and no module that is listed earlier has one of its paths.
  *
- * @param entry the application's module
  * @throws CompileError at an export, or at a path
  */
 export async function checkListedModule(
   facts: ModuleFacts,
-  entry: ModuleFacts | undefined,
+  { modules, indexByFile, endpoints }: ListedModules,
   resolver: ModuleResolver,
 ): Promise<void> {
-  if (!entry || !facts.isServerModule) return;
-  const listed = await listedModules(entry, resolver);
-  const index = listed.findIndex(({ source }) => source.file === facts.source.file);
-  if (index < 0) return;
-  if (servesNothing(facts)) throw await servesNothingError(facts, listed, resolver);
-  for (const earlier of listed.slice(0, index)) {
-    for (const { key, kind, line } of earlier.endpoints) {
-      const repeated = facts.endpoints.find((endpoint) => endpoint.key === key);
-      if (!repeated) continue;
-      const where = `${relativePath(earlier.source.file, resolver.root)}:${line}`;
-      throw new CompileError(repeatedPathMessage(repeated, where, kind), facts.source, repeated.at);
-    }
+  const index = indexByFile.get(facts.source.file);
+  if (index === undefined || !facts.isServerModule) return;
+  if (servesNothing(facts)) throw await servesNothingError(facts, modules, resolver);
+  for (const repeated of facts.endpoints) {
+    const first = endpoints.get(repeated.key);
+    if (!first || first.index >= index) continue;
+    const { module, endpoint } = first;
+    const where = `${relativePath(module.source.file, resolver.root)}:${endpoint.line}`;
+    throw new CompileError(repeatedPathMessage(repeated, where, endpoint.kind), facts.source, repeated.at);
   }
 }
 
@@ -137,15 +134,6 @@ async function servesNothingError(
   const caller = called && { name: called.name, file: relativePath(called.importer.source.file, resolver.root) };
   const message = servesNothingMessage(facts, relativePath(facts.source.file, resolver.root), caller);
   return new CompileError(message, facts.source, at?.at ?? { start: 0, end: 1 });
-}
-
-async function listedModules(entry: ModuleFacts, resolver: ModuleResolver): Promise<ModuleFacts[]> {
-  const listed: ModuleFacts[] = [];
-  for (const { source } of readModuleList(entry) ?? []) {
-    const facts = await resolver.read(await resolver.resolve(source, entry.source.file));
-    if (facts) listed.push(facts);
-  }
-  return listed;
 }
 
 /**

@@ -4,12 +4,12 @@ import type { BuildRecorder, PageViews } from "./build-registry.ts";
 import type { Declaration } from "./declarations.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
+import { isPackageModule } from "./package-modules.ts";
 import { relativePath } from "./relative-path.ts";
 import { layoutsOfApp } from "./served-functions.ts";
 import {
   type Binding,
   findModuleLevelReferences,
-  isInNodeModules,
   type Node,
   sourceLocation,
   stringValue,
@@ -22,9 +22,8 @@ export async function recordPageViews(
   resolver: ModuleResolver,
   { isEntry, recorder }: { readonly isEntry: boolean; readonly recorder: BuildRecorder },
 ): Promise<void> {
-  const cached = cachedResolver(resolver);
-  if (isEntry) recorder.recordLayout(await readLayoutViews(facts, cached));
-  if (facts.isServerModule) recorder.recordPages(facts.source.file, await readPageViews(facts, cached));
+  if (isEntry) recorder.recordLayout(await readLayoutViews(facts, resolver));
+  if (facts.isServerModule) recorder.recordPages(facts.source.file, await readPageViews(facts, resolver));
 }
 
 /** Returns the pages of a module, each with the views that it may render. */
@@ -67,19 +66,6 @@ function setsLayout(options: ESTree.Argument): boolean {
       !property.computed &&
       (property.key.type === "Identifier" ? property.key.name : stringValue(property.key)) === "layout",
   );
-}
-
-function cachedResolver(resolver: ModuleResolver): ModuleResolver {
-  const resolved = new Map<string, Promise<string | undefined>>();
-  return {
-    ...resolver,
-    resolve(specifier, importer) {
-      const key = `${importer}\0${specifier}`;
-      const result = resolved.get(key) ?? resolver.resolve(specifier, importer);
-      resolved.set(key, result);
-      return result;
-    },
-  };
 }
 
 /** Follows the names that code uses, through the modules of the project, up to the views. Packages contain no views. */
@@ -126,7 +112,7 @@ class ViewSearch {
 
   private async addExport(id: string | undefined, name: string): Promise<void> {
     const key = `${id}\0${name}`;
-    if (id === undefined || isInNodeModules(id) || this.visitedExports.has(key)) return;
+    if (id === undefined || isPackageModule(id) || this.visitedExports.has(key)) return;
     this.visitedExports.add(key);
     const facts = await this.resolver.read(id);
     if (!facts) return;

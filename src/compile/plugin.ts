@@ -21,10 +21,12 @@ import { checkFormActions } from "./form-actions.ts";
 import { hotUpdate } from "./hot-update.ts";
 import { checkImportedNames } from "./imported-names.ts";
 import { checkMarkup } from "./jsx-checks.ts";
+import { type ListedModules, readListedModules } from "./listed-modules.ts";
 import { ModuleCache } from "./module-cache.ts";
 import { checkApplication, checkListedModule } from "./module-list.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
 import { nodeBuiltinMessage } from "./node-imports.ts";
+import { isPackageModule } from "./package-modules.ts";
 import { recordPageViews } from "./page-views.ts";
 import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./published-files.ts";
 import { checkPreactCopies, rejectReact } from "./react-packages.ts";
@@ -126,7 +128,11 @@ class Compiler {
       configureServer: (server) => {
         if (!this.isTest) this.client = server.environments.client;
         guardServerOnlyUrls(server, this.modules.root);
+        server.watcher.on("all", (event, file) => this.modules.filesChanged(event === "change" ? file : undefined));
       },
+      // tsweb dev also calls this hook, after imports that were not found.
+      perEnvironmentWatchChangeDuringDev: true,
+      watchChange: (file, { event }) => this.modules.filesChanged(event === "update" ? file : undefined),
       resolveId: {
         order: "pre",
         handler(source, importer, options) {
@@ -164,7 +170,10 @@ class Compiler {
   }
 
   private configure(resolved: ResolvedConfig): void {
-    this.modules = new ModuleCache(normalizePath(resolved.root));
+    const root = normalizePath(resolved.root);
+    // The build of the browser's files follows that of the server, and uses what that has read.
+    if (resolved.command === "serve" || this.modules.root !== root)
+      this.modules = new ModuleCache(root, { isNotified: true });
     this.isDev = resolved.command === "serve";
     this.isTest = isVitest(resolved);
     this.publicDir = resolved.publicDir;
@@ -194,7 +203,7 @@ class Compiler {
     if (source.startsWith("\0")) return null;
     const from = importer && (serverModuleOfStub(importer, this.modules.root) ?? importer);
     if (from !== undefined) rejectReact(source, stripQuery(from), this.modules.root);
-    if (from !== undefined && isInNodeModules(stripQuery(from))) return null;
+    if (from !== undefined && isPackageModule(stripQuery(from))) return null;
     const importedBy = `Imported by ${from ?? "the build configuration"}.`;
     // transform() has checked imports in the source. This check is for imports that another plugin has added.
     if (isServerEntryPoint(source)) throw new Error(`${serverEntryPointMessage(source)} ${importedBy}`);
@@ -244,7 +253,7 @@ class Compiler {
       await checkStyleSheet({ file, code }, viteResolver(context, this.modules));
       return null;
     }
-    if (!isScript(file) || id.startsWith("\0") || isInNodeModules(file) || hasAssetQuery(id)) return null;
+    if (!isScript(file) || id.startsWith("\0") || isPackageModule(file) || hasAssetQuery(id)) return null;
     const compiled = this.isBrowser(context)
       ? await this.compileForBrowser(context, code, file)
       : await this.compileForServer(context, code, file);
@@ -258,7 +267,7 @@ class Compiler {
     const facts = this.modules.readText({ file, code });
     const resolver = viteResolver(context, this.modules);
     await checkEnvironment(facts, resolver, { isBrowserCode: true, defined: this.defined });
-    const imports = await checkBrowserImports(facts, resolver, () => this.served(resolver));
+    const imports = await checkBrowserImports(facts, resolver, () => this.served(context, resolver));
     await checkImportedNames(facts, resolver);
     await checkMarkup(facts, resolver);
     await checkRenderEffects(facts, resolver);
@@ -280,7 +289,8 @@ class Compiler {
     await checkServerModule(facts, resolver);
     await checkFormActions(facts, resolver);
     if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);
-    if (!isEntry) await checkListedModule(facts, await resolver.read(this.entry()), resolver);
+    const listed = !isEntry && facts.isServerModule ? await this.listed(context, resolver) : undefined;
+    if (listed) await checkListedModule(facts, listed, resolver);
     this.recorder.recordServerModule(file, facts.views, facts.functions);
     if (!this.isDev && !this.isTest) await recordPageViews(facts, resolver, { isEntry, recorder: this.recorder });
     // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
@@ -292,12 +302,22 @@ class Compiler {
   }
 
   private entry(): string | undefined {
-    return applicationModule(this.modules.root, this.options.entry);
+    return this.modules.remember("entry", () => applicationModule(this.modules.root, this.options.entry));
   }
 
   /** Reads which server functions the application serves. Its own errors are reported when it is compiled. */
-  private async served(resolver: ModuleResolver): Promise<ServedFunctions | undefined> {
-    const entry = await resolver.read(this.entry());
-    return entry && readServedFunctions(entry, resolver);
+  private served({ environment }: Context, resolver: ModuleResolver): Promise<ServedFunctions | undefined> {
+    return this.modules.remember(`served ${environment.name}`, async () => {
+      const entry = await resolver.read(this.entry());
+      return entry && readServedFunctions(entry, resolver);
+    });
+  }
+
+  /** Reads the modules that the application lists. */
+  private listed({ environment }: Context, resolver: ModuleResolver): Promise<ListedModules | undefined> {
+    return this.modules.remember(`listed ${environment.name}`, async () => {
+      const entry = await resolver.read(this.entry());
+      return entry && readListedModules(entry, resolver);
+    });
   }
 }

@@ -36,6 +36,7 @@ export function tsconfigPaths(entry?: string): Plugin {
     sharedDuringBuild: true,
     configResolved(config) {
       paths.config = config;
+      paths.resolve = undefined;
     },
     async resolveId(source, importer) {
       const from = importer && normalizePath(stripQuery(importer));

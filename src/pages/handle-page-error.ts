@@ -12,7 +12,7 @@ import {
   redirectTarget,
   textResponse,
 } from "../http/index.ts";
-import { browserGlobalAdvice } from "./browser-globals.ts";
+import { browserGlobalAdvice } from "../text/index.ts";
 import { DefaultError, type ErrorPageProps, errorTitle } from "./error-page.ts";
 import { attempt, type LayoutMarkup, type LayoutOutcome, NO_LAYOUT_MARKUP, startLayout } from "./layout.ts";
 import { type PageSettings, renderDocument } from "./render-document.ts";

@@ -2,7 +2,6 @@
  * Pages and routes: their declarations, and how they are handled and rendered.
  */
 export type { Assets, ViewAsset } from "./assets.ts";
-export { browserGlobalAdvice } from "./browser-globals.ts";
 export { escapeHtml } from "./document.ts";
 export { DefaultError, type ErrorPage, type ErrorPageProps } from "./error-page.ts";
 export { form } from "./form.ts";

@@ -1,3 +1,4 @@
-/** Texts that are compared: names that are similar to others. */
+/** Texts of messages that several parts share: similar names, and advice about globals of browsers. */
 
+export { browserGlobalAdvice } from "./browser-globals.ts";
 export { closestName } from "./closest-name.ts";

@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type InlineConfig, build as viteBuild } from "vite";
-import { type BuildRegistry, compileStep } from "../../compile/index.ts";
+import { compileStep } from "../../compile/index.ts";
 import type { Manifest } from "../../server/index.ts";
 import { emptyStyleSheets } from "../modules/index.ts";
 import { findEntry, noApplicationError, typesNotice } from "../project/index.ts";
@@ -75,10 +75,10 @@ interface BuildResult {
 }
 
 async function buildInto(outDir: string, { root, entry }: { root: string; entry: string }): Promise<BuildResult> {
+  const { plugins, registry } = compileStep({ entry });
   const server = serverBuild({ root, entry, outDir });
   const references = new FileReferences(root);
-  const plugins = [server.plugin, references.plugin()];
-  const registry = await runBuild({ ...server.config, plugins }, entry).catch((error: unknown) => {
+  await runBuild(server.config, [plugins, server.plugin, references.plugin()]).catch((error: unknown) => {
     const isNoApplication = server.lacksDefaultExport();
     throw isNoApplication ? noApplicationError(root, entry, { cause: error }) : error;
   });
@@ -86,12 +86,9 @@ async function buildInto(outDir: string, { root, entry }: { root: string; entry:
 
   const clientDir = join(outDir, "client");
   const client = clientBuild({ root, outDir: clientDir, inputs });
-  const clientRegistry = client.hasInputs
-    ? await runBuild({ ...client.config, plugins: [emptyStyleSheets(), client.plugin] }, entry)
-    : null;
+  if (client.hasInputs) await runBuild(client.config, [plugins, emptyStyleSheets(), client.plugin]);
   await writeAssets(clientDir, server.assets());
-  const stubs = clientRegistry?.stubs() ?? [];
-  const clientManifest = await client.manifest(stubs);
+  const clientManifest = await client.manifest(registry.stubs());
   const hashedFiles = [...new Set([...clientManifest.hashedFiles, ...server.hashedAssets()])].sort();
   const manifest: Manifest = { ...clientManifest, hashedFiles, assetBase: server.assetBase };
 
@@ -105,13 +102,11 @@ async function buildInto(outDir: string, { root, entry }: { root: string; entry:
   return { references: references.existing(), report };
 }
 
-/** Runs one of the two builds, and returns the registry of what was compiled. */
-async function runBuild(config: InlineConfig, entry: string): Promise<BuildRegistry> {
-  const { plugins, registry } = compileStep({ entry });
-  await viteBuild({ ...config, plugins: [plugins, config.plugins] }).catch((error: unknown) => {
+/** Runs one of the two builds. */
+async function runBuild(config: InlineConfig, plugins: InlineConfig["plugins"]): Promise<void> {
+  await viteBuild({ ...config, plugins: [plugins] }).catch((error: unknown) => {
     throw explainBuildError(error, config.root ?? process.cwd());
   });
-  return registry;
 }
 
 async function writeAssets(folder: string, assets: ReadonlyMap<string, string | Uint8Array>): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { FileReferences, findPaths, referenceWarnings } from "./file-references.ts";
+import { FileReferences, findPaths, MAY_CONTAIN_PATHS, referenceWarnings } from "./file-references.ts";
 
 describe("the paths in a module", () => {
   it.each([
@@ -17,6 +17,7 @@ describe("the paths in a module", () => {
     ['export const f = () => { if (x) return appendFileSync("a.txt", ""); };', "write a.txt"],
   ])("of %s are %s", (code, expected) => {
     expect(findPaths(code).map(({ kind, path }) => `${kind} ${path}`)).toEqual([expected]);
+    expect(code).toMatch(MAY_CONTAIN_PATHS);
   });
 
   it.each([
@@ -40,8 +41,8 @@ function referencesIn(code: string): readonly string[] {
   writeFileSync(join(root, "guests.txt"), "");
   const references = new FileReferences(root);
   const { transform } = references.plugin();
-  if (typeof transform !== "function") throw new Error("The plugin has no transform.");
-  Reflect.apply(transform, undefined, [code, join(root, "src/db.server.ts")]);
+  if (typeof transform !== "object") throw new Error("The plugin has no transform with a filter.");
+  Reflect.apply(transform.handler, undefined, [code, join(root, "src/db.server.ts")]);
   return references.existing().map(({ module, path }) => `${module}: ${path}`);
 }
 

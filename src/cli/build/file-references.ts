@@ -19,14 +19,22 @@ interface Node {
   readonly [member: string]: unknown;
 }
 
+const READ_NAMES = "readFile|readFileSync|createReadStream|readdir|readdirSync|opendir|opendirSync|openAsBlob";
+const WRITE_NAMES = "(?:writeFile|appendFile|createWriteStream|mkdir|truncate|rm|unlink)(?:Sync)?";
+
 /** Functions that read a file or a folder, whose path is their first argument. */
-const READS = /^(?:readFile|readFileSync|createReadStream|readdir|readdirSync|opendir|opendirSync|openAsBlob)$/;
+const READS = new RegExp(`^(?:${READ_NAMES})$`);
 
 /** Functions that write to a file: an application that writes a file does not need that of the project. */
-const WRITES = /^(?:writeFile|appendFile|createWriteStream|mkdir|truncate|rm|unlink)(?:Sync)?$/;
+const WRITES = new RegExp(`^${WRITE_NAMES}$`);
 
 /** Options that are the path of a folder: of Drizzle's `migrate`. */
 const PATH_OPTIONS = /^migrationsFolder$/;
+
+/** Matches all code in which paths can be found. Few modules match, so that few are parsed. `meta`: of `import.meta`. */
+export const MAY_CONTAIN_PATHS = new RegExp(
+  `\\b(?:${READ_NAMES}|${WRITE_NAMES}|migrationsFolder|meta|__dirname|project_path)\\b`,
+);
 
 /** What a syntax tree says about a path. */
 type Use = { readonly path: string; readonly kind: "read" | "module" | "project" | "write" };
@@ -101,9 +109,15 @@ export class FileReferences {
   plugin(): Plugin {
     return {
       name: "tsweb:file-references",
-      transform: (code, id) => {
-        if (/^[/a-z]/i.test(id) && !id.includes("/node_modules/") && /\.[cm]?[jt]sx?$/.test(id)) this.#record(code, id);
-        return null;
+      transform: {
+        filter: {
+          id: { include: /^[/a-z].*\.[cm]?[jt]sx?$/i, exclude: /\/node_modules\// },
+          code: MAY_CONTAIN_PATHS,
+        },
+        handler: (code, id) => {
+          this.#record(code, id);
+          return null;
+        },
       },
     };
   }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { normalizePath } from "vite";
-import { browserGlobalAdvice } from "../../pages/index.ts";
+import { browserGlobalAdvice } from "../../text/index.ts";
 import { relativeFile } from "../project/index.ts";
 import { applicationFrames, type SourcePosition } from "./stack-frames.ts";
 import { explainViteError } from "./vite-errors.ts";
