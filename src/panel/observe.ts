@@ -124,6 +124,26 @@ export function observeBody(body: PushedBody, ended: () => void): void {
   };
 }
 
+/**
+ * Calls a function when the body of a `Response` has ended: it was read to its end, has failed, or was cancelled. The server
+ * for Node reads it with `getReader`.
+ */
+export function observeStream(body: ReadableStream<Uint8Array>, ended: () => void): void {
+  const cancelBody = body.cancel.bind(body);
+  body.cancel = (reason) => {
+    ended();
+    return cancelBody(reason);
+  };
+  const getReader: (options?: ReadableStreamGetReaderOptions) => ReadableStreamReader<Uint8Array> =
+    body.getReader.bind(body);
+  const getObservedReader = (options?: ReadableStreamGetReaderOptions) => {
+    const reader = getReader(options);
+    reader.closed.then(ended, ended); // settles when the stream has ended, for whatever reason
+    return reader;
+  };
+  body.getReader = getObservedReader as typeof body.getReader; // of its two signatures
+}
+
 /** Returns a log that also reports the errors of requests to an observer. */
 export function observeLog(log: Logger, observer: FunctionObserver): Logger {
   const report = (fields: { readonly id?: unknown; readonly err?: unknown }) => {

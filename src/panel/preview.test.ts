@@ -60,6 +60,31 @@ describe("the preview of a value", () => {
     });
   });
 
+  it("hides the value of a secret that another member or item names", () => {
+    const value = {
+      fields: [
+        { name: "password", value: "hunter2" },
+        { name: "city", value: "Paris" },
+      ],
+      headers: [
+        ["x-api-key", "hunter2"],
+        ["accept", "text/html"],
+      ],
+      empty: { name: "password", value: "" },
+    };
+    expect(JSON.parse(preview(value))).toEqual({
+      fields: [
+        { name: "password", value: "[redacted]" },
+        { name: "city", value: "Paris" },
+      ],
+      headers: [
+        ["x-api-key", "[redacted]"],
+        ["accept", "text/html"],
+      ],
+      empty: { name: "password", value: "" },
+    });
+  });
+
   it("hides a secret text in a value with any name", () => {
     expect(preview({ header: "Bearer abcdef123456" })).toBe('{"header":"[redacted]"}');
   });

@@ -1,5 +1,5 @@
 import { isBlob } from "../protocol/index.ts";
-import { isSecret, REDACTED, redactText } from "./redact.ts";
+import { isSecret, isSecretPair, REDACTED, redactText, secretMembers } from "./redact.ts";
 
 const MAX_DEPTH = 6;
 const MAX_ITEMS = 50;
@@ -26,7 +26,7 @@ export function preview(value: unknown, name = ""): string {
 
 /** Returns a copy of a value without secrets. `parents` are the objects that contain it. */
 function copy(value: unknown, name: string, parents: readonly object[]): unknown {
-  if (isSecret(name) && !isEmpty(value)) return REDACTED;
+  if (isSecret(name)) return hide(value);
   if (typeof value === "string") return shorten(redactText(value));
   if (typeof value === "bigint" || typeof value === "symbol") return `[${String(value)}]`;
   if (typeof value === "function") return "[function]";
@@ -34,7 +34,10 @@ function copy(value: unknown, name: string, parents: readonly object[]): unknown
   if (parents.includes(value)) return "[circular]";
   if (parents.length >= MAX_DEPTH) return Array.isArray(value) ? "[…]" : "{…}";
   const path = [...parents, value];
-  if (Array.isArray(value)) return shortenList(value, value.length, (item) => copy(item, name, path));
+  if (Array.isArray(value)) {
+    if (isSecretPair(value)) return [value[0], hide(value[1])];
+    return shortenList(value, value.length, (item) => copy(item, name, path));
+  }
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "[invalid date]" : value.toISOString();
   if (isBlob(value)) return describeFile(value);
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
@@ -43,14 +46,18 @@ function copy(value: unknown, name: string, parents: readonly object[]): unknown
   return copyEntries(Object.entries(value), path);
 }
 
-/** A missing value is no secret, and useful to know. */
-function isEmpty(value: unknown): boolean {
-  return value === undefined || value === null || value === "";
+/** Returns what is shown of a secret. A missing value is none, and useful to know. */
+function hide(value: unknown): unknown {
+  return value === undefined || value === null || value === "" ? value : REDACTED;
 }
 
 function copyEntries(entries: readonly (readonly [unknown, unknown])[], path: readonly object[]): unknown {
   const copied: Record<string, unknown> = Object.create(null);
-  for (const [key, value] of entries.slice(0, MAX_ITEMS)) copied[String(key)] = copy(value, String(key), path);
+  const secret = secretMembers(entries);
+  for (const [key, value] of entries.slice(0, MAX_ITEMS)) {
+    const name = String(key);
+    copied[name] = secret.has(name) ? hide(value) : copy(value, name, path);
+  }
   if (entries.length > MAX_ITEMS) copied["…"] = `${entries.length - MAX_ITEMS} more`;
   return copied;
 }

@@ -50,6 +50,14 @@ const MODULE = {
   leave: compiledServer("leave", () => {
     throw redirect("/orders/1");
   }),
+  reject: compiledServer(
+    "reject",
+    async (fields: readonly { value: string }[], password: string) => {
+      if (password === "wrong-1") throw new RPCError("conflict", `${password} is wrong, ${fields[0]?.value}`);
+      throw new Error(`Cannot store ${password}`, { cause: fields });
+    },
+    { params: { fields: ANY, password: ANY } },
+  ),
   announce: compiledServer("announce", async (text: string) => publish("news", { text, token: "t0p" }), {
     params: { text: ANY },
   }),
@@ -68,6 +76,10 @@ const MODULE = {
     throw new Error("page");
   }),
   feed: compiledRoute("GET /feed", async () => new Response(await channel("news"))),
+  expired: compiledPage("/expired/:token", ({ token }) => {
+    throw new Error(`The token ${token} has expired`);
+  }),
+  download: compiledRoute("GET /download", () => new Response(new Blob(["text"]).stream())),
   hook: compiledRoute("POST /hooks/:name", () => new Response("no", { status: 418 })),
 };
 
@@ -177,6 +189,19 @@ describe("the recorder", () => {
     expect(JSON.stringify(entries())).not.toMatch(/hunter2|t0p-secret/);
   });
 
+  it("hides the secrets that an error repeats, of arguments and of the URL", async () => {
+    const { app, entries } = record();
+    const fields = [{ name: "otp", value: "998877" }];
+    await call(app, "reject", { fields, password: "wrong-1" });
+    await call(app, "reject", { fields, password: "hunter2" });
+    await send(app, "/expired/abc-def");
+    await expect
+      .poll(() => entries().map(({ error }) => error?.message))
+      .toEqual(["[redacted] is wrong, [redacted]", "Cannot store [redacted]", "The token [redacted] has expired"]);
+    expect(entries()[0]?.refusal?.message).toBe("[redacted] is wrong, [redacted]");
+    expect(JSON.stringify(entries())).not.toMatch(/wrong-1|998877|hunter2|abc-def/);
+  });
+
   it("records pages, routes, forms and unknown paths, without the secrets in their URLs", async () => {
     const { app, entries } = record();
     await send(app, "/orders/7?token=abc&q=1");
@@ -260,6 +285,15 @@ describe("the recorder", () => {
     expect(entries()[1]?.durationMs).toBeGreaterThanOrEqual(60_000);
     expect(changes).toEqual(["requests", "live"]);
     await app.close();
+  });
+
+  it("records a stream of a route as open until it was read", async () => {
+    const { app, entries } = record();
+    const reader = (await send(app, "/download")).body?.getReader();
+    expect(entries()[0]).toMatchObject({ status: 200, durationMs: null });
+    await reader?.read();
+    expect(await reader?.read()).toMatchObject({ done: true });
+    await expect.poll(() => entries()[0]?.durationMs).toEqual(expect.any(Number));
   });
 
   it("records a poll as open while it waits", async () => {

@@ -1,13 +1,14 @@
-import { isPushedBody, type RequestContext } from "../http/index.ts";
+import { isPushedBody, isReadableStream, type RequestContext } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { CallSettings, FunctionDefinition } from "../rpc/index.ts";
 import type { ObservedResponse, ObservedSite, Observer } from "../server/index.ts";
 import { BoundedList } from "./bounded-list.ts";
-import { type FunctionObserver, observeBody, observeFunctions, observeLog } from "./observe.ts";
+import { type FunctionObserver, observeBody, observeFunctions, observeLog, observeStream } from "./observe.ts";
 import type { ChangedPart, ErrorInfo, MessageInfo, RequestChanges, RequestEntry } from "./panel-data.ts";
 import { preview, previewJson } from "./preview.ts";
 import { redactText } from "./redact.ts";
 import { requestTarget } from "./request-target.ts";
+import { secretsOfUrl, secretValues, withoutSecrets } from "./secret-values.ts";
 
 /** How many requests are kept. */
 export const MAX_REQUESTS = 500;
@@ -35,6 +36,8 @@ interface Recorded {
   readonly startMs: number;
   /** The version of its last change. */
   version: number;
+  /** The values of its secrets, which its errors may repeat. */
+  secrets: readonly string[];
   /** Whether its function streams, or its body is an event stream or a file, and has not ended. */
   isStreaming: boolean;
   /** Whether an error was reported. Later ones are the same, from the log, or a consequence, such as that of a time limit. */
@@ -56,10 +59,12 @@ export class Recorder implements Observer, FunctionObserver {
 
   requestStarted(context: RequestContext, site: ObservedSite): (response: ObservedResponse) => void {
     const { method, url } = context.inbound;
+    const target = requestTarget(method, url, site);
     const recorded = this.#requests.add((id) => ({
       id,
       startMs: performance.now(),
       version: 0,
+      secrets: secretsOfUrl(url, target.path),
       isStreaming: false,
       hasFailed: false,
       entry: {
@@ -67,7 +72,7 @@ export class Recorder implements Observer, FunctionObserver {
         requestId: context.id,
         time: Date.now(),
         method,
-        ...requestTarget(method, url, site),
+        ...target,
         args: null,
         status: null,
         durationMs: null,
@@ -96,6 +101,10 @@ export class Recorder implements Observer, FunctionObserver {
     const values = signature.keyed ? signature.params.map(({ name }) => Object(keys)[name]) : args;
     recorded.entry.target = signature.name;
     recorded.entry.args = signature.params.map(({ name }, index) => [name, preview(values[index], name)]);
+    recorded.secrets = [
+      ...recorded.secrets,
+      ...signature.params.flatMap(({ name }, index) => secretValues(values[index], name)),
+    ];
     recorded.isStreaming = signature.stream === true;
     if (recorded.isStreaming) recorded.entry.values = 0;
     this.#changed(recorded);
@@ -156,8 +165,11 @@ export class Recorder implements Observer, FunctionObserver {
     if (isPushedBody(body)) {
       recorded.isStreaming = true;
       observeBody(body, () => this.#ended(recorded));
+    } else if (isReadableStream(body)) {
+      recorded.isStreaming = true;
+      observeStream(body, () => this.#ended(recorded));
     }
-    if (status >= 400 && typeof body === "string") recorded.entry.refusal = readRefusal(body);
+    if (status >= 400 && typeof body === "string") recorded.entry.refusal = readRefusal(body, recorded);
     // The end of a stream is its duration.
     if (!recorded.isStreaming) this.#setDuration(recorded);
     this.#changed(recorded);
@@ -173,10 +185,17 @@ export class Recorder implements Observer, FunctionObserver {
   async #explain(recorded: Recorded, error: unknown): Promise<void> {
     try {
       const explained = await this.#options.explain(error);
-      recorded.entry.error = { ...explained, message: shown(explained.message), stack: shown(explained.stack) };
+      const { message, stack } = explained;
+      recorded.entry.error = { ...explained, message: shown(message, recorded), stack: shown(stack, recorded) };
     } catch (failure) {
       // Its properties may have getters that throw. The panel must not fail because of the application's error.
-      recorded.entry.error = { type: "Error", message: String(failure), location: "", frame: "", stack: "" };
+      recorded.entry.error = {
+        type: "Error",
+        message: shown(String(failure), recorded),
+        location: "",
+        frame: "",
+        stack: "",
+      };
     }
     this.#changed(recorded);
   }
@@ -193,13 +212,13 @@ export class Recorder implements Observer, FunctionObserver {
   }
 }
 
-function shown(text: string): string {
-  return redactText(text).slice(0, MAX_ERROR_CHARS);
+function shown(text: string, { secrets }: Recorded): string {
+  return redactText(withoutSecrets(text, secrets)).slice(0, MAX_ERROR_CHARS);
 }
 
 /** Returns the error in the body of a response; `null` if there is none. @see docs/protocol.md 5.2 */
-function readRefusal(body: string): RequestEntry["refusal"] {
+function readRefusal(body: string, recorded: Recorded): RequestEntry["refusal"] {
   if (!body.startsWith('{"error":')) return null;
   const { error }: { readonly error: { readonly code: string; readonly message: string } } = JSON.parse(body);
-  return { code: error.code, message: shown(error.message) };
+  return { code: error.code, message: shown(error.message, recorded) };
 }

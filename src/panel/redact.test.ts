@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { isSecret, REDACTED, redactPath, redactQuery, redactText } from "./redact.ts";
+import { isSecret, isSecretPair, REDACTED, redactPath, redactQuery, redactText, secretMembers } from "./redact.ts";
 
 const SECRETS = [
   ...[
@@ -62,6 +62,34 @@ const SECRETS = [
     "signature",
   ],
   ...["credential", "credentials", "options.password", "users[2].token"],
+  ...[
+    "session",
+    "sessionId",
+    "session_id",
+    "SESSION-ID",
+    "sessionKey",
+    "userSession",
+    "session_ids",
+    "PHPSESSID_token",
+  ],
+  ...["magic", "magicLink", "magic_url", "loginLink", "reset_url", "inviteLink", "invitation_url", "verificationLink"],
+  ...["sig", "nonce", "salt", "assertion", "clientAssertion", "SAMLResponse", "saml", "attestation", "jws", "hotp"],
+  ...["code_verifier", "codeVerifier", "code_challenge", "challenge", "authenticatorData", "oauth", "oauth_verifier"],
+  ...[
+    "pass",
+    "userPass",
+    "pw",
+    "creds",
+    "tan",
+    "puk",
+    "otc",
+    "passkeys",
+    "dsn",
+    "sshKey",
+    "sessionKeys",
+    "webhook-key",
+  ],
+  ...["cardNumber", "account_number", "routingNumber", "passport_number", "socialSecurityNumber"],
 ];
 
 const PLAIN = [
@@ -77,11 +105,16 @@ const PLAIN = [
     "inside",
     "seedling",
     "considered",
-    "session",
+    "sessions",
+    "sessionTitle",
+    "session_count",
+    "sessionStart",
+    "obsession",
     "passenger",
     "compass",
     "bypass",
   ],
+  ...["magical", "sign", "design", "assert", "number", "phoneNumber", "orderNumber", "link", "linkUrl", "imageUrl"],
   ...["", "a", "_", "42"],
 ];
 
@@ -109,6 +142,37 @@ describe("the names of secrets", () => {
         expect(notations.filter((name) => !isSecret(name))).toEqual([]);
       }),
     );
+  });
+});
+
+describe("the secret members of an object", () => {
+  it.each<[string, object, string[]]>([
+    ["none", { name: "Ada", value: "tea" }, []],
+    ["those that are named so", { password: "x", name: "Ada" }, ["password"]],
+    ["the value of a name", { name: "password", value: "x" }, ["value"]],
+    ["the value of a key", { key: "apiToken", value: "x", type: "text" }, ["value"]],
+    ["the value of a field", { field: "otp", text: "123456" }, ["text"]],
+    ["the value of a header", { header: "Authorization", values: ["x"] }, ["values"]],
+    ["the value of a path", { op: "replace", path: "/user/password", value: "x" }, ["value"]],
+    ["both values of a change", { name: "pin", before: "1234", after: "4321" }, ["before", "after"]],
+    ["a name in capitals", { Name: "PASSWORD", Value: "x" }, ["Value"]],
+    ["nothing for a name that is no text", { name: { password: 1 }, value: "x" }, []],
+    ["nothing for another member that mentions a secret", { title: "password", value: "x" }, []],
+    ["not the other members", { name: "password", value: "x", required: true, minLength: 8 }, ["value"]],
+  ])("are %s", (_, object, members) => {
+    expect([...secretMembers(Object.entries(object))]).toEqual(members);
+  });
+
+  it.each<[readonly unknown[], boolean]>([
+    [["password", "x"], true],
+    [["X-Api-Key", "x"], true],
+    [["name", "Ada"], false],
+    [["password"], false],
+    [["password", "x", "y"], false],
+    [[1, "password"], false],
+    [[], false],
+  ])("are in a list of a name and a value: %j is %s", (list, isSecret) => {
+    expect(isSecretPair(list)).toBe(isSecret);
   });
 });
 
@@ -146,11 +210,20 @@ describe("a text", () => {
     ["a eyJhbGciOiJIUzI1NiJ9.eyJzdWIi.c2ln b", `a ${REDACTED} b`],
     ["a token that was cut off: eyJhbGciOiJIUzI1NiJ9.eyJzdW", `a token that was cut off: ${REDACTED}`],
     ["the bearer of this, a basic text", "the bearer of this, a basic text"],
+    ["GET /reset?token=abc&page=2 failed", `GET /reset?token=${REDACTED}&page=2 failed`],
+    ["https://a.example/?q=1&X-Amz-Signature=abc%20d", `https://a.example/?q=1&X-Amz-Signature=${REDACTED}`],
+    ['\'{"password":"x","name":"Ada"}\'', `'{"password":"${REDACTED}","name":"Ada"}'`],
+    ['{"pin" : 1234, "size": 3}', `{"pin" : "${REDACTED}", "size": 3}`],
+    ['{"password":"a\\"b", "c": 1}', `{"password":"${REDACTED}", "c": 1}`],
+    ['cut off: {"password":"hunt', `cut off: {"password":"${REDACTED}"`],
+    ["Unexpected token: } in the code: a=b", "Unexpected token: } in the code: a=b"],
+    ["what? a=1", "what? a=1"],
   ])("%s is shown as %s", (text, shown) => expect(redactText(text)).toBe(shown));
 });
 
 it("secrets are found in a long text in less than a second, whatever it is", () => {
   const startMs = performance.now();
-  for (const text of ["-eyJabcdefgh", "Bearer ", "Basic a ", "eyJ."]) redactText(text.repeat(80_000));
+  for (const text of ["-eyJabcdefgh", "Bearer ", "Basic a ", "eyJ.", "&pin=", "?a", '"pin":"', '"pin":"\\', '"a'])
+    redactText(text.repeat(80_000));
   expect(performance.now() - startMs).toBeLessThan(1_000);
 });

@@ -5,9 +5,26 @@ export const REDACTED = "[redacted]";
 
 /** The words of which each makes a name that of a secret. */
 const SECRET_WORDS: ReadonlySet<string> = new Set([
-  ...["auth", "authorization", "bearer", "jwt", "sid", "csrf", "xsrf", "cookie", "cookies"],
-  ...["pin", "otp", "totp", "mfa", "cvc", "cvv", "iban", "ssn", "passkey", "mnemonic", "seed", "signature", "hmac"],
+  ...["auth", "authorization", "bearer", "jwt", "jws", "jwe", "sid", "csrf", "xsrf", "cookie", "cookies", "oauth"],
+  ...["pin", "pins", "otp", "totp", "hotp", "otc", "tan", "puk", "mfa", "pass", "pw", "passkey", "passkeys", "creds"],
+  ...[
+    "magic",
+    "nonce",
+    "salt",
+    "sig",
+    "signature",
+    "hmac",
+    "assertion",
+    "saml",
+    "verifier",
+    "challenge",
+    "attestation",
+  ],
+  ...["mnemonic", "seed", "cvc", "cvv", "iban", "ssn", "dsn", "authenticator"],
 ]);
+
+/** A session is that of a user, and its value is its id, unless one of these follows it: `sessionTitle`. */
+const SESSION_IDS: ReadonlySet<string> = new Set(["", "id", "ids", "key", "data", "value", "state"]);
 
 /** The word `code` is that of a secret (a one-time code, an invitation), unless one of these precedes it. */
 const PLAIN_CODES: ReadonlySet<string> = new Set([
@@ -19,7 +36,14 @@ const PLAIN_CODES: ReadonlySet<string> = new Set([
 /** A key is that of a cipher or a service if one of these precedes it. Others, such as a sort key, are not secret. */
 const SECRET_KEYS: ReadonlySet<string> = new Set([
   ...["api", "private", "secret", "access", "encryption", "signing", "license", "licence", "recovery", "master"],
+  ...["session", "auth", "service", "ssh", "gpg", "pgp", "aes", "rsa", "cipher", "decryption", "shared", "webhook"],
 ]);
+
+/** A number is that of an account, with which money can be taken, if one of these precedes it. */
+const SECRET_NUMBERS: ReadonlySet<string> = new Set(["card", "account", "routing", "passport", "security"]);
+
+/** A link or an invitation signs in whoever has it, if one of these precedes it. */
+const SECRET_LINKS: ReadonlySet<string> = new Set(["magic", "login", "reset", "invite", "invitation", "verification"]);
 
 /**
  * Returns whether a value with this name is a secret: a password, a token, a one-time code. When unsure, it returns `true`.
@@ -30,11 +54,46 @@ export function isSecret(name: string): boolean {
   if (isSecretName(name)) return true;
   const words = wordsOf(name);
   return words.some((word, index) => {
-    const before = words[index - 1] ?? "";
+    const [before = "", after = ""] = [words[index - 1], words[index + 1]];
     if (SECRET_WORDS.has(word)) return true;
-    if (word === "code" || word === "codes") return !PLAIN_CODES.has(before);
-    return (word === "key" || word === "keys") && SECRET_KEYS.has(before);
+    switch (word) {
+      case "code":
+      case "codes":
+        return !PLAIN_CODES.has(before);
+      case "session":
+        return SESSION_IDS.has(after);
+      case "key":
+      case "keys":
+        return SECRET_KEYS.has(before);
+      case "number":
+        return SECRET_NUMBERS.has(before);
+      case "link":
+      case "url":
+        return SECRET_LINKS.has(before);
+      default:
+        return false;
+    }
   });
+}
+
+/** The members of an object that name another one, as in `{ name: "password", value: "…" }`. */
+const NAMING_MEMBER = /^(?:name|key|id|field|header|label|param|parameter|property|path|type)$/i;
+
+/** The members that such an object names. */
+const NAMED_MEMBER = /^(?:value|values|val|v|content|text|data|default|defaultValue|newValue|oldValue|before|after)$/i;
+
+/** Returns the names of the members of an object that are secret: by their own name, or because another member names them. */
+export function secretMembers(entries: readonly (readonly [unknown, unknown])[]): ReadonlySet<string> {
+  const isNamed = entries.some(
+    ([key, value]) => NAMING_MEMBER.test(String(key)) && typeof value === "string" && isSecret(value),
+  );
+  const names = entries.map(([key]) => String(key));
+  return new Set(names.filter((name) => isSecret(name) || (isNamed && NAMED_MEMBER.test(name))));
+}
+
+/** Returns whether a list is a name and its value, as `Object.entries` returns them, and the value is a secret. */
+export function isSecretPair(list: readonly unknown[]): boolean {
+  return list.length === 2 && typeof list[0] === "string" && isSecret(list[0]);
 }
 
 /** Splits `newAccessCode`, `new_access_code` and `new-access-code` into `new`, `access` and `code`. */
@@ -46,9 +105,22 @@ function wordsOf(name: string): string[] {
 /** Matches texts that are secrets whatever their name is: a JSON Web Token, and the value of `Authorization`. */
 const SECRET_TEXT = /\beyJ[\w-]{8,}(?:\.[\w-]+){0,4}|\b(?:Bearer|Basic)\s+[\w.~+/=-]{8,}/g;
 
-/** Returns a text with the secrets in it replaced that can be recognised without a name. */
+/** Matches the parameters of a URL in a text. */
+const QUERY_PARAMETER = /([?&])([\w.%[\]-]{1,80})=([^&\s"'<>]+)/g;
+
+/** Matches the members of an object in a JSON text, also in one that was cut off. */
+const JSON_MEMBER = /"([\w$.-]{1,80})"(\s{0,4}:\s{0,4})("(?:[^"\\]|\\.)*(?:"|$)|[\w.+-]+)/g;
+
+/** Returns a text with the secrets in it replaced that can be recognised: by their form, or by a name in a URL or in JSON. */
 export function redactText(text: string): string {
-  return text.replace(SECRET_TEXT, REDACTED);
+  return text
+    .replace(SECRET_TEXT, REDACTED)
+    .replace(QUERY_PARAMETER, (parameter, separator: string, name: string) =>
+      isSecret(decode(name)) ? `${separator}${name}=${REDACTED}` : parameter,
+    )
+    .replace(JSON_MEMBER, (member, name: string, colon: string) =>
+      isSecret(name) ? `"${name}"${colon}"${REDACTED}"` : member,
+    );
 }
 
 /** Returns a query (`?a=1&token=x`) without the values of secrets. */

@@ -1,0 +1,58 @@
+import { describe, expect, it, vi } from "vitest";
+import { observeStream } from "./observe.ts";
+
+/** Returns an observed stream of two chunks, and the function that is called at its end. */
+function observed(source: UnderlyingSource<Uint8Array> = {}) {
+  const ended = vi.fn();
+  const stream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const text of ["one", "two"]) controller.enqueue(new TextEncoder().encode(text));
+    },
+    ...source,
+  });
+  observeStream(stream, ended);
+  return { stream, ended };
+}
+
+describe("the body of a response that is observed", () => {
+  it("has ended when all of it was read", async () => {
+    const { stream, ended } = observed({ pull: (controller) => controller.close() });
+    const reader = stream.getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe("one");
+    expect(ended).not.toHaveBeenCalled();
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe("two");
+    expect(await reader.read()).toEqual({ done: true, value: undefined });
+    await expect.poll(() => ended).toHaveBeenCalledTimes(1);
+  });
+
+  it("has ended when its client disconnects", async () => {
+    const cancel = vi.fn();
+    const { stream, ended } = observed({ cancel });
+    const reader = stream.getReader();
+    await reader.read();
+    expect(ended).not.toHaveBeenCalled();
+    await reader.cancel("away");
+    await expect.poll(() => ended).toHaveBeenCalledTimes(1);
+    expect(cancel).toHaveBeenCalledExactlyOnceWith("away");
+  });
+
+  it("has ended when it fails, and the error is that of its source", async () => {
+    const { stream, ended } = observed({
+      pull() {
+        throw new Error("The file is gone");
+      },
+    });
+    const reader = stream.getReader();
+    await reader.read();
+    await expect(reader.read().then(() => reader.read())).rejects.toThrow("The file is gone");
+    await expect.poll(() => ended).toHaveBeenCalledTimes(1);
+  });
+
+  it("has ended when it was cancelled before it was read", async () => {
+    const cancel = vi.fn();
+    const { stream, ended } = observed({ cancel });
+    await stream.cancel("unused");
+    expect(ended).toHaveBeenCalledTimes(1);
+    expect(cancel).toHaveBeenCalledExactlyOnceWith("unused");
+  });
+});
