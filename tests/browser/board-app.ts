@@ -95,3 +95,9 @@ export async function dragWithMouse(page: Page, card: Locator, column: string): 
   await page.locator(".column.over").waitFor();
   await page.mouse.up();
 }
+
+/** Starts to drag the card whose handle has the focus. Keys are ignored until dnd-kit listens, which it does in a timer. */
+export async function pickUpFocusedCard(page: Page): Promise<void> {
+  await page.keyboard.press("Space");
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve))); // timers run in their order
+}

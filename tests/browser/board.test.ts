@@ -3,7 +3,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findAccessibilityProblems } from "./accounts-actions.ts";
-import { addCard, BoardApp, cardIn, createBoard, dragWithMouse, PNG } from "./board-app.ts";
+import { addCard, BoardApp, cardIn, createBoard, dragWithMouse, PNG, pickUpFocusedCard } from "./board-app.ts";
 
 describe("the board example, built", { timeout: 60_000 }, () => {
   let app: BoardApp;
@@ -99,7 +99,7 @@ describe("the board example, built", { timeout: 60_000 }, () => {
     const handle = ada.getByRole("button", { name: "Drag “Test”" });
     const announced = (text: string) => ada.locator("[role=status]", { hasText: text }).waitFor({ state: "attached" });
     await handle.focus();
-    await ada.keyboard.press("Space");
+    await pickUpFocusedCard(ada);
     await announced("Test is over To do.");
     await ada.keyboard.press("ArrowRight");
     await announced("Test is over Doing.");
@@ -107,6 +107,17 @@ describe("the board example, built", { timeout: 60_000 }, () => {
     await cardIn(ada, "Doing", "Test").waitFor();
     await announced("Test is in Doing.");
     await expect.poll(() => handle.evaluate((button) => button === document.activeElement)).toBe(true);
+  });
+
+  it("moves a card with keys that are pressed faster than the board is drawn", async () => {
+    const ada = await app.signUp("Ada");
+    await createBoard(ada, "Fast keys");
+    await addCard(ada, "To do", "Test");
+    await ada.getByRole("button", { name: "Drag “Test”" }).focus();
+    await pickUpFocusedCard(ada);
+    for (const key of ["ArrowRight", "ArrowRight", "Space"]) await ada.keyboard.press(key);
+    await ada.locator("[role=status]", { hasText: "Test is in Done." }).waitFor({ state: "attached" });
+    await cardIn(ada, "Done", "Test").waitFor();
   });
 
   it("puts a card back and says why, if it cannot be moved", async () => {

@@ -11,8 +11,8 @@ import { type Feed, on_mount, RPCError, state, subscribe, view } from "tsweb/bro
 import { move_card } from "./cards.server.ts";
 import { Chart } from "./chart.tsx";
 import { Column } from "./column.tsx";
-import { announcements, instructions, nextColumn } from "./drag.ts";
-import { apply, type BoardChange, type Card, COLUMNS, type ColumnId } from "./model.ts";
+import { announcements, columnUnder, instructions, nextColumn } from "./drag.ts";
+import { apply, type BoardChange, type Card, COLUMNS } from "./model.ts";
 
 interface BoardProps {
   readonly id: string;
@@ -35,9 +35,9 @@ export const Board = view(({ id, cards, feed }: BoardProps) => {
     });
   });
 
-  const drop = async ({ active, over }: DragEndEvent) => {
-    const card = board.cards.find((card) => card.id === active.id);
-    const column = over?.id as ColumnId | undefined; // only columns are targets
+  const drop = async (event: DragEndEvent) => {
+    const card = board.cards.find((card) => card.id === event.active.id);
+    const column = columnUnder(event)?.id;
     if (!card || !column || column === card.column) return;
     board.error = "";
     // Shown at once. The published change has the final position.
@@ -61,7 +61,7 @@ export const Board = view(({ id, cards, feed }: BoardProps) => {
       id="board"
       sensors={sensors}
       onDragEnd={drop}
-      accessibility={{ announcements: announcements(board.cards), screenReaderInstructions: instructions }}
+      accessibility={{ announcements: announcements(() => board.cards), screenReaderInstructions: instructions }}
     >
       <p role="alert" class="wrong">
         {board.error}

@@ -1,19 +1,26 @@
 /** Drag and drop with the keyboard, and what screen readers say of it. */
-import type {
-  Announcements,
-  KeyboardCoordinateGetter,
-  ScreenReaderInstructions,
-  UniqueIdentifier,
+import {
+  type Announcements,
+  type Collision,
+  getFirstCollision,
+  type KeyboardCoordinateGetter,
+  type ScreenReaderInstructions,
+  type UniqueIdentifier,
 } from "@dnd-kit/core";
 import { type Card, COLUMNS } from "./model.ts";
 
+/** Returns the column under the dragged card. The `over` of dnd-kit is one frame late, and keys may be faster. */
+export function columnUnder({ collisions }: { readonly collisions: Collision[] | null }) {
+  return COLUMNS.find(({ id }) => id === getFirstCollision(collisions, "id"));
+}
+
 /** Moves a card that is dragged with the keyboard to the column beside it. Other keys move nothing. */
-export const nextColumn: KeyboardCoordinateGetter = (event, { context: { over, active, droppableRects } }) => {
+export const nextColumn: KeyboardCoordinateGetter = (event, { context }) => {
   const step = { ArrowLeft: -1, ArrowRight: 1 }[event.code];
-  if (!step || !active) return;
+  const current = columnUnder(context);
+  if (!step || !current) return;
   event.preventDefault();
-  const current = COLUMNS.findIndex(({ id }) => id === over?.id);
-  const rect = droppableRects.get(COLUMNS[current + step]?.id ?? "");
+  const rect = context.droppableRects.get(COLUMNS[COLUMNS.indexOf(current) + step]?.id ?? "");
   return rect && { x: rect.left + 12, y: rect.top + 48 };
 };
 
@@ -23,14 +30,17 @@ export const instructions: ScreenReaderInstructions = {
 };
 
 /** The announcements for the cards of a board. The defaults of dnd-kit would name cards by their ids. */
-export function announcements(cards: readonly Card[]): Announcements {
-  const card = (id: UniqueIdentifier) => cards.find((card) => card.id === id)?.title ?? "The card";
+export function announcements(cards: () => readonly Card[]): Announcements {
+  const find = (id: UniqueIdentifier) => cards().find((card) => card.id === id);
+  const title = (id: UniqueIdentifier) => find(id)?.title ?? "The card";
   const column = (id: UniqueIdentifier | undefined) => COLUMNS.find((column) => column.id === id)?.title;
   return {
-    onDragStart: ({ active }) => `Picked up ${card(active.id)}.`,
-    onDragOver: ({ active, over }) => (over ? `${card(active.id)} is over ${column(over.id)}.` : undefined),
-    onDragEnd: ({ active, over }) =>
-      over ? `${card(active.id)} is in ${column(over.id)}.` : `${card(active.id)} was not moved.`,
-    onDragCancel: ({ active }) => `${card(active.id)} was not moved.`,
+    onDragStart: ({ active }) => `Picked up ${title(active.id)}.`,
+    onDragOver: ({ active, over }) => (over ? `${title(active.id)} is over ${column(over.id)}.` : undefined),
+    onDragEnd({ active }) {
+      const card = find(active.id);
+      return card ? `${card.title} is in ${column(card.column)}.` : "Somebody has removed this card.";
+    },
+    onDragCancel: ({ active }) => `${title(active.id)} was not moved.`,
   };
 }
