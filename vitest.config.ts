@@ -69,9 +69,10 @@ export default defineConfig({
           include: ["tests/**/*.test.ts"],
           exclude: ["tests/**/fixtures/**"],
           globalSetup: ["tests/support/shared-builds.ts"],
-          expect: { poll: { timeout: 15_000 } },
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          // Limits for a machine under load. Tests set no shorter ones.
+          expect: { poll: { timeout: 30_000 } },
+          testTimeout: 120_000,
+          hookTimeout: 180_000,
           maxWorkers: 4, // on two cores: on average a file uses half of one
         },
       },

@@ -27,7 +27,7 @@ import { launch } from "./chromium.ts";
 /** A random text in the server modules, which no browser may receive. */
 const MARKER = `marker-${randomBytes(8).toString("hex")}`;
 
-describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 60_000 }, (mode) => {
+describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
   let copy: ExampleCopy;
   let env: Environment;
   let running: RunningServer;
@@ -52,7 +52,7 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", { timeout: 
     if (mode === "built") await build(copy.dir);
     running = await (mode === "built" ? startBuilt : startDev)(copy.dir, env);
     await openBrowser(mode === "built");
-  }, 120_000);
+  });
 
   afterEach(async () => {
     await users.closeAll();

@@ -45,12 +45,12 @@ function codesOf(secret: Uint8Array): [string, string, string] {
   return [totp(secret, { at: now - 30 }), totp(secret, { at: now }), totp(secret, { at: now + 30 })];
 }
 
-describe("the accounts example, built", { timeout: 60_000 }, () => {
+describe("the accounts example, built", () => {
   let app: AccountsApp;
 
   beforeAll(async () => {
     app = await AccountsApp.open({ WEB_AUTH_SECRET: SECRET, WEB_TRUST_PROXY: "1" });
-  }, 120_000);
+  });
 
   afterEach(async () => {
     expect(await app.clear()).toEqual([]);

@@ -5,12 +5,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { findAccessibilityProblems } from "./accounts-actions.ts";
 import { addCard, BoardApp, cardIn, createBoard, dragWithMouse, PNG, pickUpFocusedCard } from "./board-app.ts";
 
-describe("the board example, built", { timeout: 60_000 }, () => {
+describe("the board example, built", () => {
   let app: BoardApp;
 
   beforeAll(async () => {
     app = await BoardApp.open("built");
-  }, 120_000);
+  });
 
   afterEach(async () => {
     expect(await app.clear()).toEqual([]);
@@ -182,12 +182,12 @@ describe("the board example, built", { timeout: 60_000 }, () => {
   });
 });
 
-describe("the board example, in development", { timeout: 60_000 }, () => {
+describe("the board example, in development", () => {
   let app: BoardApp;
 
   beforeAll(async () => {
     app = await BoardApp.open("dev");
-  }, 120_000);
+  });
 
   afterAll(() => app?.close());
 

@@ -12,12 +12,12 @@ const upTo = (last: number) => Array.from({ length: last }, (_, index) => `${ind
 const UNREACHABLE =
   /^console: (Failed to load resource: net::ERR_|WebSocket connection to .* failed|\[vite\] failed to connect)/;
 
-describe.each(MODES)("live updates of the chat example, %s", { timeout: 60_000 }, (mode) => {
+describe.each(MODES)("live updates of the chat example, %s", (mode) => {
   let app: ChatApp;
 
   beforeAll(async () => {
     app = await ChatApp.open(mode);
-  }, 120_000);
+  });
 
   afterEach(async () => {
     expect(await app.clear()).toEqual([]);

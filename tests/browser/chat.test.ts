@@ -14,12 +14,12 @@ import {
   waitForRoom,
 } from "./chat-app.ts";
 
-describe.each(MODES)("the chat example, %s", { timeout: 60_000 }, (mode) => {
+describe.each(MODES)("the chat example, %s", (mode) => {
   let app: ChatApp;
 
   beforeAll(async () => {
     app = await ChatApp.open(mode);
-  }, 120_000);
+  });
 
   afterEach(async () => {
     expect(await app.clear()).toEqual([]);

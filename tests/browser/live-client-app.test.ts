@@ -101,7 +101,7 @@ describe("a page with live updates", () => {
   it("is reloaded when a feed with a short ttl expires, and then receives new messages with a new feed", async () => {
     const page = await users.newPage();
     await Promise.all([page.waitForRequest(/__web.live/), page.goto("/brief")]);
-    await page.waitForRequest(/brief$/, { timeout: 20_000 });
+    await page.waitForRequest(/brief$/);
     await page.waitForRequest(/__web.live/);
     await sendMessage(page, "with the new feed");
     await expect.poll(() => texts(page)).toEqual(["with the new feed"]);

@@ -60,7 +60,7 @@ function listener(channel: string, more: Readonly<Record<string, unknown>> = {})
 
 /** Waits until a view has a text. */
 async function expectText(id: string, text: string): Promise<void> {
-  await expect.poll(() => page.locator(`#${id}`).textContent(), { timeout: 20_000 }).toBe(text);
+  await expect.poll(() => page.locator(`#${id}`).textContent()).toBe(text);
 }
 
 /**

@@ -9,12 +9,12 @@ import { ada, expectAlert, findAccessibilityProblems, register, scriptsOf, submi
 import { AccountsApp } from "./accounts-app.ts";
 import { Authenticator, addPasskey, signOut, usePasskey } from "./passkey-actions.ts";
 
-describe("passkeys of the accounts example, built", { timeout: 60_000 }, () => {
+describe("passkeys of the accounts example, built", () => {
   let app: AccountsApp;
 
   beforeAll(async () => {
     app = await AccountsApp.open({ WEB_CSRF_SECRET: randomBytes(32).toString("hex") });
-  }, 120_000);
+  });
 
   afterEach(async () => {
     expect(await app.clear()).toEqual([]);

@@ -212,7 +212,7 @@ test("the dependency scanner of Vite skips server modules", async () => {
   await optimizer?.init();
   await optimizer?.scanProcessing;
   const optimized = () => Object.keys(optimizer?.metadata.optimized ?? {});
-  await expect.poll(optimized, { timeout: 30_000 }).toContain("imported-by-views");
+  await expect.poll(optimized).toContain("imported-by-views");
   expect(optimized()).not.toContain("imported-by-the-server");
 });
 

@@ -63,7 +63,6 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
 
   const open = async (path: string) => {
     page = await users.newPage();
-    page.setDefaultTimeout(15_000);
     await page.goto(path);
   };
   const textOf = (selector: string) => page.textContent(selector);
@@ -74,13 +73,9 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     await page.evaluate(() => {
       for (const list of document.querySelectorAll("ul")) list.style.minHeight = "100px"; // an empty list has no area
     });
-    await expect
-      .poll(async () => {
-        if ((await card.count()) === 0) return textOf("#done");
-        await drag(card, "#done"); // nothing happens before the view is hydrated
-        return textOf("#done");
-      })
-      .toBe("Write");
+    await page.locator("[role=status]").waitFor({ state: "attached" }); // dnd-kit adds it after the hydration
+    await drag(card, "#done");
+    await expect.poll(() => textOf("#done")).toBe("Write");
     expect(await textOf("#todo")).toBe("Test");
   });
 
@@ -90,6 +85,7 @@ describe.each(["dev", "built"] as const)("in %s", (mode) => {
     await page.mouse.move(start.x + start.width / 2, start.y + start.height / 2);
     await page.mouse.down();
     await page.mouse.move(end.x + end.width / 2, end.y + end.height / 2, { steps: 10 });
+    await page.locator(`${to}.over`).waitFor(); // dnd-kit updates the target after the next frame
     await page.mouse.up();
   }
 

@@ -49,7 +49,7 @@ describe("an edit while a page is open", () => {
     page.on("pageerror", (error) => pageErrors.push(String(error)));
     await page.goto(server.address, { timeout: 30_000 });
     // The first visit may reload after Vite has found the dependencies. The button works once all is loaded.
-    await expect.poll(() => increase("#count"), { timeout: 20_000 }).toBe("first 3");
+    await expect.poll(() => increase("#count")).toBe("first 3");
     await page.click("#clicks");
     await page.evaluate(() => Object.assign(window, { sameDocument: true }));
   });

@@ -157,7 +157,7 @@ describe("tsweb/auth", () => {
     });
 
     it("returns or throws what is documented, with its own message, for any arguments", {
-      timeout: 60_000,
+      timeout: 120_000,
     }, async () => {
       await fc.assert(
         fc.asyncProperty(invalidArguments(args), async (badArgs) => {

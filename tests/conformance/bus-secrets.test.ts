@@ -132,7 +132,7 @@ function secretsTests(name: string, { start, open, deleteRecord }: Fixture): voi
       expect(performance.now() - startedAt).toBeLessThan(1_800);
       await server.restart();
       await expect
-        .poll(() => lines.filter(({ level }) => level === "error").map(({ message }) => message), { timeout: 12_000 })
+        .poll(() => lines.filter(({ level }) => level === "error").map(({ message }) => message))
         .toEqual([expect.stringContaining("another application uses the namespace")]);
       await expect(bus.position(["room"])).rejects.toThrow("another application");
     });

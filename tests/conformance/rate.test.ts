@@ -80,7 +80,7 @@ describe("the rate store in Redis, with the clock of Redis", () => {
     const waits = await Promise.all(Array.from({ length: 20 }, () => store.take("a")));
     expect(Math.max(...waits)).toBeGreaterThan(0);
     expect(Math.max(...waits)).toBeLessThanOrEqual(1.1);
-    await expect.poll(() => store.take("a"), { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => store.take("a")).toBe(0);
   });
 
   it("sets an expiry of at most 13 twelfths of the span on every key, and starts its name with the prefix", async () => {
@@ -93,7 +93,7 @@ describe("the rate store in Redis, with the clock of Redis", () => {
       expect(left === -2 || (left > 0 && left <= 1100), key).toBe(true);
       expect(key).toMatch(/^\{test \d+\}:rate:84:client \d+$/);
     }
-    await vi.waitFor(async () => expect(await client.keys("*")).toEqual([]), { timeout: 10_000 });
+    await vi.waitFor(async () => expect(await client.keys("*")).toEqual([]), { timeout: 30_000 });
   });
 
   it("counts in the longest span, a year", async () => {

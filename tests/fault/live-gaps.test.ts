@@ -49,13 +49,10 @@ async function startNats(): Promise<NatsServer> {
 async function issueFeeds({ address }: AppProcess, ...names: string[]): Promise<string[]> {
   let feeds: string[] = [];
   await expect
-    .poll(
-      async () => {
-        feeds = await callFunction<string[]>(address, "issue_feeds", { names });
-        return feeds.length;
-      },
-      { timeout: 15_000 },
-    )
+    .poll(async () => {
+      feeds = await callFunction<string[]>(address, "issue_feeds", { names });
+      return feeds.length;
+    })
     .toBe(names.length);
   return feeds;
 }
@@ -190,7 +187,7 @@ describe("a feed gets one gap and no messages", () => {
     await bus.kill();
     bus.save();
     await bus.restart();
-    await expect.poll(() => publishTexts(server.address, "old", ["lost"]), { timeout: 15_000 }).toEqual([true]);
+    await expect.poll(() => publishTexts(server.address, "old", ["lost"])).toEqual([true]);
     const [feed = ""] = await issueFeeds(server, "old");
     await bus.kill();
     bus.restore();

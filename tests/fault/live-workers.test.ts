@@ -47,13 +47,10 @@ it.each([
   const streams = await Promise.all([1, 2, 3, 4].map(() => fetch(`${server.address}/__web/live?feed=${feed}`)));
   const published: string[] = [];
   await expect
-    .poll(
-      async () => {
-        published.push(await publishPid(server, "room"));
-        return new Set(published).size;
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      published.push(await publishPid(server, "room"));
+      return new Set(published).size;
+    })
     .toBe(2);
   for (const { body } of streams) {
     const received: string[] = [];

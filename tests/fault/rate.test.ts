@@ -72,7 +72,7 @@ it("two stores share counts, count separately while Redis is down, and share cou
   expect(await countAccepted(40, stores, "meanwhile")).toBe(20);
 
   await server.restart();
-  for (const { logged } of [one, two]) await expect.poll(logged, { timeout: 15_000 }).toEqual([UNREACHABLE, REACHABLE]);
+  for (const { logged } of [one, two]) await expect.poll(logged).toEqual([UNREACHABLE, REACHABLE]);
   expect(await countAccepted(40, stores, "after")).toBe(10);
   // Redis has restored the counts from its append-only file.
   expect(await countAccepted(40, stores, "before")).toBe(0);
@@ -92,7 +92,7 @@ it("only the first call waits for a Redis that hangs, for 250 ms", async () => {
   expect([store.take("a"), store.take("a"), store.take("a")]).toEqual([0, 0, 0]);
   expect(store.take("a")).toBeGreaterThan(0);
   server.resume();
-  await expect.poll(logged, { timeout: 15_000 }).toEqual([UNREACHABLE, REACHABLE]);
+  await expect.poll(logged).toEqual([UNREACHABLE, REACHABLE]);
   expect(store.take("a")).toBeInstanceOf(Promise);
 });
 
@@ -105,7 +105,7 @@ it("a process counts for itself while Redis is full", async () => {
   expect(await store.take("a")).toBe(0);
   expect(logged()).toEqual([UNREACHABLE]);
   await admin.config("SET", "maxmemory", "0");
-  await expect.poll(logged, { timeout: 15_000 }).toEqual([UNREACHABLE, REACHABLE]);
+  await expect.poll(logged).toEqual([UNREACHABLE, REACHABLE]);
 });
 
 it("a store starts while Redis is unreachable, and uses it as soon as it is reachable", async () => {
@@ -118,7 +118,7 @@ it("a store starts while Redis is unreachable, and uses it as soon as it is reac
   expect(lines).toContainEqual({ level: "warn", fields: { reason }, message: UNREACHABLE });
   expect(await store.take("a")).toBe(0);
   await server.restart();
-  await expect.poll(logged, { timeout: 15_000 }).toEqual([UNREACHABLE, REACHABLE]);
+  await expect.poll(logged).toEqual([UNREACHABLE, REACHABLE]);
 });
 
 it("a store that was not started connects at the first call, and counts that call in Redis", async () => {

@@ -90,7 +90,7 @@ describe.each(Object.entries(DISCONNECTS))("a client that %s", (_, disconnect) =
       const state = await stateOf(key);
       expect(eventNames(state)?.sort()).toEqual(["aborted", "disposed", "finally"]);
       return state?.endEvents ?? [];
-    }, 5_000);
+    }, 30_000);
     for (const { name, atMs } of endEvents) expect(atMs - disconnectedAtMs, name).toBeLessThanOrEqual(1_000);
     // The generator does not continue after the yield at which, or before which, it paused.
     if (point.startsWith("between")) expect((await stateOf(key))?.steps).toBe(2);
@@ -133,7 +133,7 @@ describe("a client that reads slowly", () => {
       const steps = await countSteps();
       for (let check = 0; check < 10; check++) expect(await countSteps()).toBe(steps);
       return { steps, ...state };
-    }, 10_000);
+    }, 30_000);
     // Every line of the generator, except one, was written to the socket.
     expect(paused.steps).toBeLessThanOrEqual(Math.floor(paused.writtenBytes / LINE_BYTES) + 1);
     expect(paused.bufferedBytes).toBeLessThanOrEqual(2 * LINE_BYTES);
@@ -159,14 +159,14 @@ describe("a generator that never awaits", () => {
       const steps = await countSteps();
       expect(steps).toBeGreaterThan(0);
       return steps;
-    }, 5_000);
+    }, 30_000);
     for (let times = 0; times < 20; times++) expect(await call("ping")).toBe("pong");
     expect(await countSteps()).toBeGreaterThan(before);
     socket.end();
     await vi.waitFor(async () => {
       const steps = await countSteps();
       expect(await countSteps()).toBe(steps);
-    }, 5_000);
+    }, 30_000);
   });
 });
 
@@ -259,7 +259,7 @@ describe("thousands of streams that were opened and abandoned", () => {
         const used = await call<UsedResources>("used_resources", {}, unlimited);
         expect(used.handles).toBeLessThan(20);
         return used;
-      }, 10_000);
+      }, 30_000);
     const before = await readResources();
     await abandon(ABANDONED.measured, 50);
     const after = await vi.waitFor(async () => {
@@ -268,7 +268,7 @@ describe("thousands of streams that were opened and abandoned", () => {
       expect(used.handles).toBeLessThanOrEqual(before.handles + 2);
       expect(used.resources).toBeLessThanOrEqual(before.resources + 2);
       return used;
-    }, 10_000);
+    }, 30_000);
     // 100 bytes for each stream would be 1,000,000 at full size. A stream that is kept has some thousands.
     expect(after.heapBytes - before.heapBytes).toBeLessThan(1_000_000);
   });

@@ -193,7 +193,7 @@ describe("the log of an internal error", () => {
         .filter((line) => line.includes(`"id":"${id}"`));
       expect(entries).toHaveLength(1);
       return entries;
-    }, 5_000);
+    }, 30_000);
     const [line = ""] = lines;
     for (const secret of [...SECRETS, session.slice("web_session=".length)]) expect(line).not.toContain(secret);
     return JSON.parse(line);

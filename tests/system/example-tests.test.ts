@@ -10,7 +10,7 @@ import { copyExample, repository } from "#test/copy-example";
 
 it.concurrent.each(["accounts", "board", "chat"])(
   "the tests of the example %s pass, with a database of their own",
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async (name) => {
     const packageFile = readFileSync(join(repository, "examples", name, "package.json"), "utf8");
     const { dependencies, devDependencies } = JSON.parse(packageFile);

@@ -42,14 +42,11 @@ async function call(server: RunningServer, name: string): Promise<number> {
 async function respondingPids(server: RunningServer, count: number, except: readonly number[] = []): Promise<number[]> {
   const pids = new Set<number>();
   await expect
-    .poll(
-      async () => {
-        const pid = await call(server, "pid");
-        if (!except.includes(pid)) pids.add(pid);
-        return pids.size;
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      const pid = await call(server, "pid");
+      if (!except.includes(pid)) pids.add(pid);
+      return pids.size;
+    })
     .toBe(count);
   return [...pids];
 }
@@ -101,7 +98,7 @@ describe("two processes", () => {
     const server = await startBuilt(site.dir, ENV);
     const pids = await respondingPids(server, 2);
     server.signal("SIGKILL");
-    await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
     expect(await server.exited).toBe("SIGKILL");
   });
 });

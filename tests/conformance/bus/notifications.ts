@@ -15,8 +15,7 @@ export function notificationTests(getBuses: () => OpenBuses): void {
       const subscribers = [await TestSubscriber.start(bus, channel), await TestSubscriber.start(other, channel)];
       for (let at = 0; at < 100; at += 2)
         await Promise.all([bus.publish(channel, `a${at}`), other.publish(channel, `b${at}`)]);
-      for (const subscriber of subscribers)
-        await expect.poll(() => subscriber.received.length, { timeout: 5_000 }).toBe(100);
+      for (const subscriber of subscribers) await expect.poll(() => subscriber.received.length).toBe(100);
       const [one, two] = subscribers;
       expect(one?.received).toEqual(two?.received);
       expect(subscribers.map(({ gaps }) => gaps)).toEqual([0, 0]);
@@ -34,7 +33,7 @@ export function notificationTests(getBuses: () => OpenBuses): void {
       });
       entries.splice(0); // and may have been missed
       for (let at = 0; at < 20; at++) await other.publish(channel, String(at));
-      await expect.poll(() => entries.length, { timeout: 5_000 }).toBe(20);
+      await expect.poll(() => entries.length).toBe(20);
       for (const [at, entry] of entries.entries()) {
         const after = entry?.after ?? entries[at - 1]?.position;
         if (after === undefined) continue; // the first message since `watch` has resolved
@@ -78,7 +77,7 @@ export function notificationTests(getBuses: () => OpenBuses): void {
         const [, stop] = await Promise.all([other.publish(channel, String(at)), bus.watch(channel, () => undefined)]);
         stop();
       }
-      await expect.poll(() => subscriber.received.length, { timeout: 5_000 }).toBe(50);
+      await expect.poll(() => subscriber.received.length).toBe(50);
       subscriber.stop();
       for (let at = 0; at < 20; at++) {
         const shortLived = await TestSubscriber.start(bus, channel);

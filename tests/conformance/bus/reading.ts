@@ -171,7 +171,7 @@ export function readingTests(getBuses: () => OpenBuses): void {
       const subscriber = await TestSubscriber.start(other, channel);
       for (const data of many) await bus.publish(channel, data);
       expect(dataOf(await readAll(other, channel, from))).toEqual(many);
-      await expect.poll(() => subscriber.received.length, { timeout: 5_000 }).toBe(40);
+      await expect.poll(() => subscriber.received.length).toBe(40);
       expect(dataOf(subscriber.received)).toEqual(many);
       subscriber.stop();
     });
