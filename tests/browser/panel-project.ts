@@ -45,6 +45,11 @@ export const label = server((tags: string[], options: { readonly token: string }
 export const announce = server(async (text: string) => {
   await publish("news", { text, token: "t0p-secret" });
 });
+
+export const repeat = server(async (markup: string) => {
+  await publish(markup, { [markup]: markup });
+  throw new Error(markup, { cause: new TypeError(markup) });
+});
 `,
   "src/pages.server.tsx":
     'import { channel, page, route } from "tsweb";\nimport { News } from "./news.tsx";\n' +

@@ -274,6 +274,38 @@ describe("the panel", () => {
   });
 });
 
+describe("the panel shows hostile texts as texts", () => {
+  it("in arguments, errors, results, channels, messages, paths and headers", async () => {
+    const hostile = `<img src=x onerror="document.title='attacked'"><script>document.title='attacked'</script>`;
+    await openFunction("repeat");
+    await panel.getByLabel("markup: string").fill(hostile);
+    expect(await call("repeat")).toContain("internal");
+    await openFunction("order");
+    await panel.getByLabel("item: string").fill(hostile);
+    expect(await call("order")).toContain(JSON.stringify(hostile));
+    await sendRequest(
+      dev.address,
+      `GET /orders/${encodeURIComponent(hostile)}?a=<script>alert(1)</script> HTTP/1.1`,
+      `Host: localhost\r\nUser-Agent: ${hostile}\r\nReferer: javascript:alert(1)\r\nX-Request-ID: ${hostile}`,
+    );
+    await section("Requests");
+    const entries = panel.getByRole("list", { name: "Requests" }).locator("details");
+    await entries.filter({ hasText: "/orders/%3Cimg" }).locator("summary").click();
+    const failure = entries.filter({ hasText: "/__web/rpc/repeat" });
+    await failure.locator("summary").click();
+    await failure.getByText(`Error: ${hostile}`).first().waitFor();
+    await failure.getByText(JSON.stringify(hostile)).first().waitFor();
+    expect(await failure.innerText()).not.toMatch(/node_modules|node:/);
+    await section("Live");
+    const message = panel.getByRole("list", { name: "Messages" }).locator("details").first();
+    await message.locator("summary").click();
+    expect(await message.innerText()).toContain(hostile);
+    expect(await panel.locator("img, main script").count()).toBe(0);
+    expect(await panel.title()).not.toContain("attacked");
+    expect(errors.filter((text) => !text.includes("500"))).toEqual([]);
+  });
+});
+
 describe("the panel is refused", () => {
   const port = () => new URL(dev.address).port;
 

@@ -18,7 +18,7 @@ export interface ApplicationFrames {
 }
 
 /** A frame of V8, after its file was mapped: `at fn (/app/src/a.ts:3:7)`, or without a function. */
-const FRAME = /^\s*at .*?\(?(?:file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^():]+):(\d+):(\d+)\)?$/;
+const FRAME = /^\s*at (?:.*?[\s(])?(?:file:\/\/)?((?:\/|[A-Za-z]:[\\/])[^():]+):(\d+):(\d+)\)?$/;
 
 /** The folder of this package, which contains its code, and that of Vite. */
 const OWN_FOLDERS = [fileURLToPath(new URL("../..", import.meta.url))].flatMap((folder) => [
