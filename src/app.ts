@@ -1,5 +1,14 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { type Config, loadConfig } from "./config/index.ts";
-import { createConsoleLogger, createJsonLogger } from "./logging/index.ts";
+import { currentContext, traceIdOf } from "./http/index.ts";
+import {
+  type ClosableAppLog,
+  createAppLog,
+  createConsoleLogger,
+  createJsonLogger,
+  type Logger,
+  wrapLogger,
+} from "./logging/index.ts";
 import type { PublishedMessage } from "./protocol/index.ts";
 import { type ManagedRateStore, openRateStore, type Rate } from "./rate-limit/index.ts";
 import {
@@ -8,11 +17,14 @@ import {
   buildManifest,
   checkAppOptions,
   checkCalledFunctions,
+  createAccessLog,
   createSite,
+  ErrorHook,
   handleFetch,
   handleRequest,
   hasSharedBus,
   listModules,
+  logUnsent,
   type RequestInfo,
   type Site,
   siteInDevelopment,
@@ -40,6 +52,7 @@ export class App {
   /** The path below which the application is served; empty for the root. */
   readonly base: string;
 
+  readonly #log: ClosableAppLog;
   readonly #rate: ManagedRateStore | null;
   #site: Site;
 
@@ -52,16 +65,31 @@ export class App {
     this.functions = [...listing.functions.keys()];
     this.pages = listing.pages.map((page) => page.path);
     this.base = options.base ?? "";
-    const consoleLog = this.config.production ? null : createConsoleLogger();
-    const log = consoleLog ?? createJsonLogger();
+    const consoleLog = this.config.production || options.log ? null : createConsoleLogger();
+    const logger = options.log ? wrapLogger(options.log) : (consoleLog ?? createJsonLogger());
+    const errorHook = options.on_error && new ErrorHook(options.on_error, { log: logger, site: () => this.#site });
+    const log = createAppLog(logger, {
+      level: this.config.logLevel,
+      requestFields: traceFields,
+      onError: (error) => errorHook?.report(error),
+    });
+    this.#log = log;
     const rate = options.rate ?? DEFAULT_RATE;
     this.#rate = rate === false ? null : openRateStore(rate, { redis: () => this.#site.live.bus.redis, log });
-    this.#site = createSite(options, { config: this.config, listing, rate: this.#rate, log });
+    this.#site = createSite(options, {
+      config: this.config,
+      listing,
+      rate: this.#rate,
+      log,
+      listeners: this.config.accessLog ? [createAccessLog(logger)] : [],
+    });
     attachInternals(this, {
       log,
       inspection: this.#site.inspection,
       handle: (inbound) => handleRequest(inbound, this.#site),
       onMount: () => this.#warnUnlessBuilt(),
+      logUnsent: (inbound, result, error) => logUnsent(inbound, result, { error, site: this.#site }),
+      logCrash: (error) => logCrash(error, { logger, errorHook }),
       liveConnections: () => this.#site.live.connections,
       setDevelopment: (development) => {
         const { observer, printError } = development;
@@ -118,6 +146,7 @@ export class App {
   async close(): Promise<void> {
     await this.#site.live.close();
     await this.#rate?.close();
+    this.#log.close();
   }
 
   /**
@@ -137,6 +166,23 @@ export class App {
       "This application was not built: its pages have no scripts and no style sheets. Run tsweb build, and mount dist/app.mjs instead.",
     );
   }
+}
+
+/** Returns the trace id of the current request, which every log line has. */
+function traceFields(): object | undefined {
+  const context = currentContext();
+  return context && { trace_id: traceIdOf(context.traceparent) };
+}
+
+/** How long `on_error` has to report an error that ends the process. */
+const CRASH_TIMEOUT_MS = 2_000;
+
+async function logCrash(
+  error: unknown,
+  { logger, errorHook }: { readonly logger: Logger; readonly errorHook: ErrorHook | undefined },
+): Promise<void> {
+  logger.error({ err: error }, "Uncaught exception. The process ends with status 1");
+  await Promise.race([errorHook?.reportFatal(error), pause(CRASH_TIMEOUT_MS)]);
 }
 
 const DEFAULT_RATE: Rate = { calls: 120, seconds: 60 };

@@ -10,6 +10,7 @@ export { type ErrorCode, RPCError, ValueError } from "./errors.ts";
 export { type SendFileOptions, send_file } from "./files/index.ts";
 export { once, type Redirect, type RedirectOptions, redirect, request } from "./http/index.ts";
 export { type Bus, type ChannelOptions, channel, publish, type Realtime } from "./live/index.ts";
+export type { Logger } from "./logging/index.ts";
 export {
   type ErrorPage,
   type ErrorPageProps,
@@ -51,5 +52,15 @@ export {
   type StandardSchema,
   server,
 } from "./rpc/index.ts";
-export { type Before, type BeforeInput, type BeforeResult, type RequestInfo, realtime } from "./server/index.ts";
+export {
+  type Before,
+  type BeforeInput,
+  type BeforeResult,
+  type ErrorDetails,
+  type ErrorKind,
+  type FailedRequest,
+  type OnError,
+  type RequestInfo,
+  realtime,
+} from "./server/index.ts";
 export { type Claims, type Json, type Role, type Session, session, type User } from "./session/index.ts";

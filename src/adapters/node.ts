@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type InboundRequest, isPromise, type OutboundResponse } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
-import { internalsOf, type RequestInfo } from "../server/index.ts";
+import { type AppInternals, internalsOf, type RequestInfo } from "../server/index.ts";
 import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { whenPreviousSent } from "./pipelining.ts";
 import { isUsableTarget, rejectTarget } from "./request-target.ts";
@@ -35,16 +34,15 @@ export function node(app: Fetchable): NodeHandler {
   const internals = internalsOf(app);
   internals?.onMount();
   const handle: Handle = internals?.handle ?? fetchHandler(app);
-  const log = internals?.log;
   const respond = (request: IncomingMessage, response: ServerResponse) => {
     let result: AppResponse | Promise<AppResponse>;
     try {
       result = handle(new NodeInboundRequest(request, response));
     } catch (error) {
-      return reportUnsent({ error, log }, response);
+      return reportUnsent({ error, internals }, response);
     }
-    if (isPromise(result)) void writeWhenReady(result, response, log);
-    else write(result, response, log);
+    if (isPromise(result)) void writeWhenReady(result, response, internals);
+    else write(result, response, internals);
   };
   return (request, response) => {
     if (!isUsableTarget(request)) return rejectTarget(request, response);
@@ -55,20 +53,20 @@ export function node(app: Fetchable): NodeHandler {
 async function writeWhenReady(
   pending: PromiseLike<AppResponse>,
   response: ServerResponse,
-  log: Logger | undefined,
+  internals: AppInternals | undefined,
 ): Promise<void> {
   let result: AppResponse;
   try {
     result = await pending;
   } catch (error) {
-    return reportUnsent({ error, log }, response);
+    return reportUnsent({ error, internals }, response);
   }
-  write(result, response, log);
+  write(result, response, internals);
 }
 
 /** Writes a response. It never throws: a response that cannot be sent is logged. */
-function write(result: AppResponse, response: ServerResponse, log: Logger | undefined): void {
-  const onError = (error: unknown) => reportUnsent({ error, result, log }, response);
+function write(result: AppResponse, response: ServerResponse, internals: AppInternals | undefined): void {
+  const onError = (error: unknown) => reportUnsent({ error, result, internals }, response);
   try {
     writeResponse(result, response)?.catch(onError);
   } catch (error) {

@@ -38,7 +38,8 @@ export const SERVER_OPTIONS = {
  * After a signal, `/readyz` responds with 503 at once, live connections end, requests in flight are completed within 30
  * seconds, and the process exits with status 0. A second signal exits immediately with status 1.
  *
- * A rejected promise without a handler, such as a forgotten `await`, is logged as an error and does not end the process.
+ * A rejected promise without a handler, such as a forgotten `await`, is logged as an error and does not end the process. An
+ * uncaught exception is logged as one line, and the process exits with status 1.
  *
  * With `WEB_WORKERS` above 1, the program runs in that many processes, which share the port.
  *
@@ -48,9 +49,10 @@ export const SERVER_OPTIONS = {
  */
 export async function serve(app: App): Promise<void> {
   const { config } = app;
-  const { log } = requireInternals(app, "serve()");
+  const { log, logCrash } = requireInternals(app, "serve()");
   if (isSupervisor(config.workers)) return supervise(config.workers, logEvent);
   logUnhandledRejections(log);
+  process.on("uncaughtException", (error) => void logCrash(error).then(() => process.exit(1)));
   ignoreOutputErrors();
   const server = createServer(SERVER_OPTIONS, requireHost(node(app), app.base));
   answerRejectedRequests(server, app.base);

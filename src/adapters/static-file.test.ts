@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 const logError = vi.fn();
-const log = { error: logError, warn: vi.fn(), info: vi.fn() };
+const log = { error: logError, warn: vi.fn(), info: vi.fn(), refused: vi.fn() };
 
 /** Serves one file, and the text `next` at every other path. */
 async function serveFile(content: Uint8Array | string): Promise<{ file: string; address: string }> {
@@ -30,6 +30,8 @@ async function serveFile(content: Uint8Array | string): Promise<{ file: string; 
     onMount: () => undefined,
     liveConnections: () => [],
     setDevelopment: () => undefined,
+    logUnsent: (_inbound, _result, err) => logError({ err }),
+    logCrash: async () => undefined,
     async handle(inbound) {
       const response = await files.handle(inbound, inbound.pathname);
       const { status, headers, body } = response ?? { status: 200, headers: {}, body: "next" };

@@ -1,10 +1,8 @@
 import type { ServerResponse } from "node:http";
-import { isResponse, type OutboundResponse } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
-import { REQUEST_ID_HEADER } from "../protocol/index.ts";
+import type { OutboundResponse } from "../http/index.ts";
+import type { AppInternals } from "../server/index.ts";
+import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { abortResponse } from "./response-state.ts";
-
-const MESSAGE = "A response could not be sent";
 
 /** The maximum length of the reason where there is no log, in UTF-16 code units. */
 const MAX_REASON_LENGTH = 200;
@@ -14,8 +12,8 @@ export interface UnsentResponse {
   readonly error: unknown;
   /** The response of the application, if there was one. Its request id is logged. */
   readonly result?: OutboundResponse | Response | undefined;
-  /** The log of the application. Other hosts have none: one short line is written to standard error. */
-  readonly log: Logger | undefined;
+  /** The application. Other hosts have no log: one short line is written to standard error. */
+  readonly internals: Pick<AppInternals, "logUnsent"> | undefined;
 }
 
 /**
@@ -23,24 +21,15 @@ export interface UnsentResponse {
  *
  * A client can cause this with each request, so it is written to the log, whose buffer is limited.
  */
-export function reportUnsent({ error, result, log }: UnsentResponse, response: ServerResponse): void {
-  if (log) log.error({ ...requestIdOf(result), err: error }, MESSAGE);
-  else console.error(`${MESSAGE}: ${shortReason(error)}`);
+export function reportUnsent({ error, result, internals }: UnsentResponse, response: ServerResponse): void {
+  if (internals) internals.logUnsent(new NodeInboundRequest(response.req, response), result, error);
+  else console.error(`A response could not be sent: ${shortReason(error)}`);
   try {
     if (response.headersSent) abortResponse(response);
     else writeServerError(response);
   } catch {
     abortResponse(response); // a header that the host has set, such as `Trailer`, prevents this response too
   }
-}
-
-/** Returns the field `id` of log lines. The context of the request, which has the id, has ended. */
-function requestIdOf(result: OutboundResponse | Response | undefined): { readonly id?: string } {
-  if (!result) return {};
-  const id = isResponse(result)
-    ? result.headers.get(REQUEST_ID_HEADER)
-    : result.headers.find((_, at, all) => at % 2 === 1 && all[at - 1] === REQUEST_ID_HEADER);
-  return id ? { id } : {};
 }
 
 function shortReason(error: unknown): string {

@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
+import { LOG_LEVELS, type LogLevel } from "../logging/index.ts";
 import { parseBusUrl, parseHost, parseMetricsPath, parseOrigins } from "./addresses.ts";
 import { ConfigError, type ConfigProblem, InvalidVariableError } from "./config-error.ts";
 import { developmentSecret } from "./development-secret.ts";
 import { defaultNamespace } from "./namespace.ts";
-import { parseBoolean, parseInteger, parseMode } from "./scalars.ts";
+import { parseBoolean, parseChoice, parseInteger, parseMode } from "./scalars.ts";
 import { CREATE_SECRET, parsePreviousSecrets, parseSecret } from "./secrets.ts";
 
 /** The configuration, read from the environment once at start. Frozen. */
@@ -34,6 +35,10 @@ export interface Config {
   readonly maxUploadBytes: number;
   /** The maximum of bytes of uploaded files of one client. */
   readonly maxUploadBytesPerClient: number;
+  /** The lowest level of the log lines that are written. */
+  readonly logLevel: LogLevel;
+  /** Whether each request is logged. */
+  readonly accessLog: boolean;
   /** Reserved for the path of metrics. */
   readonly metricsPath?: string;
   readonly host: string;
@@ -135,6 +140,8 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
       maxUploadBytes,
       Math.floor(maxUploadBytes / 2),
     ),
+    logLevel: reader.read("WEB_LOG_LEVEL", (text) => parseChoice(text, LOG_LEVELS), "info"),
+    accessLog: reader.read("WEB_ACCESS_LOG", parseBoolean, false),
     ...(metricsPath === undefined ? {} : { metricsPath }),
     host: reader.read("HOST", parseHost, production ? "0.0.0.0" : "127.0.0.1"),
     port: reader.readInteger("PORT", 0, 65_535, 3000),

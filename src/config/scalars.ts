@@ -20,6 +20,14 @@ export function parseBoolean(text: string): boolean {
   );
 }
 
+/** Returns one of a few words. */
+export function parseChoice<const T extends string>(text: string, choices: readonly T[]): T {
+  const choice = choices.find((word) => word === text);
+  if (choice !== undefined) return choice;
+  const list = choices.map((word) => `"${word}"`).join(", ");
+  throw new InvalidVariableError(`is ${quoteValue(text)}, which is not one of its values.`, `Set it to ${list}.`);
+}
+
 /** Returns a decimal integer from `min` to `max`. */
 export function parseInteger(text: string, min: number, max: number): number {
   const value = /^(0|[1-9][0-9]{0,15})$/.test(text) ? Number(text) : Number.NaN;

@@ -54,7 +54,7 @@ async function checkBeforeBody(
 ): Promise<RPCError | null> {
   const waitSeconds = await countAgainstRate(context, settings);
   return refusalOf(() => {
-    requireRateLeft(waitSeconds, context, settings.log);
+    requireRateLeft(waitSeconds);
     requireSignIn(requireFunction(definition));
   });
 }

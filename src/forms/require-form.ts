@@ -4,7 +4,7 @@
  * @see docs/protocol.md 15.2
  */
 import { CONNECTION_CLOSE, type RequestContext, RequestError, requireSameOrigin } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import { formTypeOf } from "../uploads/index.ts";
 
 /**
@@ -13,7 +13,7 @@ import { formTypeOf } from "../uploads/index.ts";
  *
  * @throws RequestError `validation_error` with the status 405 or 415, or `forbidden`
  */
-export function requireForm(context: RequestContext, log: Logger): void {
+export function requireForm(context: RequestContext, log: AppLog): void {
   const { method } = context.inbound;
   if (method !== "POST") {
     throw new RequestError("validation_error", `Method ${method} is not allowed: send a form with POST.`, {

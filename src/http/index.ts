@@ -19,6 +19,7 @@ export { isValidHost } from "./host.ts";
 export { FetchInboundRequest, type InboundRequest, readUrl } from "./inbound-request.ts";
 export { keepInMemory } from "./keep-in-memory.ts";
 export { type LimitedRequest, withLimitedBody } from "./limited-body.ts";
+export { logExpectedError, logRefusal } from "./log-refusal.ts";
 export { checkMaxBody } from "./max-body.ts";
 export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { forgetOnce, once } from "./once.ts";
@@ -46,7 +47,7 @@ export {
 } from "./request-body.ts";
 export { RequestContext, type RequestContextInit, type StringRecord } from "./request-context.ts";
 export { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
-export { idHeaders, requestIds } from "./request-ids.ts";
+export { idHeaders, type RequestIds, requestIds } from "./request-ids.ts";
 export { isCallPath, isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
 export { type ByteCounter, readRequestText } from "./request-text.ts";
 export { requireSameOrigin } from "./require-same-origin.ts";
@@ -56,6 +57,7 @@ export {
   type SecurityOptions,
 } from "./security-headers.ts";
 export { checkSecurityOptions } from "./security-options.ts";
+export { traceIdOf } from "./trace-parent.ts";
 export { unreadableRequestResponse } from "./unreadable-request.ts";
 export { originOf } from "./url-origin.ts";
 export { isReadableStream, isResponse } from "./web-types.ts";

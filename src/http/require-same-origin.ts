@@ -1,4 +1,4 @@
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import { isSameOrigin, siteOriginsFor } from "./origin.ts";
 import type { RequestContext } from "./request-context.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
@@ -20,7 +20,7 @@ const SUBJECTS = { call: "Calls", subscription: "Subscriptions", form: "Forms" }
  * @throws RequestError `forbidden`
  * @see docs/protocol.md 8.1
  */
-export function requireSameOrigin(context: RequestContext, log: Logger, kind: keyof typeof SUBJECTS): void {
+export function requireSameOrigin(context: RequestContext, log: AppLog, kind: keyof typeof SUBJECTS): void {
   const origin = context.inbound.header("origin");
   const fetchSite = context.inbound.header("sec-fetch-site");
   const isAnonymous = origin === null && fetchSite === null;
@@ -28,7 +28,8 @@ export function requireSameOrigin(context: RequestContext, log: Logger, kind: ke
   const sites = siteOriginsFor(context);
   if (!isAnonymous && isSameOrigin({ origin, fetchSite, sites })) return;
   const [loggedOrigin, loggedSite] = [origin, fetchSite].map((header) => header?.slice(0, MAX_LOGGED_LENGTH) ?? null);
-  log.warn(
+  log.refused(
+    "origin",
     { id: context.id, origin: loggedOrigin, fetchSite: loggedSite, sites },
     `Rejected a ${isAnonymous ? "form without Origin" : `cross-origin ${kind}`}. ${adviceFor(kind, { origin, isAnonymous })}`,
   );

@@ -20,6 +20,11 @@ export function traceParent(received: string | null): string {
   return isValid ? `00-${trace}-${span}-0${Number.parseInt(flags, 16) & 1}` : `00-${nonZeroHex(16)}-${span}-00`;
 }
 
+/** Returns the trace id of a `traceparent` that {@link traceParent} has returned: 32 hexadecimal digits. */
+export function traceIdOf(traceparent: string): string {
+  return traceparent.slice(3, 35);
+}
+
 /** Returns whether an id is all zeros, which the specification defines as invalid. */
 function isZero(hex: string): boolean {
   return /^0+$/.test(hex);

@@ -6,7 +6,7 @@ import {
   requireSameOrigin,
   textResponse,
 } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import { LIVE_PATH, POLL_PATH } from "../protocol/index.ts";
 import {
   type ConcurrencyLimit,
@@ -36,7 +36,8 @@ const LIVE_LIMIT = { calls: 600, seconds: 60 } as const;
 /** The options of {@link LiveUpdates}. */
 export interface LiveUpdatesOptions {
   /** The settings with which the bus is opened, unless `realtime.use_bus` has installed one. */
-  readonly bus: BusSource;
+  readonly bus: Omit<BusSource, "log">;
+  readonly log: AppLog;
   /** The secrets of the application, current one first. The bus stores fingerprints of them. */
   readonly secrets: readonly Uint8Array[];
   /** Limits the event streams and polls that a client has open. Above the limit, polls wait for at most 10 seconds. */
@@ -47,16 +48,16 @@ export interface LiveUpdatesOptions {
 export class LiveUpdates {
   /** The bus of the application, as its requests carry it. */
   readonly bus: AppBus;
-  readonly #log: Logger;
+  readonly #log: AppLog;
   readonly #connectionLimit: ConcurrencyLimit;
   readonly #rate: MemoryRateStore = memoryRateStore(LIVE_LIMIT);
   /** Created by the first subscription. */
   #hub: SubscriptionHub | null = null;
   #isDraining = false;
 
-  constructor({ bus, secrets, connectionLimit }: LiveUpdatesOptions) {
-    this.bus = new AppBus({ ...bus, fingerprints: secrets.map(secretFingerprint) });
-    this.#log = bus.log;
+  constructor({ bus, log, secrets, connectionLimit }: LiveUpdatesOptions) {
+    this.bus = new AppBus({ ...bus, log, fingerprints: secrets.map(secretFingerprint) });
+    this.#log = log;
     this.#connectionLimit = connectionLimit;
   }
 

@@ -1,2 +1,4 @@
-export { logEvent } from "./log-output.ts";
-export { createConsoleLogger, createJsonLogger, type Logger } from "./logger.ts";
+export { type AppLog, type ClosableAppLog, createAppLog } from "./app-log.ts";
+export { LOG_LEVELS, type LogLevel, logEvent } from "./log-output.ts";
+export { createConsoleLogger, createJsonLogger, type Logger, wrapLogger } from "./logger.ts";
+export type { RefusalReason } from "./refusal-summary.ts";

@@ -9,6 +9,11 @@
  */
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
 
+/** The levels of `WEB_LOG_LEVEL`, lowest first. */
+export const LOG_LEVELS = ["info", "warn", "error", "silent"] as const;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 /** How many bytes of lines wait at most. A longer line waits if it is the only one. */
 const MAX_PENDING_BYTES = 1024 * 1024;
 
@@ -126,9 +131,13 @@ export function writeLogLine(line: string): void {
   standardOutput.write(line);
 }
 
-/** Writes an event as one line of JSON to standard output, as {@link writeLogLine} does. */
+/**
+ * Writes an event as one line of JSON to standard output, as {@link writeLogLine} does, unless `WEB_LOG_LEVEL` is higher.
+ * For processes without an application: an invalid level, which an application would report, counts as none.
+ */
 export function logEvent(level: "info" | "error", fields: object, message: string): void {
-  writeLogLine(jsonLine(level, fields, message));
+  const lowest = (LOG_LEVELS as readonly unknown[]).indexOf(process.env.WEB_LOG_LEVEL); // any text can be searched for
+  if (LOG_LEVELS.indexOf(level) >= lowest) writeLogLine(jsonLine(level, fields, message));
 }
 
 const STDOUT = 1;

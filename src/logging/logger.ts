@@ -1,8 +1,9 @@
 import { pino } from "pino";
 import { writeLogLine } from "./log-output.ts";
+import { safeError } from "./safe-error.ts";
 import { serializeError } from "./serialize-error.ts";
 
-/** The log of an application. Each method writes one line with these fields and this message. */
+/** A log, such as one of pino. Each method writes one line with these fields and this message. */
 export interface Logger {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -24,6 +25,30 @@ export function createJsonLogger(): Logger {
   return pino(options, { write: writeLogLine });
 }
 
+/** The methods of a {@link Logger}. */
+const METHODS = ["info", "warn", "error"] as const;
+
+/**
+ * Returns a logger that writes to one of the application. The field `err` is passed as {@link safeError} returns it.
+ *
+ * @throws TypeError for a value without the methods of a logger
+ */
+export function wrapLogger(logger: unknown): Logger {
+  const methods = Object(logger) as Partial<Record<string, unknown>>; // any object can be read like this
+  const missing = METHODS.find((name) => typeof methods[name] !== "function");
+  if (missing) {
+    throw new TypeError(
+      `new App: log has no method ${missing}. Pass a logger whose methods take fields and a message, such as pino(): ` +
+        'log.info({ id: 1 }, "Saved").',
+    );
+  }
+  const target = logger as Logger; // checked above
+  const forward = (name: (typeof METHODS)[number]) => (fields: object, message: string) => {
+    target[name]("err" in fields ? { ...fields, err: safeError(fields.err) } : fields, message);
+  };
+  return { info: forward("info"), warn: forward("warn"), error: forward("error") };
+}
+
 /** A logger for development. */
 export interface ConsoleLogger extends Logger {
   /** Prints an error, after the line about the event. The development server replaces it. */
@@ -33,7 +58,8 @@ export interface ConsoleLogger extends Logger {
 /** Returns a logger that writes readable text to standard error, for development. */
 export function createConsoleLogger(): ConsoleLogger {
   const write = (fields: object, message: string) => {
-    const { err, ...rest } = fields as { readonly err?: unknown }; // fields may have any names
+    // Fields may have any names. A developer sees one request at a time, and needs no trace.
+    const { err, trace_id: _, ...rest } = fields as { readonly err?: unknown; readonly trace_id?: unknown };
     const extra = Object.entries(rest).map(([key, value]) => `${key}=${String(value)}`);
     const line = [message, ...extra].join("  ");
     if (err === undefined) console.error(line);

@@ -1,3 +1,5 @@
+// `tsweb build` copies this file beside the built application, so it imports nothing.
+
 /** An error in the form in which it is logged. */
 export interface SerializedError {
   readonly type: string;

@@ -81,7 +81,12 @@ describe("markup that browsers repair", () => {
   it("names the component and has the location of the inner element", async () => {
     const Card = () => jsx("section", null, jsx("p", null, jsx("ul", null)));
     const errors: (Error & { loc?: unknown })[] = [];
-    const log = { info() {}, warn() {}, error: (fields: object) => void errors.push((fields as { err: Error }).err) };
+    const log = {
+      info() {},
+      warn() {},
+      refused() {},
+      error: (fields: object) => void errors.push((fields as { err: Error }).err),
+    };
     line = 0;
     await renderPage(() => h(Card, {}) as never, {}, { development: true, log });
     expect(errors[0]?.message).toContain("<ul> cannot be inside <p> (Card)");

@@ -16,6 +16,7 @@ import {
 import {
   type HandlerResponse,
   htmlResponse,
+  logRefusal,
   PRIVATE_NO_STORE,
   type RedirectTarget,
   type RequestContext,
@@ -73,7 +74,10 @@ export async function handlePageForm(
     }
   } catch (error) {
     // The body could not be read, so what was typed is not known.
-    if (error instanceof RequestError) return respondWithError(context, error, pages);
+    if (error instanceof RequestError) {
+      logRefusal(error, context, forms.log);
+      return respondWithError(context, error, pages);
+    }
     throw error;
   }
 }

@@ -6,6 +6,7 @@ import {
   htmlResponse,
   isDisconnection,
   isPromise,
+  logExpectedError,
   PRIVATE_NO_STORE,
   Redirect,
   type RequestContext,
@@ -27,6 +28,8 @@ export interface FailedPage {
    * what failed. Default: the layout is run.
    */
   readonly layoutMarkup?: LayoutMarkup | null;
+  /** Whether an error for the user is logged. `false`: any client can cause it as often as it likes. Default: `true`. */
+  readonly isLogged?: boolean;
 }
 
 /**
@@ -38,12 +41,13 @@ export interface FailedPage {
 export async function handlePageError(
   context: RequestContext,
   error: unknown,
-  { subject, layoutMarkup }: FailedPage,
+  { subject, layoutMarkup, isLogged = true }: FailedPage,
   settings: PageSettings,
 ): Promise<HandlerResponse> {
   const redirect = error instanceof Redirect ? error : signInRedirect(context, error, settings);
   if (redirect) return redirectResponse(redirect, settings);
   if (isPageError(error)) {
+    if (isLogged) logExpectedError(error, context, settings.log, subject);
     return respondWithErrorPage(
       context,
       { status: statusOf(error.code), message: error.message, layoutMarkup },
@@ -123,7 +127,7 @@ export async function respondWithErrorPage(
   const content = isPromise(running) ? await running : running;
   const outcome = isPromise(starting) ? await starting : starting;
   if (!outcome.ok && (outcome.error instanceof Redirect || isPageError(outcome.error))) {
-    return handlePageError(context, outcome.error, { subject: "", layoutMarkup: null }, settings);
+    return handlePageError(context, outcome.error, { subject: "The layout", layoutMarkup: null }, settings);
   }
   try {
     if (!outcome.ok) throw outcome.error;

@@ -52,7 +52,7 @@ export async function handlePage(
 export function handleNotFound(context: RequestContext, settings: PageSettings): Promise<HandlerResponse> {
   const hint = settings.showError ? notFoundHint(context.inbound.method) : "";
   const error = new RPCError("not_found", `There is no page at this address.${hint}`);
-  return handlePageError(context, error, { subject: "" }, settings);
+  return handlePageError(context, error, { subject: "", isLogged: false }, settings);
 }
 
 /** Returns how to handle the requests of a method at an address without a page. In development only. */

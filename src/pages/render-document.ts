@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isPromise, type RequestContext, randomHex, type SecurityOptions } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import { describeUnrenderable, islandComment, type Markup, type PageSource } from "../protocol/index.ts";
 import type { Assets } from "./assets.ts";
 import { writeDocument } from "./document.ts";
@@ -24,7 +24,7 @@ export interface PageSettings {
   /** The path of the sign-in page, without the base; `null` if there is none. */
   readonly signIn: string | null;
   readonly development: boolean;
-  readonly log: Logger;
+  readonly log: AppLog;
   /** `null` without a build: pages then have no scripts and style sheets. */
   readonly assets: Assets | null;
   /** In development: renders a page that shows an unexpected error to the developer. */
@@ -93,10 +93,10 @@ function islandHtml(body: string, mark: string, index: number): string {
 }
 
 /** The warnings that were logged, by the log of the application. An application is created again after an edit, and then warns again. */
-const warnings = new WeakMap<Logger, Set<string>>();
+const warnings = new WeakMap<AppLog, Set<string>>();
 
 /** Logs a warning about a page once, and not at each of its renderings. */
-function warnOnce(log: Logger, source: PageSource | null, message: string): void {
+function warnOnce(log: AppLog, source: PageSource | null, message: string): void {
   const logged = warnings.get(log) ?? new Set();
   warnings.set(log, logged);
   const key = `${source?.file}:${source?.line} ${message}`;

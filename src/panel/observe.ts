@@ -1,5 +1,5 @@
 import { currentContext, isPromise, type PushedBody, Redirect, type RequestContext } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import type { CallSettings, FunctionDefinition } from "../rpc/index.ts";
 
 /** Receives what functions do. Its methods must not throw. */
@@ -145,12 +145,13 @@ export function observeStream(body: ReadableStream<Uint8Array>, ended: () => voi
 }
 
 /** Returns a log that also reports the errors of requests to an observer. */
-export function observeLog(log: Logger, observer: FunctionObserver): Logger {
+export function observeLog(log: AppLog, observer: FunctionObserver): AppLog {
   const report = (fields: { readonly id?: unknown; readonly err?: unknown }) => {
     if (typeof fields.id === "string" && fields.err !== undefined) observer.failed(fields.id, fields.err);
   };
   return {
     info: (fields, message) => log.info(fields, message),
+    refused: (reason, fields, message) => log.refused(reason, fields, message),
     warn(fields, message) {
       report(fields);
       log.warn(fields, message);

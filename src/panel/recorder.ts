@@ -1,5 +1,5 @@
 import { isPushedBody, isReadableStream, type RequestContext } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import type { CallSettings, FunctionDefinition } from "../rpc/index.ts";
 import type { ObservedResponse, ObservedSite, Observer } from "../server/index.ts";
 import { BoundedList } from "./bounded-list.ts";
@@ -90,7 +90,7 @@ export class Recorder implements Observer, FunctionObserver {
     return observeFunctions(functions, this);
   }
 
-  observeLog(log: Logger): Logger {
+  observeLog(log: AppLog): AppLog {
     return observeLog(log, this);
   }
 

@@ -3,8 +3,7 @@
  *
  * @see docs/protocol.md 3.2
  */
-import { CONNECTION_CLOSE, type InboundRequest, type RequestContext, RequestError } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import { CONNECTION_CLOSE, type InboundRequest, RequestError } from "../http/index.ts";
 import { FORM_PREFIX, JSON_TYPE, type Signature } from "../protocol/index.ts";
 import { retryAdvice } from "../rate-limit/index.ts";
 import { type FunctionDefinition, isAllowed, unauthenticatedError } from "./server.ts";
@@ -60,23 +59,13 @@ export function requireJson(inbound: InboundRequest, name: string): void {
  * @param waitSeconds seconds until the client may call again; 0 if it may call now
  * @throws RequestError `rate_limited`, with `details.retry_after`
  */
-export function requireRateLeft(waitSeconds: number, context: RequestContext, log: Logger): void {
+export function requireRateLeft(waitSeconds: number): void {
   if (waitSeconds === 0) return;
   const { sentence, details } = retryAdvice(waitSeconds);
-  warnOfMissingAddress(context, log);
   throw new RequestError("rate_limited", `Too many calls. ${sentence}`, {
     headers: CONNECTION_CLOSE,
     details,
   });
-}
-
-/** Logs why every client was limited together, if the host does not pass the address of the client. */
-export function warnOfMissingAddress({ address, id }: RequestContext, log: Logger): void {
-  if (address !== "") return;
-  log.warn(
-    { id },
-    "Calls have no client address, so all clients share one limit. Pass the address: app.fetch(request, { address })",
-  );
 }
 
 /**

@@ -33,25 +33,37 @@ describe("an error of a function", () => {
     ["rate_limited", 429],
     ["timeout", 504],
     ["internal", 500],
-  ] as const)("is sent unchanged and not logged, if it is an RPCError: %s with status %i", async (code, status) => {
-    const error = new RPCError(code, "So it is.", { why: [1, { a: new Date(0) }] });
-    const response = await expectCallError(callOverHttp(throwing(error), "fail"), status, code);
-    expect(response.json.error).toEqual({
-      code,
-      message: "So it is.",
-      details: { why: [1, { a: "1970-01-01T00:00:00.000Z" }] },
-    });
-    expect(log).not.toHaveBeenCalled();
-  });
-
-  it.each([new ValueError("No such size."), new TypeError("x is not a function")])(
-    "is sent as validation_error with its message, and logged: %s",
-    async (error) => {
-      const { json } = await expectCallError(callOverHttp(throwing(error), "fail"), 422, "validation_error");
-      expect(json.error).toEqual({ code: "validation_error", message: error.message, details: {} });
-      expect(logText()).toContain(error.stack);
+  ] as const)(
+    "is sent unchanged and logged without a stack, if it is an RPCError: %s with status %i",
+    async (code, status) => {
+      const error = new RPCError(code, "So it is.", { why: [1, { a: new Date(0) }] });
+      const response = await expectCallError(callOverHttp(throwing(error), "fail"), status, code);
+      expect(response.json.error).toEqual({
+        code,
+        message: "So it is.",
+        details: { why: [1, { a: "1970-01-01T00:00:00.000Z" }] },
+      });
+      expect(logText()).toMatch(
+        new RegExp(`^The call of fail threw an expected error  id=\\S+  code=${code}  reason=So it is\\.$`),
+      );
     },
   );
+
+  it("is sent as validation_error with its message, and logged without a stack, if it is a ValueError", async () => {
+    const error = new ValueError("No such size.");
+    const { json } = await expectCallError(callOverHttp(throwing(error), "fail"), 422, "validation_error");
+    expect(json.error).toEqual({ code: "validation_error", message: error.message, details: {} });
+    expect(logText()).toMatch(
+      /^The call of fail threw an expected error {2}id=\S+ {2}code=validation_error {2}reason=No such size\.$/,
+    );
+  });
+
+  it("is sent as validation_error with its message, and logged with its stack, if it is a TypeError", async () => {
+    const error = new TypeError("x is not a function");
+    const { json } = await expectCallError(callOverHttp(throwing(error), "fail"), 422, "validation_error");
+    expect(json.error).toEqual({ code: "validation_error", message: error.message, details: {} });
+    expect(logText()).toContain(error.stack);
+  });
 
   it.each([
     new Error("the password is hunter2"),

@@ -4,23 +4,25 @@ import {
   type HandlerResponse,
   isDisconnection,
   jsonResponse,
+  logExpectedError,
+  logRefusal,
   type RequestContext,
   RequestError,
 } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import { SerializeError, toJson } from "../protocol/index.ts";
 
 /**
  * Returns the error that the caller receives for what a function of the application threw.
  *
  * - An `RPCError` is returned as it is.
- * - A `ValueError` or a `TypeError` becomes `validation_error` with its message, and is logged with its stack.
- *   A `TypeError` is logged as an error, because it may be a bug.
+ * - A `ValueError` or a `TypeError` becomes `validation_error` with its message. A `TypeError` is logged as an error with
+ *   its stack, because it may be a bug.
  * - A `TypeError` with a `cause` (`fetch failed`) comes from another system, so the caller did not cause it. It and
  *   everything else become `internal`.
  *
- * An `RPCError` and a `ValueError` are thrown on purpose, so the cookies and the sign-in that the function has set are
- * kept. With anything else they are discarded: the function may have failed halfway.
+ * An `RPCError` and a `ValueError` are thrown on purpose: they are logged without a stack, as information, and the cookies
+ * and the sign-in that the function has set are kept. With anything else they are discarded: the function may have failed halfway.
  *
  * @param operation the subject of the log line: `The call of add`
  * @see docs/protocol.md 5.4
@@ -28,12 +30,12 @@ import { SerializeError, toJson } from "../protocol/index.ts";
 export function callerErrorOfFunction(
   error: unknown,
   context: RequestContext,
-  log: Logger,
+  log: AppLog,
   operation: string,
 ): RPCError {
   if (isDisconnection(context, error)) return callerError(error, context, log, operation);
   if (error instanceof ValueError) {
-    log.warn({ id: context.id, err: error }, `${operation} threw a ValueError; the caller received its message`);
+    logExpectedError(error, context, log, operation);
     return new RPCError("validation_error", error.message);
   }
   if (error instanceof TypeError && error.cause === undefined) {
@@ -41,6 +43,7 @@ export function callerErrorOfFunction(
     log.error({ id: context.id, err: error }, `${operation} threw a TypeError; the caller received its message`);
     return new RPCError("validation_error", error.message);
   }
+  if (error instanceof RPCError && !(error instanceof RequestError)) logExpectedError(error, context, log, operation);
   return callerError(error, context, log, operation);
 }
 
@@ -52,8 +55,9 @@ export function callerErrorOfFunction(
  * Cookies and the sign-in are discarded, unless it is an `RPCError` of the application. A `RequestError` is one of the
  * server, such as the time limit.
  */
-export function callerError(error: unknown, context: RequestContext, log: Logger, operation: string): RPCError {
+export function callerError(error: unknown, context: RequestContext, log: AppLog, operation: string): RPCError {
   if (!(error instanceof RPCError) || error instanceof RequestError) context.discardChanges();
+  if (error instanceof RequestError) logRefusal(error, context, log);
   if (error instanceof RPCError) return error;
   if (isDisconnection(context, error)) return disconnectedError();
   log.error({ id: context.id, err: error }, `${operation} failed`);
@@ -82,7 +86,7 @@ export function showInDevelopment(
  *
  * @see docs/protocol.md 5.2 and 5.3
  */
-export function errorResponse(error: RPCError, context: RequestContext, log: Logger): HandlerResponse {
+export function errorResponse(error: RPCError, context: RequestContext, log: AppLog): HandlerResponse {
   const body = `{"error":${errorJson(error, context, log)}}`;
   return jsonResponse(errorStatus(error), body, errorHeaders(error));
 }
@@ -110,12 +114,12 @@ function retryAfterHeader({ code, details }: RPCError): Readonly<Record<string, 
  *
  * @see docs/protocol.md 5.2
  */
-export function errorJson({ code, message, details }: RPCError, context: RequestContext, log: Logger): string {
+export function errorJson({ code, message, details }: RPCError, context: RequestContext, log: AppLog): string {
   const head = `{"code":${JSON.stringify(code)},"message":${JSON.stringify(message)}`;
   return `${head},"details":${detailsJson(details, context, log)}}`;
 }
 
-function detailsJson(details: object, context: RequestContext, log: Logger): string {
+function detailsJson(details: object, context: RequestContext, log: AppLog): string {
   try {
     const json = toJson(details);
     if (json.startsWith("{")) return json;

@@ -9,19 +9,12 @@ import {
   readBody,
   requireSameOrigin,
 } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import { toJson } from "../protocol/index.ts";
 import { type ConcurrencyLimit, clientKey, type RateStore, STREAM_RETRY_SECONDS } from "../rate-limit/index.ts";
 import { bindArguments } from "./arguments.ts";
 import { readArguments } from "./body.ts";
-import {
-  requireFunction,
-  requireJson,
-  requirePost,
-  requireRateLeft,
-  requireSignIn,
-  warnOfMissingAddress,
-} from "./call-checks.ts";
+import { requireFunction, requireJson, requirePost, requireRateLeft, requireSignIn } from "./call-checks.ts";
 import { callRedirect } from "./call-redirect.ts";
 import { callerError, callerErrorOfFunction, errorResponse, showInDevelopment } from "./caller-error.ts";
 import { requireCsrfToken, trackSignIn } from "./csrf.ts";
@@ -40,7 +33,7 @@ export interface CallSettings {
   /** The application's base, which is prepended to redirects. */
   readonly base: string;
   readonly functions: FunctionsByName;
-  readonly log: Logger;
+  readonly log: AppLog;
   /** The store that counts calls; `null` if calls are not limited. */
   readonly rate: RateStore | null;
   /** The default time limit of a call, in seconds. A function's own option takes precedence. */
@@ -89,7 +82,7 @@ export function* handleCall(
     requirePost(context.inbound, match);
     requireJson(context.inbound, name);
     requireSameOrigin(context, log, "call");
-    requireRateLeft(yield* awaitMaybe(countAgainstRate(context, settings)), context, log);
+    requireRateLeft(yield* awaitMaybe(countAgainstRate(context, settings)));
     const definition = requireFunction(match);
     requireSignIn(definition);
     requireCsrfToken(context, definition);
@@ -151,7 +144,6 @@ function* respondWithStream(
     };
     return yield* awaitMaybe(handleStream(context, definition, { args, base, log, development, release: releaseAll }));
   }
-  warnOfMissingAddress(context, log);
   const message = `Too many open streams: the limit is ${openStreams.maxPerClient} for one client.`;
   throw new RequestError("rate_limited", message, { details: { retry_after: STREAM_RETRY_SECONDS } });
 }

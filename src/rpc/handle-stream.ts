@@ -1,6 +1,6 @@
 import type { HandlerResponse, RequestContext } from "../http/index.ts";
 import { PRIVATE_NO_STORE, redirectTarget, runInContext } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import { NDJSON_TYPE } from "../protocol/index.ts";
 import { redirectHeader } from "./call-redirect.ts";
 import type { FunctionDefinition } from "./server.ts";
@@ -12,7 +12,7 @@ export interface StreamCall {
   readonly args: readonly unknown[];
   /** The application's base, which is prepended to redirects. */
   readonly base: string;
-  readonly log: Logger;
+  readonly log: AppLog;
   /** Whether the caller receives the message of a value that cannot be sent. */
   readonly development?: true | undefined;
   /** Called when the stream has ended or its client has disconnected, possibly more than once. */

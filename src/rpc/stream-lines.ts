@@ -1,5 +1,5 @@
 import { isDisconnection, Redirect, type RequestContext } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import { chunkLine, DONE_LINE, errorLine, toJson } from "../protocol/index.ts";
 import { callerErrorOfFunction, errorJson, showInDevelopment } from "./caller-error.ts";
 import type { FunctionDefinition } from "./server.ts";
@@ -22,7 +22,7 @@ export type AnyGenerator = AsyncGenerator<unknown> | Generator<unknown>;
 
 /** The settings of the application that the lines of its streams depend on. */
 interface StreamSettings {
-  readonly log: Logger;
+  readonly log: AppLog;
   /** Whether the caller receives the message of a value that cannot be sent. */
   readonly development?: true | undefined;
 }

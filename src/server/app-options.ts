@@ -1,10 +1,12 @@
 import type { Environment } from "../config/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { checkMaxBody, checkSecurityOptions, isSitePath, type SecurityOptions } from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
 import type { ErrorPage, Layout } from "../pages/index.ts";
 import type { Rate } from "../rate-limit/index.ts";
 import { checkTimeLimit } from "../rpc/index.ts";
 import type { Before } from "./before.ts";
+import type { OnError } from "./error-hook.ts";
 import type { Module } from "./modules.ts";
 
 /** The options of `new App`. `policy` and `headers` change the security headers of every response. */
@@ -48,6 +50,16 @@ export interface AppOptions extends SecurityOptions {
    * types. By default, only `int`, `float`, `number` and `boolean` are checked. Default: `false`.
    */
   readonly strict?: boolean;
+  /**
+   * The log: any logger whose methods `info`, `warn` and `error` take fields and a message, such as `pino()`. Default: lines
+   * of JSON on standard output in production, and text on standard error in development.
+   */
+  readonly log?: Logger;
+  /**
+   * Receives each unexpected error once, with what was running (`kind`), the request and its id, for example to send it to
+   * a service. No request waits for it. Default: errors are only logged.
+   */
+  readonly on_error?: OnError;
   /** The environment variables to read. Default: `process.env`. */
   readonly env?: Environment;
 }
@@ -67,6 +79,8 @@ const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
   strict: true,
   policy: true,
   headers: true,
+  log: true,
+  on_error: true,
   env: true,
 };
 
@@ -83,7 +97,8 @@ export function checkAppOptions(options: AppOptions): void {
   checkSecurityOptions(options, "new App");
   checkBase(options.base ?? "");
   checkSignIn(options.sign_in);
-  checkBefore(options.before);
+  checkFunction("before", options.before);
+  checkFunction("on_error", options.on_error);
 }
 
 function checkBase(base: string): void {
@@ -100,9 +115,9 @@ function checkSignIn(path: unknown): void {
   );
 }
 
-function checkBefore(before: unknown): void {
-  if (before === undefined || typeof before === "function") return;
-  throw new TypeError(`new App: before must be a function. It is ${describeType(before)}.`);
+function checkFunction(option: string, value: unknown): void {
+  if (value === undefined || typeof value === "function") return;
+  throw new TypeError(`new App: ${option} must be a function. It is ${describeType(value)}.`);
 }
 
 function describeType(value: unknown): string {

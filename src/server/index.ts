@@ -1,6 +1,8 @@
+export { createAccessLog } from "./access-log.ts";
 export { type AppOptions, checkAppOptions } from "./app-options.ts";
 export type { Before, BeforeInput, BeforeResult } from "./before.ts";
 export { buildManifest } from "./build-manifest.ts";
+export { type ErrorDetails, ErrorHook, type ErrorKind, type FailedRequest, type OnError } from "./error-hook.ts";
 export { handleFetch } from "./handle-fetch.ts";
 export type { RequestInfo } from "./host-info.ts";
 export type { Inspection } from "./inspection.ts";
@@ -9,7 +11,7 @@ export { respondToLoadFailure } from "./load-failure.ts";
 export type { Manifest } from "./manifest.ts";
 export { type CalledFunction, checkCalledFunctions, formatLocation, listModules } from "./modules.ts";
 export type { ObservedResponse, ObservedSite, Observer } from "./observer.ts";
-export { handleRequest } from "./pipeline.ts";
+export { handleRequest, logUnsent } from "./pipeline.ts";
 export { hasSharedBus, realtime } from "./realtime.ts";
 export { createSite, type Site, siteInDevelopment } from "./site.ts";
 export { createStaticFiles } from "./static-files.ts";

@@ -24,6 +24,17 @@ export interface AppInternals {
   /** The functions, pages and routes of the application, for tools that describe it. */
   readonly inspection: Inspection;
   readonly log: Logger;
+  /** Logs that the response to a request could not be sent, as an error of that request. */
+  readonly logUnsent: (
+    inbound: InboundRequest,
+    result: OutboundResponse | Response | undefined,
+    error: unknown,
+  ) => void;
+  /**
+   * Logs an error after which the process has to end, and passes it to `on_error`. Resolves when that has ended, or after
+   * two seconds. Never rejects.
+   */
+  readonly logCrash: (error: unknown) => Promise<void>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { OutboundResponse, RequestContext } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import type { CallSettings } from "../rpc/index.ts";
 import type { Router } from "./router.ts";
 
@@ -23,7 +23,7 @@ export interface Observer {
   /** Returns server functions that do the same as these, and whose runs are observed. */
   observeFunctions(functions: CallSettings["functions"]): CallSettings["functions"];
   /** Returns a log that writes to this one, and whose errors are observed. */
-  observeLog(log: Logger): Logger;
+  observeLog(log: AppLog): AppLog;
   /** Called when a message was published. `json` is its data. */
   published(channel: string, json: string): void;
 }

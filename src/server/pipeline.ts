@@ -9,8 +9,10 @@ import {
   type InboundRequest,
   isCallPath,
   isPromise,
+  isResponse,
   isValidPath,
   jsonResponse,
+  logRefusal,
   MAX_BODY_BYTES,
   type MaybeAsync,
   type OutboundResponse,
@@ -18,6 +20,7 @@ import {
   pathBelowBase,
   RequestContext,
   RequestError,
+  type RequestIds,
   requestIds,
   run,
   runInContext,
@@ -34,7 +37,9 @@ import {
 } from "../pages/index.ts";
 import { FORM_PREFIX, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
 import { errorResponse as callErrorResponse, handleCall } from "../rpc/index.ts";
+import { observeRequest } from "./observe-request.ts";
 import { findPageForm } from "./page-form.ts";
+import { isHealthPath } from "./request-target.ts";
 import { runBefore } from "./run-before.ts";
 import type { Site } from "./site.ts";
 
@@ -48,8 +53,10 @@ export function handleRequest(
   site: Site,
 ): OutboundResponse | Response | Promise<OutboundResponse | Response> {
   const context = openContext(inbound, site);
+  const handle = () => runInContext(context, () => run(respond(context, site)));
   const reportResponse = site.observer?.requestStarted(context, site);
-  const response = runInContext(context, () => run(respond(context, site)));
+  const { listeners } = site;
+  const response = listeners ? observeRequest(context, { site, listeners }, handle) : handle();
   if (reportResponse) {
     if (isPromise(response))
       void response.then(reportResponse); // never rejects
@@ -70,10 +77,30 @@ function* respond(context: RequestContext, site: Site): MaybeAsync<OutboundRespo
   }
 }
 
-function openContext(inbound: InboundRequest, { config, live, bodyLimit, uploads }: Site): RequestContext {
+/** Logs that a response could not be sent, as an error of its request. The context of the request has ended. */
+export function logUnsent(
+  inbound: InboundRequest,
+  result: OutboundResponse | Response | undefined,
+  { error, site }: { readonly error: unknown; readonly site: Site },
+): void {
+  const context = openContext(inbound, site, result && requestIds((name) => headerOf(result, name)));
+  runInContext(context, () => site.log.error({ id: context.id, err: error }, "A response could not be sent"));
+}
+
+function headerOf(result: OutboundResponse | Response, name: string): string | null {
+  if (isResponse(result)) return result.headers.get(name);
+  const { headers } = result;
+  return headers.find((_, at) => at % 2 === 1 && headers[at - 1] === name) ?? null;
+}
+
+function openContext(
+  inbound: InboundRequest,
+  { config, live, bodyLimit, uploads }: Site,
+  ids: RequestIds = requestIds((name) => inbound.header(name)),
+): RequestContext {
   return new RequestContext({
     inbound,
-    ...requestIds((name) => inbound.header(name)),
+    ...ids,
     address: clientAddress(inbound.address, inbound.header("x-forwarded-for"), config.trustProxy),
     config,
     bus: live.bus,
@@ -110,7 +137,7 @@ function* dispatch(context: RequestContext, site: Site): MaybeAsync<HandlerRespo
 function isExemptFromBefore(inbound: InboundRequest, path: string | null, { files, router }: Site): boolean {
   if (path === null || path.startsWith(RPC_PREFIX)) return false;
   if (files?.has(inbound, path)) return true;
-  return (path === "/healthz" || path === "/readyz") && !router(inbound.method, path);
+  return isHealthPath(path) && !router(inbound.method, path);
 }
 
 /** Responds to a path that cannot be routed: with the error body below the path of calls, and with text elsewhere. */
@@ -208,6 +235,7 @@ function handleBuiltInPath(path: string, { draining, pages, inspection, project 
 
 function errorResponse(context: RequestContext, error: unknown, { base, log }: Site): HandlerResponse {
   if (error instanceof RequestError) {
+    logRefusal(error, context, log);
     // A body that is too large is rejected before its path.
     if (isCallPath(context.inbound.pathname, base)) return callErrorResponse(error, context, log);
     // The wait is a field of the error body, on every path.

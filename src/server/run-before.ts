@@ -76,7 +76,7 @@ function respondWithFailure(
 ): HandlerResponse | Promise<HandlerResponse> {
   const subject = "`before` of new App";
   if (kind === "page" || (kind === "route" && error instanceof Redirect)) {
-    return handlePageError(context, error, { subject }, pages);
+    return handlePageError(context, error, { subject, isLogged: false }, pages);
   }
   if (error instanceof Redirect) {
     // The page of a live request reloads after this status, and `before` can redirect the request of the page.

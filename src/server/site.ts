@@ -8,7 +8,7 @@ import {
   sessionCookieName,
 } from "../http/index.ts";
 import { LiveUpdates } from "../live/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import type { ProjectInfo } from "../openapi/index.ts";
 import { type Assets, DefaultError, type PageSettings } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
@@ -22,6 +22,7 @@ import type { Inspection } from "./inspection.ts";
 import { manifestAssets } from "./manifest.ts";
 import { checkMaxBodies, maxBodyBytesPerClient } from "./max-bodies.ts";
 import { type CalledFunction, checkCalledFunctions, type Listing } from "./modules.ts";
+import type { OnHandled } from "./observe-request.ts";
 import type { Observer } from "./observer.ts";
 import { createRemovedBaseWarning } from "./removed-base.ts";
 import { createAppRouter, type Router } from "./router.ts";
@@ -30,7 +31,7 @@ import { createStaticFiles, type StaticFiles } from "./static-files.ts";
 /** Everything that the request pipeline uses of an application. */
 export interface Site {
   readonly config: Config;
-  readonly log: Logger;
+  readonly log: AppLog;
   /** The path below which the application is served; empty for the root. */
   readonly base: string;
   /** The function that runs before requests; `undefined` without one. */
@@ -55,6 +56,8 @@ export interface Site {
   readonly inspection: Inspection;
   /** The description of the project in its package.json; set by the development server only. */
   readonly project?: ProjectInfo | undefined;
+  /** Called when a response has ended; `undefined` if nothing observes requests. */
+  readonly listeners: readonly OnHandled[] | undefined;
   /** Receives what the application does; set by the development server only, while its panel is open. */
   readonly observer?: Observer | undefined;
   /** Whether the process is about to stop. */
@@ -67,11 +70,13 @@ export interface SiteParts {
   readonly listing: Listing;
   /** Counts calls; `null`: calls are not limited. */
   readonly rate: RateStore | null;
-  readonly log: Logger;
+  readonly log: AppLog;
+  /** Called when a response has ended. */
+  readonly listeners: readonly OnHandled[];
 }
 
 /** Builds the site of an application. */
-export function createSite(options: AppOptions, { config, listing, rate, log }: SiteParts): Site {
+export function createSite(options: AppOptions, { config, listing, rate, log, listeners }: SiteParts): Site {
   const { functions, pages, routes } = listing;
   const { base = "", title = "", strict = false } = options;
   checkMaxBodies({ functions: functions.values(), routes, maxBody: options.max_body, config });
@@ -93,7 +98,8 @@ export function createSite(options: AppOptions, { config, listing, rate, log }: 
       strict: strict ? compileChecks(functions) : null,
     },
     live: new LiveUpdates({
-      bus: { busUrl: config.busUrl, busNamespace: config.busNamespace, log },
+      bus: { busUrl: config.busUrl, busNamespace: config.busNamespace },
+      log,
       secrets: [config.secret, ...config.previousSecrets],
       connectionLimit: openStreams,
     }),
@@ -133,6 +139,7 @@ export function createSite(options: AppOptions, { config, listing, rate, log }: 
       sessionCookie: sessionCookieName(config.cookieSecure),
       csrf: config.csrfSecret !== undefined,
     },
+    listeners: listeners.length > 0 ? listeners : undefined,
     draining: false,
   };
 }

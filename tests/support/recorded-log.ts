@@ -1,7 +1,7 @@
 /**
  * A log that records its lines for a test.
  */
-import type { Logger } from "../../src/logging/logger.ts";
+import type { AppLog } from "../../src/logging/index.ts";
 
 /** A log line. */
 export interface LogLine {
@@ -11,10 +11,11 @@ export interface LogLine {
 }
 
 /** Returns a log and the array that receives its lines. */
-export function recordedLog(): { readonly log: Logger; readonly lines: LogLine[] } {
+export function recordedLog(): { readonly log: AppLog; readonly lines: LogLine[] } {
   const lines: LogLine[] = [];
   const write = (level: LogLine["level"]) => (fields: object, message: string) => {
     lines.push({ level, fields, message });
   };
-  return { lines, log: { info: write("info"), warn: write("warn"), error: write("error") } };
+  const refused: AppLog["refused"] = (reason, fields, message) => write("warn")({ reason, ...fields }, message);
+  return { lines, log: { info: write("info"), warn: write("warn"), error: write("error"), refused } };
 }

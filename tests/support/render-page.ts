@@ -30,7 +30,7 @@ export function pageSettings(more: Partial<PageSettings> = {}) {
     error: DefaultError,
     signIn: null,
     development: false,
-    log: { info: write, warn: write, error: write },
+    log: { info: write, warn: write, error: write, refused: (_, fields, message) => write(fields, message) },
     assets,
     ...more,
   };

@@ -293,6 +293,7 @@ describe("a build", () => {
       "client",
       "log-output.mjs",
       "manifest.mjs",
+      "serialize-error.mjs",
       "server.mjs",
       "workers.mjs",
     ]);

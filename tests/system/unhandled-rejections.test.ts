@@ -1,8 +1,10 @@
 /**
- * Server functions with unawaited promises that reject: the server logs the error and continues to serve.
+ * Errors that nobody catches. With an unawaited promise that rejects, the server logs the error and continues to serve. An
+ * uncaught exception ends it with one line of the log.
  */
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { build, type RunningServer, startBuilt, startDev } from "#test/run-tsweb";
+import { build, type RunningServer, runProgram, startBuilt, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 let site: TestProject;
@@ -12,12 +14,20 @@ beforeAll(async () => {
     "src/app.ts": `
       import { App } from "tsweb";
       import * as calls from "./calls.server.ts";
-      export default new App({ modules: [calls] });`,
+      if (process.env.FAIL_AT_START) throw new TypeError("No database");
+      const on_error = (error: unknown, { kind }: { kind: string }) => console.error(\`reported \${kind}: \${error}\`);
+      export default new App({ modules: [calls], on_error });`,
     "src/calls.server.ts": `
       import { publish, server } from "tsweb";
       export const ping = server(() => "pong");
       export const reject_without_await = server(() => {
         void Promise.reject(new Error("Unawaited failure"));
+        return "returned";
+      });
+      export const crash = server(() => {
+        setTimeout(() => {
+          throw new RangeError("Thrown in a timer");
+        });
         return "returned";
       });
       export const publish_without_await = server(() => {
@@ -50,4 +60,49 @@ it.each([
   } finally {
     expect(await server.stop()).toBe(0);
   }
+});
+
+/** Returns the lines of an output that are JSON, and those that are not. */
+function linesOf(output: string): { readonly json: unknown[]; readonly others: string[] } {
+  const lines = output.split("\n").filter((line) => line !== "");
+  const isJson = (line: string) => line.startsWith("{");
+  return { json: lines.filter(isJson).map((line) => JSON.parse(line)), others: lines.filter((line) => !isJson(line)) };
+}
+
+const PRODUCTION = { WEB_ENV: "production", WEB_AUTH_SECRET: randomBytes(32).toString("hex"), WEB_LOG_LEVEL: "error" };
+
+it("a server in production ends with status 1 and one line of JSON after an uncaught exception, which is reported", async () => {
+  const server = await startBuilt(site.dir, { ...PRODUCTION, WEB_LOG_LEVEL: "info" });
+  expect(await call(server, "crash")).toBe("returned");
+  expect(await server.exited).toBe(1);
+  const { json, others } = linesOf(server.output());
+  expect(json.filter((line) => (line as { level: string }).level === "error")).toEqual([
+    {
+      level: "error",
+      time: expect.any(String),
+      err: {
+        type: "RangeError",
+        message: "Thrown in a timer",
+        stack: expect.stringContaining("src/calls.server.ts"),
+      },
+      msg: "Uncaught exception. The process ends with status 1",
+    },
+  ]);
+  expect(others).toEqual(["reported background: RangeError: Thrown in a timer"]);
+});
+
+it("a server in production that fails while its modules load writes one line of JSON", async () => {
+  const { code, output } = await runProgram(site.dir, ["dist/server.mjs"], { ...PRODUCTION, FAIL_AT_START: "1" });
+  expect(code).toBe(1);
+  expect(linesOf(output)).toEqual({
+    json: [
+      {
+        level: "error",
+        time: expect.any(String),
+        err: { type: "TypeError", message: "No database", stack: expect.stringContaining("src/app.ts") },
+        msg: "The application could not be started",
+      },
+    ],
+    others: [],
+  });
 });

@@ -5,6 +5,7 @@ import type { Manifest } from "../../server/index.ts";
 
 const SERVER = `// Serves the application until the process receives SIGTERM or SIGINT: node server.mjs
 import { logEvent } from "./log-output.mjs";
+import { serializeError } from "./serialize-error.mjs";
 import { isSupervisor, supervise } from "./workers.mjs";
 
 process.setSourceMapsEnabled(true);
@@ -16,7 +17,8 @@ try {
 } catch (error) {
   // The messages of these errors are complete without a stack.
   const isExpected = error?.name === "ConfigError" || error?.name === "ListenError";
-  console.error(isExpected ? error.message : error);
+  if (isExpected || process.env.WEB_ENV === "development") console.error(isExpected ? error.message : error);
+  else logEvent("error", { err: serializeError(error) }, "The application could not be started");
   process.exit(1);
 }
 
@@ -27,7 +29,11 @@ async function start() {
 `;
 
 /** Files that import nothing but Node's own modules, so that they are copied without bundling. */
-const COPIED = { "workers.mjs": "../../adapters/workers.js", "log-output.mjs": "../../logging/log-output.js" };
+const COPIED = {
+  "workers.mjs": "../../adapters/workers.js",
+  "log-output.mjs": "../../logging/log-output.js",
+  "serialize-error.mjs": "../../logging/serialize-error.js",
+};
 
 /** Writes the files of the built server that are not bundled: its start, its worker pool with its log, its manifest. */
 export async function writeServer(outDir: string, manifest: Manifest): Promise<void> {

@@ -1,0 +1,38 @@
+import { RPCError } from "../errors.ts";
+import type { AppLog, RefusalReason } from "../logging/index.ts";
+import type { RequestContext } from "./request-context.ts";
+import { RequestError } from "./request-error.ts";
+
+const NO_ADDRESS =
+  "Requests have no client address, so all clients share one limit. Pass the address: app.fetch(request, { address })";
+
+/**
+ * Logs that tsweb has refused a request because of its rate or its size. Other refusals are those of a single client that
+ * is mistaken, and its response describes them; one because of the origin is logged where it is decided.
+ *
+ * Call it once for each error that becomes a response.
+ */
+export function logRefusal(error: unknown, { id, address }: RequestContext, log: AppLog): void {
+  const reason = refusalReason(error);
+  if (!(error instanceof RequestError) || reason === null) return;
+  const isShared = reason === "rate" && address === "";
+  log.refused(reason, { id, address }, isShared ? NO_ADDRESS : error.message);
+}
+
+/** Returns why tsweb has refused a request, if that is its rate or its size; otherwise `null`. */
+export function refusalReason(error: unknown): RefusalReason | null {
+  if (!(error instanceof RequestError)) return null;
+  if (error.status === 413) return "size";
+  return error.code === "rate_limited" ? "rate" : null;
+}
+
+/** Logs an error that the application has thrown on purpose. Its message is the one that the client receives. */
+export function logExpectedError(
+  error: RPCError | Error,
+  { id }: RequestContext,
+  log: AppLog,
+  operation: string,
+): void {
+  const code = error instanceof RPCError ? error.code : "validation_error";
+  log.info({ id, code, reason: error.message }, `${operation} threw an expected error`);
+}

@@ -1,0 +1,26 @@
+import { traceIdOf } from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
+import type { OnHandled } from "./observe-request.ts";
+
+/**
+ * Returns a function that writes one line for each request. It contains nothing that the client has chosen besides its
+ * method and its request id: no path, query, header or body.
+ */
+export function createAccessLog(logger: Logger): OnHandled {
+  return ({ context, target, status, durationMs, bytes }) => {
+    logger.info(
+      {
+        id: context.id,
+        trace_id: traceIdOf(context.traceparent),
+        method: context.inbound.method,
+        kind: target.kind,
+        name: target.name,
+        status,
+        ms: Math.round(durationMs * 10) / 10,
+        bytes,
+        address: context.address,
+      },
+      "Request",
+    );
+  };
+}

@@ -1,0 +1,88 @@
+import { currentContext, type RequestContext } from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
+import { type RequestKind, requestTarget, type TargetSite } from "./request-target.ts";
+
+/** What was running when an unexpected error was thrown. `background`: no request, for example a timer. */
+export type ErrorKind = Exclude<RequestKind, "health" | "other"> | "background";
+
+/** The request during which an unexpected error was thrown. It has no query, no header and no body. */
+export interface FailedRequest {
+  readonly method: string;
+  /** The name of the function, or the path of the page or route as it is declared; `null` if there is none. */
+  readonly name: string | null;
+  /** The path of the URL, without the query. */
+  readonly path: string;
+}
+
+/** What is known about an unexpected error. */
+export interface ErrorDetails {
+  readonly kind: ErrorKind;
+  /** `null` in the background. */
+  readonly request: FailedRequest | null;
+  /** The request id, which the log and the client have too; `null` in the background. */
+  readonly id: string | null;
+}
+
+/**
+ * Receives each unexpected error once, for example to send it to a service. Expected ones (`ValueError`, `RPCError`) are
+ * not passed to it. Requests do not wait for it.
+ */
+export type OnError = (error: unknown, details: ErrorDetails) => unknown;
+
+/** Calls the function `on_error` of an application. */
+export class ErrorHook {
+  readonly #onError: OnError;
+  readonly #log: Logger;
+  /** Returns the site once it was created. */
+  readonly #site: () => TargetSite;
+  /** The errors that were reported, by request: some are logged twice, for example by a page and by its layout. */
+  readonly #reported = new WeakMap<RequestContext, Set<unknown>>();
+
+  /** @param log receives what the function itself throws */
+  constructor(onError: OnError, { log, site }: { readonly log: Logger; readonly site: () => TargetSite }) {
+    this.#onError = onError;
+    this.#log = log;
+    this.#site = site;
+  }
+
+  /** Reports an error of the current request, or of the background, after the current work. Never throws. */
+  report(error: unknown): void {
+    const context = currentContext();
+    if (context && this.#isRepeated(error, context)) return;
+    // After the response was written, so that its client does not wait for what the function does.
+    setImmediate(() => void this.#call(error, this.#detailsOf(context)));
+  }
+
+  /** Reports an error that ends the process. Resolves when the function has ended. Never rejects. */
+  reportFatal(error: unknown): Promise<void> {
+    return this.#call(error, this.#detailsOf(undefined));
+  }
+
+  async #call(error: unknown, details: ErrorDetails): Promise<void> {
+    try {
+      await this.#onError(error, details);
+    } catch (err) {
+      this.#log.error({ ...(details.id === null ? {} : { id: details.id }), err }, "on_error of new App failed");
+    }
+  }
+
+  #isRepeated(error: unknown, context: RequestContext): boolean {
+    const reported = this.#reported.get(context) ?? new Set();
+    this.#reported.set(context, reported);
+    const isRepeated = reported.has(error);
+    reported.add(error);
+    return isRepeated;
+  }
+
+  #detailsOf(context: RequestContext | undefined): ErrorDetails {
+    if (!context) return { kind: "background", request: null, id: null };
+    const { method, pathname: path } = context.inbound;
+    const { kind, name } = requestTarget(context.inbound, this.#site());
+    // What has no target is answered with the error page.
+    return {
+      kind: kind === "other" || kind === "health" ? "page" : kind,
+      request: { method, name, path },
+      id: context.id,
+    };
+  }
+}

@@ -1,0 +1,73 @@
+import { formParameter, type InboundRequest, pathBelowBase } from "../http/index.ts";
+import { FORM_PREFIX, LIVE_PATH, POLL_PATH, RPC_PREFIX } from "../protocol/index.ts";
+import { type CallSettings, findFunction } from "../rpc/index.ts";
+import type { Router } from "./router.ts";
+import type { StaticFiles } from "./static-files.ts";
+
+/** What a request is for. `health`: a health check of a load balancer. `other`: nothing of the application, for example a page that does not exist. */
+export type RequestKind = "page" | "route" | "call" | "stream" | "form" | "live" | "file" | "health" | "other";
+
+/** The kind and the name of what a request is for. */
+export interface RequestTarget {
+  readonly kind: RequestKind;
+  /**
+   * The name of the function, or the path of the page or route as it is declared; `null` if there is none. A client cannot
+   * choose it, so the number of names is limited.
+   */
+  readonly name: string | null;
+}
+
+/** The data of an application with which the target of a request is found. */
+export interface TargetSite {
+  /** The path below which the application is served; empty for the root. */
+  readonly base: string;
+  readonly router: Router;
+  readonly calls: Pick<CallSettings, "functions">;
+  readonly files: StaticFiles | null;
+}
+
+const OTHER: RequestTarget = { kind: "other", name: null };
+
+/** Returns what a request is for, by its method and its URL. Never throws. */
+export function requestTarget(inbound: InboundRequest, site: TargetSite): RequestTarget {
+  const path = pathBelowBase(inbound.pathname, site.base);
+  if (path === null) return OTHER;
+  try {
+    return functionTarget(path, site) ?? liveTarget(path) ?? pathTarget(inbound, path, site);
+  } catch {
+    return OTHER; // broken percent-encoding: the pipeline rejects the request
+  }
+}
+
+/** Returns whether a path is one of the health checks, which the application may serve itself. */
+export function isHealthPath(path: string): boolean {
+  return path === "/healthz" || path === "/readyz";
+}
+
+function functionTarget(path: string, { calls }: TargetSite): RequestTarget | null {
+  const isForm = path.startsWith(FORM_PREFIX);
+  if (!isForm && !path.startsWith(RPC_PREFIX)) return null;
+  const found = findFunction(calls.functions, path.slice((isForm ? FORM_PREFIX : RPC_PREFIX).length));
+  const name = found?.signature.name ?? null;
+  if (isForm) return { kind: "form", name };
+  return { kind: found?.signature.stream ? "stream" : "call", name };
+}
+
+function liveTarget(path: string): RequestTarget | null {
+  return path === LIVE_PATH || path === POLL_PATH ? { kind: "live", name: path } : null;
+}
+
+function pathTarget(inbound: InboundRequest, path: string, site: TargetSite): RequestTarget {
+  const { router, files, calls } = site;
+  if (files?.has(inbound, path)) return { kind: "file", name: null };
+  const { method } = inbound;
+  // A form without script is sent to the path of its page.
+  const form = method === "POST" ? formParameter(inbound.url) : null;
+  if (form !== null)
+    return { kind: "form", name: calls.functions.get(form.split(":")[0] ?? "")?.signature.name ?? null };
+  const match = router(method, path);
+  const found = match?.kind === "method" ? router("GET", path) : match;
+  if (found?.kind === "page") return { kind: "page", name: found.page.path };
+  if (found?.kind === "route") return { kind: "route", name: found.route.path };
+  return isHealthPath(path) ? { kind: "health", name: path } : OTHER;
+}
