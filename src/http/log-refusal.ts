@@ -20,7 +20,7 @@ export function logRefusal(error: unknown, { id, address }: RequestContext, log:
 }
 
 /** Returns why tsweb has refused a request, if that is its rate or its size; otherwise `null`. */
-export function refusalReason(error: unknown): RefusalReason | null {
+function refusalReason(error: unknown): RefusalReason | null {
   if (!(error instanceof RequestError)) return null;
   if (error.status === 413) return "size";
   return error.code === "rate_limited" ? "rate" : null;
