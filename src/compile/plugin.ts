@@ -47,7 +47,7 @@ import {
 } from "./server-only.ts";
 import { strictSignatures } from "./strict-signatures.ts";
 import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
-import { checkStyleSheet, guardStyleSheetImports, isStyleSheet, resolveStyleSheet } from "./style-sheets.ts";
+import { checkStyleSheetModule, guardStyleSheetImports, isStyleSheet, resolveStyleSheet } from "./style-sheets.ts";
 import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
 import { aliasedFileNames, tsconfigPaths } from "./tsconfig-paths.ts";
 import { checkSinglePlugin, definedGlobals, isVitest, PLUGIN_NAME, viteConfig } from "./vite-config.ts";
@@ -250,7 +250,7 @@ class Compiler {
   private async transform(context: Context, code: string, id: string): Promise<Rolldown.TransformResult> {
     const file = normalizePath(stripQuery(id));
     if (isStyleSheet(file) && !isInNodeModules(file) && !this.isTest) {
-      await checkStyleSheet({ file, code }, viteResolver(context, this.modules));
+      await checkStyleSheetModule(id, code, viteResolver(context, this.modules));
       return null;
     }
     if (!isScript(file) || id.startsWith("\0") || isPackageModule(file) || hasAssetQuery(id)) return null;

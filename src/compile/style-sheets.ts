@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { normalizePath, type ResolvedConfig, type Rolldown } from "vite";
 import type { ModuleResolver } from "./module-resolver.ts";
 import { relativePath } from "./relative-path.ts";
 import { type FileReference, ServerOnlyError, serverOnlyFile, serverOnlyMessage } from "./server-only.ts";
 import { checkStyleSheetFiles } from "./style-sheet-files.ts";
-import { CompileError, isInNodeModules, type SourceFile, stripQuery } from "./syntax/index.ts";
+import { checkStyleSheetSyntax } from "./style-sheet-syntax.ts";
+import { CompileError, hasAssetQuery, isInNodeModules, type SourceFile, stripQuery } from "./syntax/index.ts";
 
 const STYLE_SHEET = /\.(?:css|less|sass|scss|styl|stylus|pcss|postcss|sss)$/i;
 
@@ -17,13 +19,26 @@ export function isStyleSheet(file: string): boolean {
 const SERVER_ONLY_PATH = /[^\s"'`(),;{}<>|]*\.server(?:[./][^\s"'`(),;{}<>|]*)?/gi;
 
 /**
+ * Checks a style sheet as Vite has loaded it.
+ *
+ * @param id its module id
+ * @throws CompileError at the first mistake
+ */
+export async function checkStyleSheetModule(id: string, code: string, resolver: ModuleResolver): Promise<void> {
+  const source = { file: normalizePath(stripQuery(id)), code };
+  // Other texts are made by plugins: a style sheet of UnoCSS without a file, and the module of a file with `?raw`.
+  if (existsSync(source.file) && !hasAssetQuery(id)) checkStyleSheetSyntax(source);
+  await checkStyleSheet(source, resolver);
+}
+
+/**
  * Checks the text of a style sheet for references to missing files, and to server-only files. Every reference to a
  * server-only file counts, whatever contains it:
  * a text that looks like a path is one if there is such a file. A selector such as `.db.server.active` is none.
  *
  * @throws CompileError at the first reference
  */
-export async function checkStyleSheet(source: SourceFile, resolver: ModuleResolver): Promise<void> {
+async function checkStyleSheet(source: SourceFile, resolver: ModuleResolver): Promise<void> {
   const text = withoutComments(source);
   await checkStyleSheetFiles({ ...source, code: text }, resolver);
   for (const { 0: specifier, index } of text.matchAll(SERVER_ONLY_PATH)) {
@@ -92,6 +107,7 @@ class ImportGuard {
     if (!isStyleSheet(sheet) || isInNodeModules(sheet) || this.checked.has(sheet)) return;
     this.checked.add(sheet);
     const code = await readFile(sheet, "utf8").catch(() => ""); // Vite reports that it is missing
+    checkStyleSheetSyntax({ file: sheet, code });
     await checkStyleSheet({ file: sheet, code }, { root, resolve, read: async () => undefined });
     await this.checkComposed(sheet, code);
   }

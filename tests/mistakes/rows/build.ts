@@ -80,6 +80,17 @@ export const mistakes: readonly Mistake[] = [
     fix: "Correct the path, or create the file",
   },
   {
+    mistake: "forgets a brace in a style sheet",
+    edits: [
+      { file: "src/app.ts", from: "import { App }", to: 'import "./style.css";\nimport { App }' },
+      { file: "src/style.css", to: "p {\n  color: red;\n\nh1 { color: blue }\n" },
+    ],
+    places: ["build", "page"],
+    at: "src/style.css:1:3",
+    says: "This { is not closed",
+    fix: "Add } at the end of the block",
+  },
+  {
     mistake: "imports an image that does not exist in a page",
     edits: [
       { file: "src/pages.server.tsx", from: "import { page }", to: 'import logo from "./logo.png";\nimport { page }' },
