@@ -25,7 +25,7 @@ export function checkSinglePlugin({ plugins, configFile, root }: ResolvedConfig)
 
 /** Returns whether Vite runs inside Vitest. */
 export function isVitest(config: Pick<ResolvedConfig, "plugins">): boolean {
-  return config.plugins.some((plugin) => plugin.name === "vitest" || plugin.name.startsWith("vitest:"));
+  return config.plugins.some(({ name }) => /^vitest(?::|$)/.test(name)); // a plugin of the project may lack the name
 }
 
 /** Returns which globals of Node the project's Vite config gives to browser code. */

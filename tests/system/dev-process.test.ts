@@ -137,26 +137,34 @@ describe("tsweb dev", () => {
 describe("a Vite config with an error", () => {
   it.each([
     [
-      "an undefined variable",
-      "\nexport default { base: nope };",
-      "ReferenceError: nope is not defined\nvite.config.ts:2:24\n",
+      "dev",
+      "an undefined variable in line 1",
+      "export default { base: nope };",
+      "ReferenceError: nope is not defined\nvite.config.ts:1:24\n",
     ],
     [
+      "dev",
       "a plugin that throws",
       'const configResolved = () => {\n  throw new Error("the plugin failed");\n};\nexport default { plugins: [{ name: "x", configResolved }] };',
       "Error: the plugin failed\nvite.config.ts:2:9\n",
     ],
-    ["an error of syntax", "\nexport default { base: [ };", "vite.config.ts:2:26"],
     [
+      "build",
+      "an error of syntax in line 1",
+      "export default { base: [ };",
+      "Unexpected token. Correct it.\nvite.config.ts:1:26\n",
+    ],
+    [
+      "dev",
       "a missing package",
       'import x from "missing-package";\nexport default { plugins: [x()] };',
-      "Cannot find package 'missing-package' imported from vite.config.ts",
+      'The package "missing-package" is not installed. Install it: npm install missing-package\nvite.config.ts:1:15\n',
     ],
-  ])("is printed without the lines of Vite, and tsweb dev exits with 1: %s", async (_, config, expected) => {
+  ])("is printed without the lines of Vite, and tsweb %s exits with 1: %s", async (command, _, config, expected) => {
     project.write("vite.config.ts", config);
-    const { code, output } = await runTsweb(project.dir, ["dev"]);
+    const { code, output } = await runTsweb(project.dir, [command]);
     expect(code).toBe(1);
     expect(output).toContain(expected);
-    expect(output).not.toMatch(/node_modules|\.vite-temp|\n {4}at /);
+    expect(output).not.toMatch(/node_modules|\.vite-temp|__vite_injected|\n {4}at /);
   });
 });

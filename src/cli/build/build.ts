@@ -1,8 +1,9 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type InlineConfig, build as viteBuild } from "vite";
+import { createBuilder, type InlineConfig } from "vite";
 import { compileStep } from "../../compile/index.ts";
 import type { Manifest } from "../../server/index.ts";
+import { fixOptions, loadingConfig } from "../errors/index.ts";
 import { emptyStyleSheets } from "../modules/index.ts";
 import { findEntry, noApplicationError, typesNotice } from "../project/index.ts";
 import { filesOfPages, type PageReport, printPages, readFileSizes } from "../sizes/index.ts";
@@ -78,7 +79,8 @@ async function buildInto(outDir: string, { root, entry }: { root: string; entry:
   const { plugins, registry } = compileStep({ entry });
   const server = serverBuild({ root, entry, outDir });
   const references = new FileReferences(root);
-  await runBuild(server.config, [plugins, server.plugin, references.plugin()]).catch((error: unknown) => {
+  const fixed = fixOptions(server.options, (message) => console.warn(`\n  ${message}`));
+  await runBuild(server.config, [plugins, server.plugin, references.plugin(), fixed]).catch((error: unknown) => {
     const isNoApplication = server.lacksDefaultExport();
     throw isNoApplication ? noApplicationError(root, entry, { cause: error }) : error;
   });
@@ -104,8 +106,12 @@ async function buildInto(outDir: string, { root, entry }: { root: string; entry:
 
 /** Runs one of the two builds. */
 async function runBuild(config: InlineConfig, plugins: InlineConfig["plugins"]): Promise<void> {
-  await viteBuild({ ...config, plugins: [plugins] }).catch((error: unknown) => {
-    throw explainBuildError(error, config.root ?? process.cwd());
+  const { root = process.cwd() } = config;
+  const builder = await loadingConfig(root, () => createBuilder({ ...config, plugins: [plugins] }, true)); // as Vite's build()
+  const environment = Object.values(builder.environments)[0];
+  if (!environment) throw new Error("Vite has created no environment for the build.");
+  await builder.build(environment).catch((error: unknown) => {
+    throw explainBuildError(error, root);
   });
 }
 

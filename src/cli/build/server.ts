@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import type { InlineConfig, Plugin, Rolldown } from "vite";
 import { projectName } from "../../config/index.ts";
+import type { FixedOptions } from "../errors/index.ts";
 import type { ModuleGraph } from "../modules/index.ts";
 import { hashedNames } from "./hashed-names.ts";
 import { nativePackageName } from "./native-packages.ts";
@@ -14,6 +15,8 @@ export interface ServerGraph extends ModuleGraph {
 /** The server's build: its configuration, and its results after it has run. */
 export interface ServerBuild {
   readonly config: InlineConfig;
+  /** The options of {@link config} that a project's Vite config cannot change. */
+  readonly options: FixedOptions;
   readonly plugin: Plugin;
   graph(): ServerGraph;
   /** Returns whether the application module was parsed and has no default export. */
@@ -81,7 +84,8 @@ export function serverBuild({ root, entry, outDir }: { root: string; entry: stri
     },
   };
   return {
-    config: { ...serverConfig(root, outDir), base: assetBase },
+    config: serverConfig(root),
+    options: { base: assetBase, envDir: false, build: { outDir } }, // .env files are for development only
     plugin,
     graph: () => ({
       modules: [...imports.keys()],
@@ -104,17 +108,15 @@ function moveAssets(bundle: Rolldown.OutputBundle, assets: Map<string, string | 
   }
 }
 
-function serverConfig(root: string, outDir: string): InlineConfig {
+function serverConfig(root: string): InlineConfig {
   return {
     root,
     logLevel: "warn",
-    envDir: false, // variables of .env files are for development only
     envPrefix: [],
     build: {
       ssr: true,
       ssrEmitAssets: true,
       assetsInlineLimit: 0, // as in the browser's build: both must render the same URL
-      outDir,
       emptyOutDir: false,
       copyPublicDir: false,
       target: "node20.19",

@@ -15,7 +15,7 @@ import {
 } from "../../http/index.ts";
 import type { DevelopmentPanel } from "../../panel/index.ts";
 import { requireInternals, respondToLoadFailure } from "../../server/index.ts";
-import { ErrorLog, explainError, loadingConfig } from "../errors/index.ts";
+import { ErrorLog, explainError, fixOptions, loadingConfig } from "../errors/index.ts";
 import { emptyStyleSheets } from "../modules/index.ts";
 import { EnvFiles, findEntry, projectInfo, typesNotice } from "../project/index.ts";
 import { DevAppLoader, requireRunnable } from "./app-loader.ts";
@@ -64,15 +64,17 @@ export async function dev(root: string): Promise<void> {
   const maps = new ServedSourceMaps();
   const viteConfig: InlineConfig = {
     root,
-    base: DEV_BASE,
     appType: "custom",
     clearScreen: false,
-    envDir: false, // EnvFiles reads the files
     envPrefix: [],
     build: { assetsInlineLimit: 0 }, // as in the build
     optimizeDeps: { entries: viewModules(root, entry) },
-    server: { middlewareMode: true, hmr: { server: upgrades }, cors: false },
+    server: { middlewareMode: true, ws: { server: upgrades } },
     plugins: [
+      // EnvFiles reads the files of variables.
+      fixOptions({ base: DEV_BASE, envDir: false, server: { cors: false } }, (message) =>
+        console.error(`\n  ${message}`),
+      ),
       plugins,
       emptyStyleSheets(),
       developmentScripts(),

@@ -44,10 +44,17 @@ function withErrors(logger: Logger, { errors, reload, onLoadFailure }: LoggerOpt
         });
         return;
       }
+      if (isOfCompiledConfig(message)) return; // restartWithConfig() prints it with the lines of its source
       if (error && isOfModule(error)) errors.print(error);
       else logger.error(process.env.NO_COLOR ? stripVTControlCharacters(message) : message, options); // Rolldown ignores it
     },
   };
+}
+
+/** Returns whether a message contains what Vite inserts in a config, or the name of the file into which it compiles it. */
+function isOfCompiledConfig(message: string): boolean {
+  const text = stripVTControlCharacters(message);
+  return text.includes("__vite_injected_original_") || /\.vite-temp\/vite\.config\./.test(text);
 }
 
 /** Returns whether an error is a mistake in a module. Others, such as one of the WebSocket server, are Vite's own. */

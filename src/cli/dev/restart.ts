@@ -1,5 +1,5 @@
 import { normalizePath, type Plugin, type ResolvedConfig, type ViteDevServer } from "vite";
-import { locateConfigError } from "../errors/index.ts";
+import { locateConfigError, withConfigStacks } from "../errors/index.ts";
 import type { EnvFiles } from "../project/index.ts";
 import { relativeFile } from "../project/index.ts";
 
@@ -45,14 +45,16 @@ export function restartWithConfig({ envFiles, log }: RestartOptions): Plugin {
         server.restart = async (forceOptimize) => {
           const before = server.config;
           created.length = 0;
-          await restart(forceOptimize); // prints an error, and resolves
+          await withConfigStacks(() => restart(forceOptimize)); // prints an error, and resolves
           hasFailed = server.config === before;
           const abandoned = hasFailed ? created : created.slice(0, -1);
           await Promise.all(abandoned.map((each) => each.close()));
           if (!hasFailed) return;
           const { command, mode, root } = before;
           const reason = await locateConfigError(root, { command, mode });
-          log(`${reason ?? ""}The development server continues with the previous Vite config.`);
+          log(
+            `${reason === undefined ? "" : `${reason}\n`}The development server continues with the previous Vite config.`,
+          );
         };
         const { root } = server.config;
         const isEnvFile = (file: string) => envFiles.paths.some((path) => normalizePath(path) === file);
