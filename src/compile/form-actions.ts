@@ -77,8 +77,8 @@ interface Lookup {
 async function problemOf(value: Node, scope: Scope, lookup: Lookup): Promise<string | undefined> {
   if (isFunctionValue(value, scope)) return NO_SERVER_FUNCTION;
   const bound = boundFunction(value);
-  if (bound) return typeof (await functionOf(bound, scope, lookup)) === "object" ? BOUND : undefined;
-  const signature = await functionOf(value, scope, lookup);
+  if (bound) return typeof (await serverFunctionOf(bound, scope, lookup)) === "object" ? BOUND : undefined;
+  const signature = await serverFunctionOf(value, scope, lookup);
   if (signature === "other") return NO_SERVER_FUNCTION;
   if (signature?.stream) return STREAM;
   const parameter = signature?.params.find(({ annotation }) => annotation === "FormData");
@@ -98,7 +98,7 @@ function formDataMessage(name: string, parameter: string): string {
  * Returns the signature of the server function that an expression refers to, here or in another module; `"other"` for
  * another export of a server module, and `undefined` for anything else.
  */
-async function functionOf(
+export async function serverFunctionOf(
   value: Node,
   scope: Scope,
   { facts, resolver }: Lookup,

@@ -1,3 +1,4 @@
+import { checkAppCalls } from "./app-calls.ts";
 import { findBrowserImport } from "./browser-callers.ts";
 import type { ListedModules } from "./listed-modules.ts";
 import type { ModuleFacts } from "./module-facts.ts";
@@ -18,9 +19,10 @@ import {
  * Checks the application's own module.
  *
  * @returns warnings
- * @throws CompileError for a mistake in its list of modules, and for two functions with the same name
+ * @throws CompileError for a mistake in its list of modules, for a call of a method that an `App` does not have, and for two functions with the same name
  */
 export async function checkApplication(entry: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
+  checkAppCalls(entry);
   await checkModuleList(entry, resolver);
   await readServedFunctions(entry, resolver);
   return unlistedModules(entry, resolver);

@@ -17,7 +17,7 @@ import {
 import { BuildRecorder, type BuildRegistry } from "./build-registry.ts";
 import { guardServerOnlyUrls } from "./dev-url-guard.ts";
 import { checkEnvironment } from "./environment-checks.ts";
-import { checkFormActions } from "./form-actions.ts";
+import { checkElementFunctions } from "./event-handlers.ts";
 import { hotUpdate } from "./hot-update.ts";
 import { checkImportedNames } from "./imported-names.ts";
 import { checkMarkup } from "./jsx-checks.ts";
@@ -271,7 +271,7 @@ class Compiler {
     await checkImportedNames(facts, resolver);
     await checkMarkup(facts, resolver);
     await checkRenderEffects(facts, resolver);
-    await checkFormActions(facts, resolver);
+    await checkElementFunctions(facts, resolver);
     this.recorder.recordBrowserModule(file, imports.stubs);
     if (!this.isDev) for (const serverModule of imports.serverModules) context.addWatchFile(serverModule);
     return imports.compiled;
@@ -287,7 +287,7 @@ class Compiler {
     const { client, defined } = this;
     await checkEnvironment(facts, resolver, { isBrowserCode: facts.views.length > 0, defined, client });
     await checkServerModule(facts, resolver);
-    await checkFormActions(facts, resolver);
+    await checkElementFunctions(facts, resolver);
     if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);
     const listed = !isEntry && facts.isServerModule ? await this.listed(context, resolver) : undefined;
     if (listed) await checkListedModule(facts, listed, resolver);

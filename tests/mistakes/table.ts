@@ -6,6 +6,7 @@ import { mistakes as compile } from "./rows/compile.ts";
 import { mistakes as compileImports } from "./rows/compile-imports.ts";
 import { mistakes as errors } from "./rows/errors.ts";
 import { mistakes as forms } from "./rows/forms.ts";
+import { mistakes as habits } from "./rows/habits.ts";
 import { mistakes as markup } from "./rows/markup.ts";
 import { mistakes as terminal } from "./rows/terminal.ts";
 import { mistakes as views } from "./rows/views.ts";
@@ -17,6 +18,7 @@ export const table: readonly Mistake[] = [
   compileImports,
   errors,
   forms,
+  habits,
   markup,
   terminal,
   views,

@@ -20,10 +20,19 @@ export function explainTsconfigError(error: ViteError, root: string): ProjectErr
     const id = resolve(root, file);
     const loc = { file: id, line: Number(line), column: Math.max(0, Number(column) - 1) };
     const text = problem.replaceAll('\\"', '"').replace(/ at line \d+ column \d+$/, "");
-    return Object.assign(new ProjectError(`This file is not valid JSON: ${text}. Correct it.`), { id, loc });
+    return Object.assign(new ProjectError(`${problemSentence(text)} Correct it.`), { id, loc });
   }
   const { base } = NOT_FOUND.exec(message)?.groups ?? {};
   return base ? missingBaseError(base, root) : undefined;
+}
+
+/** Returns the problem of a file; Rolldown names the types of JSON as Rust does. */
+function problemSentence(problem: string): string {
+  if (!/^invalid (?:type|length)/.test(problem)) return `This file is not valid JSON: ${problem}.`;
+  const [, received, expected] = /^invalid type: (.+), expected (.+)$/.exec(problem) ?? [];
+  if (received === undefined || expected === undefined) return "This value has the wrong type.";
+  const names: Readonly<Record<string, string>> = { "a map": "an object", "a sequence": "a list" };
+  return `This value has the wrong type: it is ${received}, and must be ${names[expected] ?? expected}.`;
 }
 
 function missingBaseError(base: string, root: string): ProjectError {
@@ -34,10 +43,9 @@ function missingBaseError(base: string, root: string): ProjectError {
   const error = new ProjectError(`A tsconfig.json extends "${base}", which does not exist. ${fix}`);
   const id = resolve(root, "tsconfig.json");
   const lines = existsSync(id) ? readFileSync(id, "utf8").split("\n") : [];
-  const index = lines.findIndex((text) => text.includes(`"${base}"`)); // it may be in another tsconfig.json
+  const written = [`"${base}"`, `"./${base}"`]; // Rolldown leaves out the `./`
+  const columns = lines.map((text) => Math.max(...written.map((each) => text.indexOf(each))));
+  const index = columns.findIndex((column) => column >= 0); // it may be in another tsconfig.json
   if (index < 0) return error;
-  return Object.assign(error, {
-    id,
-    loc: { file: id, line: index + 1, column: lines[index]?.indexOf(`"${base}"`) ?? 0 },
-  });
+  return Object.assign(error, { id, loc: { file: id, line: index + 1, column: columns[index] ?? 0 } });
 }

@@ -85,6 +85,27 @@ describe("explainViteError", () => {
     });
   });
 
+  it.each([
+    [
+      'invalid type: string \\"x\\", expected a map',
+      'This value has the wrong type: it is string "x", and must be an object.',
+    ],
+    ["invalid length 0, expected struct CompilerOptions with 23 elements", "This value has the wrong type."],
+  ])("reports a tsconfig.json with a value of the wrong type: %s", (problem, message) => {
+    const json = `JSONError { path: "${file("tsconfig.json")}", message: "${problem} at line 1 column 35", line: 1, column: 35 }`;
+    expect(explainViteError({ message: json }, root)).toMatchObject({
+      message: `${message} Correct it.`,
+      loc: { line: 1, column: 34 },
+    });
+  });
+
+  it("reports a tsconfig.json that extends a missing file, whose path Vite shortens, with its location", () => {
+    write("tsconfig.json", '{\n  "extends": "./base.json"\n}\n');
+    expect(explainViteError({ message: "Tsconfig not found base.json" }, root)).toMatchObject({
+      loc: { file: file("tsconfig.json"), line: 2, column: 13 },
+    });
+  });
+
   it("reports a tsconfig.json that extends a missing one, with its location", () => {
     write("tsconfig.json", '{\n  "extends": "@tsconfig/node22/tsconfig.json"\n}\n');
     expect(explainViteError({ message: "Tsconfig not found @tsconfig/node22/tsconfig.json" }, root)).toMatchObject({

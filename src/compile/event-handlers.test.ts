@@ -1,0 +1,55 @@
+import { describe, expect, test } from "vitest";
+import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+import { checkEventHandlers } from "./event-handlers.ts";
+
+const FILES = {
+  "src/data.server.ts": `
+    import { server } from "tsweb";
+    export const save = server((name: string, age: int) => name);
+    export const refresh = server(() => 1);
+    export const numbers = server(function* (to: number) { yield to; });
+  `,
+  "src/barrel.ts": 'export { save } from "./data.server.ts"; export const other = () => 1;',
+};
+
+const HEAD = [
+  'import { save, refresh, numbers } from "./data.server.ts"; import * as data from "./data.server.ts";',
+  'import { save as passed, other } from "./barrel.ts"; const local = () => save("a", 1);',
+  "",
+].join("\n");
+
+const check = (text: string, file = "src/a.tsx") =>
+  checkEventHandlers(readTestModule(file, text), inMemoryResolver(FILES));
+
+describe("a server function as an event handler", () => {
+  test.each([
+    ["<button onClick={«save} />", "Write onClick={() => save(name, age)}."],
+    ["<button onClick={ok ? local : «refresh} />", "Write onClick={() => refresh()}."],
+    ["<button onClick={ok && «data.save} />", "Write onClick={() => data.save(name, age)}."],
+    ["<input onInput={«passed} />", "Write onInput={() => passed(name, age)}."],
+    ["<p onMouseOver={«numbers as any} />", "Write onMouseOver={() => numbers(to)}."],
+    ["<form onSubmit={«save} />", "For a form whose fields are its parameters, write action={save}."],
+  ])("is rejected at the value: %s", async (markup, fix) => {
+    const { code, location } = parseMarkedCode(`${HEAD}export const a = () => ${markup};`);
+    const error = await compileErrorOf(() => check(code));
+    expect(error.message).toContain("cannot be an event handler: it would receive the event as its argument.");
+    expect(error.message).toContain(fix);
+    expect(error.loc).toMatchObject(location ?? {});
+  });
+
+  test.each([
+    "<button onClick={() => save('a', 1)} />",
+    "<button onClick={local} />",
+    "<button onClick={other} />",
+    "<form action={save} />",
+    "<Button onClick={save} />",
+    "<button online={save} />",
+    "((save: () => void) => <button onClick={save} />)",
+  ])("is none in: %s", async (markup) => {
+    await expect(check(`${HEAD}export const a = () => ${markup};`)).resolves.toBeUndefined();
+  });
+
+  test("is not checked in server modules, whose markup has no event handlers", async () => {
+    await expect(check(`${HEAD}export const a = <b onClick={save} />;`, "src/a.server.tsx")).resolves.toBeUndefined();
+  });
+});

@@ -1,0 +1,63 @@
+import { checkFormActions, serverFunctionOf } from "./form-actions.ts";
+import { isIntrinsicName, possibleValues } from "./jsx-values.ts";
+import type { ModuleFacts } from "./module-facts.ts";
+import type { ModuleResolver } from "./module-resolver.ts";
+import { CompileError, type Node, type Scope, walkScoped } from "./syntax/index.ts";
+
+/** An event handler of an element, as the module shows it. */
+interface Handler {
+  readonly attribute: string;
+  readonly isForm: boolean;
+  readonly value: Node;
+  readonly scope: Scope;
+}
+
+/**
+ * Checks the functions that elements receive: the actions of forms, and event handlers.
+ *
+ * @throws CompileError at the first mistake
+ */
+export async function checkElementFunctions(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  await checkFormActions(facts, resolver);
+  await checkEventHandlers(facts, resolver);
+}
+
+/**
+ * Rejects server functions as event handlers of elements in browser code: a handler receives the event, which cannot be sent.
+ * The rejected promise would have no location in the application.
+ *
+ * @throws CompileError at the value of the attribute
+ */
+export async function checkEventHandlers(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  if (facts.isServerModule) return; // elements outside of views have no event handlers
+  for (const { attribute, isForm, value, scope } of handlersIn(facts)) {
+    const signature = await serverFunctionOf(value, scope, { facts, resolver });
+    if (typeof signature !== "object") continue;
+    const written = facts.source.code.slice(value.start, value.end);
+    const params = signature.params.map(({ name }) => name).join(", ");
+    const call = `${written}(${params})`;
+    const fix =
+      isForm && attribute === "onSubmit"
+        ? `For a form whose fields are its parameters, write action={${written}}. Otherwise write ${attribute}={(event) => { event.preventDefault(); ${call}; }}.`
+        : `Write ${attribute}={() => ${call}}.`;
+    const message = `The server function ${signature.name} cannot be an event handler: it would receive the event as its argument. ${fix}`;
+    throw new CompileError(message, facts.source, value);
+  }
+}
+
+function handlersIn({ program, scopes }: ModuleFacts): Handler[] {
+  const handlers: Handler[] = [];
+  walkScoped(program, scopes.module, scopes, (node, scope) => {
+    if (node.type !== "JSXOpeningElement" || !isIntrinsicName(node.name)) return true;
+    const isForm = node.name.type === "JSXIdentifier" && node.name.name === "form";
+    for (const attribute of node.attributes) {
+      if (attribute.type !== "JSXAttribute" || attribute.name.type !== "JSXIdentifier") continue;
+      const { name } = attribute.name;
+      if (!/^on[A-Z]/.test(name) || attribute.value?.type !== "JSXExpressionContainer") continue;
+      for (const value of possibleValues(attribute.value.expression))
+        handlers.push({ attribute: name, isForm, value, scope });
+    }
+    return true;
+  });
+  return handlers;
+}
