@@ -49,16 +49,25 @@ export async function handlePage(
 }
 
 /** Handles a request for a path without a page. In development, the response describes how to add one. */
-export function handleNotFound(context: RequestContext, settings: PageSettings): Promise<HandlerResponse> {
-  const hint = settings.showError ? notFoundHint(context.inbound.method) : "";
-  const error = new RPCError("not_found", `There is no page at this address.${hint}`);
+export async function handleNotFound(context: RequestContext, settings: PageSettings): Promise<HandlerResponse> {
+  const hint = settings.showError ? ` ${await notFoundHint(context, settings)}` : "";
+  const error = new RPCError("not_found", `There is no page at this address.${hint.trimEnd()}`);
   return handlePageError(context, error, { subject: "", isLogged: false }, settings);
 }
 
 /** Returns how to handle the requests of a method at an address without a page. In development only. */
-function notFoundHint(method: string): string {
-  if (method === "GET" || method === "HEAD") return " To add one, list its module in `modules` of new App.";
+async function notFoundHint({ inbound }: RequestContext, settings: PageSettings): Promise<string> {
+  const { method, pathname } = inbound;
+  if (method !== "GET" && method !== "HEAD") return methodHint(method);
+  const { base, adviseUnloadedPage } = settings;
+  const isBelowBase = pathname === base || pathname.startsWith(`${base}/`);
+  const advice = isBelowBase ? await adviseUnloadedPage?.(pathname.slice(base.length) || "/") : undefined;
+  return advice ?? "To add one, list its module in `modules` of new App.";
+}
+
+/** Returns how to handle a method that no page receives; empty for methods that applications do not use. */
+export function methodHint(method: string): string {
   if (!["POST", "PUT", "PATCH", "DELETE"].includes(method)) return "";
   const form = method === "POST" ? " For a form, write a server function as its action: `<form action={save}>`." : "";
-  return ` A page receives no ${method}.${form} For other clients, declare \`route("${method} /path", …)\`.`;
+  return `A page receives no ${method}.${form} For other clients, declare \`route("${method} /path", …)\`.`;
 }

@@ -6,7 +6,7 @@ export { escapeHtml } from "./document.ts";
 export { DefaultError, type ErrorPage, type ErrorPageProps } from "./error-page.ts";
 export { form } from "./form.ts";
 export { handlePageForm, type PageForm } from "./handle-form.ts";
-export { handleNotFound, handlePage } from "./handle-page.ts";
+export { handleNotFound, handlePage, methodHint } from "./handle-page.ts";
 export { handlePageError } from "./handle-page-error.ts";
 export { handleRoute } from "./handle-route.ts";
 export { Head } from "./head.ts";

@@ -29,6 +29,8 @@ export interface PageSettings {
   readonly assets: Assets | null;
   /** In development: renders a page that shows an unexpected error to the developer. */
   readonly showError?: (error: unknown, id: string) => Promise<string>;
+  /** In development: returns why a path has no page although a module declares one; `undefined` if none does. */
+  readonly adviseUnloadedPage?: ((path: string) => Promise<string | undefined>) | undefined;
 }
 
 /** The parts of a page definition that its document needs. An error page has no source. */

@@ -32,6 +32,7 @@ import {
   handlePage,
   handlePageForm,
   handleRoute,
+  methodHint,
   type PageForm,
   type RouteDefinition,
 } from "../pages/index.ts";
@@ -183,7 +184,7 @@ async function handleMatch(context: RequestContext, path: string, site: Site): P
     case undefined:
       return handleBuiltInPath(path, site) ?? handleNotFound(context, site.pages);
     case "method":
-      return textResponse(405, `This URL allows ${match.allow}.\n`, { allow: match.allow });
+      return methodNotAllowed(method, match.allow, site);
     case "route":
       if (hasSlash) return handleSlashedRoute(context, site);
       return handleRoute(context, match.route, match.params, {
@@ -194,6 +195,12 @@ async function handleMatch(context: RequestContext, path: string, site: Site): P
       if (hasSlash) return redirectToCanonicalPath(context.inbound.url);
       return withSecurity(await handlePage(context, match.page, match.params, site.pages), match.page, site);
   }
+}
+
+/** In development, the response describes how to handle the method. */
+function methodNotAllowed(method: string, allow: string, { pages }: Site): HandlerResponse {
+  const hint = pages.development ? methodHint(method) : "";
+  return textResponse(405, `This URL allows ${allow}.${hint && ` ${hint}`}\n`, { allow });
 }
 
 async function handleForm(context: RequestContext, form: PageForm, site: Site): Promise<HandlerResponse> {

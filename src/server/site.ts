@@ -153,6 +153,8 @@ export interface Development {
   readonly buildTool: BuildToolAccess;
   /** Renders the page that shows an error to the developer; `id` is the request's. */
   readonly showError: (error: unknown, id: string) => Promise<string>;
+  /** Returns why a path has no page although a module declares one; `undefined` if none does, or the client is remote. */
+  readonly adviseUnloadedPage?: (path: string) => Promise<string | undefined>;
   /** Prints an error in the terminal, after a line about the event. */
   readonly printError: (error: unknown, event: string) => void;
   /** The folder of the files that are served as they are, and which of its paths are; `null` without a folder. */
@@ -170,14 +172,14 @@ export interface Development {
  */
 export function siteInDevelopment(site: Site, options: SecurityOptions, development: Development): Site {
   const { calls, pages, config, inspection, log } = site;
-  const { assets, buildTool, called, showError, publicFiles, project, observer } = development;
+  const { assets, buildTool, called, showError, adviseUnloadedPage, publicFiles, project, observer } = development;
   // The functions of the inspection: those of `calls` may be the observed ones of the request before.
   const functions = new Map(inspection.functions.map((definition) => [definition.signature.name, definition]));
   checkCalledFunctions(called, { functions });
   const observedLog = observer?.observeLog(log) ?? log;
   return {
     ...site,
-    pages: { ...pages, assets, showError, development: true, log: observedLog },
+    pages: { ...pages, assets, showError, adviseUnloadedPage, development: true, log: observedLog },
     calls: {
       ...calls,
       rate: null,

@@ -16,10 +16,17 @@ import {
 import type { DevelopmentPanel } from "../../panel/index.ts";
 import { requireInternals, respondToLoadFailure } from "../../server/index.ts";
 import { ErrorLog, explainError, fixOptions, loadingConfig } from "../errors/index.ts";
-import { emptyStyleSheets } from "../modules/index.ts";
+import { emptyStyleSheets, importedModules } from "../modules/index.ts";
 import { EnvFiles, findEntry, projectInfo, typesNotice } from "../project/index.ts";
 import { DevAppLoader, requireRunnable } from "./app-loader.ts";
-import { adaptViteClient, DEV_BASE, developmentAssets, developmentScripts, POLICY_REPORTS_PATH } from "./assets.ts";
+import {
+  adaptViteClient,
+  DEV_BASE,
+  developmentAssets,
+  developmentScripts,
+  moduleGraphOf,
+  POLICY_REPORTS_PATH,
+} from "./assets.ts";
 import { browserErrors } from "./browser-errors.ts";
 import { BrowserFiles } from "./browser-files.ts";
 import { calledFunctions } from "./called-functions.ts";
@@ -36,6 +43,7 @@ import { restartWithConfig } from "./restart.ts";
 import { retryFailedResolves } from "./retry-resolve.ts";
 import { ServedSourceMaps } from "./source-maps.ts";
 import { notifyParent, stopWithParent, surviveErrors } from "./survival.ts";
+import { unloadedPageAdvice } from "./unloaded-pages.ts";
 import { viewModules } from "./view-modules.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
@@ -176,10 +184,15 @@ function serveApplication(dev: DevApp): NodeHandler {
 async function loadCurrent({ vite, entry, registry, buildTool, loader, errors, panel }: DevApp): Promise<App> {
   const app = await loader.load();
   const { root, publicDir } = vite.config;
-  const showError = async (error: unknown, id: string) => {
+  const client = (): Client => {
     const inbound = currentContext()?.inbound;
-    const client = { address: inbound?.address, host: inbound?.header("host") ?? undefined };
-    return errorPageFor(client, { error, root, id, nonce: buildTool.nonce });
+    return { address: inbound?.address, host: inbound?.header("host") ?? undefined };
+  };
+  const showError = (error: unknown, id: string) => errorPageFor(client(), { error, root, id, nonce: buildTool.nonce });
+  const adviseUnloadedPage = async (path: string) => {
+    if (!isThisMachine(client())) return undefined; // other machines receive no names of files
+    const files = importedModules(entry, moduleGraphOf(vite.environments.ssr));
+    return unloadedPageAdvice(path, { root, entry, files });
   };
   const internals = requireInternals(app, "tsweb dev");
   panel.addApp(internals);
@@ -188,6 +201,7 @@ async function loadCurrent({ vite, entry, registry, buildTool, loader, errors, p
     buildTool,
     called: calledFunctions(vite, { entry, registry }),
     showError,
+    adviseUnloadedPage,
     printError: (error, event) => errors.print(error, event),
     publicFiles:
       publicDir && existsSync(publicDir)

@@ -1,5 +1,5 @@
-import { largestScriptParts, largestStyleParts, type PartsContext } from "./largest-parts.ts";
-import { type Budget, budgetWarning, pagesOverBudget } from "./over-budget.ts";
+import { largestScriptParts, largestStyleParts, type Part, type PartsContext } from "./largest-parts.ts";
+import { type Budget, budgetWarning, type Excess, groupExcesses, pagesOverBudget } from "./over-budget.ts";
 import type { PageFiles } from "./page-files.ts";
 import { sizesOfPages } from "./page-sizes.ts";
 import { pageTable } from "./page-table.ts";
@@ -9,14 +9,17 @@ export interface PageReport extends PartsContext {
   readonly pages: readonly PageFiles[];
 }
 
-/** Prints the table of pages, and a warning for each that is larger than the budget. */
+/** Prints the table of pages, and a warning for each reason for which pages are larger than the budget. */
 export async function printPages(report: PageReport, budget: Budget): Promise<void> {
   const pages = sizesOfPages(report.pages, report.sizeOf);
   if (pages.length > 0) console.log(`\n${pageTable(pages)}`.trimEnd());
-  for (const excess of pagesOverBudget(pages, budget)) {
-    const { files } = excess.page;
-    const largest =
-      excess.kind === "script" ? await largestScriptParts(files, report) : largestStyleParts(files, report);
-    console.warn(`\n  ${budgetWarning(excess, largest)}`);
-  }
+  const excesses = pagesOverBudget(pages, budget).map(async (excess) => ({
+    ...excess,
+    largest: await largestParts(excess, report),
+  }));
+  for (const group of groupExcesses(await Promise.all(excesses))) console.warn(`\n  ${budgetWarning(group)}`);
+}
+
+function largestParts({ page, kind }: Excess, report: PageReport): Part[] | Promise<Part[]> {
+  return kind === "script" ? largestScriptParts(page.files, report) : largestStyleParts(page.files, report);
 }

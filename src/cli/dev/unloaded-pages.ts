@@ -1,0 +1,65 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join, posix } from "node:path";
+import { normalizePath } from "vite";
+import { relativeFile } from "../project/index.ts";
+
+/** An exported page whose path is written as text, at the start of a line. */
+const PAGE = /^export (?:const|let|var) \w+ = page\(\s*(?<quote>["'`])(?<path>\/[^"'`$]*)\k<quote>/gm;
+
+/** The application, and the modules that it has loaded. */
+export interface LoadedModules {
+  readonly root: string;
+  /** The application module. */
+  readonly entry: string;
+  /** The files of the loaded modules. */
+  readonly files: ReadonlySet<string>;
+}
+
+/**
+ * Returns why a path has no page although a module below `src/` declares one: the application does not list the module, or
+ * does not even import it. Returns `undefined` if no module certainly declares one.
+ *
+ * @param path without the base
+ */
+export async function unloadedPageAdvice(path: string, modules: LoadedModules): Promise<string | undefined> {
+  const { root, entry, files } = modules;
+  for (const file of await scriptsBelow(join(root, "src"))) {
+    const text = await readFile(file, "utf8").catch(() => ""); // it may have been deleted since
+    const line = linesOfPages(text).find((page) => matches(page.path, path))?.line;
+    if (line === undefined) continue;
+    const where = `${relativeFile(root, file)}:${line} declares a page for this address`;
+    const application = relativeFile(root, entry);
+    if (files.has(file))
+      return `${where}, and ${application} does not list its module: add it to \`modules\` of new App.`;
+    const name = posix.basename(file).replace(/\..*$/, "").replace(/\W+/g, "_");
+    const specifier = posix.relative(posix.dirname(normalizePath(entry)), file).replace(/^(?!\.)/, "./");
+    return `${where}, and ${application} does not import its module. Write \`import * as ${name} from "${specifier}"\` there, and add ${name} to \`modules\` of new App.`;
+  }
+  return undefined;
+}
+
+/** Returns the scripts in a folder, without tests and declarations; no files if there is no such folder. */
+async function scriptsBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile() && /(?<!\.(?:test|spec|d))\.[jt]sx?$/.test(entry.name))
+    .map((entry) => normalizePath(join(entry.parentPath, entry.name)))
+    .filter((file) => !file.includes("/node_modules/"));
+}
+
+function linesOfPages(text: string): { readonly path: string; readonly line: number }[] {
+  const code = text.replace(/\/\*.*?\*\//gs, (comment) => comment.replace(/[^\n]/g, " "));
+  return [...code.matchAll(PAGE)].map(({ index, groups }) => ({
+    path: groups?.path ?? "",
+    line: code.slice(0, index).split("\n").length,
+  }));
+}
+
+/** Returns whether a path matches the pattern of a page. Errs towards no. */
+function matches(pattern: string, path: string): boolean {
+  const segments = pattern.split("/").map((segment) => {
+    if (segment.startsWith("**")) return ".+";
+    return /^[:*]/.test(segment) ? "[^/]+" : segment.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  });
+  return new RegExp(`^${segments.join("/")}/*$`).test(path);
+}
