@@ -172,6 +172,20 @@ describe("a Vite config", () => {
     expect(await connect()).toContain('{"type":"connected"}');
   });
 
+  it("with options that have no effect is reported once, and without a warning of Vite about the server's own options", async () => {
+    const server = "server: { port: 4000, hmr: { overlay: false } }";
+    project.write("vite.config.ts", `export default { base: "/a/", ${server}, define: { __LABEL__: '"base"' } };\n`);
+    await expect.poll(label).toBe("base");
+    project.write("vite.config.ts", `export default { base: "/a/", ${server}, define: { __LABEL__: '"again"' } };\n`);
+    await expect.poll(label).toBe("again");
+    expect(count("vite.config.ts: base has no effect in tsweb.")).toBe(1);
+    expect(count("vite.config.ts: server.port has no effect in tsweb. Set the environment variable PORT,")).toBe(1);
+    expect(dev.output()).not.toContain("deprecated");
+    expect(await connect()).toContain('{"type":"connected"}');
+    project.write("vite.config.ts", config("after"));
+    await expect.poll(label).toBe("after");
+  });
+
   it("takes effect once the mistake in a file that it imports is fixed", async () => {
     project.write("label.mjs", 'throw new Error("Thrown by an import");\nexport default "";\n');
     project.write(
