@@ -244,3 +244,28 @@ it("finds a missing file that the watcher ignores", async () => {
   expect(await page("/plain")).toContain("Word: newer");
   expect(await script()).toBe(true);
 });
+
+it("names the application module that was renamed after the start, and continues when it has its name again", async () => {
+  const [before, after] = [site.file("src/app.ts"), site.file("src/app.tsx")];
+  renameSync(before, after);
+  await expect
+    .poll(() => page("/plain"))
+    .toContain("src/app.ts does not exist any more, but src/app.tsx does. Start tsweb dev again.");
+  renameSync(after, before);
+  await expect.poll(() => page("/plain")).toContain("Word: newer");
+});
+
+it("names a module that declares the page of a request and is not imported, until it is imported and listed", async () => {
+  await change(() =>
+    site.write(
+      "src/late-page.server.tsx",
+      'import { page } from "tsweb";\nexport const late = page("/late-page", () => <p>Here</p>);\n',
+    ),
+  );
+  expect(await page("/late-page")).toContain("src/late-page.server.tsx:2 declares a page for this address");
+  await change(
+    edit("src/app.ts", "import { App", 'import * as late from "./late-page.server.tsx";\nimport { App'),
+    edit("src/app.ts", "[pages]", "[late, pages]"),
+  );
+  expect(await page("/late-page")).toContain("<p>Here</p>");
+});

@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import { type DevEnvironment, isRunnableDevEnvironment, type RunnableDevEnvironment, type ViteDevServer } from "vite";
 import type { App } from "../../app.ts";
 import { internalsOf } from "../../server/index.ts";
-import { noApplicationError } from "../project/index.ts";
+import { BuildError, findEntry, noApplicationError, relativeFile } from "../project/index.ts";
 
 /**
  * Returns an environment that runs modules.
@@ -47,10 +48,19 @@ export class DevAppLoader {
    * When a module is missing, it is loaded once more with all modules invalidated. Vite does not record failed imports:
    * a file that was missing for a moment, while it was saved or moved, would stay missing.
    *
-   * @throws BuildError when the application module has no application as its default export; otherwise the error of
-   *   the module that failed
+   * @throws BuildError when the application module does not exist any more, or has no application as its default export;
+   *   otherwise the error of the module that failed
    */
   async load(): Promise<App> {
+    try {
+      return await this.#loadCurrent();
+    } catch (error) {
+      if (!existsSync(this.#entry)) throw missingEntryError(this.#vite.config.root, this.#entry);
+      throw error;
+    }
+  }
+
+  async #loadCurrent(): Promise<App> {
     const ssr = this.#ssr;
     const invalidations = this.#invalidations;
     try {
@@ -88,6 +98,14 @@ export class DevAppLoader {
     ssr.moduleGraph.invalidateAll();
     ssr.runner.clearCache();
   }
+}
+
+/** Returns the error of an application module that was deleted or renamed after the start. */
+function missingEntryError(root: string, entry: string): BuildError {
+  const other = findEntry(root); // throws if there is none
+  return new BuildError(
+    `${relativeFile(root, entry)} does not exist any more, but ${relativeFile(root, other)} does. Start tsweb dev again.`,
+  );
 }
 
 /** Returns whether Vite's runner did not find a file or a package. */

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { BuildError } from "../project/index.ts";
+import { BuildError, requireUsablePath } from "../project/index.ts";
 import { newUsage, parseNewArguments } from "./arguments.ts";
 import { projectFiles, requireEmpty, writeFiles } from "./files.ts";
 import { installPackages } from "./install.ts";
@@ -26,6 +26,7 @@ export async function createProject(args: readonly string[], command: string): P
   }
   const { folder, template, install } = options;
   const dir = resolve(folder);
+  requireUsablePath(dir);
   requireEmpty(dir, folder);
   const started = performance.now();
   const manager = detectPackageManager(process.env.npm_config_user_agent);

@@ -1,4 +1,12 @@
 export { ENV_FILES, EnvFiles } from "./env-files.ts";
 export { exitAfterOutput, exitWithError, UsageError } from "./print-error.ts";
-export { BuildError, findEntry, noApplicationError, projectInfo, relativeFile, STYLE_SHEET } from "./project.ts";
+export {
+  BuildError,
+  findEntry,
+  noApplicationError,
+  projectInfo,
+  relativeFile,
+  requireUsablePath,
+  STYLE_SHEET,
+} from "./project.ts";
 export { typesNotice } from "./types-notice.ts";

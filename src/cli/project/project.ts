@@ -10,11 +10,34 @@ export class BuildError extends Error {
 }
 
 /**
+ * Checks that an application can be in a folder.
+ *
+ * @param folder its absolute path
+ * @throws BuildError for a path that contains `#` or `?`, which end the path of a module in Vite, or a folder `node_modules`,
+ *   whose files are those of installed packages
+ */
+export function requireUsablePath(folder: string): void {
+  const [character] = /[#?]/.exec(folder) ?? [];
+  if (character) {
+    throw new BuildError(
+      `The path ${folder} contains "${character}". Vite cannot load modules from such a folder. Rename it, or choose another one.`,
+    );
+  }
+  if (/[\\/]node_modules(?:[\\/]|$)/.test(folder)) {
+    throw new BuildError(
+      `The path ${folder} contains a folder node_modules, whose files are treated as those of installed packages. Move the ` +
+        "application to another folder.",
+    );
+  }
+}
+
+/**
  * Returns the application module of a folder: `src/app.ts`, `.tsx` or `.js`, as an absolute path.
  *
- * @throws BuildError when there is none
+ * @throws BuildError when there is none, or an application cannot be in this folder
  */
 export function findEntry(root: string): string {
+  requireUsablePath(root);
   const candidates = ["src/app.ts", "src/app.tsx", "src/app.js"].map((file) => join(root, file));
   const entry = candidates.find((file) => existsSync(file));
   if (entry) return entry;
