@@ -20,7 +20,7 @@ export const mistakes: readonly Mistake[] = [
   row(
     "uses a server function as an event handler",
     [inMarkup("<button type='button' onClick={sign}>x</button>")],
-    "src/guest-book.tsx:21:38",
+    "src/guest-book.tsx:22:38",
     "The server function sign cannot be an event handler",
     "Write onClick={() => sign(name)}",
   ),
