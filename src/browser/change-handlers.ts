@@ -22,8 +22,9 @@ export function checkChangeHandler(node: LocatedNode): void {
   if (typeof props.onChange !== "function" || props.value === undefined || props.readOnly) return;
   if (["onInput", "oninput", "onKeyDown", "onKeyUp", "onBeforeInput"].some((name) => props[name])) return;
   const warning = new Error(
-    `The <${type}> has \`value\` and \`onChange\`. \`onChange\` runs when the field loses the focus, not while the user ` +
-      "types. Use `onInput`. For a value that is read when the field loses the focus, use `defaultValue` instead of `value`.",
+    `The <${type}> has \`value\` and \`onChange\`. \`onChange\` runs when the field loses the focus, and a rendering ` +
+      "before that discards what was typed. Use `onInput`. For a value that is read when the field loses the focus, use " +
+      "`defaultValue` instead of `value`.",
   );
   reportWarning(Object.assign(warning, { source }));
 }

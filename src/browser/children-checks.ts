@@ -1,6 +1,6 @@
 /** The checks of what components return, in development. */
 import { Fragment, isValidElement } from "preact";
-import { isReactElement, reactMessage, unrenderableMessage } from "../protocol/index.ts";
+import { invalidPropMessage, isReactElement, reactMessage, unrenderableMessage } from "../protocol/index.ts";
 import { checkChangeHandler } from "./change-handlers.ts";
 import { checkKeys, type LocatedNode } from "./list-keys.ts";
 
@@ -10,7 +10,8 @@ import { checkKeys, type LocatedNode } from "./list-keys.ts";
  * component returns them.
  *
  * @param name the name of the component
- * @throws TypeError for an object, a promise and an element of React, with the location of the element around it
+ * @throws TypeError for an object, a promise and an element of React, with the location of the element around it; and for an
+ *   attribute that cannot work
  */
 export function checkMarkup(markup: unknown, name: string, parent?: LocatedNode): void {
   if (Array.isArray(markup)) {
@@ -19,11 +20,19 @@ export function checkMarkup(markup: unknown, name: string, parent?: LocatedNode)
   } else if (isValidElement(markup)) {
     const isRendered = typeof markup.type === "string" || markup.type === Fragment;
     checkChangeHandler(markup);
+    checkProps(markup);
     if (isRendered) checkMarkup(markup.props.children, name, markup);
   } else {
     const message = describeProblem(markup, parent, name);
     if (message) throw Object.assign(new TypeError(message), { source: parent?.__source });
   }
+}
+
+/** Elements of packages have no location, so they are not checked: the application cannot correct them. */
+function checkProps({ type, props, __source: source }: LocatedNode): void {
+  if (typeof type !== "string" || !source || source.fileName.includes("/node_modules/")) return;
+  const message = invalidPropMessage(type, props);
+  if (message) throw Object.assign(new TypeError(message), { source });
 }
 
 function describeProblem(child: unknown, parent: LocatedNode | undefined, name: string): string | undefined {

@@ -3,13 +3,17 @@ import { useState } from "preact/hooks";
 import { renderToString } from "preact-render-to-string";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { nextRender, TextRoot } from "#test/text-root";
+import { reportWarning } from "./dev-report.ts";
 import { on_mount, on_unmount } from "./lifecycle.ts";
 import { state } from "./state.ts";
+
+vi.mock("./dev-report.ts", () => ({ reportWarning: vi.fn() }));
 
 const reported: unknown[] = [];
 
 beforeEach(() => {
   reported.length = 0;
+  vi.mocked(reportWarning).mockClear();
   vi.stubGlobal("reportError", (error: unknown) => reported.push(error)); // missing in Node
 });
 
@@ -158,4 +162,45 @@ test("on_mount and on_unmount do not run on the server", () => {
 
 test.each([on_mount, on_unmount])("%o throws outside rendering", (call) => {
   expect(() => call(() => {})).toThrow(`Call ${call.name}() inside a view`);
+});
+
+test("an async on_mount whose function returns a cleanup is reported in development, at the call of on_mount", async () => {
+  new TextRoot().renderComponent(() => {
+    on_mount(async () => () => {});
+    return "text";
+  });
+  await vi.waitFor(() => expect(reportWarning).toHaveBeenCalledOnce());
+  const [warning] = vi.mocked(reportWarning).mock.calls[0] ?? [];
+  expect(warning?.message).toMatch(/^The function of on_mount is async and returns a function, which is never called/);
+  expect(warning?.stack).toContain("lifecycle.test.ts");
+});
+
+test("an async on_mount without a cleanup, and a cleanup of one that is not async, are not reported", async () => {
+  const done = vi.fn();
+  new TextRoot().renderComponent(() => {
+    on_mount(async () => 1);
+    on_mount(() => () => {});
+    on_mount(async () => done());
+    return "text";
+  });
+  await vi.waitFor(() => expect(done).toHaveBeenCalledOnce());
+  await new Promise((resolve) => setTimeout(resolve)); // after all promises
+  expect(reportWarning).not.toHaveBeenCalled();
+});
+
+test.each([
+  ["on_mount", undefined, "a value of the type undefined"],
+  ["on_mount", Promise.resolve(), "a promise"],
+  ["on_unmount", null, "null"],
+  ["on_unmount", 5, "a value of the type number"],
+] as const)("%s(%s) is an error in development, while the component renders", (caller, argument, received) => {
+  const call = { on_mount, on_unmount }[caller] as (fn: unknown) => void;
+  const render = () =>
+    new TextRoot().renderComponent(() => {
+      call(argument);
+      return "text";
+    });
+  expect(render).toThrow(
+    `${caller}() takes a function, and received ${received}. Pass the function without calling it`,
+  );
 });

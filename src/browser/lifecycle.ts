@@ -1,4 +1,5 @@
 import type { Component } from "preact";
+import { asyncCleanupCheck, checkCallback } from "./lifecycle-checks.ts";
 import { afterRender, slot } from "./slot.ts";
 
 /** The component whose `on_mount` is running. */
@@ -12,19 +13,24 @@ let mounting: Component | undefined;
  *
  * @param fn the function of the first rendering; that of later ones is ignored
  * @throws Error if it is called outside the rendering of a component
+ * @throws TypeError in development, if `fn` is no function
  * @example on_mount(() => { const timer = setInterval(tick, 1000); return () => clearInterval(timer); });
  */
 export function on_mount(fn: () => unknown): void {
+  // Bundlers remove the checks from production.
+  if (process.env.NODE_ENV !== "production") checkCallback("on_mount", fn);
   // Queued at every rendering, because Preact drops the queue of a rendering that it restarts.
   afterRender(
     slot("on_mount", (component) => {
       let hasRun = false;
+      const checkCleanup = process.env.NODE_ENV === "production" ? undefined : asyncCleanupCheck();
       return () => {
         if (hasRun) return;
         hasRun = true;
         mounting = component;
         const cleanup = callSafely(fn);
         mounting = undefined;
+        if (process.env.NODE_ENV !== "production") checkCleanup?.(cleanup);
         if (typeof cleanup === "function") addCleanup(component, cleanup as () => unknown); // it is called without arguments
       };
     }),
@@ -36,9 +42,11 @@ export function on_mount(fn: () => unknown): void {
  * rendering, as in {@link on_mount}. It does not run when the page is closed.
  *
  * @throws Error if it is called outside the rendering of a component
+ * @throws TypeError in development, if `fn` is no function
  * @example on_unmount(() => stream.cancel());
  */
 export function on_unmount(fn: () => unknown): void {
+  if (process.env.NODE_ENV !== "production") checkCallback("on_unmount", fn);
   slot("on_unmount", (component) => {
     addCleanup(component, fn);
     return fn;

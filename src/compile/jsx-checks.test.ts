@@ -241,3 +241,28 @@ describe("state() at module level", () => {
     await expect(check("src/a.tsx", imports + code)).resolves.toBeUndefined();
   });
 });
+
+describe("markup that is a statement", () => {
+  test.each([
+    "const A = () => { «<p /> };",
+    "const A = () => { («<p />) };",
+    "function A() { «<p />; }",
+    "const A = () => <ul>{items.map((item) => { «<li>{item}</li>; })}</ul>;",
+    "const A = () => { if (ok) «<p />; return <b />; };",
+    "const A = () => { «<>text</>; };",
+  ])("is rejected: %s", async (code) => {
+    const error = await compileErrorOf(() => check("src/a.tsx", code));
+    expect(error.message).toMatch(/^This markup is not used, because its function does not return it\. Write `return`/);
+    const { line, column = 0 } = parseMarkedCode(code).location ?? {};
+    const parentheses = code.includes("(«") ? 1 : 0;
+    expect(error.loc).toEqual({ file: "/app/src/a.tsx", line, column: column - parentheses });
+  });
+
+  test.each([
+    "const A = () => { return <p />; };",
+    "const A = () => { const row = <li />; return row; };",
+    "const A = () => { rows.push(<li />); return rows; };",
+    "const A = () => ok && <p />;",
+    "let row; row = <li />;",
+  ])("is no statement: %s", (code) => expect(check("src/a.tsx", code)).resolves.toBeUndefined());
+});

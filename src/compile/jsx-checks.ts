@@ -25,12 +25,16 @@ const FUNCTION_IN_PAGE =
 const FUNCTION_IN_PROPS =
   "This function would never be called, because a page reaches the browser as HTML, and the props of a view as JSON. Declare the function in the module of the view, and use it in the view's own markup instead of passing it.";
 
+const UNUSED_MARKUP =
+  "This markup is not used, because its function does not return it. Write `return` before it, or leave out the braces of the arrow function.";
+
 const SHARED_STATE =
   "`state()` cannot be used at module level, because all users would share it on the server. Call it inside a view. For a value that is the same for all users, use a constant.";
 
 /**
  * Checks the markup of a module. Rejected are server calls in markup; in a server module also functions as
- * attributes or event handlers and children of views; and everywhere `state()` at module level.
+ * attributes or event handlers and children of views; and everywhere markup that is a statement, and `state()` at module
+ * level.
  *
  * @throws CompileError at the expression or attribute that is rejected
  */
@@ -59,6 +63,7 @@ class MarkupCheck {
       this.rejectServerCalls(node.expression, scope);
     if (node.type === "JSXSpreadAttribute") this.rejectServerCalls(node.argument, scope);
     if (this.facts.isServerModule && node.type === "JSXElement") this.checkElement(node, scope);
+    if (node.type === "ExpressionStatement" && isMarkup(node.expression)) this.reject(UNUSED_MARKUP, node.expression);
     if (node.type === "CallExpression" && scope.functionScope.isModule) this.rejectSharedState(node, scope);
   }
 
@@ -181,6 +186,11 @@ class MarkupCheck {
   private reject(message: string, at: SourceRange): never {
     throw new CompileError(message, this.facts.source, at);
   }
+}
+
+function isMarkup(expression: Node): boolean {
+  const { type } = unwrapExpression(expression);
+  return type === "JSXElement" || type === "JSXFragment";
 }
 
 /** The methods of arrays, and `Array.from`, that call their argument before they return. */

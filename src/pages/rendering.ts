@@ -2,6 +2,7 @@ import { Component, type ComponentChildren, type ComponentType, Fragment, h, opt
 import { renderToString } from "preact-render-to-string";
 import { isPromise } from "../http/index.ts";
 import {
+  invalidPropMessage,
   isPreactCopyError,
   isReactElement,
   isReactHookError,
@@ -17,6 +18,7 @@ import {
   describeLocation,
   type ElementLocation,
   getActiveRender,
+  locationOf,
   MarkupError,
   type RenderState,
   setActiveRender,
@@ -120,6 +122,14 @@ function checkHandlers({ type, props }: VNode): void {
   }
 }
 
+/** @throws MarkupError if an attribute of an element of the application cannot work */
+function checkProps(vnode: VNode, type: string): void {
+  const location = locationOf(vnode);
+  if (!location || location.fileName.includes("/node_modules/")) return;
+  const message = invalidPropMessage(type, vnode.props);
+  if (message) throw new MarkupError(message, location);
+}
+
 /** @throws MarkupError if a child of an element or a fragment cannot be rendered, because the renderer ignores it silently */
 function checkChildren({ type, props: { children } }: VNode): void {
   checkRenderable(children, `<${nameOf(type)}>`);
@@ -217,6 +227,7 @@ function prepareElement(vnode: VNode, type: string, active: RenderState): void {
   if (active.development) {
     checkChildren(vnode);
     checkNesting(vnode, type, active);
+    checkProps(vnode, type);
     if (active.viewDepth === 0) checkHandlers(vnode);
   }
 }

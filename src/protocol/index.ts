@@ -7,6 +7,7 @@ export { abortable } from "./abortable.ts";
 export { type Call, cancelledError } from "./call.ts";
 export type { ChannelMessage, Channels, FeedMessage, MessageByName, PublishedMessage } from "./channels.ts";
 export { checkArgumentCount, checkArguments } from "./check-arguments.ts";
+export { invalidPropMessage } from "./element-props.ts";
 export { invalidTypeMessage } from "./element-types.ts";
 export { endpointKey } from "./endpoint-key.ts";
 export { createEventParser, EVENT_STREAM_TYPE, type ServerSentEvent } from "./event-stream.ts";

@@ -13,6 +13,7 @@ import {
   openHome,
   project,
   receivePendingReload,
+  recordOutput,
   restores,
   useDevProject,
   users,
@@ -68,6 +69,17 @@ describe("an edit", () => {
     await expectStateKept(page);
     await page.click("#more");
     expect(await page.textContent("#count")).toBe("5");
+  });
+
+  it("that adds a form to a view shows in the terminal which field is missing, without a reload", async () => {
+    const page = await openHome();
+    const output = recordOutput();
+    edit("counter.tsx", '<p id="greeting">', '<form action={greet}><input name="nmae" /></form><p id="greeting">');
+    await page.locator("[name=nmae]").waitFor();
+    const form = /The form of greet \(src\/counter\.tsx:\d+:\d+\) has/;
+    await expect.poll(output).toMatch(new RegExp(`${form.source} no field for the required parameter name`));
+    await expect.poll(output).toMatch(new RegExp(`${form.source} a field "nmae" that is no parameter`));
+    await expectStateKept(page);
   });
 
   it("that adds a field to a state works at once and keeps the other fields", async () => {

@@ -68,6 +68,7 @@ it.each([
   ],
   ["a head in a head", "<Head><Head /></Head>", "<Head> is used inside another <Head>"],
   ["a component that is undefined", "<words.Missing />", "The component of this element is undefined."],
+  ["an object as a class", "<b {...{ class: { new: true } }} />", "The attribute class of <b> is an object."],
   ["an image in place of a component", "<images.Icon />", 'The component of this element is the URL "/icon.svg"'],
 ])("shows the location of %s", async (title, element, sentence) => {
   const { text, location } = await errorPageOf(element, { path: `/${title.replaceAll(" ", "_")}`, sentence });

@@ -180,6 +180,58 @@ export const mistakes: readonly Mistake[] = [
     fix: "Use `onInput`",
   },
   {
+    mistake: "forgets the return of a view",
+    edits: [{ file: VIEW, from: "return (\n    <form", to: "(\n    <form" }],
+    places: ["build", "page", "terminal"],
+    at: `${VIEW}:18`,
+    says: "This markup is not used, because its function does not return it",
+    fix: "Write `return` before it, or leave out the braces of the arrow function",
+  },
+  {
+    mistake: "passes a text as dangerouslySetInnerHTML",
+    edits: [alert('<p dangerouslySetInnerHTML={"<b>x</b>" as never} />')],
+    places: ["page", "terminal"],
+    at: `${VIEW}:21:7`,
+    says: "The attribute dangerouslySetInnerHTML of <p> is a value of the type string",
+    fix: "`dangerouslySetInnerHTML={{ __html: html }}`",
+  },
+  {
+    mistake: "calls the handler of an event, after a click",
+    edits: [
+      state(`${STATE} const save = async () => {};`),
+      alert(
+        '<button type="button" onClick={() => (book.error = "x")}>x</button>{book.error && <b onClick={save() as never} />}',
+      ),
+    ],
+    act: click,
+    places: ["overlay", "terminal"],
+    at: `${VIEW}:21`,
+    says: "The attribute onClick of <b> is a promise. It takes a function",
+    fix: "Write `onClick={() => save()}`, or `onClick={save}`",
+  },
+  {
+    mistake: "calls the function of on_mount",
+    edits: [
+      { file: VIEW, from: "import { RPCError,", to: "import { on_mount, RPCError," },
+      state(`${STATE}\n  on_mount(Promise.resolve() as never);`),
+    ],
+    places: ["page", "terminal"],
+    at: `${VIEW}:6:3`,
+    says: "on_mount() takes a function, and received a promise",
+    fix: "Pass the function without calling it: `on_mount(start)`",
+  },
+  {
+    mistake: "returns a cleanup from an async on_mount",
+    edits: [
+      { file: VIEW, from: "import { RPCError,", to: "import { on_mount, RPCError," },
+      state(`${STATE}\n  on_mount(async () => () => {});`),
+    ],
+    places: ["console", "terminal"],
+    at: `${VIEW}:6:3`,
+    says: "The function of on_mount is async and returns a function, which is never called",
+    fix: "Stop what was started in a function that the component passes to on_unmount",
+  },
+  {
     mistake: "renders the URL of an image as a component",
     edits: [state(`${STATE} const Pen = "/pen.svg" as any;`), alert("<Pen />")],
     places: ["page", "terminal"],

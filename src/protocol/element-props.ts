@@ -1,0 +1,42 @@
+/** The check of attributes that cannot work, in development: browsers would show nothing of them, and no error. */
+
+/**
+ * Returns which attribute of an element has a value that is ignored or would become a text such as `[object Object]`, and how
+ * to fix it; `undefined` if there is none. When unsure, it returns `undefined`.
+ */
+export function invalidPropMessage(type: string, props: object): string | undefined {
+  if (type.includes("-")) return undefined; // the properties of a custom element may be anything
+  for (const [name, value] of Object.entries(props)) {
+    if (typeof value !== "object" && name !== "dangerouslySetInnerHTML") continue;
+    const fix = value === null || value === undefined ? undefined : fixOf(name, value);
+    if (fix) return `The attribute ${name} of <${type}> is ${describe(value)}. ${fix}`;
+  }
+  return undefined;
+}
+
+function fixOf(name: string, value: unknown): string | undefined {
+  switch (name) {
+    case "class":
+    case "className":
+      if (!isPlain(value)) return undefined;
+      return `It takes a text: \`${name}={[isOpen && "open", isNew && "new"].filter(Boolean).join(" ")}\`.`;
+    case "style":
+      return Array.isArray(value) ? "It takes one object, or a text: `style={{ ...base, ...special }}`." : undefined;
+    case "dangerouslySetInnerHTML":
+      if (value === false || (typeof value === "object" && value !== null && "__html" in value)) return undefined;
+      return "It takes an object with the HTML: `dangerouslySetInnerHTML={{ __html: html }}`.";
+    default:
+      if (!/^on[A-Z]/.test(name) || !(value instanceof Promise)) return undefined;
+      return `It takes a function, which was called while the element was rendered. Write \`${name}={() => save()}\`, or \`${name}={save}\`.`;
+  }
+}
+
+/** Returns whether a value would become `[object Object]`, or a list with commas. Signals, for example, become a text. */
+function isPlain(value: unknown): boolean {
+  return Array.isArray(value) || (value as object).toString === Object.prototype.toString; // called for objects only
+}
+
+function describe(value: unknown): string {
+  if (typeof value !== "object") return `a value of the type ${typeof value}`;
+  return value instanceof Promise ? "a promise" : Array.isArray(value) ? "an array" : "an object";
+}
