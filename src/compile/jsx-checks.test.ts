@@ -253,9 +253,7 @@ describe("markup that is a statement", () => {
   ])("is rejected: %s", async (code) => {
     const error = await compileErrorOf(() => check("src/a.tsx", code));
     expect(error.message).toMatch(/^This markup is not used, because its function does not return it\. Write `return`/);
-    const { line, column = 0 } = parseMarkedCode(code).location ?? {};
-    const parentheses = code.includes("(«") ? 1 : 0;
-    expect(error.loc).toEqual({ file: "/app/src/a.tsx", line, column: column - parentheses });
+    expect(error.loc).toEqual({ file: "/app/src/a.tsx", ...parseMarkedCode(code).location });
   });
 
   test.each([

@@ -63,8 +63,12 @@ class MarkupCheck {
       this.rejectServerCalls(node.expression, scope);
     if (node.type === "JSXSpreadAttribute") this.rejectServerCalls(node.argument, scope);
     if (this.facts.isServerModule && node.type === "JSXElement") this.checkElement(node, scope);
-    if (node.type === "ExpressionStatement" && isMarkup(node.expression)) this.reject(UNUSED_MARKUP, node.expression);
+    if (node.type === "ExpressionStatement") this.rejectUnusedMarkup(unwrapExpression(node.expression));
     if (node.type === "CallExpression" && scope.functionScope.isModule) this.rejectSharedState(node, scope);
+  }
+
+  private rejectUnusedMarkup(expression: Node): void {
+    if (expression.type === "JSXElement" || expression.type === "JSXFragment") this.reject(UNUSED_MARKUP, expression);
   }
 
   private rejectSharedState(call: ESTree.CallExpression, scope: Scope): void {
@@ -186,11 +190,6 @@ class MarkupCheck {
   private reject(message: string, at: SourceRange): never {
     throw new CompileError(message, this.facts.source, at);
   }
-}
-
-function isMarkup(expression: Node): boolean {
-  const { type } = unwrapExpression(expression);
-  return type === "JSXElement" || type === "JSXFragment";
 }
 
 /** The methods of arrays, and `Array.from`, that call their argument before they return. */
