@@ -119,7 +119,10 @@ export class App {
    *   application uses the namespace
    */
   async start(): Promise<void> {
-    await Promise.all([this.#rate?.start(), this.#site.live.start(), this.#site.uploads.start()]);
+    const { health, live, uploads } = this.#site;
+    health.isStarting = true;
+    await Promise.all([this.#rate?.start(), live.start(), uploads.start()]);
+    health.isStarting = false;
   }
 
   /**
@@ -146,6 +149,7 @@ export class App {
   async close(): Promise<void> {
     await this.#site.live.close();
     await this.#rate?.close();
+    this.#site.health.delay.close();
     this.#log.close();
   }
 

@@ -46,7 +46,7 @@ export {
   readBody,
 } from "./request-body.ts";
 export { RequestContext, type RequestContextInit, type StringRecord } from "./request-context.ts";
-export { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
+export { CONNECTION_CLOSE, RequestError, UnavailableError } from "./request-error.ts";
 export { idHeaders, type RequestIds, requestIds } from "./request-ids.ts";
 export { isCallPath, isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
 export { type ByteCounter, readRequestText } from "./request-text.ts";

@@ -1,13 +1,13 @@
 import { RPCError } from "../errors.ts";
 import type { AppLog, RefusalReason } from "../logging/index.ts";
 import type { RequestContext } from "./request-context.ts";
-import { RequestError } from "./request-error.ts";
+import { RequestError, UnavailableError } from "./request-error.ts";
 
 const NO_ADDRESS =
   "Requests have no client address, so all clients share one limit. Pass the address: app.fetch(request, { address })";
 
 /**
- * Logs that tsweb has refused a request because of its rate or its size. Other refusals are those of a single client that
+ * Logs that tsweb has refused a request because of its rate or its size, or because the bus is unreachable. Other refusals are those of a single client that
  * is mistaken, and its response describes them; one because of the origin is logged where it is decided.
  *
  * Call it once for each error that becomes a response.
@@ -16,12 +16,14 @@ export function logRefusal(error: unknown, { id, address }: RequestContext, log:
   const reason = refusalReason(error);
   if (!(error instanceof RequestError) || reason === null) return;
   const isShared = reason === "rate" && address === "";
-  log.refused(reason, { id, address }, isShared ? NO_ADDRESS : error.message);
+  const text = error instanceof UnavailableError ? error.reason : error.message;
+  log.refused(reason, { id, address }, isShared ? NO_ADDRESS : text);
 }
 
-/** Returns why tsweb has refused a request, if that is its rate or its size; otherwise `null`. */
+/** Returns why tsweb has refused a request; `null` for a mistake of the client. */
 function refusalReason(error: unknown): RefusalReason | null {
   if (!(error instanceof RequestError)) return null;
+  if (error instanceof UnavailableError) return "bus";
   if (error.status === 413) return "size";
   return error.code === "rate_limited" ? "rate" : null;
 }

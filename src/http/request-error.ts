@@ -28,6 +28,20 @@ export class RequestError extends RPCError {
 }
 
 /**
+ * Thrown when a server that the request needs is unreachable: status 503. It has no `Retry-After`, because a call may have
+ * changed something before; a page adds it, because it is requested with GET.
+ */
+export class UnavailableError extends RequestError {
+  /** What is unreachable, for the log. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super("internal", "A part of the server is not available at the moment. Please try again later.", { status: 503 });
+    this.reason = reason;
+  }
+}
+
+/**
  * The header of a response to a request whose body was not read. It prevents request smuggling: the rest of the body
  * must not be parsed as the next request.
  *

@@ -1,7 +1,10 @@
-import { type Bus, type BusSource, openBus, redisOf, startBus } from "./bus/index.ts";
+import { type Bus, type BusSource, isMemoryBus, openBus, redisOf, startBus } from "./bus/index.ts";
 
 /** Receives each message that was published: its channel, and its data as JSON. It must not throw. */
 export type OnPublished = (channel: string, json: string) => void;
+
+/** The state of a bus. `unknown`: a bus of the application that does not report it. */
+export type BusState = "memory" | "reachable" | "unreachable" | "unknown";
 
 /** The options of an {@link AppBus}. */
 export interface AppBusOptions extends BusSource {
@@ -25,6 +28,16 @@ export class AppBus {
   /** The bus in use; `null` before the first use and after {@link release}. */
   get current(): Bus | null {
     return this.#bus;
+  }
+
+  /** The state of the bus. Does not open it: until then, its server counts as reachable. */
+  get state(): BusState {
+    if (this.#delegate) return this.#delegate.state;
+    if (!this.#bus) return this.#options.busUrl === undefined ? "memory" : "reachable";
+    if (isMemoryBus(this.#bus)) return "memory";
+    const { isReachable } = this.#bus;
+    if (isReachable === undefined) return "unknown";
+    return isReachable ? "reachable" : "unreachable";
   }
 
   /** The Redis of the bus; `undefined` if the bus is none in Redis. Does not open the bus. */

@@ -105,7 +105,7 @@ describe("channel", () => {
     try {
       bus.isHanging = true;
       const position = vi.spyOn(bus, "position");
-      const failed = expect(issueFeed(app, "a")).rejects.toThrow(/Something went wrong/);
+      const failed = expect(issueFeed(app, "a")).rejects.toThrow(/A part of the server is not available/);
       await vi.waitFor(() => expect(position).toHaveBeenCalled());
       expect(vi.getTimerCount()).toBe(1);
       expect((await app.fetch(new Request("http://shop.example/healthz"))).status).toBe(200);

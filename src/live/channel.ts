@@ -1,5 +1,5 @@
-import { rejectUnknownOptions } from "../config/index.ts";
-import { requireContext } from "../http/index.ts";
+import { ConfigError, rejectUnknownOptions } from "../config/index.ts";
+import { requireContext, UnavailableError } from "../http/index.ts";
 import type { Feed, FeedMessage, MessageByName } from "../protocol/index.ts";
 import { keysFor, sessionId } from "../session/index.ts";
 import type { Position } from "./bus/index.ts";
@@ -38,7 +38,9 @@ const CHANNEL_OPTIONS: Readonly<Record<keyof ChannelOptions, true>> = { ttl: tru
  *   shorter time ends the delivery to a user who has lost them earlier.
  * @throws TypeError for an invalid name, an unknown option, or a `ttl` that is not a number
  * @throws RangeError for a `ttl` that is not a whole number from 1 to 86,400
- * @throws Error outside a request, or when the bus does not respond within 2 seconds
+ * @throws Error outside a request
+ * @throws RPCError when the bus does not respond within 2 seconds: a page then responds with 503 and `Retry-After`, anything
+ *   else with 503
  * @see docs/protocol.md 10.2
  * @example const [feed, messages] = await channel("room:1", () => db.messages("room:1"));
  */
@@ -78,20 +80,23 @@ function readTtl(options: unknown = {}): number {
   );
 }
 
+/** @throws UnavailableError if the bus does not respond */
 async function currentPosition(name: string): Promise<Position> {
+  const bus = currentBus("channel").open();
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       const seconds = POSITION_TIMEOUT_MS / 1000;
-      reject(
-        new Error(`channel: the bus did not return the position of ${name} within ${seconds} s. Is it reachable?`),
-      );
+      reject(new Error(`The bus did not return the position of ${name} within ${seconds} s.`));
     }, POSITION_TIMEOUT_MS);
   });
   try {
-    const [position] = await Promise.race([currentBus("channel").open().position([name]), timeout]);
-    if (position === undefined) throw new Error(`channel: the bus returned no position of ${name}.`);
+    const [position] = await Promise.race([bus.position([name]), timeout]);
+    if (position === undefined) throw new Error(`The bus returned no position of ${name}.`);
     return position;
+  } catch (error) {
+    if (error instanceof ConfigError) throw error; // it has to be corrected, and is logged as a failure
+    throw new UnavailableError(`No feed can be issued: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     clearTimeout(timer);
   }

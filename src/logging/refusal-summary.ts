@@ -1,5 +1,5 @@
-/** Why tsweb has refused a request: it came from another site, too often, or was too large. */
-export type RefusalReason = "origin" | "rate" | "size";
+/** Why tsweb has refused a request: it came from another site, too often, was too large, or needs an unreachable bus. */
+export type RefusalReason = "origin" | "rate" | "size" | "bus";
 
 /** How long the refusals of a reason are counted before they are logged. */
 const INTERVAL_MS = 60_000;

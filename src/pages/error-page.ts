@@ -23,6 +23,7 @@ const TITLES: Readonly<Record<number, string>> = {
   403: "Not allowed",
   404: "Not found",
   500: "Something went wrong",
+  503: "Not available",
 };
 
 /** A node with Preact's internal field for its parent, under its minified name. */

@@ -7,11 +7,13 @@ import {
   isDisconnection,
   isPromise,
   logExpectedError,
+  logRefusal,
   PRIVATE_NO_STORE,
   Redirect,
   type RequestContext,
   redirectTarget,
   textResponse,
+  UnavailableError,
 } from "../http/index.ts";
 import { browserGlobalAdvice } from "../text/index.ts";
 import { DefaultError, type ErrorPageProps, errorTitle } from "./error-page.ts";
@@ -55,6 +57,7 @@ export async function handlePageError(
     );
   }
   recordFailure(context, error, subject, settings);
+  if (error instanceof UnavailableError) return respondUnavailable(context, error, layoutMarkup, settings);
   if (isDisconnection(context, error)) return disconnectedResponse();
   if (settings.showError) return htmlResponse(500, await settings.showError(error, context.id));
   // The layout has seen the state that was discarded, so it is run again.
@@ -64,6 +67,21 @@ export async function handlePageError(
     layoutMarkup: layoutMarkup === null ? null : undefined,
   };
   return respondWithErrorPage(context, failure, settings);
+}
+
+/** How long a client should wait before it requests a page again, in seconds. */
+const RETRY_SECONDS = 2;
+
+async function respondUnavailable(
+  context: RequestContext,
+  { status, message }: UnavailableError,
+  layoutMarkup: LayoutMarkup | null | undefined,
+  settings: PageSettings,
+): Promise<HandlerResponse> {
+  const response = await respondWithErrorPage(context, { status, message, layoutMarkup }, settings);
+  // A form that was sent to the page may have changed something.
+  const isSafe = context.inbound.method === "GET" || context.inbound.method === "HEAD";
+  return isSafe ? { ...response, headers: { ...response.headers, "retry-after": String(RETRY_SECONDS) } } : response;
 }
 
 /** Returns a response that nobody receives, without running the layout and the error page. */
@@ -97,9 +115,13 @@ export function recordFailure(
   { log, showError }: PageSettings,
 ): void {
   if (error instanceof Redirect || isPageError(error)) return;
-  if (!(error instanceof RPCError)) {
+  if (!(error instanceof RPCError) || error instanceof UnavailableError) {
     context.discardChanges();
     forgetOnce(context); // a result may be that of the discarded session
+  }
+  if (error instanceof UnavailableError) {
+    logRefusal(error, context, log);
+    return;
   }
   if (isDisconnection(context, error)) return;
   const advice = showError ? "" : browserGlobalAdvice(error); // the development server adds it to the error itself
@@ -137,7 +159,8 @@ export async function respondWithErrorPage(
   } catch (error) {
     if (isDisconnection(context, error)) return disconnectedResponse();
     // The layout or the application's error page may be what failed, so neither is used again.
-    settings.log.error({ id: context.id, err: error }, "The error page failed");
+    if (error instanceof UnavailableError) logRefusal(error, context, settings.log);
+    else settings.log.error({ id: context.id, err: error }, "The error page failed");
     const source = { options, source: null, layoutMarkup: NO_LAYOUT_MARKUP };
     return htmlResponse(status, renderDocument(context, DefaultError(props), source, settings));
   }

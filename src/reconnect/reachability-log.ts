@@ -22,6 +22,11 @@ export class ReachabilityLog {
     this.#options = options;
   }
 
+  /** Whether the last attempt did not fail. */
+  get isReachable(): boolean {
+    return this.#isReachable;
+  }
+
   /** Records a failure. Logs a warning if the service was reachable before. */
   unreachable(reason: string): void {
     if (!this.#isReachable || this.#isClosed) return;

@@ -6,6 +6,8 @@ import { LazyRedisClient } from "./lazy-client.ts";
 export interface RedisConnection {
   /** The host, port and database, without user name and password: safe to log. */
   readonly address: string;
+  /** Whether Redis is reachable, as far as this process knows. */
+  readonly isReachable: boolean;
   /** How often the connection has been established. After a reconnection, the server may have lost its data. */
   readonly generation: number;
   /**
@@ -44,6 +46,9 @@ export function openRedisConnection(url: string, log: Logger): RedisConnection {
   let isOpen = true;
   return {
     address: shared.client.address,
+    get isReachable() {
+      return shared.client.isReachable;
+    },
     get generation() {
       return shared.client.generation;
     },

@@ -48,6 +48,11 @@ export class LazyRedisClient {
     return this.#generation;
   }
 
+  /** Whether Redis is reachable, as far as this process knows. */
+  get isReachable(): boolean {
+    return this.#reachability.isReachable;
+  }
+
   /** @throws ConfigError if the path of the URL is not a database number */
   constructor(url: string, log: Logger) {
     const { host, pathname } = new URL(url);

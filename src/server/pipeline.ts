@@ -38,6 +38,7 @@ import {
 } from "../pages/index.ts";
 import { FORM_PREFIX, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
 import { errorResponse as callErrorResponse, handleCall } from "../rpc/index.ts";
+import { respondToHealthCheck, respondToReadinessCheck } from "./health.ts";
 import { observeRequest } from "./observe-request.ts";
 import { findPageForm } from "./page-form.ts";
 import { isHealthPath } from "./request-target.ts";
@@ -230,9 +231,12 @@ function redirectToCanonicalPath({ pathname, search }: URL): HandlerResponse {
 }
 
 /** Handles the framework's own paths, unless the application serves them. */
-function handleBuiltInPath(path: string, { draining, pages, inspection, project }: Site): HandlerResponse | null {
-  if (path === "/healthz") return jsonResponse(200, '{"status":"ok"}');
-  if (path === "/readyz") return jsonResponse(draining ? 503 : 200, `{"ready":${!draining}}`);
+function handleBuiltInPath(
+  path: string,
+  { draining, live, health, pages, inspection, project }: Site,
+): HandlerResponse | null {
+  if (path === "/healthz") return respondToHealthCheck(health);
+  if (path === "/readyz") return respondToReadinessCheck(health, { draining, bus: live.bus.state });
   // Only in development: a list of all functions would help an attacker.
   if (path === OPENAPI_PATH && pages.development) {
     return jsonResponse(200, openapiJson(inspection, project));

@@ -17,6 +17,8 @@ import { UploadStore } from "../uploads/index.ts";
 import type { AppOptions } from "./app-options.ts";
 import type { Before } from "./before.ts";
 import { buildManifest } from "./build-manifest.ts";
+import { EventLoopDelay } from "./event-loop-delay.ts";
+import type { Health } from "./health.ts";
 import { createAddressReader } from "./host-info.ts";
 import type { Inspection } from "./inspection.ts";
 import { manifestAssets } from "./manifest.ts";
@@ -60,6 +62,7 @@ export interface Site {
   readonly listeners: readonly OnHandled[] | undefined;
   /** Receives what the application does; set by the development server only, while its panel is open. */
   readonly observer?: Observer | undefined;
+  readonly health: Health;
   /** Whether the process is about to stop. */
   readonly draining: boolean;
 }
@@ -140,6 +143,7 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
       csrf: config.csrfSecret !== undefined,
     },
     listeners: listeners.length > 0 ? listeners : undefined,
+    health: { delay: new EventLoopDelay(), isStarting: false },
     draining: false,
   };
 }

@@ -18,7 +18,7 @@ const assets: Assets = {
   styles: (page) => (page ? [`/assets/${page.file.replaceAll("/", "-")}.css`] : []),
 };
 
-/** Returns default page settings and the array that receives log lines. */
+/** Returns default page settings and the array that receives the log lines of warnings and errors. */
 export function pageSettings(more: Partial<PageSettings> = {}) {
   const logged: string[] = [];
   const write = (fields: object, message: string) => void logged.push(`${message} ${(fields as { err?: Error }).err}`);
@@ -30,7 +30,7 @@ export function pageSettings(more: Partial<PageSettings> = {}) {
     error: DefaultError,
     signIn: null,
     development: false,
-    log: { info: write, warn: write, error: write, refused: (_, fields, message) => write(fields, message) },
+    log: { info: () => undefined, warn: write, error: write, refused: (_, fields, message) => write(fields, message) },
     assets,
     ...more,
   };

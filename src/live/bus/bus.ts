@@ -134,6 +134,11 @@ export interface Bus {
    * @throws Error if the server did not respond in time
    */
   check?(): Promise<readonly ConfigProblem[]>;
+  /**
+   * Optional. Whether the server is reachable, as far as this process knows, for `/readyz` and metrics. It must not wait for
+   * anything.
+   */
+  readonly isReachable?: boolean;
   /** Closes connections and timers. Pending operations reject. Calling it again has no effect. */
   close(): Promise<void>;
 }

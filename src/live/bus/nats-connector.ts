@@ -64,6 +64,11 @@ export class NatsConnector {
   #isDisconnected = false;
   #isClosed = false;
 
+  /** Whether the server is reachable, as far as this process knows. */
+  get isReachable(): boolean {
+    return this.#reachability.isReachable;
+  }
+
   /** @param url `nats://…` or `tls://…` */
   constructor(url: string, { stream, log, beforeUse, onReconnect }: NatsConnectorOptions) {
     const { host, hostname, port, protocol, username, password } = new URL(url);

@@ -126,6 +126,10 @@ class NatsBus implements Bus {
     if (this.#secretsCheck.add(fingerprints)) this.#connector.invalidateStream();
   }
 
+  get isReachable(): boolean {
+    return this.#connector.isReachable;
+  }
+
   async check(): Promise<readonly ConfigProblem[]> {
     await this.#retryPolicy.run(() => this.#connector.checkStream());
     return [];

@@ -137,6 +137,10 @@ class RedisBus implements Bus {
     this.#preparation.identify(fingerprints);
   }
 
+  get isReachable(): boolean {
+    return this.#connection.isReachable;
+  }
+
   check(): Promise<readonly ConfigProblem[]> {
     return this.#retryPolicy.run(async () => redisProblems(await inspectRedis(this.#connection)));
   }
