@@ -23,53 +23,52 @@ function write(code: string): void {
   utimesSync(file, time, time);
 }
 
-const exportsOf = async (modules: ModuleCache) =>
-  (await modules.readIfValid(file))?.exports.named.map(({ name }) => name);
+const exportsOf = (modules: ModuleCache) => modules.readIfValid(file)?.exports.named.map(({ name }) => name);
 
 describe("a cache that is notified of changes", () => {
   const create = () => new ModuleCache(root, { isNotified: true });
 
-  it("parses a module once, for its text and its file", async () => {
+  it("parses a module once, for its text and its file", () => {
     const modules = create();
-    const [first, second] = await Promise.all([modules.readFile(file), modules.readFile(file)]);
-    expect(second).toBe(first);
+    const first = modules.readFile(file);
+    expect(modules.readFile(file)).toBe(first);
     expect(modules.readText({ file, code: "export const one = 1;" })).toBe(first);
   });
 
   it("returns what it has read until it is notified of a change", async () => {
     const modules = create();
-    expect(await exportsOf(modules)).toEqual(["one"]);
+    expect(exportsOf(modules)).toEqual(["one"]);
     write("export const two = 2;");
-    expect(await exportsOf(modules)).toEqual(["one"]);
+    expect(exportsOf(modules)).toEqual(["one"]);
     modules.filesChanged(file);
-    expect(await exportsOf(modules)).toEqual(["two"]);
+    expect(exportsOf(modules)).toEqual(["two"]);
   });
 
   it("reads all files again that have changed when it is notified of one, because the notifications of others may be late", async () => {
     const modules = create();
-    expect(await exportsOf(modules)).toEqual(["one"]);
+    expect(exportsOf(modules)).toEqual(["one"]);
     write("export const two = 2;");
     modules.filesChanged(join(root, "other.ts"));
-    expect(await exportsOf(modules)).toEqual(["two"]);
+    expect(exportsOf(modules)).toEqual(["two"]);
   });
 
   it("keeps the facts of a file that has not changed", async () => {
     const modules = create();
-    const facts = await modules.readFile(file);
+    const facts = modules.readFile(file);
     modules.filesChanged();
-    expect(await modules.readFile(file)).toBe(facts);
+    expect(modules.readFile(file)).toBe(facts);
   });
 
   it("returns nothing for a module with an error or without a file, and reads the module again after its change", async () => {
     const modules = create();
     write("export const = 1;");
-    expect(await exportsOf(modules)).toBeUndefined();
+    expect(exportsOf(modules)).toBeUndefined();
     write("export const one = 1;");
     modules.filesChanged(file);
-    expect(await exportsOf(modules)).toEqual(["one"]);
+    expect(exportsOf(modules)).toEqual(["one"]);
     rmSync(file);
     modules.filesChanged();
-    expect(await exportsOf(modules)).toBeUndefined();
+    expect(exportsOf(modules)).toBeUndefined();
   });
 
   it("computes a value once, and again after a change", () => {
@@ -111,9 +110,9 @@ describe("a cache that is notified of changes", () => {
 describe("a cache that is not notified of changes", () => {
   it("checks files and computes values at each use", async () => {
     const modules = new ModuleCache(root);
-    expect(await exportsOf(modules)).toEqual(["one"]);
+    expect(exportsOf(modules)).toEqual(["one"]);
     write("export const two = 2;");
-    expect(await exportsOf(modules)).toEqual(["two"]);
+    expect(exportsOf(modules)).toEqual(["two"]);
     const compute = vi.fn(() => 1);
     for (let count = 0; count < 2; count++) modules.remember("value", compute);
     expect(compute).toHaveBeenCalledTimes(2);

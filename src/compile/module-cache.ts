@@ -1,5 +1,4 @@
-import { statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFileSync, statSync } from "node:fs";
 import type { Rolldown } from "vite";
 import { type ModuleFacts, readModule } from "./module-facts.ts";
 import { CompileError, isScript, type SourceFile, stripQuery } from "./syntax/index.ts";
@@ -10,7 +9,8 @@ interface ReadModule {
   readonly stamp: string;
   /** The generation of the cache in which the file was last seen with this stamp. */
   checkedIn: number;
-  readonly facts: Promise<ModuleFacts>;
+  /** The error if the module breaks a rule. */
+  readonly facts: ModuleFacts | CompileError;
 }
 
 type Resolution = Promise<Rolldown.ResolvedId | null>;
@@ -59,7 +59,30 @@ export class ModuleCache {
    *
    * @throws CompileError when the module breaks a rule of the compile step
    */
-  async readFile(file: string): Promise<ModuleFacts> {
+  readFile(file: string): ModuleFacts {
+    const facts = this.read(file);
+    if (facts instanceof CompileError) throw facts;
+    return facts;
+  }
+
+  /**
+   * Reads a module that another module imports. A module with a compile error counts as missing here: the
+   * error is reported when that module itself is compiled.
+   */
+  readIfValid(id: string | undefined): ModuleFacts | undefined {
+    if (id === undefined || (!id.startsWith("/") && !/^[a-z]:/i.test(id))) return undefined;
+    const file = stripQuery(id);
+    if (!isScript(file)) return undefined;
+    try {
+      const facts = this.read(file);
+      return facts instanceof CompileError ? undefined : facts;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  private read(file: string): ModuleFacts | CompileError {
     const cached = this.byFile.get(file);
     if (cached && this.isNotified && cached.checkedIn === this.generation) return cached.facts;
     const { mtimeMs, size } = statSync(file);
@@ -68,23 +91,16 @@ export class ModuleCache {
       cached.checkedIn = this.generation;
       return cached.facts;
     }
-    const facts = readFile(file, "utf8").then((code) => this.readText({ file, code }));
+    const facts = this.parse({ file, code: readFileSync(file, "utf8") });
     this.byFile.set(file, { stamp, checkedIn: this.generation, facts });
     return facts;
   }
 
-  /**
-   * Reads a module that another module imports. A module with a compile error counts as missing here: the
-   * error is reported when that module itself is compiled.
-   */
-  async readIfValid(id: string | undefined): Promise<ModuleFacts | undefined> {
-    if (id === undefined || (!id.startsWith("/") && !/^[a-z]:/i.test(id))) return undefined;
-    const file = stripQuery(id);
-    if (!isScript(file)) return undefined;
+  private parse(source: SourceFile): ModuleFacts | CompileError {
     try {
-      return await this.readFile(file);
+      return this.readText(source);
     } catch (error) {
-      if (error instanceof CompileError || isMissing(error)) return undefined;
+      if (error instanceof CompileError) return error;
       throw error;
     }
   }

@@ -6,14 +6,7 @@ import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
 import { repeatedPathMessage } from "./page-paths.ts";
 import { relativePath } from "./relative-path.ts";
 import { appModuleElements, readModuleList, readServedFunctions } from "./served-functions.ts";
-import {
-  CompileError,
-  findModuleReferences,
-  isFunctionNode,
-  type Node,
-  unwrapExpression,
-  walk,
-} from "./syntax/index.ts";
+import { CompileError, isFunctionNode, type Node, unwrapExpression, walk } from "./syntax/index.ts";
 
 /**
  * Checks the application's own module.
@@ -146,12 +139,11 @@ export async function unlistedModules(entry: ModuleFacts, resolver: ModuleResolv
   const warnings: string[] = [];
   if (!readModuleList(entry)) return warnings;
   const used = usedNames(entry);
-  for (const { specifier, kind, names, isType } of findModuleReferences(entry.program)) {
-    if (kind !== "import" || isType || !names.some(({ name }) => name === "*")) continue;
-    const local = entry.program.body
-      .flatMap((node) => (node.type === "ImportDeclaration" && node.source.value === specifier ? node.specifiers : []))
-      .find((one) => one.type === "ImportNamespaceSpecifier")?.local.name;
+  for (const statement of entry.program.body) {
+    if (statement.type !== "ImportDeclaration" || statement.importKind === "type") continue;
+    const local = statement.specifiers.find(({ type }) => type === "ImportNamespaceSpecifier")?.local.name;
     if (local === undefined || used.has(local)) continue;
+    const specifier = statement.source.value;
     const facts = await resolver.read(await resolver.resolve(specifier, entry.source.file));
     if (!facts?.isServerModule || facts.declarations.length === 0) continue;
     warnings.push(

@@ -6,7 +6,7 @@ import {
   type ResolvedConfig,
   type Rolldown,
 } from "vite";
-import { applicationModule } from "./application-module.ts";
+import { ApplicationSource } from "./application-source.ts";
 import {
   checkBrowserImports,
   hasUnsupportedQuery,
@@ -21,10 +21,8 @@ import { checkElementFunctions } from "./event-handlers.ts";
 import { hotUpdate } from "./hot-update.ts";
 import { checkImportedNames } from "./imported-names.ts";
 import { checkMarkup } from "./jsx-checks.ts";
-import { type ListedModules, readListedModules } from "./listed-modules.ts";
 import { ModuleCache } from "./module-cache.ts";
 import { checkApplication, checkListedModule } from "./module-list.ts";
-import type { ModuleResolver } from "./module-resolver.ts";
 import { nodeBuiltinMessage } from "./node-imports.ts";
 import { isPackageModule } from "./package-modules.ts";
 import { recordPageViews } from "./page-views.ts";
@@ -33,7 +31,7 @@ import { checkPreactCopies, rejectReact } from "./react-packages.ts";
 import { refresh } from "./refresh.ts";
 import { relativePath } from "./relative-path.ts";
 import { checkRenderEffects } from "./render-effects.ts";
-import { readServedFunctions, reExportedFunctions, type ServedFunctions } from "./served-functions.ts";
+import { reExportedFunctions } from "./served-functions.ts";
 import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
 import type { DefinedGlobals } from "./server-globals.ts";
 import { checkServerModule } from "./server-module-checks.ts";
@@ -51,7 +49,7 @@ import { checkStyleSheetModule, guardStyleSheetImports, isStyleSheet, resolveSty
 import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
 import { aliasedFileNames, tsconfigPaths } from "./tsconfig-paths.ts";
 import { checkSinglePlugin, definedGlobals, isVitest, PLUGIN_NAME, viteConfig } from "./vite-config.ts";
-import { viteResolver } from "./vite-resolver.ts";
+import { resolveImport, viteResolver } from "./vite-resolver.ts";
 
 /** The options of {@link tsweb}. */
 export interface CompileOptions {
@@ -100,6 +98,7 @@ class Compiler {
   private readonly options: CompileOptions;
   private readonly recorder: BuildRecorder;
   private modules = new ModuleCache("/");
+  private application = new ApplicationSource(this.modules);
   private isDev = false;
   private publicDir = "";
   /** Returns the file that an alias names, before links are followed. */
@@ -174,6 +173,7 @@ class Compiler {
     // The build of the browser's files follows that of the server, and uses what that has read.
     if (resolved.command === "serve" || this.modules.root !== root)
       this.modules = new ModuleCache(root, { isNotified: true });
+    this.application = new ApplicationSource(this.modules, this.options.entry);
     this.isDev = resolved.command === "serve";
     this.isTest = isVitest(resolved);
     this.publicDir = resolved.publicDir;
@@ -208,7 +208,11 @@ class Compiler {
     // transform() has checked imports in the source. This check is for imports that another plugin has added.
     if (isServerEntryPoint(source)) throw new Error(`${serverEntryPointMessage(source)} ${importedBy}`);
     if (source.startsWith("node:")) throw new Error(`${nodeBuiltinMessage(source)} ${importedBy}`);
-    const resolved = await context.resolve(source, from, { ...options, skipSelf: true });
+    // In a build, transform() has resolved import statements for their checks.
+    const isChecked = !this.isDev && from !== undefined && options?.kind === "import-statement" && !options.custom;
+    const resolved = isChecked
+      ? await resolveImport(context, this.modules, { specifier: source, importer: from })
+      : await context.resolve(source, from, { ...options, skipSelf: true });
     if (!resolved || resolved.external) return resolved;
     const { root } = this.modules;
     const specifier = from === undefined ? source : await this.namedFile(context.environment, source, from);
@@ -239,7 +243,7 @@ class Compiler {
       );
     }
     context.addWatchFile(file);
-    const facts = await this.modules.readFile(file);
+    const facts = this.modules.readFile(file);
     const resolver = viteResolver(context, this.modules);
     const { functions, files } = await strictSignatures(facts, resolver); // their types tell which take files
     for (const typeFile of files) context.addWatchFile(typeFile);
@@ -267,7 +271,7 @@ class Compiler {
     const facts = this.modules.readText({ file, code });
     const resolver = viteResolver(context, this.modules);
     await checkEnvironment(facts, resolver, { isBrowserCode: true, defined: this.defined });
-    const imports = await checkBrowserImports(facts, resolver, () => this.served(context, resolver));
+    const imports = await checkBrowserImports(facts, resolver, () => this.application.served(resolver));
     await checkImportedNames(facts, resolver);
     await checkMarkup(facts, resolver);
     await checkRenderEffects(facts, resolver);
@@ -278,7 +282,7 @@ class Compiler {
   }
 
   private async compileForServer(context: Context, code: string, file: string): Promise<Compiled | undefined> {
-    const isEntry = file === this.entry();
+    const isEntry = file === this.application.entry();
     const mayBeIgnored = !mayContainDeclarations(code) && !/\.[jt]sx$/.test(file);
     if (!isEntry && mayBeIgnored && !isServerModule(file, this.modules.root)) return undefined;
     const facts = this.modules.readText({ file, code });
@@ -289,7 +293,7 @@ class Compiler {
     await checkServerModule(facts, resolver);
     await checkElementFunctions(facts, resolver);
     if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);
-    const listed = !isEntry && facts.isServerModule ? await this.listed(context, resolver) : undefined;
+    const listed = !isEntry && facts.isServerModule ? await this.application.listed(resolver) : undefined;
     if (listed) await checkListedModule(facts, listed, resolver);
     this.recorder.recordServerModule(file, facts.views, facts.functions);
     if (!this.isDev && !this.isTest) await recordPageViews(facts, resolver, { isEntry, recorder: this.recorder });
@@ -299,25 +303,5 @@ class Compiler {
     // Vite does not see imports of types, so it would not compile this module again when they change.
     for (const typeFile of files) context.addWatchFile(typeFile);
     return emitServerCode(facts, functions, this.modules.root);
-  }
-
-  private entry(): string | undefined {
-    return this.modules.remember("entry", () => applicationModule(this.modules.root, this.options.entry));
-  }
-
-  /** Reads which server functions the application serves. Its own errors are reported when it is compiled. */
-  private served({ environment }: Context, resolver: ModuleResolver): Promise<ServedFunctions | undefined> {
-    return this.modules.remember(`served ${environment.name}`, async () => {
-      const entry = await resolver.read(this.entry());
-      return entry && readServedFunctions(entry, resolver);
-    });
-  }
-
-  /** Reads the modules that the application lists. */
-  private listed({ environment }: Context, resolver: ModuleResolver): Promise<ListedModules | undefined> {
-    return this.modules.remember(`listed ${environment.name}`, async () => {
-      const entry = await resolver.read(this.entry());
-      return entry && readListedModules(entry, resolver);
-    });
   }
 }

@@ -96,7 +96,7 @@ function resolver(): ModuleResolver {
     root: modules.root,
     resolve: async (specifier, importer) =>
       (await resolvePaths(specifier, importer)) ?? sourceFile(specifier, importer),
-    read: (id) => modules.readIfValid(id),
+    read: async (id) => modules.readIfValid(id),
   };
 }
 

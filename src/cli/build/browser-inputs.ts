@@ -32,16 +32,27 @@ export interface FinishedServerBuild {
 export function browserInputs(root: string, entry: string, { graph, registry }: FinishedServerBuild): BrowserInputs {
   const pageModules = graph.modules.filter((id) => isServerModule(id, root));
   const views = [...new Set(registry.views().map(({ file }) => join(root, file)))];
+  const ownGraph = withoutImportsOfTsweb(root, graph);
   return {
     views,
-    shared: sharedModules(views, withoutOwnImports(root, graph)),
-    styles: Object.fromEntries(pageModules.map((id) => [relativeFile(root, id), styleSheetsOf(id, graph)])),
-    appStyles: appStyleSheets(entry, { root, graph }),
+    shared: sharedModules(views, ownGraph),
+    styles: Object.fromEntries(pageModules.map((id) => [relativeFile(root, id), styleSheetsOf(id, ownGraph)])),
+    appStyles: appStyleSheets(entry, { root, graph: ownGraph }),
   };
 }
 
-/** Returns the graph without the imports of tsweb's own modules: the server's version of `view` imports Preact's hooks. */
-function withoutOwnImports(root: string, graph: ModuleGraph): ModuleGraph {
+/**
+ * Returns the graph without the imports of tsweb's own modules: the server's version of `view` imports Preact's hooks. They
+ * import no style sheets either, so that the search for those of each page need not visit all modules of tsweb.
+ */
+function withoutImportsOfTsweb(root: string, { imports }: ModuleGraph): ModuleGraph {
   const distFolders = ownDistFolders(root);
-  return { imports: (id) => (chunkGroupOf(id, distFolders) ? [] : graph.imports(id)) };
+  const known = new Map<string, readonly string[]>();
+  return {
+    imports(id) {
+      const found = known.get(id) ?? (chunkGroupOf(id, distFolders) ? [] : imports(id));
+      known.set(id, found);
+      return found;
+    },
+  };
 }

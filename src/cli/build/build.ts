@@ -77,8 +77,9 @@ interface BuildResult {
 
 async function buildInto(outDir: string, { root, entry }: { root: string; entry: string }): Promise<BuildResult> {
   const { plugins, registry } = compileStep({ entry });
+  const distFolders = ownDistFolders(root);
   const server = serverBuild({ root, entry, outDir });
-  const references = new FileReferences(root);
+  const references = new FileReferences(root, distFolders);
   const fixed = fixOptions(server.options, (message) => console.warn(`\n  ${message}`));
   await runBuild(server.config, [plugins, server.plugin, references.plugin(), fixed]).catch((error: unknown) => {
     const isNoApplication = server.lacksDefaultExport();
@@ -98,7 +99,6 @@ async function buildInto(outDir: string, { root, entry }: { root: string; entry:
   await copyNativePackages(server.nativePackages(), outDir);
   await writeServer(outDir, manifest);
   const pages = filesOfPages({ manifest, files: client.files(), registry });
-  const distFolders = ownDistFolders(root);
   const isOwnModule = (id: string) => chunkGroupOf(id, distFolders) !== undefined;
   const report = { root, isOwnModule, files: client.files(), pages, sizeOf: await readFileSizes(pages, clientDir) };
   return { references: references.existing(), report };

@@ -99,11 +99,14 @@ function isImportMeta(node: unknown, member: string): boolean {
 /** Collects the files of the project to which the server modules of a build refer. */
 export class FileReferences {
   readonly #root: string;
+  readonly #packages: readonly RegExp[];
   readonly #references = new Map<string, FileReference>();
   readonly #written = new Set<string>();
 
-  constructor(root: string) {
+  /** @param packages the folders of linked packages, whose files are not of the project */
+  constructor(root: string, packages: readonly string[] = []) {
     this.#root = root;
+    this.#packages = packages.map((folder) => new RegExp(`^${folder.replace(/[^\w/]/g, "\\$&")}`, "i"));
   }
 
   plugin(): Plugin {
@@ -111,7 +114,7 @@ export class FileReferences {
       name: "tsweb:file-references",
       transform: {
         filter: {
-          id: { include: /^[/a-z].*\.[cm]?[jt]sx?$/i, exclude: /\/node_modules\// },
+          id: { include: /^[/a-z].*\.[cm]?[jt]sx?$/i, exclude: [/\/node_modules\//, ...this.#packages] },
           code: MAY_CONTAIN_PATHS,
         },
         handler: (code, id) => {

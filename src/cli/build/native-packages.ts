@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { FullTracePackages, NodeNativePackages } from "nf3/db";
 import { packageFolder, readPackageJson } from "../../compile/index.ts";
 
@@ -9,17 +9,26 @@ const COMPILED = /^(?:binding\.gyp|CMakeLists\.txt|prebuilds)$|\.node$/;
 /** Whether a package is native, by folder. Packages do not change while this process runs. */
 const isNativeByFolder = new Map<string, boolean>();
 
+/** The folders of packages, by their name and the folder of the importer. */
+const folderByImport = new Map<string, string | undefined>();
+
 /**
  * Returns the name of the package that an import refers to when that package loads compiled code, so
  * that it cannot be bundled. If unsure, it returns the name: a copied package works as well as a bundled one.
  */
 export function nativePackageName(source: string, importer: string): string | undefined {
   const name = /^(@[^/]+\/)?[^./@\\:][^/:]*/.exec(source)?.[0];
-  const folder = name && packageFolder(name, importer);
-  if (!folder) return undefined;
+  const folder = name && !source.startsWith("node:") ? folderOf(name, importer) : undefined;
+  if (!name || !folder) return undefined;
   const isNative = isNativeByFolder.get(folder) ?? (NodeNativePackages.includes(name) || holdsCompiledCode(folder));
   isNativeByFolder.set(folder, isNative);
   return isNative ? name : undefined;
+}
+
+function folderOf(name: string, importer: string): string | undefined {
+  const key = `${name}\0${dirname(importer)}`;
+  if (!folderByImport.has(key)) folderByImport.set(key, packageFolder(name, importer));
+  return folderByImport.get(key);
 }
 
 function holdsCompiledCode(folder: string): boolean {

@@ -1,0 +1,38 @@
+import { applicationModule } from "./application-module.ts";
+import { type ListedModules, readListedModules } from "./listed-modules.ts";
+import type { ModuleCache } from "./module-cache.ts";
+import { readServedFunctions, type ServedFunctions } from "./served-functions.ts";
+import type { ViteResolver } from "./vite-resolver.ts";
+
+/** What the source of the application's module shows. Each part is read once for all modules that are compiled. */
+export class ApplicationSource {
+  private readonly modules: ModuleCache;
+  private readonly file: string | undefined;
+
+  /** @param file the application's module, absolute or relative to the root */
+  constructor(modules: ModuleCache, file?: string) {
+    this.modules = modules;
+    this.file = file;
+  }
+
+  /** Returns the application's module as an absolute path. */
+  entry(): string | undefined {
+    return this.modules.remember("entry", () => applicationModule(this.modules.root, this.file));
+  }
+
+  /** Reads which server functions the application serves. Its own errors are reported when it is compiled. */
+  served(resolver: ViteResolver): Promise<ServedFunctions | undefined> {
+    return this.modules.remember(`served ${resolver.environment}`, async () => {
+      const entry = await resolver.read(this.entry());
+      return entry && readServedFunctions(entry, resolver);
+    });
+  }
+
+  /** Reads the modules that the application lists. */
+  listed(resolver: ViteResolver): Promise<ListedModules | undefined> {
+    return this.modules.remember(`listed ${resolver.environment}`, async () => {
+      const entry = await resolver.read(this.entry());
+      return entry && readListedModules(entry, resolver);
+    });
+  }
+}
