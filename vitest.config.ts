@@ -47,18 +47,52 @@ class SlowFirst extends BaseSequencer {
   }
 }
 
+/**
+ * The folders below src/ whose modules keep no state of the process: no registry of applications, no log output, no page of
+ * a browser. Their test files run one after the other in the same process.
+ */
+const WITHOUT_STATE = [
+  "auth",
+  "cli",
+  "client",
+  "compile",
+  "cookies",
+  "files",
+  "forms",
+  "http",
+  "openapi",
+  "protocol",
+  "rate-limit",
+  "reconnect",
+  "session",
+  "text",
+] as const;
+
+const unitTests = {
+  sequence: { groupOrder: 0 },
+  expect: { poll: { timeout: 30_000 } },
+  maxWorkers: 3, // on two cores: some files wait for time limits
+  testTimeout: 60_000, // property-based tests take long on a busy machine
+};
+
 export default defineConfig({
   test: {
     sequence: { sequencer: SlowFirst },
     projects: [
       {
         test: {
+          ...unitTests,
           name: "unit",
           include: ["src/**/*.test.ts"],
-          sequence: { groupOrder: 0 },
-          expect: { poll: { timeout: 15_000 } },
-          maxWorkers: 2,
-          testTimeout: 30_000, // property-based tests take long on a busy machine
+          exclude: WITHOUT_STATE.map((folder) => `src/${folder}/**`),
+        },
+      },
+      {
+        test: {
+          ...unitTests,
+          name: "unit-without-state",
+          include: WITHOUT_STATE.map((folder) => `src/${folder}/**/*.test.ts`),
+          isolate: false, // half of the processor time
         },
       },
       {
@@ -70,10 +104,10 @@ export default defineConfig({
           exclude: ["tests/**/fixtures/**"],
           globalSetup: ["tests/support/shared-builds.ts"],
           // Limits for a machine under load. Tests set no shorter ones.
-          expect: { poll: { timeout: 30_000 } },
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
-          maxWorkers: 4, // on two cores: on average a file uses half of one
+          expect: { poll: { timeout: 60_000 } },
+          testTimeout: 240_000,
+          hookTimeout: 300_000,
+          maxWorkers: 5, // on two cores: on average a file uses 0.4 of one
         },
       },
     ],
