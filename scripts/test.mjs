@@ -1,4 +1,5 @@
-// Installs, builds and runs the tests. Arguments are passed to Vitest: `npm test -- src/http`.
+// Installs, builds and runs the tests. Arguments are passed to Vitest: `npm test -- src/http`. With --built, the package was
+// built just before.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,13 +9,14 @@ import { buildPackage, installPackages, installPrograms, programs, requireNode, 
 requireNode();
 installPackages();
 installPrograms(Object.values(programs));
-buildPackage();
+const args = process.argv.slice(2).filter((arg) => arg !== "--built");
+if (!process.argv.includes("--built")) buildPackage();
 
 const folder = mkdtempSync(join(tmpdir(), "tsweb-tests-"));
 const report = join(folder, "report.json");
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
 const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-const { status } = spawnSync(process.execPath, [vitest, "run", ...reporters, ...process.argv.slice(2)], {
+const { status } = spawnSync(process.execPath, [vitest, "run", ...reporters, ...args], {
   cwd: root,
   stdio: "inherit",
 });
