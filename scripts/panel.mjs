@@ -1,7 +1,8 @@
 // Builds the panel of `tsweb dev`, an application, with the command line that was just built.
 import { spawnSync } from "node:child_process";
-import { cpSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 /** The parts of the build that the package contains. `tsweb dev` serves them without the others. */
 const PARTS = ["app.mjs", "manifest.mjs", "client"];
@@ -9,16 +10,37 @@ const PARTS = ["app.mjs", "manifest.mjs", "client"];
 /** Not in the package: source maps, and the compressed copies, which are of no use on the same machine. */
 const LEFT_OUT = /\.(?:br|gz|map)$/;
 
-/** Builds the folder `panel` of the repository into the package. */
+/** Builds the folder `panel` of the repository into the package, unless neither it nor the built package has changed. */
 export function buildPanel(root) {
   const built = join(root, "panel", "dist");
+  const target = join(root, "dist", "panel", "app");
+  const stamp = join(root, "node_modules", ".cache", "tsweb", "panel");
+  const inputs = ["panel", "dist", "package-lock.json"].flatMap((name) => filesBelow(join(root, name)));
+  const hash = hashOf(inputs.filter((file) => !file.startsWith(target) && !file.startsWith(built)));
+  if (existsSync(target) && existsSync(stamp) && readFileSync(stamp, "utf8") === hash) return;
   const args = [join(root, "bin", "tsweb.js"), "build", join(root, "panel")];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   if (status !== 0) throw new Error(`The panel could not be built.\n${stdout}${stderr}`);
-  const target = join(root, "dist", "panel", "app");
   rmSync(target, { recursive: true, force: true });
   for (const name of PARTS) {
     cpSync(join(built, name), join(target, name), { recursive: true, filter: (source) => !LEFT_OUT.test(source) });
   }
   rmSync(built, { recursive: true });
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, hash);
+}
+
+function filesBelow(path) {
+  if (!statSync(path).isDirectory()) return [path];
+  const isSource = (name) => name !== "node_modules" && name !== ".tsweb";
+  return readdirSync(path)
+    .filter(isSource)
+    .flatMap((name) => filesBelow(join(path, name)));
+}
+
+/** Returns a hash of the names and texts of files. */
+function hashOf(files) {
+  const hash = createHash("sha256");
+  for (const file of files.toSorted()) hash.update(`${file}\0`).update(readFileSync(file)).update("\0");
+  return hash.digest("hex");
 }
