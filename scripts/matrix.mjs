@@ -5,9 +5,10 @@
 //   npm run matrix -- bun "node 24"    those whose name contains one of the arguments
 //   npm run matrix -- new              tsweb new with all package managers and templates
 //   npm run matrix -- new pnpm board   with these only
+//   npm run matrix -- browser          the accounts example in the full Chromium, with and without script
 import { join } from "node:path";
 import { runnerImport } from "vite";
-import { buildPackage, installPackages, requireNode, root } from "./setup.mjs";
+import { buildPackage, installPackages, requireNode, root, run } from "./setup.mjs";
 
 requireNode();
 installPackages();
@@ -16,6 +17,11 @@ process.chdir(root);
 const load = async (...path) => (await runnerImport(join(root, "tests", ...path), { logLevel: "error" })).module;
 
 const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
+if (filters[0] === "browser") {
+  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+  run(process.execPath, [vitest, "run", "tests/browser/accounts.test.ts"], { env: { TSWEB_TEST_MATRIX: "1" } });
+  process.exit();
+}
 if (filters[0] === "new") {
   const { testNew } = await load("dist", "new-matrix.ts");
   const results = await testNew(filters.slice(1), (project) => console.error(`${project} …`));

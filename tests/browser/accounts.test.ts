@@ -27,18 +27,15 @@ import { launch } from "./chromium.ts";
 /** A random text in the server modules, which no browser may receive. */
 const MARKER = `marker-${randomBytes(8).toString("hex")}`;
 
+/** `npm run matrix -- browser` runs both modes with and without script, in the full browser. */
+const IS_MATRIX = process.env.TSWEB_TEST_MATRIX === "1";
+
 describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
   let copy: ExampleCopy;
   let env: Environment;
   let running: RunningServer;
   let browser: Browser;
   let users: BrowserUsers;
-
-  /** Starts a browser: with `fullBrowser`, one that needs six times the processor time of the headless shell. */
-  const openBrowser = async (fullBrowser: boolean) => {
-    browser = await launch({ fullBrowser });
-    users = new BrowserUsers(browser, { baseURL: running.address });
-  };
 
   beforeAll(async () => {
     copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
@@ -51,7 +48,8 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
     };
     if (mode === "built") await build(copy.dir);
     running = await (mode === "built" ? startBuilt : startDev)(copy.dir, env);
-    await openBrowser(mode === "built");
+    browser = await launch({ fullBrowser: IS_MATRIX });
+    users = new BrowserUsers(browser, { baseURL: running.address });
   });
 
   afterEach(async () => {
@@ -70,16 +68,13 @@ describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
 
   const get = (path: string, cookie = "") => fetch(running.address + path, { headers: { cookie }, redirect: "manual" });
 
-  describe.each([
-    ["with script", true],
-    ["without script", false],
-  ] as const)("%s", (_, javaScriptEnabled) => {
-    beforeAll(async () => {
-      if (mode === "dev" || javaScriptEnabled) return;
-      await browser.close();
-      await openBrowser(false);
-    });
+  // The pages have no script of the application, as a test below checks. So one variant is enough for each mode.
+  const variants = [
+    { variant: "with script", javaScriptEnabled: true, isShort: mode === "dev" },
+    { variant: "without script", javaScriptEnabled: false, isShort: mode === "built" },
+  ];
 
+  describe.each(variants.filter(({ isShort }) => isShort || IS_MATRIX))("$variant", ({ javaScriptEnabled }) => {
     /** Returns an address that belongs to this variant. */
     const addressOf = (name: string) => `${name}-${javaScriptEnabled ? "on" : "off"}@example.com`;
 
