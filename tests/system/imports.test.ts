@@ -1,8 +1,8 @@
-/** `npm run imports` on a copy of src/ that breaks every rule once. */
+/** `npm run imports`, on this repository and on a copy of src/ that breaks every rule once. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
 
@@ -97,8 +97,9 @@ let copy: string;
 
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), "imports-"));
+  const filter = (path: string) => !/^src.*\.test\.ts$/.test(relative(repository, path)); // for a faster check
   for (const name of ["src", "tests/support", "package.json", "tsconfig.json", "CONTRIBUTING.md"]) {
-    cpSync(join(repository, name), join(copy, name), { recursive: true });
+    cpSync(join(repository, name), join(copy, name), { recursive: true, filter });
   }
   // The packages that the violations import.
   cpSync(join(repository, "node_modules", "preact"), join(copy, "node_modules", "preact"), { recursive: true });
@@ -107,10 +108,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(copy, { recursive: true }));
 
-/** Runs the check on the copy. */
-function check() {
+/** Runs the check on a copy of the repository. */
+function check(root: string) {
   const script = join(repository, "scripts", "imports.mjs");
-  const { status, stderr, stdout } = spawnSync(process.execPath, [script, "--root", copy], { encoding: "utf8" });
+  const { status, stderr, stdout } = spawnSync(process.execPath, [script, "--root", root], { encoding: "utf8" });
   return { status, stderr, stdout };
 }
 
@@ -121,14 +122,17 @@ function write(file: string, text: string): void {
 
 describe("the check of imports", () => {
   it("reports no problem in src/", () => {
-    expect(check()).toEqual({ status: 0, stderr: "", stdout: expect.stringContaining("0 problems") });
+    expect(check(repository)).toEqual({ status: 0, stderr: "", stdout: expect.stringContaining("0 problems") });
   });
 
-  it("reports every forbidden import, the rule that it breaks, and how to fix it", () => {
+  it("reports every forbidden import, the rule that it breaks, how to fix it, and a graph in CONTRIBUTING.md that differs", () => {
     for (const [, file, text] of VIOLATIONS) write(`src/${file}`, text);
     write("src/session/outer.ts", 'import { x } from "./inner.ts"; export type S = typeof x;');
     write("src/helpers/index.ts", "export const helper = 1;");
-    const { status, stderr } = check();
+    const document = readFileSync(join(copy, "CONTRIBUTING.md"), "utf8");
+    expect(document).toContain("\n  session --> http\n");
+    write("CONTRIBUTING.md", document.replace("\n  session --> http\n", "\n"));
+    const { status, stderr } = check(copy);
     expect(status).toBe(1);
     for (const [what, file, , rule] of VIOLATIONS) {
       const reports = stderr.split("\n\n").filter((report) => report.startsWith(`src/${file} → `));
@@ -138,13 +142,6 @@ describe("the check of imports", () => {
       ).toBe(true);
     }
     expect(stderr).toContain("src/helpers/index.ts belongs to no part of src/.");
-  });
-
-  it("reports a graph in CONTRIBUTING.md that differs from the table", () => {
-    const path = join(copy, "CONTRIBUTING.md");
-    const document = readFileSync(path, "utf8");
-    expect(document).toContain("\n  session --> http\n");
-    writeFileSync(path, document.replace("\n  session --> http\n", "\n"));
-    expect(check()).toMatchObject({ status: 1, stderr: expect.stringContaining("CONTRIBUTING.md shows other arrows") });
+    expect(stderr).toContain("CONTRIBUTING.md shows other arrows");
   });
 });
