@@ -3,7 +3,7 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { FormsApp, fieldsOf, textOf } from "./forms-app.ts";
+import { FormsApp, fieldsOf, textOf, waitUntilAlive } from "./forms-app.ts";
 
 let app: FormsApp;
 
@@ -237,5 +237,55 @@ describe.each([
     expect(await page.inputValue("[name=text]")).toBe("hello");
     await expect.poll(() => page.locator("[role=alert]:focus").count()).toBe(1);
     expect(await app.takeCalls()).toEqual([]);
+  });
+});
+
+describe("a server function as an action", () => {
+  it("never becomes text of the document, however the element is created", async () => {
+    const page = await app.visit("/indirect");
+    await page.click("#show");
+    await page.waitForSelector("#later");
+    await page.click("#ref");
+    expect(await page.title()).toBe("FORM");
+    const attributes = await page
+      .locator("form, [formaction]")
+      .evaluateAll((elements) =>
+        elements.map(({ id, attributes: list }) => [id, ...Array.from(list, ({ name, value }) => `${name}=${value}`)]),
+      );
+    expect(attributes.map(([id]) => id)).toEqual(["spread", "created", "", "other", "later", "later-other"]);
+    for (const [, ...list] of attributes) {
+      expect(list.filter((text) => /=>|function|\[object/.test(text))).toEqual([]);
+      expect(list).toContainEqual(expect.stringMatching(/^(form)?action=\/indirect\?__form=(note|discard)/));
+      expect(list).toContainEqual(expect.stringMatching(/^(form)?method=post$/));
+      expect(list).toContainEqual(expect.stringMatching(/^(form)?enctype=multipart\/form-data$/));
+    }
+  });
+
+  it("works in a form that the browser has created", async () => {
+    const page = await app.visit("/indirect");
+    await page.click("#show");
+    await page.fill("#later [name=text]", "made here");
+    await page.click("#later button >> nth=0");
+    await expect.poll(() => app.takeCalls()).toEqual(["note made here"]);
+    await page.fill("#later [name=text]", "away");
+    await page.click("#later-other");
+    await expect.poll(() => app.takeCalls()).toEqual(["discard away"]);
+    expect(new URL(page.url()).search).toBe("");
+  });
+
+  it.each([
+    { path: "/plain", hasForms: false },
+    { path: "/members", hasForms: true },
+  ])("loads the code for forms: $hasForms for $path", async ({ path, hasForms }) => {
+    const page = await app.users.newPage();
+    await page.goto(path);
+    await waitUntilAlive(page);
+    const urls: string[] = await page.evaluate(
+      "performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.endsWith('.js'))",
+    );
+    expect(urls.length).toBeGreaterThan(1);
+    const scripts = await Promise.all(urls.map(async (url) => (await fetch(url)).text()));
+    expect(scripts.join("").includes("__form")).toBe(hasForms);
+    expect(urls.join("")).not.toContain("form-sending");
   });
 });
