@@ -123,7 +123,7 @@ describe("a response that could not be sent", () => {
     const head = "POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nX-Request-Id: echo-1\r\n\r\n";
     await sendBytes(server.address, `${head}${chunk.repeat(3)}0\r\n\r\n`);
     const err = expect.objectContaining({ message: expect.stringContaining("The maximum is 1 MB") });
-    await vi.waitFor(() => expect(log.mock.calls).toEqual([[{ id: "echo-1", err }, "A response could not be sent"]]));
+    await expect.poll(() => log.mock.calls).toEqual([[{ id: "echo-1", err }, "A response could not be sent"]]);
     expect(stderr).not.toHaveBeenCalled();
     await server.close();
   });

@@ -73,7 +73,7 @@ describe("pipelined requests", () => {
     client.write(callBytes("one") + callBytes("other") + callBytes("ping"));
     await readUntil(client, /"chunk":"one"/);
     client.destroy();
-    await vi.waitFor(() => expect(steps).toContain("one ends"));
+    await expect.poll(() => steps).toContain("one ends");
     expect(steps).toEqual(["one starts", "one ends"]);
   });
 

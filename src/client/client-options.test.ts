@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { listen } from "#test/listen";
 import { type Functions, rejectionOf, Shop } from "#test/shop";
 import { client, RPCError } from "./index.ts";
@@ -113,13 +113,14 @@ describe("the options of a client", () => {
     const stop = new AbortController();
     const api = client<Functions>(shop.address, { signal: stop.signal });
     const waiting = rejectionOf(api.hang());
-    await vi.waitFor(() => expect(shop.requests).toEqual(["POST hang"]));
+    // A request of an earlier test, which its time limit has ended, may arrive late.
+    await expect.poll(() => shop.requests).toContain("POST hang");
     stop.abort();
     const error = await waiting;
     expect(error).toBeInstanceOf(RPCError);
     expect(error).toMatchObject({ code: "internal", message: expect.stringContaining("signal") });
     expect(await rejectionOf(api.whoami())).toMatchObject({ message: expect.stringContaining("signal") });
-    expect(shop.requests).toEqual(["POST hang"]);
+    expect(shop.requests).not.toContain("POST whoami");
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { collect } from "#test/collect";
 import { listen } from "#test/listen";
 import { type Functions, rejectionOf, Shop } from "#test/shop";
@@ -23,7 +23,7 @@ describe("a stream of a client", () => {
     const api = client<Functions>(shop.address);
     const [byPosition, byName] = [api.countdown(2), api.countdown.named({ from: 1 })];
     // By then the server has handled another call.
-    await vi.waitFor(() => expect(shop.requests).toEqual(["GET countdown"]));
+    await expect.poll(() => shop.requests).toEqual(["GET countdown"]);
     expect(await api.whoami()).toBeNull();
     expect(shop.calls).toEqual([]);
     expect(await collect(byPosition)).toEqual([2, 1]);
@@ -59,7 +59,7 @@ describe("a stream of a client", () => {
       expect(n).toBe(1);
       break;
     }
-    await vi.waitFor(() => expect(shop.endedStreams).toBe(1));
+    await expect.poll(() => shop.endedStreams).toBe(1);
   });
 
   it("ends without an error when it is cancelled, and ends on the server", async () => {
@@ -70,7 +70,7 @@ describe("a stream of a client", () => {
       stream.cancel();
     }
     expect(values).toEqual([1]);
-    await vi.waitFor(() => expect(shop.endedStreams).toBe(1));
+    await expect.poll(() => shop.endedStreams).toBe(1);
   });
 
   it("is not sent if it is cancelled before it is read", async () => {
@@ -104,7 +104,7 @@ describe("a stream of a client", () => {
     expect(await reading.next()).toEqual({ done: false, value: 1 });
     stop.abort();
     expect(await rejectionOf(reading.next())).toMatchObject({ code: "internal" });
-    await vi.waitFor(() => expect(shop.endedStreams).toBe(1));
+    await expect.poll(() => shop.endedStreams).toBe(1);
   });
 
   it("can be read once", async () => {

@@ -106,7 +106,7 @@ describe("a call of a client", () => {
     const api = client<Functions>(shop.address);
     void api.note("by position");
     void api.note.named({ text: "by name" });
-    await vi.waitFor(() => expect(shop.calls).toHaveLength(2));
+    await expect.poll(() => shop.calls).toHaveLength(2);
     expect(shop.calls).toEqual(
       expect.arrayContaining([
         ["note", "by position"],
@@ -117,7 +117,7 @@ describe("a call of a client", () => {
 
   it("can be awaited later, and is sent once", async () => {
     const call = client<Functions>(shop.address).note("later");
-    await vi.waitFor(() => expect(shop.calls).toHaveLength(1));
+    await expect.poll(() => shop.calls).toHaveLength(1);
     expect(await call).toBeNull();
     expect(shop.calls).toHaveLength(1);
   });

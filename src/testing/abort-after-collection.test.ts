@@ -2,7 +2,7 @@ import { request as httpRequest } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
 import { listen } from "#test/listen";
 import { node } from "../adapters/index.ts";
@@ -88,13 +88,13 @@ describe.each(Object.entries(SENDERS))("a request by %s that is aborted", (_, se
     async (path) => {
       events = [];
       const abort = await send(app, path);
-      await vi.waitFor(() => expect(events).toEqual(["waiting"]));
+      await expect.poll(() => events).toEqual(["waiting"]);
       for (let round = 0; round < 5; round++) {
         await wait(5);
         collectGarbage();
       }
       abort();
-      await vi.waitFor(() => expect(events).toEqual(["waiting", "aborted"]));
+      await expect.poll(() => events).toEqual(["waiting", "aborted"]);
     },
   );
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { compiledServer, createTestApp } from "#test/compiled-app";
 import { listen } from "#test/listen";
 import { node } from "../adapters/index.ts";
@@ -119,16 +119,16 @@ describe.each([
   it("leaves no file when the caller aborts it", async () => {
     const abort = new AbortController();
     const call = connect(abort.signal).wait(large);
-    await vi.waitFor(() => expect(storedFiles()).toHaveLength(1));
+    await expect.poll(() => storedFiles()).toHaveLength(1);
     abort.abort();
     await expect(call).rejects.toThrow();
-    await vi.waitFor(() => expect(storedFiles()).toEqual([]));
+    await expect.poll(() => storedFiles()).toEqual([]);
   });
 
   it.each(["describe_file", "fail", "hang"] as const)("leaves no file when it has ended: %s", async (name) => {
     await connect()
       [name].named({ title: "x", file: large })
       .catch(() => undefined);
-    await vi.waitFor(() => expect(storedFiles()).toEqual([]));
+    await expect.poll(() => storedFiles()).toEqual([]);
   });
 });

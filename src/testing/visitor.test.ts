@@ -187,7 +187,7 @@ describe("a visitor that reads a stream", () => {
       expect(n).toBe(1);
       break;
     }
-    await vi.waitFor(() => expect(events.at(-1)).toBe("finally"));
+    await expect.poll(() => events.at(-1)).toBe("finally");
     expect(events).not.toContain("before 3");
   });
 
@@ -207,10 +207,10 @@ describe("a visitor that aborts a request", () => {
       signal: controller.signal,
     };
     const pending = visitor(app).fetch("/__web/rpc/wait", init);
-    await vi.waitFor(() => expect(events).toEqual(["waiting"]));
+    await expect.poll(() => events).toEqual(["waiting"]);
     controller.abort(new Error("aborted by the test"));
     await expect(pending).rejects.toThrow("aborted by the test");
-    await vi.waitFor(() => expect(events).toEqual(["waiting", "aborted"]));
+    await expect.poll(() => events).toEqual(["waiting", "aborted"]);
   });
 
   it("does not leave a stream running if it aborts before the response", async () => {
@@ -239,7 +239,7 @@ describe("a visitor that aborts a request", () => {
     const response = await visitor(app).fetch("/__web/rpc/count", init);
     controller.abort(new Error("aborted by the test"));
     await expect(response.text()).rejects.toThrow("aborted by the test");
-    await vi.waitFor(() => expect(events.at(-1)).toBe("finally"));
+    await expect.poll(() => events.at(-1)).toBe("finally");
   });
 });
 

@@ -186,7 +186,7 @@ describe("the bytes that are stored", () => {
     const { store } = createStore({ maxBytesPerClient: 2 * LARGE });
     const first = await read(post(formWith(LARGE)), store);
     expect(await statusOf(post(formWith(LARGE + 1)), store)).toBe(503);
-    await vi.waitFor(() => expect(store.limit.bytes).toBe(LARGE));
+    await expect.poll(() => store.limit.bytes).toBe(LARGE);
     const second = await read(post(formWith(LARGE)), store);
     const other = await read(post(formWith(LARGE)), store, "::2");
     for (const { context } of [first, second, other]) context.releaseBody();

@@ -40,7 +40,7 @@ describe.each(MODES)("live updates of the chat example, %s", (mode) => {
     await sendMessage(ada, "while she was offline");
     await sendMessage(ada, "and once more");
     await grace.context().setOffline(false);
-    await messageWithText(grace, "and once more").waitFor({ timeout: 30_000 });
+    await messageWithText(grace, "and once more").waitFor();
     expect(await messageTexts(grace)).toEqual(["before", "while she was offline", "and once more"]);
     await expect.poll(() => grace.locator(".notice").first().textContent()).toBe("");
     expect(app.users.problems.splice(0).filter((problem) => !UNREACHABLE.test(problem))).toEqual([]);
@@ -59,7 +59,7 @@ describe.each(MODES)("live updates of the chat example, %s", (mode) => {
       new Date().toISOString(),
     );
     await killed.start();
-    await messageWithText(grace, "unheard").waitFor({ timeout: 45_000 });
+    await messageWithText(grace, "unheard").waitFor();
     expect(await isOld(grace)).toBe(false);
     await waitForRoom(grace);
     if (mode === "dev") {
@@ -70,8 +70,8 @@ describe.each(MODES)("live updates of the chat example, %s", (mode) => {
     }
     expect(await ada.inputValue("#text")).toBe("half typed");
     await ada.press("#text", "Enter");
-    await messageWithText(grace, "half typed").waitFor({ timeout: 30_000 });
-    await messageWithText(ada, "unheard").waitFor({ timeout: 30_000 });
+    await messageWithText(grace, "half typed").waitFor();
+    await messageWithText(ada, "unheard").waitFor();
     for (const page of [ada, grace]) expect(await messageTexts(page)).toEqual(["before", "unheard", "half typed"]);
     expect(app.users.problems.splice(0).filter((problem) => !UNREACHABLE.test(problem))).toEqual([]);
   });

@@ -97,7 +97,7 @@ export function describeCallers(
 
     it("runs even if the call is not awaited", async () => {
       void callers().nothing();
-      await vi.waitFor(() => expect(events).toEqual(["ran"]));
+      await expect.poll(() => events).toEqual(["ran"]);
     });
 
     it("rejects with the code, message and details of the function's error", async () => {
@@ -117,10 +117,10 @@ export function describeCallers(
       for (const open of [() => wait(hasRequest), () => wait.named({ hasRequest })]) {
         events = [];
         const call = open();
-        await vi.waitFor(() => expect(events).toEqual(["waiting"]));
+        await expect.poll(() => events).toEqual(["waiting"]);
         call.cancel();
         await expect(call).rejects.toMatchObject({ name: "AbortError", code: DOMException.ABORT_ERR });
-        await vi.waitFor(() => expect(events).toEqual(hasRequest ? ["waiting", "aborted"] : ["waiting"]));
+        await expect.poll(() => events).toEqual(hasRequest ? ["waiting", "aborted"] : ["waiting"]);
         finishWaiting("late");
         await expect(call).rejects.toBeInstanceOf(DOMException);
       }
@@ -143,7 +143,7 @@ export function describeCallers(
         wait(hasRequest).cancel();
         events = [];
         const { cancel } = wait(hasRequest);
-        await vi.waitFor(() => expect(events).toEqual(["waiting"]));
+        await expect.poll(() => events).toEqual(["waiting"]);
         cancel();
         finishWaiting(Promise.reject(new RPCError("conflict", "Too late.")));
         await add(1); // the rejections above are reported before this
@@ -175,7 +175,7 @@ export function describeCallers(
 
     it("ends a stream when the loop is left: nothing after its yield runs, except finally", async () => {
       for await (const { n } of callers().count(1_000_000)) if (n === 3) break;
-      await vi.waitFor(() => expect(events).toEqual(["started", "finally"]));
+      await expect.poll(() => events).toEqual(["started", "finally"]);
     });
 
     it("ends a stream without an error when it is cancelled", async () => {
@@ -186,7 +186,7 @@ export function describeCallers(
         stream.cancel();
       }
       expect(values).toEqual([{ n: 1 }]);
-      await vi.waitFor(() => expect(events).toEqual(["started", "finally"]));
+      await expect.poll(() => events).toEqual(["started", "finally"]);
     });
 
     it("does not start a stream that was cancelled before its first read", async () => {

@@ -127,7 +127,7 @@ describe("many large uploads at once", () => {
       expect(new Set(responses)).toEqual(new Set([`{"result":${MEGABYTES * MEGABYTE}}`]));
       if (process.env.UPLOADS) console.log(`Added ${(highest - before) / MEGABYTE} MB`);
       expect((highest - before) / MEGABYTE).toBeLessThan(100);
-      await vi.waitFor(() => expect(storedFiles()).toEqual([]));
+      await expect.poll(() => storedFiles()).toEqual([]);
     } finally {
       await app.stop();
     }

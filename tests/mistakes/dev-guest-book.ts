@@ -7,14 +7,14 @@ import { createGuestBook, makeMistake } from "./guest-book.ts";
 import type { Edit, Place } from "./mistake.ts";
 
 /** Long enough for a busy machine: conditions are checked until they are true. */
-const WAITING = { timeout: 30_000, interval: 20 };
+const WAITING = { timeout: 60_000, interval: 100 };
 
 /** The places of messages that the development server and the browser show. */
 export const DEVELOPMENT = ["page", "overlay", "terminal", "console"] as const satisfies readonly Place[];
 
 export type DevelopmentPlace = (typeof DEVELOPMENT)[number];
 
-/** Calls a function until it returns without an error. Its last error is thrown after 30 seconds. */
+/** Calls a function until it returns without an error. Its last error is thrown after a minute. */
 export function waitUntil(check: () => Promise<void>): Promise<void> {
   return vi.waitFor(check, WAITING);
 }

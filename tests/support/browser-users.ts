@@ -35,7 +35,7 @@ export class BrowserUsers {
   /** Opens a page of a new user, without cookies. */
   async newPage(options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.#browser.newContext({ ...this.#options, ...options });
-    context.setDefaultTimeout(30_000); // generous, for a machine under load
+    context.setDefaultTimeout(60_000); // generous, for a machine under load
     this.#contexts.push(context);
     const page = await context.newPage();
     page.on("pageerror", (error) => this.problems.push(`thrown: ${error.stack ?? error.message}`));
