@@ -26,6 +26,7 @@ import {
   listModules,
   logUnsent,
   type RequestInfo,
+  requestTarget,
   type Site,
   siteInDevelopment,
 } from "./server/index.ts";
@@ -90,6 +91,7 @@ export class App {
       onMount: () => this.#warnUnlessBuilt(),
       logUnsent: (inbound, result, error) => logUnsent(inbound, result, { error, site: this.#site }),
       logCrash: (error) => logCrash(error, { logger, errorHook }),
+      targetOf: (inbound) => requestTarget(inbound, this.#site),
       liveConnections: () => this.#site.live.connections,
       setDevelopment: (development) => {
         const { observer, printError } = development;
@@ -156,10 +158,14 @@ export class App {
   /**
    * Makes `/readyz` respond with 503, so that load balancers send no more requests, and ends live connections, so that
    * browsers connect to another process. All other requests are still handled.
+   *
+   * `stoppable` of `tsweb/node` calls it. Call it yourself on hosts without a server of Node.
+   *
+   * @param seconds the time over which live connections end, at random, so that their clients do not all reconnect at once
    */
-  drain(): void {
+  drain(seconds = 0): void {
     this.#site = { ...this.#site, draining: true };
-    this.#site.live.drain();
+    this.#site.live.drain(seconds * 1000);
   }
 
   #warnUnlessBuilt(): void {

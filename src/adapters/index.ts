@@ -4,3 +4,4 @@
 export { type Listening, listenOn } from "./listen.ts";
 export { type NodeHandler, node } from "./node.ts";
 export { serve } from "./serve.ts";
+export { type Stopped, stoppable } from "./stoppable.ts";

@@ -11,13 +11,11 @@ describe("the address of a server", () => {
     ["localhost", /^http:\/\/localhost:\d+$/],
     ["127.0.0.2", /^http:\/\/127\.0\.0\.2:\d+$/],
   ])("that listens on %s can be opened", async (host, expected) => {
-    const { address, stop } = await listenOn(
-      createServer((_, response) => response.end("ok")),
-      { host, port: 0 },
-    );
+    const server = createServer((_, response) => response.end("ok"));
+    const { address } = await listenOn(server, { host, port: 0 });
     expect(address).toMatch(expected);
     expect(await (await fetch(address, { headers: { connection: "close" } })).text()).toBe("ok");
-    await stop();
+    server.close();
   });
 });
 

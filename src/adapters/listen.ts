@@ -1,21 +1,10 @@
 import type { Server } from "node:http";
-import { type AddressInfo, isIPv6, type Socket } from "node:net";
-
-/** How long requests in flight may take once the server is stopping. */
-const SHUTDOWN_MS = 30_000;
-
-/** How often idle connections are closed while the server is stopping. */
-const SWEEP_MS = 50;
+import { type AddressInfo, isIPv6 } from "node:net";
 
 /** A server that accepts connections. */
 export interface Listening {
   /** The URL of the server, for example `http://localhost:3000`. */
   readonly address: string;
-  /**
-   * Stops accepting connections. Resolves when the last request in flight has ended; after 30 seconds, the remaining
-   * connections are closed.
-   */
-  stop(): Promise<void>;
 }
 
 /** The address on which a server listens. */
@@ -39,12 +28,11 @@ class ListenError extends Error {
  *   error of Node
  */
 export async function listenOn(server: Server, options: ListenOptions): Promise<Listening> {
-  const sockets = openSockets(server);
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => reject(explainListenError(error, options)));
     server.listen(options.port, options.host, resolve);
   });
-  return { address: addressOf(server, options.host), stop: () => stop(server, sockets) };
+  return { address: addressOf(server, options.host) };
 }
 
 function explainListenError(error: NodeJS.ErrnoException, { host, port }: ListenOptions): Error {
@@ -77,34 +65,4 @@ function addressOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
   if (["0.0.0.0", "::", "127.0.0.1"].includes(host)) return `http://localhost:${port}`;
   return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`; // localhost may be 127.0.0.1 only, where ::1 is not
-}
-
-/** Returns the set of a server's open connections. It stays current. */
-function openSockets(server: Server): ReadonlySet<Socket> {
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
-  return sockets;
-}
-
-async function stop(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  const unused = new WeakSet<Socket>();
-  const sweep = setInterval(() => {
-    // A connection that was in use when the server stopped becomes idle later; nothing else would close it.
-    server.closeIdleConnections();
-    // Node does not count a connection as idle if a browser opened it in advance and has sent nothing yet. It is closed
-    // in the second sweep, so that a request that has just arrived is still read.
-    for (const socket of sockets) {
-      if (socket.bytesRead > 0) continue;
-      if (unused.has(socket)) socket.destroy();
-      unused.add(socket);
-    }
-  }, SWEEP_MS);
-  const deadline = setTimeout(() => server.closeAllConnections(), SHUTDOWN_MS);
-  await closed;
-  clearInterval(sweep);
-  clearTimeout(deadline);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { currentResponse } from "./response-state.ts";
 
 /** How many pipelined requests may wait on a connection. Clients that pipeline at all send about ten. */
 const MAX_WAITING = 100;
@@ -38,10 +39,9 @@ export function whenPreviousSent(
   });
 }
 
-/** Returns whether another response is using the connection: Node assigns it to one response at a time, in order. */
-function isQueued(response: ServerResponse, socket: Socket & { readonly _httpMessage?: unknown }): boolean {
-  // Node has no public name for the response that uses a connection. Servers of other packages that lack the field
-  // order pipelined requests themselves.
-  const { _httpMessage: current } = socket;
-  return response.socket === null && typeof current === "object" && current !== null && current !== response;
+/** Returns whether another response is using the connection. */
+function isQueued(response: ServerResponse, socket: Socket): boolean {
+  if (response.socket !== null) return false;
+  const current = currentResponse(socket);
+  return current !== null && current !== response;
 }

@@ -1,11 +1,35 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 
 /** The error code of HTTP/2. @see RFC 9113, section 7 */
 const INTERNAL_ERROR = 2;
 
 /** A response of Node's server. Those of HTTP/2 have a stream, and no `destroyed`. */
 interface NodeResponse extends ServerResponse {
-  readonly stream?: { readonly destroyed: boolean; close(code: number): void };
+  readonly stream?: {
+    readonly destroyed: boolean;
+    readonly session?: { close(): void } | undefined;
+    close(code: number): void;
+  };
+}
+
+/**
+ * Returns the response that is using a connection with HTTP/1; `null` if there is none. Node assigns a connection to one
+ * response at a time, in the order of the requests.
+ */
+export function currentResponse(socket: Socket & { readonly _httpMessage?: unknown }): ServerResponse | null {
+  // Node has no public name for it. Servers of other packages that lack the field order pipelined requests themselves.
+  const { _httpMessage: current } = socket;
+  return typeof current === "object" && current !== null ? (current as ServerResponse) : null;
+}
+
+/**
+ * Makes a connection end after a response: by `Connection: close` with HTTP/1, unless the headers were sent already, and by
+ * GOAWAY with HTTP/2.
+ */
+export function closeAfterResponse(response: NodeResponse): void {
+  if (response.stream) response.stream.session?.close();
+  else response.shouldKeepAlive = false;
 }
 
 /** Returns whether a response can no longer be written, because it has ended or its client has disconnected. */

@@ -5,9 +5,10 @@ import { BODY_TIMEOUT_SECONDS } from "../http/index.ts";
 import { type Logger, logEvent } from "../logging/index.ts";
 import { requireInternals } from "../server/index.ts";
 import { guardFileDescriptors, readDescriptorUse, warnIfLimitIsLow } from "./file-descriptors.ts";
-import { type Listening, listenOn } from "./listen.ts";
+import { listenOn } from "./listen.ts";
 import { node } from "./node.ts";
 import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
+import { prepareStop } from "./stoppable.ts";
 import { isSupervisor, STOP_MESSAGE, supervise } from "./workers.ts";
 
 /** How long a request's headers may take to arrive: limits clients that send them byte by byte (Slowloris). */
@@ -35,8 +36,8 @@ export const SERVER_OPTIONS = {
  * Serves an application on `HOST` and `PORT` until the process receives `SIGTERM` or `SIGINT`. Resolves once the server
  * accepts connections. `dist/server.mjs` calls it.
  *
- * After a signal, `/readyz` responds with 503 at once, live connections end, requests in flight are completed within 30
- * seconds, and the process exits with status 0. A second signal exits immediately with status 1.
+ * After a signal, the server stops as {@link stoppable} describes, and the process exits: with status 1 if requests were cut
+ * off, otherwise with 0. A second signal exits immediately with status 1.
  *
  * A rejected promise without a handler, such as a forgotten `await`, is logged as an error and does not end the process. An
  * uncaught exception is logged as one line, and the process exits with status 1.
@@ -56,20 +57,21 @@ export async function serve(app: App): Promise<void> {
   ignoreOutputErrors();
   const server = createServer(SERVER_OPTIONS, requireHost(node(app), app.base));
   answerRejectedRequests(server, app.base);
-  let listening: Listening | undefined;
+  const stop = prepareStop(server, app);
   onStop(async (reason) => {
-    log.info({ signal: reason }, "Stopping: waiting for requests in flight");
-    app.drain();
-    await listening?.stop();
-    await app.close();
-    process.exit(0);
+    const { stopSeconds } = config;
+    // Nobody is left to accept connections for while a new supervisor may need the port.
+    const drainSeconds = reason === "disconnect" || !server.listening ? 0 : config.drainSeconds;
+    log.info({ signal: reason, drainSeconds, stopSeconds }, "Stopping: waiting for requests in flight");
+    const { cut } = await stop({ drainSeconds, stopSeconds });
+    process.exit(cut > 0 ? 1 : 0);
   });
   await app.start();
-  listening = await listenOn(server, config);
+  const { address } = await listenOn(server, config);
   const use = readDescriptorUse();
   if (cluster.isPrimary || cluster.worker?.id === 1) warnIfLimitIsLow(use, log); // once for all processes
   guardFileDescriptors(server, use, log);
-  log.info({ address: listening.address }, `Listening at ${listening.address}`);
+  log.info({ address }, `Listening at ${address}`);
 }
 
 /** Without a listener, Node would exit on the rejected promise of a single call, and cut every other connection. */
@@ -87,7 +89,10 @@ function ignoreOutputErrors(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 }
 
-/** Calls `stop` once: on `SIGTERM`, on `SIGINT`, or in a worker when the supervisor stops it or ends. */
+/**
+ * Calls `stop` once: on `SIGTERM`, `SIGINT` or `SIGHUP`, or in a worker when the supervisor stops it or ends. In a worker,
+ * `SIGHUP` has no effect: the supervisor receives it too, and restarts the workers.
+ */
 function onStop(stop: (reason: string) => void): void {
   let isStopping = false;
   const handle = (reason: string) => {
@@ -97,6 +102,7 @@ function onStop(stop: (reason: string) => void): void {
     isStopping = true;
   };
   process.on("SIGTERM", handle).on("SIGINT", handle);
+  process.on("SIGHUP", (signal) => cluster.isPrimary && handle(signal));
   if (cluster.isPrimary) return;
   process.on("message", (message) => {
     if (message === STOP_MESSAGE) handle(STOP_MESSAGE);

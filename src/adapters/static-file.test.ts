@@ -29,6 +29,7 @@ async function serveFile(content: Uint8Array | string): Promise<{ file: string; 
     inspection: Object.create(null),
     onMount: () => undefined,
     liveConnections: () => [],
+    targetOf: () => ({ kind: "other", name: null }),
     setDevelopment: () => undefined,
     logUnsent: (_inbound, _result, err) => logError({ err }),
     logCrash: async () => undefined,

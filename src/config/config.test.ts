@@ -31,6 +31,8 @@ describe("loadConfig", () => {
       host: "127.0.0.1",
       port: 3000,
       workers: 1,
+      drainSeconds: 0,
+      stopSeconds: 30,
     });
   });
 
@@ -40,6 +42,7 @@ describe("loadConfig", () => {
       production: true,
       secret: new Uint8Array(Buffer.from(SECRET, "hex")),
       host: "0.0.0.0",
+      drainSeconds: 2,
     });
   });
 
@@ -63,6 +66,8 @@ describe("loadConfig", () => {
       HOST: "::",
       PORT: "8080",
       WEB_WORKERS: "4",
+      WEB_DRAIN_SECONDS: "5",
+      WEB_STOP_SECONDS: "60",
     };
     expect(loadConfig(env, DEV)).toEqual({
       production: true,
@@ -84,6 +89,8 @@ describe("loadConfig", () => {
       host: "::",
       port: 8080,
       workers: 4,
+      drainSeconds: 5,
+      stopSeconds: 60,
     });
   });
 
@@ -97,6 +104,8 @@ describe("loadConfig", () => {
       "HOST",
       "PORT",
       "WEB_WORKERS",
+      "WEB_DRAIN_SECONDS",
+      "WEB_STOP_SECONDS",
     );
     expect(loadDevelopment(Object.fromEntries(names.map((name) => [name, ""])))).toEqual(loadDevelopment());
   });
@@ -207,6 +216,10 @@ describe("a whole number", () => {
     ["WEB_MAX_UPLOAD_BYTES_PER_CLIENT", String(4 * 1024 ** 3), "maxUploadBytesPerClient", 4 * 1024 ** 3],
     ["WEB_WORKERS", "1", "workers", 1],
     ["WEB_WORKERS", "256", "workers", 256],
+    ["WEB_DRAIN_SECONDS", "0", "drainSeconds", 0],
+    ["WEB_DRAIN_SECONDS", "3600", "drainSeconds", 3600],
+    ["WEB_STOP_SECONDS", "0", "stopSeconds", 0],
+    ["WEB_STOP_SECONDS", "3600", "stopSeconds", 3600],
   ] as const)("is accepted: %s=%s", (variable, text, field, value) => {
     expect(loadDevelopment({ WEB_BUS_URL: "redis://bus", [variable]: text })[field]).toBe(value);
   });
@@ -225,23 +238,23 @@ describe("a whole number", () => {
     ["WEB_WORKERS", "0"],
     ["WEB_WORKERS", "257"],
     ["WEB_WORKERS", "auto"],
-    ...["PORT", "WEB_TRUST_PROXY", "WEB_MAX_STREAMS_PER_CLIENT", "WEB_WORKERS", "WEB_MAX_UPLOAD_BYTES"].flatMap(
-      (variable) =>
-        [
-          "1.5",
-          "1e1",
-          "0x10",
-          "+1",
-          "01",
-          " 1",
-          "1 ",
-          "1,0",
-          "NaN",
-          "Infinity",
-          "१",
-          "9".repeat(40),
-          "/tmp/socket",
-        ].map((text) => [variable, text]),
+    ["WEB_DRAIN_SECONDS", "3601"],
+    ["WEB_DRAIN_SECONDS", "-1"],
+    ["WEB_DRAIN_SECONDS", "2s"],
+    ["WEB_STOP_SECONDS", "3601"],
+    ["WEB_STOP_SECONDS", "-1"],
+    ...[
+      "WEB_DRAIN_SECONDS",
+      "WEB_STOP_SECONDS",
+      "PORT",
+      "WEB_TRUST_PROXY",
+      "WEB_MAX_STREAMS_PER_CLIENT",
+      "WEB_WORKERS",
+      "WEB_MAX_UPLOAD_BYTES",
+    ].flatMap((variable) =>
+      ["1.5", "1e1", "0x10", "+1", "01", " 1", "1 ", "1,0", "NaN", "Infinity", "१", "9".repeat(40), "/tmp/socket"].map(
+        (text) => [variable, text],
+      ),
     ),
   ])("is refused: %s=%j", (variable = "", text) => {
     expect(invalidVariables({ WEB_BUS_URL: "redis://bus", [variable]: text })).toEqual([variable]);

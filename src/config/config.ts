@@ -46,6 +46,10 @@ export interface Config {
   readonly port: number;
   /** The number of processes that serve. */
   readonly workers: number;
+  /** For how many seconds a stopping process still accepts connections, while `/readyz` responds with 503. */
+  readonly drainSeconds: number;
+  /** How many seconds requests in flight have to end after the port was closed. */
+  readonly stopSeconds: number;
 }
 
 /** The input of the configuration besides the environment. */
@@ -146,6 +150,8 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
     host: reader.read("HOST", parseHost, production ? "0.0.0.0" : "127.0.0.1"),
     port: reader.readInteger("PORT", 0, 65_535, 3000),
     workers: reader.readInteger("WEB_WORKERS", 1, 256, 1),
+    drainSeconds: reader.readInteger("WEB_DRAIN_SECONDS", 0, 3_600, production ? 2 : 0),
+    stopSeconds: reader.readInteger("WEB_STOP_SECONDS", 0, 3_600, 30),
   };
 }
 

@@ -53,7 +53,8 @@ export class LiveUpdates {
   readonly #rate: MemoryRateStore = memoryRateStore(LIVE_LIMIT);
   /** Created by the first subscription. */
   #hub: SubscriptionHub | null = null;
-  #isDraining = false;
+  /** By when live connections end, by `performance.now`; `null` while the process is not stopping. */
+  #drainedAtMs: number | null = null;
 
   constructor({ bus, log, secrets, connectionLimit }: LiveUpdatesOptions) {
     this.bus = new AppBus({ ...bus, log, fingerprints: secrets.map(secretFingerprint) });
@@ -105,14 +106,14 @@ export class LiveUpdates {
   handle(context: RequestContext, path: string): HandlerResponse | Promise<HandlerResponse> | null {
     const isEventStream = path === LIVE_PATH;
     if (!isEventStream && path !== POLL_PATH) return null;
-    if (this.#isDraining) {
+    if (this.#drainedAtMs !== null && performance.now() >= this.#drainedAtMs) {
       const headers = { "retry-after": "1", ...CONNECTION_CLOSE };
       return textResponse(503, "This process is stopping. Retry: another process will respond.\n", headers);
     }
     requireSameOrigin(context, this.#log, "subscription");
     this.#countRequest(context.address);
     const request = readSubscriptionRequest(context);
-    this.#hub ??= new SubscriptionHub(this.bus.open(), this.#log);
+    this.#hub ??= this.#openHub();
     const release = this.#connectionLimit.acquire(context.address);
     if (isEventStream) return handleEventStream(request, this.#hub, release ?? this.#refuseConnection());
     // If it were refused, the pages of an office with one address that are above the limit would receive nothing for as
@@ -120,18 +121,29 @@ export class LiveUpdates {
     return handlePoll(request, this.#hub, { context, isAboveLimit: release === null }).finally(() => release?.());
   }
 
-  /** Ends all event streams and polls, and accepts no new ones: browsers reconnect to another process. */
-  drain(): void {
-    this.#isDraining = true;
-    this.#hub?.end();
+  /**
+   * Ends all event streams and polls, so that browsers reconnect to another process. New ones are accepted during the time,
+   * and end within it.
+   *
+   * @param ms the time over which they end, at random
+   */
+  drain(ms: number): void {
+    this.#drainedAtMs = performance.now() + ms;
+    this.#hub?.endBy(this.#drainedAtMs);
   }
 
   /** Ends all connections, and closes the bus unless another application uses the same. */
   async close(): Promise<void> {
-    this.drain();
+    this.#drainedAtMs = Number.NEGATIVE_INFINITY;
     this.#hub?.close();
     this.#hub = null;
     await removeApp(this.bus);
+  }
+
+  #openHub(): SubscriptionHub {
+    const hub = new SubscriptionHub(this.bus.open(), this.#log);
+    if (this.#drainedAtMs !== null) hub.endBy(this.#drainedAtMs);
+    return hub;
   }
 
   #countRequest(address: string): void {

@@ -44,6 +44,8 @@ export class SubscriptionHub {
   readonly #pendingReads = new Map<string, Promise<ReadResult>>();
   #timer: NodeJS.Timeout | undefined;
   #sweptAtMs = 0;
+  /** By when the connections end, by `performance.now`; `null` while they stay open. */
+  #endsAtMs: number | null = null;
   #loggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(bus: Bus, log: Logger) {
@@ -64,6 +66,7 @@ export class SubscriptionHub {
   /** Adds a connection. It is ticked once a second until it is removed. */
   addConnection(connection: LiveConnection): void {
     this.#connections.add(connection);
+    if (this.#endsAtMs !== null) this.#endWithin(connection, this.#endsAtMs);
     // Outside requests: otherwise the timer would keep the context of the first request alive.
     this.#timer ??= runOutsideRequests(() => setInterval(() => this.#tick(), TICK_MS).unref());
   }
@@ -122,7 +125,25 @@ export class SubscriptionHub {
     this.#log.warn({ err: error }, "The bus is unreachable; live updates are delayed until it is reachable");
   }
 
-  /** Ends all connections, so that browsers reconnect to another process. */
+  /**
+   * Ends all connections by a time, also those that are added before it, each at a random moment: their clients reconnect,
+   * and must not do so all at once.
+   *
+   * @param atMs the time by `performance.now`
+   */
+  endBy(atMs: number): void {
+    this.#endsAtMs = atMs;
+    if (atMs <= performance.now()) this.end();
+    else for (const connection of this.#connections) this.#endWithin(connection, atMs);
+  }
+
+  #endWithin(connection: LiveConnection, endsAtMs: number): void {
+    const delayMs = Math.random() * Math.max(0, endsAtMs - performance.now());
+    // Outside requests: otherwise the timer would keep the context of the request alive.
+    runOutsideRequests(() => setTimeout(() => this.#connections.has(connection) && connection.end(), delayMs));
+  }
+
+  /** Ends all connections at once. */
   end(): void {
     for (const connection of [...this.#connections]) connection.end();
   }

@@ -13,5 +13,6 @@ export { type CalledFunction, checkCalledFunctions, formatLocation, listModules 
 export type { ObservedResponse, ObservedSite, Observer } from "./observer.ts";
 export { handleRequest, logUnsent } from "./pipeline.ts";
 export { hasSharedBus, realtime } from "./realtime.ts";
+export { requestTarget } from "./request-target.ts";
 export { createSite, type Site, siteInDevelopment } from "./site.ts";
 export { createStaticFiles } from "./static-files.ts";

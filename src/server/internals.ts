@@ -2,6 +2,7 @@ import type { InboundRequest, OutboundResponse } from "../http/index.ts";
 import type { LiveConnection } from "../live/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { Inspection } from "./inspection.ts";
+import type { RequestTarget } from "./request-target.ts";
 import type { Development } from "./site.ts";
 
 /** The members of an `App` that are not public: for the adapters, the CLI and `tsweb/testing`. */
@@ -19,6 +20,8 @@ export interface AppInternals {
    * @throws Error when browser code calls a function that is not served
    */
   setDevelopment(development: Development): void;
+  /** Returns what a request is for, for the log. */
+  readonly targetOf: (inbound: InboundRequest) => RequestTarget;
   /** Returns the open event streams and polls, for tools that show them. */
   readonly liveConnections: () => readonly LiveConnection[];
   /** The functions, pages and routes of the application, for tools that describe it. */

@@ -182,8 +182,8 @@ describe("tsweb/auth", () => {
 
 describe("tsweb/node", () => {
   it("exports the adapter for Node", () => {
-    expect(exportedValues("tsweb/node")).toEqual(["listenOn", "node", "serve"]);
-    expect(exportedTypes("tsweb/node")).toEqual(["Listening", "NodeHandler"]);
+    expect(exportedValues("tsweb/node")).toEqual(["listenOn", "node", "serve", "stoppable"]);
+    expect(exportedTypes("tsweb/node")).toEqual(["Listening", "NodeHandler", "Stopped"]);
   });
 });
 

@@ -123,7 +123,8 @@ function run(args: readonly string[], { dir, env, program = process.execPath }: 
   const { NODE_ENV: _env, NODE_OPTIONS: _options, VITEST: _vitest, ...inherited } = process.env;
   const child = spawn(program, args, {
     cwd: dir,
-    env: { ...inherited, HOST: "127.0.0.1", PORT: "0", ...env },
+    // Without a drain, servers stop at once; those of the tests are behind no proxy.
+    env: { ...inherited, HOST: "127.0.0.1", PORT: "0", WEB_DRAIN_SECONDS: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let text = "";

@@ -69,7 +69,6 @@ describe("a built server", () => {
       server.signal(signal);
       expect((await idleEnd).isReset).toBe(false);
       await expect.poll(() => refusesConnections(server.address)).toBe(true);
-      socket.write("GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n");
       finish();
 
       const { text, isReset: isBroken } = await response;
@@ -77,7 +76,7 @@ describe("a built server", () => {
         status: 200,
         body: expect.stringContaining('{"result":"finished"}'),
       });
-      expect(text).toMatch(/HTTP\/1\.1 503 .*\{"ready":false\}$/s);
+      expect(text).toContain("Connection: close\r\n");
       expect(isBroken).toBe(false);
       expect(await server.exited).toBe(0);
       expect(server.output()).toContain("Stopping");
@@ -114,6 +113,46 @@ describe("a built server", () => {
     server.signal(second);
     expect(await server.exited).toBe(1);
     expect((await response).text).toBe("");
+  });
+});
+
+describe("a built server with a drain", () => {
+  const exitOf = async (server: RunningServer, signals: readonly NodeJS.Signals[]) => {
+    for (const [at, signal] of signals.entries()) {
+      server.signal(signal);
+      if (at === 0) await expect.poll(() => server.output()).toContain("Stopping");
+    }
+    return server.exited;
+  };
+
+  it("answers /readyz with 503 and serves new connections during it, until a second SIGTERM", async () => {
+    const server = await startBuilt(site.dir, { ...env, WEB_DRAIN_SECONDS: "3600" });
+    server.signal("SIGTERM");
+    await expect.poll(() => server.output()).toContain("Stopping");
+    expect((await sendRequest(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(503);
+    expect((await sendRequest(server.address, "GET /plain HTTP/1.1", "Host: localhost")).status).toBe(200);
+    server.signal("SIGTERM");
+    expect(await server.exited).toBe(1);
+  });
+
+  it("closes its port and exits with 0 after it", async () => {
+    const server = await startBuilt(site.dir, { ...env, WEB_DRAIN_SECONDS: "1" });
+    expect(await exitOf(server, ["SIGTERM"])).toBe(0);
+    expect(await refusesConnections(server.address)).toBe(true);
+  });
+
+  it("exits with 1 if a call has not ended after WEB_STOP_SECONDS, and logs the function", async () => {
+    const server = await startBuilt(site.dir, { ...env, WEB_STOP_SECONDS: "1" });
+    const { socket } = await startSlowCall(server);
+    const response = readToEnd(socket);
+    expect(await exitOf(server, ["SIGTERM"])).toBe(1);
+    expect((await response).text).toBe("");
+    expect(server.output()).toMatch(/"level":50.*"route":"call slow","count":1.*"msg":"Requests were cut off/);
+  });
+
+  it("stops on SIGHUP too, which a single process cannot use to restart", async () => {
+    const server = await startBuilt(site.dir, env);
+    expect(await exitOf(server, ["SIGHUP"])).toBe(0);
   });
 });
 

@@ -1,15 +1,18 @@
 /**
  * Several processes that share one port: `WEB_WORKERS`.
  */
+import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { build, type RunningServer, runTsweb, startBuilt } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
 const FILES = {
   "src/app.ts": `
+    import { existsSync } from "node:fs";
     import { App } from "tsweb";
     import * as calls from "./calls.server.ts";
     console.log("The application is loaded.");
+    if (existsSync("broken")) throw new Error("This release is broken.");
     await new Promise((resolve) => setTimeout(resolve, Number(process.env.LOADING_MS ?? 0)));
     export default new App({ modules: [calls] });`,
   "src/calls.server.ts": `
@@ -100,6 +103,57 @@ describe("two processes", () => {
     server.signal("SIGKILL");
     await expect.poll(() => pids.filter(isAlive)).toEqual([]);
     expect(await server.exited).toBe("SIGKILL");
+  });
+});
+
+describe("SIGHUP", () => {
+  it("replaces both processes, one after another, while the port is served all the time", async () => {
+    const server = await startBuilt(site.dir, ENV);
+    const before = await respondingPids(server, 2);
+    const slow = call(server, "slow");
+    await expect.poll(() => server.output()).toContain("A slow call has started");
+    server.signal("SIGHUP");
+    let isRestarting = true;
+    const load = (async () => {
+      const pids = new Set<number>();
+      while (isRestarting) pids.add(await call(server, "pid"));
+      return pids;
+    })();
+    await expect.poll(() => server.output(), { timeout: 60_000 }).toContain("All processes were restarted");
+    isRestarting = false;
+    await load; // no call has failed
+    expect(before).toContain(await slow);
+    const after = await respondingPids(server, 2);
+    expect(after.filter((pid) => before.includes(pid))).toEqual([]);
+    expect(before.filter(isAlive)).toEqual([]);
+    const { index: firstStop = 0 } = /Stopping a process, because/.exec(server.output()) ?? {};
+    // Three processes had loaded the application when the first one was stopped.
+    expect(server.output().slice(0, firstStop).match(/The application is loaded/g)).toHaveLength(3);
+    expect(await server.stop()).toBe(0);
+  });
+
+  it("leaves both processes if the new one does not start, and restarts them when it does", async () => {
+    const server = await startBuilt(site.dir, ENV);
+    const before = await respondingPids(server, 2);
+    site.write("broken", "");
+    server.signal("SIGHUP");
+    await expect.poll(() => server.output(), { timeout: 20_000 }).toContain("The new process did not start");
+    expect(server.output()).toContain("This release is broken.");
+    expect((await respondingPids(server, 2)).toSorted()).toEqual(before.toSorted());
+    rmSync(site.file("broken"));
+    server.signal("SIGHUP");
+    await expect.poll(() => server.output(), { timeout: 60_000 }).toContain("All processes were restarted");
+    expect((await respondingPids(server, 2)).filter((pid) => before.includes(pid))).toEqual([]);
+    expect(await server.stop()).toBe(0);
+  });
+
+  it("exits with 1 if a process had to cut off a call", async () => {
+    const server = await startBuilt(site.dir, { ...ENV, WEB_STOP_SECONDS: "0" });
+    await respondingPids(server, 2);
+    const slow = call(server, "slow").catch(() => "cut off");
+    await expect.poll(() => server.output()).toContain("A slow call has started");
+    expect(await server.stop()).toBe(1);
+    expect(await slow).toBe("cut off");
   });
 });
 

@@ -1,0 +1,114 @@
+/**
+ * The open connections of a server, so that it can stop without cutting off requests: which of them are handling a
+ * request, and since when the others are silent.
+ */
+import { Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { ServerHttp2Session } from "node:http2";
+import { Server as HttpsServer } from "node:https";
+import type { Server, Socket } from "node:net";
+import { type TLSSocket, Server as TlsServer } from "node:tls";
+import { closeAfterResponse, currentResponse } from "./response-state.ts";
+
+/** What a connection had received when it last received something, or was last handling a request. */
+interface Activity {
+  bytesRead: number;
+  atMs: number;
+}
+
+/** The connections of one server, from the time of its creation on. */
+export class Connections {
+  readonly #server: Server;
+  /** Every TCP connection; below TLS, those whose handshake is not complete too. */
+  readonly #transports = new Set<Socket>();
+  /** The connections with HTTP/1. */
+  readonly #sockets = new Set<Socket>();
+  readonly #sessions = new Set<ServerHttp2Session>();
+  /** The responses of HTTP/2 that have not ended. */
+  readonly #streams = new Set<ServerResponse>();
+  readonly #activities = new WeakMap<Socket, Activity>();
+
+  /** @param server a server of `node:http`, `node:https` or `node:http2` that has no connections yet */
+  constructor(server: Server) {
+    this.#server = server;
+    server.on("connection", (socket: Socket) => track(this.#transports, socket));
+    if (server instanceof HttpServer) server.on("connection", (socket: Socket) => track(this.#sockets, socket));
+    if (server instanceof TlsServer) {
+      server.on("secureConnection", (socket: TLSSocket) => {
+        if (socket.alpnProtocol !== "h2") track(this.#sockets, socket);
+      });
+    }
+    if (server instanceof HttpServer || server instanceof HttpsServer) return;
+    server.on("session", (session: ServerHttp2Session) => track(this.#sessions, session));
+    server.on("request", (_request: IncomingMessage, response: ServerResponse) => {
+      if ("stream" in response) track(this.#streams, response);
+    });
+  }
+
+  /** The responses that have not ended. */
+  get inFlight(): readonly ServerResponse[] {
+    return [...this.#streams, ...[...this.#sockets].flatMap((socket) => currentResponse(socket) ?? [])];
+  }
+
+  /** Makes every connection end after its next response, or the current one if its headers were not sent yet. */
+  closeAfterResponses(): void {
+    this.#server.prependListener("request", (_request: IncomingMessage, response: ServerResponse) =>
+      closeAfterResponse(response),
+    );
+    for (const response of this.inFlight) closeAfterResponse(response);
+    for (const session of this.#sessions) session.close();
+    this.#server.on("session", (session: ServerHttp2Session) => session.close());
+  }
+
+  /** Notes which connections are silent, for {@link closeSilent}. */
+  observe(): void {
+    const now = performance.now();
+    for (const socket of this.#sockets) this.#silenceOf(socket, now);
+  }
+
+  /**
+   * Closes the connections that handle no request and have received nothing for a time.
+   *
+   * @param ms the time; for 0, connections whose request is still arriving are not closed
+   */
+  closeSilent(ms: number): void {
+    const now = performance.now();
+    if (ms === 0 && "closeIdleConnections" in this.#server) (this.#server as HttpServer).closeIdleConnections();
+    for (const socket of this.#sockets) {
+      const silentMs = this.#silenceOf(socket, now);
+      // Node does not count a connection as idle if a browser opened it in advance and has sent nothing yet.
+      if (silentMs !== null && silentMs >= ms && (ms > 0 || socket.bytesRead === 0)) socket.destroy();
+    }
+    // What is left are TLS handshakes.
+    if (this.#sockets.size === 0 && this.#sessions.size === 0) this.#destroyTransports();
+  }
+
+  /** Closes all connections, also those that handle requests. */
+  destroy(): void {
+    for (const each of [...this.#sockets, ...this.#sessions]) each.destroy();
+    this.#destroyTransports();
+  }
+
+  #destroyTransports(): void {
+    for (const transport of this.#transports) transport.destroy();
+  }
+
+  /** Returns since how many milliseconds a connection is known to be silent; `null` while it is not. */
+  #silenceOf(socket: Socket, now: number): number | null {
+    const { bytesRead } = socket;
+    const activity = this.#activities.get(socket);
+    if (!activity) {
+      this.#activities.set(socket, { bytesRead, atMs: now });
+      return null;
+    }
+    if (activity.bytesRead === bytesRead && !currentResponse(socket)) return now - activity.atMs;
+    activity.bytesRead = bytesRead;
+    activity.atMs = now;
+    return null;
+  }
+}
+
+/** Adds something to a set until it closes. */
+function track<T extends { once(event: "close", listener: () => void): unknown }>(set: Set<T>, each: T): void {
+  set.add(each);
+  each.once("close", () => set.delete(each));
+}

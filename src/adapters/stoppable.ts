@@ -1,0 +1,97 @@
+import type { Server } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
+import type { App } from "../app.ts";
+import { type AppInternals, requireInternals } from "../server/index.ts";
+import { closePort } from "./close-port.ts";
+import { Connections } from "./connections.ts";
+import { logCutRequests } from "./cut-requests.ts";
+
+/** How often connections are checked while the server is stopping. */
+const SWEEP_MS = 50;
+
+/** What {@link stoppable} has not completed. */
+export interface Stopped {
+  /** How many requests had not ended after `WEB_STOP_SECONDS`, and were cut off. */
+  readonly cut: number;
+}
+
+/** How a server stops, in whole seconds. */
+export interface StopTimes {
+  readonly drainSeconds: number;
+  readonly stopSeconds: number;
+}
+
+/**
+ * Prepares a server of your own to stop without failed requests. Call it before the server listens.
+ *
+ * @param server a server of `node:http`, `node:https` or `node:http2` that passes requests to `node(app)`, perhaps through
+ *   Express or another framework
+ * @returns a function that stops the server and closes the application. For `WEB_DRAIN_SECONDS`, `/readyz` responds with 503,
+ *   requests are still accepted, and live connections end one after another. Then the port closes, each connection ends
+ *   after its next response, and requests in flight have `WEB_STOP_SECONDS`. Those that take longer are cut off and
+ *   logged, also streams. Calling it again has no effect.
+ * @throws TypeError if `app` is not an `App`
+ *
+ * @example
+ * const stop = stoppable(server, app);
+ * process.once("SIGTERM", async () => process.exit((await stop()).cut > 0 ? 1 : 0));
+ */
+export function stoppable(server: Server, app: App): () => Promise<Stopped> {
+  const stop = prepareStop(server, app);
+  return () => stop(app.config);
+}
+
+/** As {@link stoppable}, with the times as an argument. */
+export function prepareStop(server: Server, app: App): (times: StopTimes) => Promise<Stopped> {
+  const internals = requireInternals(app, "stoppable()");
+  const connections = new Connections(server);
+  let stopped: Promise<Stopped> | undefined;
+  return (times) => {
+    stopped ??= stopServer({ server, app, internals, connections }, times);
+    return stopped;
+  };
+}
+
+interface RunningServer {
+  readonly server: Server;
+  readonly app: App;
+  readonly internals: AppInternals;
+  readonly connections: Connections;
+}
+
+async function stopServer(running: RunningServer, { drainSeconds, stopSeconds }: StopTimes): Promise<Stopped> {
+  const { server, app, internals, connections } = running;
+  app.drain(drainSeconds);
+  connections.observe();
+  const drainMs = drainSeconds * 1000;
+  const sweep = setInterval(() => connections.observe(), SWEEP_MS);
+  if (drainMs > 0) await pause(drainMs);
+  clearInterval(sweep);
+  const { ended } = await closePort(server);
+  connections.closeAfterResponses();
+  const cut = await endConnections(running, ended, { drainMs, stopMs: stopSeconds * 1000 });
+  if (cut.length > 0) logCutRequests(cut, { internals, stopSeconds });
+  await app.close();
+  return { cut: cut.length };
+}
+
+/** Waits until all connections have ended. After the time limit, closes them. @returns the requests that were cut off */
+async function endConnections(
+  { connections }: RunningServer,
+  ended: Promise<void>,
+  { drainMs, stopMs }: { readonly drainMs: number; readonly stopMs: number },
+): Promise<Connections["inFlight"]> {
+  // A proxy may send a request at the moment at which its connection is closed. So connections are closed only when they
+  // have been silent for the whole drain: proxies have closed them before, or use them no more.
+  connections.closeSilent(drainMs);
+  const sweep = setInterval(() => connections.closeSilent(drainMs), SWEEP_MS);
+  let cut: Connections["inFlight"] = [];
+  const deadline = setTimeout(() => {
+    cut = connections.inFlight;
+    connections.destroy();
+  }, stopMs);
+  await ended;
+  clearInterval(sweep);
+  clearTimeout(deadline);
+  return cut;
+}
