@@ -56,6 +56,7 @@ export const programs = {
   redis: { names: ["redis-server"], debian: "redis-server" },
   nats: { names: ["nats-server"], debian: "nats-server" },
   nginx: { names: ["nginx"], debian: "nginx" },
+  caddy: { names: ["caddy"], debian: "caddy" },
 };
 
 /** Returns whether one of these programs is on the path, or in the folder where Debian installs servers. */

@@ -1,18 +1,25 @@
 // Runs the torture test of live updates, and the tests with clients that never read and with abandoned streams, at full
 // size:
 // `npm run torture -- --runs 10 --bus redis --seed 1`. Without --bus, it uses Redis and then NATS. Each run adds 1 to the
-// seed.
+// seed. `npm run torture -- restarts` restarts processes 10 times each behind nginx and Caddy, and workers, under load.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackage, fail, installPackages, installPrograms, programs, requireNode, root, run } from "./setup.mjs";
 
-const { runs, seed, bus } = parseArgs({
+const {
+  values: { runs, seed, bus },
+  positionals: [suite = "live", ...rest],
+} = parseArgs({
+  allowPositionals: true,
   options: {
     runs: { type: "string", default: "1" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     bus: { type: "string" },
   },
-}).values;
+});
+if (!["live", "restarts"].includes(suite) || rest.length > 0) {
+  fail(`Unknown torture run ${[suite, ...rest].join(" ")}. Valid runs: live (the default), restarts.`);
+}
 for (const [name, value] of Object.entries({ runs, seed })) {
   if (!/^\d{1,9}$/.test(value)) fail(`--${name} must be a whole number of at most 9 digits; received ${value}.`);
 }
@@ -20,9 +27,12 @@ if (bus !== undefined && !["redis", "nats"].includes(bus)) fail(`--bus must be r
 
 requireNode();
 installPackages();
-installPrograms([programs.redis, programs.nats, programs.nginx]);
+installPrograms([programs.redis, programs.nats, programs.nginx, programs.caddy]);
 buildPackage();
-const tests = ["tests/fault/live-torture.test.ts", "tests/fault/live-memory.test.ts", "tests/fault/streams.test.ts"];
+const tests =
+  suite === "restarts"
+    ? ["tests/fault/restarts.test.ts"]
+    : ["tests/fault/live-torture.test.ts", "tests/fault/live-memory.test.ts", "tests/fault/streams.test.ts"];
 run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...tests], {
   env: { TORTURE_SIZE: "full", TORTURE_RUNS: runs, TORTURE_SEED: seed, ...(bus ? { TORTURE_BUS: bus } : {}) },
 });

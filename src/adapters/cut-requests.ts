@@ -19,8 +19,8 @@ export function logCutRequests(cut: readonly ServerResponse[], { internals, stop
   for (const [route, count] of counts) {
     internals.log.error(
       { route, count },
-      `Requests were cut off, because they had not ended ${stopSeconds} seconds after the port was closed. If they need ` +
-        "longer, raise WEB_STOP_SECONDS",
+      `Requests were cut off: they had not ended ${stopSeconds} s after the port was closed. If they need longer, raise ` +
+        "WEB_STOP_SECONDS",
     );
   }
 }

@@ -55,6 +55,7 @@ export class LiveUpdates {
   #hub: SubscriptionHub | null = null;
   /** By when live connections end, by `performance.now`; `null` while the process is not stopping. */
   #drainedAtMs: number | null = null;
+  #isClosed = false;
 
   constructor({ bus, log, secrets, connectionLimit }: LiveUpdatesOptions) {
     this.bus = new AppBus({ ...bus, log, fingerprints: secrets.map(secretFingerprint) });
@@ -106,7 +107,7 @@ export class LiveUpdates {
   handle(context: RequestContext, path: string): HandlerResponse | Promise<HandlerResponse> | null {
     const isEventStream = path === LIVE_PATH;
     if (!isEventStream && path !== POLL_PATH) return null;
-    if (this.#drainedAtMs !== null && performance.now() >= this.#drainedAtMs) {
+    if (this.#isClosed) {
       const headers = { "retry-after": "1", ...CONNECTION_CLOSE };
       return textResponse(503, "This process is stopping. Retry: another process will respond.\n", headers);
     }
@@ -122,8 +123,8 @@ export class LiveUpdates {
   }
 
   /**
-   * Ends all event streams and polls, so that browsers reconnect to another process. New ones are accepted during the time,
-   * and end within it.
+   * Ends all event streams and polls, so that browsers reconnect to another process. New ones are accepted and end within the
+   * time, or at once after it: an `EventSource` would give up after an error status.
    *
    * @param ms the time over which they end, at random
    */
@@ -134,7 +135,7 @@ export class LiveUpdates {
 
   /** Ends all connections, and closes the bus unless another application uses the same. */
   async close(): Promise<void> {
-    this.#drainedAtMs = Number.NEGATIVE_INFINITY;
+    this.#isClosed = true;
     this.#hub?.close();
     this.#hub = null;
     await removeApp(this.bus);

@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { nginxSite } from "./deploy-files.ts";
 import { startOnFreePort } from "./free-port.ts";
 import { PROGRAM_ENVIRONMENT, ProgramProcess } from "./program-process.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -17,6 +18,8 @@ export interface NginxOptions {
   readonly ports: readonly number[];
   /** Compresses all responses if the client accepts it, also event streams. */
   readonly gzip?: boolean;
+  /** Uses the recipe of `deploy/` in place of a minimal configuration. */
+  readonly usesRecipe?: boolean;
   /** Responds to requests for event streams itself, with 406 and an HTML page. */
   readonly rejectsStreams?: boolean;
 }
@@ -94,7 +97,7 @@ export class Nginx {
   }
 
   #configuration(): string {
-    const { ports, gzip = false, rejectsStreams = false } = this.#options;
+    const { ports, gzip = false } = this.#options;
     const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     return `daemon off;
 ${process.getuid?.() === 0 ? "user root;" : ""}
@@ -106,7 +109,14 @@ http {
   access_log off;
   ${temporary.map((name) => `${name}_temp_path ${this.#file(name)};`).join("\n  ")}
   ${gzip ? "gzip on; gzip_types *; gzip_min_length 0; gzip_proxied any;" : ""}
-  upstream application {
+  ${this.#options.usesRecipe ? nginxSite({ port: this.port, upstreams: ports }) : this.#minimalSite()}
+}
+`;
+  }
+
+  #minimalSite(): string {
+    const { ports, rejectsStreams = false } = this.#options;
+    return `upstream application {
     ${ports.map((port) => `server 127.0.0.1:${port} max_fails=0;`).join("\n    ")}
   }
   server {
@@ -117,9 +127,7 @@ http {
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
     }
     ${rejectsStreams ? "location /__web/live { return 406; }" : ""}
-  }
-}
-`;
+  }`;
   }
 }
 

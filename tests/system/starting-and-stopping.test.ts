@@ -147,7 +147,7 @@ describe("a built server with a drain", () => {
     const response = readToEnd(socket);
     expect(await exitOf(server, ["SIGTERM"])).toBe(1);
     expect((await response).text).toBe("");
-    expect(server.output()).toMatch(/"level":50.*"route":"call slow","count":1.*"msg":"Requests were cut off/);
+    expect(server.output()).toMatch(/"level":"error".*"route":"call slow","count":1.*"msg":"Requests were cut off/);
   });
 
   it("stops on SIGHUP too, which a single process cannot use to restart", async () => {

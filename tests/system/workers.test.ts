@@ -128,7 +128,12 @@ describe("SIGHUP", () => {
     expect(before.filter(isAlive)).toEqual([]);
     const { index: firstStop = 0 } = /Stopping a process, because/.exec(server.output()) ?? {};
     // Three processes had loaded the application when the first one was stopped.
-    expect(server.output().slice(0, firstStop).match(/The application is loaded/g)).toHaveLength(3);
+    expect(
+      server
+        .output()
+        .slice(0, firstStop)
+        .match(/The application is loaded/g),
+    ).toHaveLength(3);
     expect(await server.stop()).toBe(0);
   });
 

@@ -1,0 +1,93 @@
+/**
+ * Rolling restarts under load: no call fails, and listeners receive every message. `npm run torture -- restarts` runs more
+ * restarts.
+ */
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { AppProcess, sharedEnv } from "#test/app-process";
+import { Caddy } from "#test/caddy";
+import { buildLiveApp } from "#test/live-app";
+import { Nginx } from "#test/nginx";
+import { RedisServer } from "#test/redis-server";
+import { type LoadResult, type LoadSize, RestartLoad } from "#test/restart-load";
+import { type RunningServer, startNode } from "#test/run-tsweb";
+import type { TestProject } from "#test/test-project";
+
+const isFull = process.env.TORTURE_SIZE === "full";
+const RESTARTS = isFull ? 10 : 2;
+
+/** As many calls as the machine can handle, and a call a second: a proxy then has idle connections. */
+const LOADS: readonly (readonly [name: string, size: LoadSize])[] = [
+  ["full load", { callers: 16, pauseMs: 0, listeners: 20 }],
+  ["a call a second", { callers: 1, pauseMs: 1_000, listeners: 20 }],
+];
+
+let project: TestProject;
+beforeAll(async () => {
+  project = await buildLiveApp();
+  return () => project.remove();
+});
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Starts Redis. @returns the environment of the processes, with the drain of production */
+async function startBus() {
+  const redis = await RedisServer.start();
+  cleanups.push(() => redis.stop());
+  return { ...sharedEnv(redis.url), WEB_TRUST_PROXY: "1", WEB_DRAIN_SECONDS: undefined };
+}
+
+function expectNothingLost({ calls, failures, published, received }: LoadResult): void {
+  expect(failures).toEqual([]);
+  expect(calls).toBeGreaterThan(RESTARTS);
+  for (const messages of received) expect(messages).toEqual(published);
+}
+
+describe.each([
+  ["nginx", (ports: readonly number[]) => Nginx.start({ ports, usesRecipe: true })],
+  ["Caddy", (ports: readonly number[]) => Caddy.start({ ports })],
+])("two processes behind %s, restarted in turns", (_, startProxy) => {
+  it.each(LOADS)(
+    "lose no call and no message with %s",
+    async (_name, size) => {
+      const env = await startBus();
+      const processes = [await AppProcess.start(project.dir, env), await AppProcess.start(project.dir, env)];
+      for (const each of processes) cleanups.push(() => each.kill());
+      const proxy = await startProxy(processes.map(({ port }) => port));
+      cleanups.push(() => proxy.stop());
+      const load = await RestartLoad.start(proxy.address, size);
+      for (let n = 0; n < RESTARTS; n++) {
+        for (const each of processes) {
+          const { calls } = load;
+          expect(await each.stop()).toBe(0);
+          await each.restart();
+          await expect.poll(() => load.calls).toBeGreaterThan(calls);
+        }
+      }
+      expectNothingLost(await load.stop());
+    },
+    600_000,
+  );
+});
+
+describe("two workers, restarted by SIGHUP", () => {
+  it.each(LOADS)(
+    "lose no call and no message with %s",
+    async (_, size) => {
+      const env = { ...(await startBus()), WEB_WORKERS: "2" };
+      const server: RunningServer = await startNode(project.dir, ["dist/server.mjs"], env);
+      cleanups.push(() => server.stop());
+      const load = await RestartLoad.start(server.address, size);
+      for (let n = 1; n <= RESTARTS; n++) {
+        server.signal("SIGHUP");
+        await expect
+          .poll(() => server.output().match(/All processes were restarted/g) ?? [], { timeout: 120_000 })
+          .toHaveLength(n);
+      }
+      expectNothingLost(await load.stop());
+    },
+    600_000,
+  );
+});
