@@ -25,6 +25,7 @@ const SLOW_FILES = [
   "browser/chat",
   "conformance/wire-mounted",
   "fault/live-torture",
+  "fault/restarts",
   "fault/live-stalled",
   "fault/live-memory",
   "system/workers",

@@ -13,13 +13,16 @@ import { type RunningServer, startNode } from "#test/run-tsweb";
 import type { TestProject } from "#test/test-project";
 
 const isFull = process.env.TORTURE_SIZE === "full";
-const RESTARTS = isFull ? 10 : 2;
+const RESTARTS = isFull ? 10 : 1;
 
 /** As many calls as the machine can handle, and a call a second: a proxy then has idle connections. */
 const LOADS: readonly (readonly [name: string, size: LoadSize])[] = [
   ["full load", { callers: 16, pauseMs: 0, listeners: 20 }],
   ["a call a second", { callers: 1, pauseMs: 1_000, listeners: 20 }],
 ];
+
+/** The loads behind another proxy than nginx: in the short version, only the first one. */
+const FURTHER_LOADS = isFull ? LOADS : LOADS.slice(0, 1);
 
 let project: TestProject;
 beforeAll(async () => {
@@ -41,15 +44,15 @@ async function startBus() {
 
 function expectNothingLost({ calls, failures, published, received }: LoadResult): void {
   expect(failures).toEqual([]);
-  expect(calls).toBeGreaterThan(RESTARTS);
+  expect(calls).toBeGreaterThan(0);
   for (const messages of received) expect(messages).toEqual(published);
 }
 
 describe.each([
-  ["nginx", (ports: readonly number[]) => Nginx.start({ ports, usesRecipe: true })],
-  ["Caddy", (ports: readonly number[]) => Caddy.start({ ports })],
-])("two processes behind %s, restarted in turns", (_, startProxy) => {
-  it.each(LOADS)(
+  ["nginx", (ports: readonly number[]) => Nginx.start({ ports, usesRecipe: true }), LOADS],
+  ["Caddy", (ports: readonly number[]) => Caddy.start({ ports }), FURTHER_LOADS],
+] as const)("two processes behind %s, restarted in turns", (_, startProxy, loads) => {
+  it.each(loads)(
     "lose no call and no message with %s",
     async (_name, size) => {
       const env = await startBus();
@@ -58,12 +61,14 @@ describe.each([
       const proxy = await startProxy(processes.map(({ port }) => port));
       cleanups.push(() => proxy.stop());
       const load = await RestartLoad.start(proxy.address, size);
+      await expect.poll(() => load.processes, { timeout: 60_000 }).toBe(2);
       for (let n = 0; n < RESTARTS; n++) {
         for (const each of processes) {
-          const { calls } = load;
+          const before = load.processes;
           expect(await each.stop()).toBe(0);
           await each.restart();
-          await expect.poll(() => load.calls).toBeGreaterThan(calls);
+          // The next one is stopped only when the proxy uses this one again.
+          await expect.poll(() => load.processes, { timeout: 60_000 }).toBeGreaterThan(before);
         }
       }
       expectNothingLost(await load.stop());
@@ -73,7 +78,7 @@ describe.each([
 });
 
 describe("two workers, restarted by SIGHUP", () => {
-  it.each(LOADS)(
+  it.each(FURTHER_LOADS)(
     "lose no call and no message with %s",
     async (_, size) => {
       const env = { ...(await startBus()), WEB_WORKERS: "2" };
