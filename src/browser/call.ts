@@ -1,5 +1,6 @@
 import {
   type Arguments,
+  BUILD_HEADER,
   CSRF_HEADER,
   CSRF_META_SELECTOR,
   callError,
@@ -9,9 +10,16 @@ import {
   RPC_PREFIX,
 } from "../protocol/index.ts";
 import { getPageData } from "./page-data.ts";
+import { reload } from "./reload.ts";
+import { MAX_STALE_RETRIES, STALE_RETRY_MS } from "./timings.ts";
 
 /** The CSRF token of the page. */
 export let token = document.querySelector<HTMLMetaElement>(CSRF_META_SELECTOR)?.content;
+
+/** Returns what a call or a form carries of the page's build: its id, and the hash of the function. */
+export function versionOf(hash: string): string {
+  return `${getPageData().build}.${hash}`;
+}
 
 /**
  * Sends a call and returns the response, regardless of its status.
@@ -19,48 +27,67 @@ export let token = document.querySelector<HTMLMetaElement>(CSRF_META_SELECTOR)?.
  * The call carries the page's CSRF token. If the response is 403 and carries a fresh token, another tab has signed
  * in since the page was loaded: the call is sent once more, with the fresh token.
  *
+ * If the response carries the build of the server, the function has not run, because it differs between the two builds.
+ * A server of an older build is being replaced, so the call is sent again for 10 seconds. After that, and if the page is
+ * of the older build, the page is reloaded.
+ *
  * If the function redirected, the browser opens the URL. The promise is resolved as usual: a page that is restored by
  * "Back" would otherwise still wait.
  *
+ * @param hash the hash of the function's signature; absent in development
  * @param send sends the request; by default with `fetch`, as a call. A form passes a function of its own
  * @throws RPCError `internal` if the server is unreachable
  * @throws TypeError for an argument that would not arrive as it is
- * @see docs/protocol.md 3.5, 3.8 and 8.4
+ * @see docs/protocol.md 3.5, 3.8, 3.9 and 8.4
  */
 export async function post(
   name: string,
   args: Arguments,
   signal?: AbortSignal,
+  hash?: string,
   send: (url: string, init: RequestInit) => Promise<Response> = fetch,
-  isRetry?: boolean,
 ): Promise<Response> {
   // Bundlers remove the longer messages from production.
   if (process.env.NODE_ENV !== "production") checkArguments(name, args, false);
   const headers: Record<string, string> = { "content-type": JSON_TYPE };
-  if (token) headers[CSRF_HEADER] = token;
-  const response = await send(getPageData().base + RPC_PREFIX + name, {
-    method: "POST",
-    headers,
-    body: JSON.stringify({ args }, (key, value) => {
-      // The tags of classes for which JSON has `{}`. `checkArguments` has refused more, with the path and the fix.
-      if (/t (Map|Set|FormData|File|Blob|Promise)]/.test({}.toString.call(value))) {
-        throw new TypeError(`${name}: cannot send ${key}`);
-      }
-      return value;
-    }),
-    signal: signal as AbortSignal, // fetch accepts undefined, its type does not
-  }).catch((cause) => {
-    throw callError(`${name}: server unreachable`, cause);
+  if (hash) headers[BUILD_HEADER] = versionOf(hash);
+  const body = JSON.stringify({ args }, (key, value) => {
+    // The tags of classes for which JSON has `{}`. `checkArguments` has refused more, with the path and the fix.
+    if (/t (Map|Set|FormData|File|Blob|Promise)]/.test({}.toString.call(value))) {
+      throw new TypeError(`${name}: cannot send ${key}`);
+    }
+    return value;
   });
-  const freshToken = response.headers.get(CSRF_HEADER);
-  const url = response.headers.get(REDIRECT_HEADER) ?? "";
-  // A URL of another scheme runs code or opens another program.
-  if (/^(\/|https?:)/.test(url)) {
-    location.assign(url);
-    // A fragment of the page itself is reached without a request.
-    if (location.href === location.origin + url) location.reload();
+  const { base, build = "" } = getPageData();
+  let retries = 0;
+  let hasNewToken = false;
+  for (;;) {
+    if (token) headers[CSRF_HEADER] = token;
+    const response = await send(base + RPC_PREFIX + name, {
+      method: "POST",
+      headers,
+      body,
+      signal: signal as AbortSignal, // fetch accepts undefined, its type does not
+    }).catch((cause) => {
+      throw callError(`${name}: server unreachable`, cause);
+    });
+    const freshToken = response.headers.get(CSRF_HEADER);
+    const serverBuild = response.headers.get(BUILD_HEADER);
+    const url = response.headers.get(REDIRECT_HEADER) ?? "";
+    // A URL of another scheme runs code or opens another program.
+    if (/^(\/|https?:)/.test(url)) {
+      location.assign(url);
+      // A fragment of the page itself is reached without a request.
+      if (location.href === location.origin + url) location.reload();
+    }
+    if (freshToken) token = freshToken;
+    if (serverBuild) {
+      if (serverBuild > build || ++retries > MAX_STALE_RETRIES) {
+        reload();
+        return response;
+      }
+      await new Promise((resolve) => setTimeout(resolve, STALE_RETRY_MS));
+    } else if (!freshToken || response.status !== 403 || hasNewToken) return response;
+    else hasNewToken = true;
   }
-  if (!freshToken) return response;
-  token = freshToken;
-  return response.status === 403 && !isRetry ? post(name, args, signal, send, true) : response;
 }

@@ -4,6 +4,7 @@
 import { h } from "preact";
 import { RPCError } from "../errors.ts";
 import {
+  BUILD_HEADER,
   CSRF_HEADER,
   callError,
   type FieldErrors,
@@ -11,6 +12,7 @@ import {
   FORM_PREFIX,
   formHead,
   REDIRECT_HEADER,
+  readFormParameter,
   readResult,
   returnedErrorMessage,
 } from "../protocol/index.ts";
@@ -30,8 +32,11 @@ const UNREACHABLE = "The server cannot be reached. Check your connection, and se
 /**
  * Sends a form to a function, and shows its result or its errors. Its `pending` is set. It never rejects. After a reset,
  * the request is aborted, and its outcome is not shown.
+ *
+ * @param target the parameter of the form's address, which names the function
  */
-export async function sendForm(state: FormState, name: string, body: FormData): Promise<void> {
+export async function sendForm(state: FormState, target: string, body: FormData): Promise<void> {
+  const { name, version } = readFormParameter(target);
   const url = getPageData().base + FORM_PREFIX + name;
   const sending = new AbortController();
   const { signal } = sending;
@@ -39,11 +44,12 @@ export async function sendForm(state: FormState, name: string, body: FormData): 
   const send = state.readsProgress ? fetchWithProgress((sent) => state.update({ sent })) : fetch;
   try {
     // The header has the current token, the hidden field that of the last rendering.
-    const response = await post(name, {}, undefined, () =>
-      send(url, { method: "POST", body, headers: token ? { [CSRF_HEADER]: token } : {}, signal }).catch((cause) => {
+    const response = await post(name, {}, undefined, undefined, () => {
+      const headers = { ...(token ? { [CSRF_HEADER]: token } : {}), ...(version ? { [BUILD_HEADER]: version } : {}) };
+      return send(url, { method: "POST", body, headers, signal }).catch((cause) => {
         throw callError(UNREACHABLE, cause);
-      }),
-    );
+      });
+    });
     const result = await readResult(name, response);
     if (response.headers.has(REDIRECT_HEADER)) await new Promise((resolve) => setTimeout(resolve, REDIRECT_MS));
     if (signal.aborted) return;

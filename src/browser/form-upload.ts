@@ -1,4 +1,4 @@
-import { CSRF_HEADER, REDIRECT_HEADER } from "../protocol/index.ts";
+import { BUILD_HEADER, CSRF_HEADER, REDIRECT_HEADER } from "../protocol/index.ts";
 
 /** A request with a form. `fetch` takes it, too. */
 interface FormRequest {
@@ -21,7 +21,10 @@ export function fetchWithProgress(onProgress: (sent: number) => void) {
       for (const name in headers) request.setRequestHeader(name, headers[name] as string); // an own property
       request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total);
       request.onload = () => {
-        const received = [CSRF_HEADER, REDIRECT_HEADER].map((name) => [name, request.getResponseHeader(name) ?? ""]);
+        const received = [BUILD_HEADER, CSRF_HEADER, REDIRECT_HEADER].map((name) => [
+          name,
+          request.getResponseHeader(name) ?? "",
+        ]);
         const { status } = request;
         resolve(new Response(request.response, { status, headers: Object.fromEntries(received) }));
       };

@@ -13,8 +13,8 @@ import {
 import { getPageData } from "./page-data.ts";
 import { slot } from "./slot.ts";
 
-/** A server function with what its stub adds: its name. */
-export type FormAction = FormFunction & { readonly id: string };
+/** A server function with what its stub adds: its name, and in builds the hash of its signature. */
+export type FormAction = FormFunction & { readonly id: string; readonly hash?: string };
 
 /** What the application sees of the state of a form. */
 interface FormOutcome {

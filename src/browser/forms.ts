@@ -7,7 +7,7 @@
  */
 import { type ComponentChildren, Fragment, h, options, type VNode } from "preact";
 import { CSRF_FIELD, FORM_PARAMETER, FORM_TYPE, KEY_FIELD } from "../protocol/index.ts";
-import { token } from "./call.ts";
+import { token, versionOf } from "./call.ts";
 import { createForm, type FormAction, type FormState } from "./form.ts";
 import { afterRender, slot } from "./slot.ts";
 
@@ -57,10 +57,13 @@ function functionOf(action: unknown): FormAction | undefined {
   return fn as FormAction; // only stubs have an id
 }
 
-/** Returns the address to which the browser sends a form without script: that of the page, with the function's name. */
-function addressOf({ id }: FormAction): string {
+/**
+ * Returns the address to which the browser sends a form without script: that of the page, with the function's name and
+ * version.
+ */
+function addressOf({ id, hash }: FormAction): string {
   const url = new URL(location.href);
-  url.searchParams.set(FORM_PARAMETER, id);
+  url.searchParams.set(FORM_PARAMETER, hash ? `${id}.${versionOf(hash)}` : id);
   return url.pathname + url.search;
 }
 
@@ -110,15 +113,15 @@ function submit(event: SubmitEvent, state: FormState): void {
   const submitter = event.submitter as HTMLButtonElement | null; // or an input with the same attributes
   const address = submitter?.getAttribute("formaction") ?? (form.getAttribute("action") as string); // Form has set it
   // The server adds the function of the form to that of the button, after a colon.
-  const name = new URL(address, location.href).searchParams.get(FORM_PARAMETER)?.split(":")[0];
+  const target = new URL(address, location.href).searchParams.get(FORM_PARAMETER);
   const method = submitter?.formMethod as string; // test() converts undefined to a string
-  if (event.defaultPrevented || isBroken || !name || /get|dialog/.test(method)) return;
+  if (event.defaultPrevented || isBroken || !target || /get|dialog/.test(method)) return;
   event.preventDefault();
   if (state.pending) return;
   const body = new FormData(form, submitter);
   state.update({ pending: true, sent: 0 });
   loadSending().then(
-    ({ sendForm }) => sendForm(state, name, body),
+    ({ sendForm }) => sendForm(state, target, body),
     () => {
       isBroken = true;
       form.requestSubmit(submitter);

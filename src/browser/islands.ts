@@ -5,6 +5,7 @@ import { type ComponentType, h, hydrate } from "preact";
 import { type IslandData, islandComment } from "../protocol/index.ts";
 import { captureFields } from "./fields.ts";
 import { getPageData } from "./page-data.ts";
+import { reloadOnce } from "./reload.ts";
 import { createRootFragment } from "./root-fragment.ts";
 
 /** All comments of the page, by their text. The text of an island's comments is random: others cannot imitate it. */
@@ -20,13 +21,23 @@ getPageData().views.forEach(async (view, index) => {
     // Bundlers remove this from production.
     if (process.env.NODE_ENV !== "production") await import("./development.ts");
     // The URL comes from the page data, which only the server writes.
-    const module = await import(/* @vite-ignore */ view.src);
+    const module = await import(/* @vite-ignore */ view.src).catch(handleMissingScript);
     hydrateIsland(module[view.name], view, index);
   } catch (cause) {
     // The other views are still hydrated.
     reportError(new Error(`Cannot start view ${view.name}`, { cause }));
   }
 });
+
+// Vite dispatches this event when a dynamic import of the application fails.
+addEventListener("vite:preloadError", (event) => handleMissingScript((event as Event & { payload: unknown }).payload));
+
+/** Reloads the page, whose build may have been replaced: then the page of the next build names scripts that exist. */
+function handleMissingScript(error: unknown): never {
+  // Bundlers remove this from development, where the error is shown.
+  if (process.env.NODE_ENV === "production") reloadOnce(error);
+  throw error;
+}
 
 function hydrateIsland(component: ComponentType, { props }: IslandData, index: number): void {
   const text = islandComment(getPageData().mark, index);

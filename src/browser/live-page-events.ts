@@ -1,8 +1,6 @@
 import { disconnect, releaseStream, resumeStream, retry } from "./live.ts";
 import { getNavigation } from "./navigation.ts";
-
-/** How long a page is hidden before it releases its event stream. Switching between tabs takes less time. */
-const HIDDEN_MS = 2_000;
+import { HIDDEN_MS } from "./timings.ts";
 
 let isWatching = false;
 let hideTimer: ReturnType<typeof setTimeout> | undefined;

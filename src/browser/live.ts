@@ -14,17 +14,7 @@ import {
 } from "../protocol/index.ts";
 import { buildRequest, deliver, listeners, reportGap, type SubscriptionRequest } from "./live-listeners.ts";
 import { getPageData } from "./page-data.ts";
-
-/** The server sends data as soon as an event stream is open. */
-const OPEN_TIMEOUT_MS = 10_000;
-/** The server pings every 20 seconds, and a poll waits for 25: a connection that is idle for longer is broken. */
-const IDLE_TIMEOUT_MS = 45_000;
-/** How long to poll before the event stream is tried again. */
-const POLLING_MS = 60_000;
-/** The longest delay before an attempt, and the poll interval while the event stream is released. */
-const MAX_DELAY_MS = 30_000;
-/** The base of the delay after a poll. After an event stream, it is the `retry` of the server. */
-const POLL_RETRY_MS = 500;
+import { IDLE_TIMEOUT_MS, MAX_DELAY_MS, OPEN_TIMEOUT_MS, POLL_RETRY_MS, POLLING_MS } from "./timings.ts";
 
 /** The number of the current run of {@link restart}. Earlier runs stop when it has changed. */
 let currentRun = 0;

@@ -41,10 +41,12 @@ describe("a call", () => {
     await expect(stub("sign", ["guest"])(guest)).rejects.toThrow(error);
     await expect(stub("sign", ["guest"]).named({ guest })).rejects.toThrow(error);
     await expect(stub("sign")({ guest })).rejects.toThrow(error);
-    await expect(stub("sign", ["guest"], upload)(guest)).rejects.toThrow(error);
+    await expect(stub("sign", ["guest"], undefined, upload)(guest)).rejects.toThrow(error);
     await expect(collect(stream("sign", ["guest"])(guest))).rejects.toThrow(error);
     const file = new File(["a"], "a.txt");
-    await expect(stub("sign", ["a", "b"], upload)(file, Number.NaN)).rejects.toThrow("sign: b: NaN cannot be sent.");
+    await expect(stub("sign", ["a", "b"], undefined, upload)(file, Number.NaN)).rejects.toThrow(
+      "sign: b: NaN cannot be sent.",
+    );
     await expect(stub("sign", ["a"])(file)).rejects.toThrow("sign: a: a File cannot be sent. A file must be");
     expect(server.calls).toEqual([]);
   });

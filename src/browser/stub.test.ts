@@ -92,7 +92,7 @@ describe("a cancelled call", () => {
     const received = new Promise<ReceivedCall>((resolve) => {
       server.respond = resolve;
     });
-    const call = stub("keep", ["file"], upload)(new File(["content"], "note.txt"));
+    const call = stub("keep", ["file"], undefined, upload)(new File(["content"], "note.txt"));
     const { url, body, aborted } = await received;
     expect([url, body]).toEqual(["/app/__web/form/keep", expect.stringContaining("content")]);
     call.cancel();

@@ -17,21 +17,23 @@ export interface RemoteFunction<R> {
 }
 
 /**
- * Returns the stub of a server function. Its `id` is the name, for forms.
+ * Returns the stub of a server function. Its `id` is the name, for forms, which use its `hash`, too.
  *
  * @param params the names of the positional parameters; absent if the function takes one object of named parameters
+ * @param hash the hash of the signature; absent in development
  * @param postCall `upload` for a function that takes files. Pages without such a function do not load it
  */
 export function stub(
   name: string,
   params?: readonly string[],
+  hash?: string,
   postCall = post,
-): RemoteFunction<Call<unknown>> & { id: string } {
+): RemoteFunction<Call<unknown>> & { id: string; hash?: string | undefined } {
   const send = (getArguments: () => Arguments): Call<unknown> => {
     const abort = new AbortController();
     const run = async () => {
       try {
-        return await readResult(name, await postCall(name, getArguments(), abort.signal));
+        return await readResult(name, await postCall(name, getArguments(), abort.signal, hash));
       } finally {
         // Replaces the errors that the abortion causes, and a result that arrives at the same time.
         abort.signal.throwIfAborted();
@@ -51,16 +53,16 @@ export function stub(
       if (process.env.NODE_ENV !== "production") checkArgumentCount(name, params, values);
       return toNamedArguments(params, values);
     });
-  return Object.assign(call, { named: (args: Arguments) => send(() => args), id: name });
+  return Object.assign(call, { named: (args: Arguments) => send(() => args), id: name, hash });
 }
 
 /**
  * Returns the stub of a streaming function.
  *
- * @param params as for {@link stub}
+ * @param params, hash as for {@link stub}
  */
-export function stream(name: string, params?: readonly string[]): RemoteFunction<Stream<unknown>> {
-  const open = (args: Arguments) => openStream(name, args, post);
+export function stream(name: string, params?: readonly string[], hash?: string): RemoteFunction<Stream<unknown>> {
+  const open = (args: Arguments) => openStream(name, args, (_, args, signal) => post(name, args, signal, hash));
   const call = (...values: unknown[]) => {
     if (process.env.NODE_ENV !== "production") checkArgumentCount(name, params, values);
     return open(toNamedArguments(params, values));

@@ -4,10 +4,8 @@ import { stopOnUnmount } from "./lifecycle.ts";
 import { restart } from "./live.ts";
 import { buildRequest, listeners } from "./live-listeners.ts";
 import { watchPage } from "./live-page-events.ts";
-import { reload } from "./live-reload.ts";
-
-/** The maximum number of feeds in one request (docs/protocol.md 10.4). */
-const MAX_CHANNELS = 32;
+import { reload } from "./reload.ts";
+import { MAX_CHANNELS } from "./timings.ts";
 
 /** The options of {@link subscribe}. */
 export interface SubscribeOptions {

@@ -8,11 +8,11 @@ import { getPageData } from "./page-data.ts";
  * @throws RPCError `internal` if the server is unreachable
  * @see docs/protocol.md 15.7
  */
-export async function upload(name: string, args: Arguments, signal?: AbortSignal): Promise<Response> {
+export async function upload(name: string, args: Arguments, signal?: AbortSignal, hash?: string): Promise<Response> {
   const body = toFormData(args);
-  if (!body) return post(name, args, signal);
+  if (!body) return post(name, args, signal, hash);
   if (process.env.NODE_ENV !== "production") checkArguments(name, args, true);
-  return post(name, {}, signal, (_, init) => {
+  return post(name, {}, signal, hash, (_, init) => {
     const headers = new Headers(init.headers);
     headers.delete("content-type"); // the browser sets it, with the boundary
     return fetch(getPageData().base + FORM_PREFIX + name, { ...init, headers, body });

@@ -9,6 +9,7 @@ const USAGE = `tsweb: a web application server for TypeScript
   tsweb new <folder>      create a project; tsweb new --help lists the templates
   tsweb dev [folder]      serve an application during development
   tsweb build [folder]    build it into <folder>/dist, which runs with plain Node
+      --keep-from <dist>  also serve the scripts and styles of an earlier build
   tsweb serve [dist]      serve a built application
   tsweb routes [folder]   list pages, routes and functions, and mark unchecked parameters
   tsweb openapi [folder]  print the OpenAPI document of its functions
@@ -39,11 +40,16 @@ async function main(args: string[]): Promise<void> {
       `Too many arguments for tsweb ${command}: ${extra.join(" ")}. It takes one folder. Quote a name that contains a space.`,
     );
   }
+  const folderToKeep = values["keep-from"];
+  const keepFrom = folderToKeep === undefined ? undefined : resolve(folderToKeep);
+  if (keepFrom !== undefined && command !== "build") {
+    throw new UsageError(`--keep-from is an option of \`tsweb build\`, not of \`tsweb ${command}\`.`);
+  }
   switch (command) {
     case "dev":
       return (await import("./dev/index.ts")).runDev(resolve(folder ?? "."));
     case "build":
-      await (await import("./build/index.ts")).build(resolve(folder ?? "."));
+      await (await import("./build/index.ts")).build(resolve(folder ?? "."), { keepFrom });
       return exitAfterOutput(0);
     case "serve":
       return (await import("./serve.ts")).serveBuilt(resolve(folder ?? "dist"));
@@ -78,6 +84,7 @@ function parse(args: string[]) {
       allowPositionals: true,
       options: {
         help: { type: "boolean", short: "h" },
+        "keep-from": { type: "string" },
         production: { type: "boolean" },
         version: { type: "boolean", short: "v" },
       },

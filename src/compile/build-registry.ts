@@ -54,6 +54,16 @@ export class BuildRecorder implements BuildRegistry {
     return [...this.functionsByFile.values()].flat();
   }
 
+  /**
+   * Returns the hash of a function's signature as the server's build has it. The browser's build does not compute it again:
+   * a difference would refuse all calls.
+   *
+   * @returns `undefined` in development
+   */
+  hashOf({ file, name }: Pick<Signature, "file" | "name">): string | undefined {
+    return this.functions().find((signature) => signature.file === file && signature.name === name)?.hash;
+  }
+
   stubs(): readonly StubUse[] {
     return [...this.stubsByFile.values()].flat();
   }

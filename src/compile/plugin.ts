@@ -247,7 +247,7 @@ class Compiler {
     const resolver = viteResolver(context, this.modules);
     const { functions, files } = await strictSignatures(facts, resolver); // their types tell which take files
     for (const typeFile of files) context.addWatchFile(typeFile);
-    const code = emitStubs(functions, await reExportedFunctions(facts, resolver));
+    const code = emitStubs(functions, await reExportedFunctions(facts, resolver), (signature) => this.recorder.hashOf(signature));
     return { code, map: { mappings: "" }, moduleType: "js", moduleSideEffects: false };
   }
 
@@ -295,11 +295,12 @@ class Compiler {
     if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);
     const listed = !isEntry && facts.isServerModule ? await this.application.listed(resolver) : undefined;
     if (listed) await checkListedModule(facts, listed, resolver);
-    this.recorder.recordServerModule(file, facts.views, facts.functions);
     if (!this.isDev && !this.isTest) await recordPageViews(facts, resolver, { isEntry, recorder: this.recorder });
     // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
     const documented = this.isDev && !this.isTest;
-    const { functions, files } = await strictSignatures(facts, resolver, { documented });
+    const hashed = !this.isDev && !this.isTest;
+    const { functions, files } = await strictSignatures(facts, resolver, { documented, hashed });
+    this.recorder.recordServerModule(file, facts.views, functions);
     // Vite does not see imports of types, so it would not compile this module again when they change.
     for (const typeFile of files) context.addWatchFile(typeFile);
     return emitServerCode(facts, functions, this.modules.root);

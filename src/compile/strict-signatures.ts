@@ -2,8 +2,15 @@ import type { Signature } from "../protocol/index.ts";
 import { type DocumentationReader, documentationOf } from "./documentation.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
+import { signatureHash } from "./signature-hash.ts";
 import { type ImportedName, isInNodeModules } from "./syntax/index.ts";
-import { addParameterShapes, type TypeDeclaration, type TypeLookup, type TypeModule } from "./type-shapes/index.ts";
+import {
+  addParameterShapes,
+  readResultShape,
+  type TypeDeclaration,
+  type TypeLookup,
+  type TypeModule,
+} from "./type-shapes/index.ts";
 
 /** The signatures of a module's server functions, with the shapes that strict applications check. */
 export interface StrictSignatures {
@@ -21,13 +28,15 @@ export function strictSignaturesWithin(facts: ModuleFacts): readonly Signature[]
 export interface SignatureOptions {
   /** Whether signatures have the documentation of their functions. Only the OpenAPI document uses it. */
   readonly documented?: boolean;
+  /** Whether signatures have the hash with which the server recognizes calls of other builds. */
+  readonly hashed?: boolean;
 }
 
 /** Adds shapes to the signatures of a module, from its types and those of the project's other modules. */
 export async function strictSignatures(
   facts: ModuleFacts,
   resolver: ModuleResolver,
-  { documented = false }: SignatureOptions = {},
+  { documented = false, hashed = false }: SignatureOptions = {},
 ): Promise<StrictSignatures> {
   const documentation = documented && facts.functions.length > 0 ? documentationOf(facts) : undefined;
   const declarations = new Map<string, TypeDeclaration | undefined>();
@@ -43,7 +52,7 @@ export async function strictSignatures(
       if (!declarations.has(key)) missing.set(key, [from, imported]);
       return declarations.get(key);
     };
-    const functions = addShapes(facts, lookup, documentation);
+    const functions = addShapes(facts, lookup, { documentation, hashed });
     if (missing.size === 0) return { functions, files: [...files] };
     for (const [key, [from, imported]] of missing) {
       const id = await resolver.resolve(imported.source, from.source.file);
@@ -65,12 +74,17 @@ export async function strictSignatures(
 function addShapes(
   { functions, functionNodes, ...module }: ModuleFacts,
   lookup: TypeLookup,
-  documentation?: DocumentationReader,
+  { documentation, hashed = false }: { documentation?: DocumentationReader | undefined; hashed?: boolean } = {},
 ): readonly Signature[] {
   return functions.map((signature, index) => {
     const fn = functionNodes[index];
     const withShapes = fn ? addParameterShapes(signature, fn, module, lookup) : signature;
-    return documentation ? { ...withShapes, documentation: documentation(index, lookup) } : withShapes;
+    const hash = fn && hashed ? signatureHash(withShapes, readResultShape(fn, module, lookup)) : undefined;
+    return {
+      ...withShapes,
+      ...(hash === undefined ? {} : { hash }),
+      ...(documentation ? { documentation: documentation(index, lookup) } : {}),
+    };
   });
 }
 

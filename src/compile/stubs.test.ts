@@ -40,8 +40,8 @@ describe("stubs", () => {
       [
         'import { stub, upload } from "tsweb/stub";',
         'export const login = /*#__PURE__*/ stub("login", ["email"]);',
-        'export const publish = /*#__PURE__*/ stub("publish", ["title","photo"], upload);',
-        'export const keyed = /*#__PURE__*/ stub("keyed", undefined, upload);',
+        'export const publish = /*#__PURE__*/ stub("publish", ["title","photo"], undefined, upload);',
+        'export const keyed = /*#__PURE__*/ stub("keyed", undefined, undefined, upload);',
         "",
       ].join("\n"),
     );
@@ -59,7 +59,7 @@ describe("stubs", () => {
     expect(emitStubs(strictSignaturesWithin(facts))).toBe(
       [
         'import { stream as stream_, stub as stub__, upload as upload_ } from "tsweb/stub";',
-        'export const upload = /*#__PURE__*/ stub__("upload", ["file"], upload_);',
+        'export const upload = /*#__PURE__*/ stub__("upload", ["file"], undefined, upload_);',
         'export const stub = /*#__PURE__*/ stub__("stub", []);',
         'export const stub_ = /*#__PURE__*/ stub__("stub_", []);',
         'export const stream = /*#__PURE__*/ stream_("stream", []);',

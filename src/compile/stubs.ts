@@ -14,18 +14,27 @@ export interface ReExport {
  * Returns the code that replaces a server module in the browser: one stub per server function, with its name and
  * its parameter names. Nothing else of the module can leak, because the code is made from signatures and never
  * from the module's text. Types and file names of signatures are left out.
+ *
+ * @param hashOf returns the hash of a signature, which calls carry; `undefined` in development
  */
-export function emitStubs(functions: readonly Signature[], reExports: readonly ReExport[] = []): string {
+export function emitStubs(
+  functions: readonly Signature[],
+  reExports: readonly ReExport[] = [],
+  hashOf: HashOf = () => undefined,
+): string {
   const used = new Set<StubImport>(functions.map(stubFactory));
   if (functions.some(takesFiles)) used.add("upload");
   const names = localNames(functions);
   const specifiers = [...used].sort().map((name) => (names[name] === name ? name : `${name} as ${names[name]}`));
   const lines = used.size > 0 ? [`import { ${specifiers.join(", ")} } from "tsweb/stub";`] : [];
   for (const signature of functions)
-    lines.push(`export const ${signature.name} = /*#__PURE__*/ ${stubCall(signature, names)};`);
+    lines.push(`export const ${signature.name} = /*#__PURE__*/ ${stubCall(signature, names, hashOf(signature))};`);
   for (const { name, source } of reExports) lines.push(`export { ${name} } from ${JSON.stringify(source)};`);
   return `${lines.join("\n") || "export {};"}\n`;
 }
+
+/** Returns the hash of a function's signature, as the server's build has it; `undefined` if it has none. */
+export type HashOf = (signature: Pick<Signature, "file" | "name">) => string | undefined;
 
 /** What stubs import of `tsweb/stub`. */
 type StubImport = "stub" | "stream" | "upload";
@@ -41,10 +50,12 @@ function stubFactory(signature: Signature): "stub" | "stream" {
   return signature.stream ? "stream" : "stub";
 }
 
-function stubCall(signature: Signature, names: Readonly<Record<StubImport, string>>): string {
-  const params = signature.keyed ? "undefined" : JSON.stringify(signature.params.map((param) => param.name));
-  const args = takesFiles(signature) ? [params, names.upload] : signature.keyed ? [] : [params];
-  return `${names[stubFactory(signature)]}(${[JSON.stringify(signature.name), ...args].join(", ")})`;
+function stubCall(signature: Signature, names: Readonly<Record<StubImport, string>>, hash: string | undefined): string {
+  const params = signature.keyed ? undefined : JSON.stringify(signature.params.map((param) => param.name));
+  const args = [JSON.stringify(signature.name), params, JSON.stringify(hash)];
+  if (takesFiles(signature)) args.push(names.upload);
+  while (args.at(-1) === undefined) args.pop();
+  return `${names[stubFactory(signature)]}(${args.map((arg) => arg ?? "undefined").join(", ")})`;
 }
 
 function takesFiles({ params }: Signature): boolean {

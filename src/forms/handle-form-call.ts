@@ -1,4 +1,5 @@
 import { type HandlerResponse, jsonResponse, type RequestContext } from "../http/index.ts";
+import { BUILD_HEADER } from "../protocol/index.ts";
 import { callerError, errorResponse, findFunction, redirectHeader, trackSignIn } from "../rpc/index.ts";
 import type { FormSettings } from "./form-settings.ts";
 import { requireForm } from "./require-form.ts";
@@ -14,13 +15,14 @@ import { runForm } from "./run-form.ts";
 export async function handleFormCall(
   context: RequestContext,
   name: string,
-  settings: Omit<FormSettings, "keepsFields">,
+  settings: Omit<FormSettings, "keepsFields" | "version">,
 ): Promise<HandlerResponse> {
   const { functions, log } = settings;
   const signIn = trackSignIn(context);
   const respond = async (): Promise<HandlerResponse> => {
     requireForm(context, log);
-    const outcome = await runForm(context, findFunction(functions, name), { ...settings, keepsFields: false });
+    const version = context.inbound.header(BUILD_HEADER);
+    const outcome = await runForm(context, findFunction(functions, name), { ...settings, version, keepsFields: false });
     switch (outcome.kind) {
       case "redirect":
         return jsonResponse(200, '{"result":null}', redirectHeader(outcome.target));

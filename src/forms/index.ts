@@ -9,12 +9,15 @@ export { handleFormCall } from "./handle-form-call.ts";
 export type { ReceivedForm } from "./receive-form.ts";
 export { requireForm } from "./require-form.ts";
 export { type FormRefusal, type FormSuccess, runForm } from "./run-form.ts";
+export { explainStaleForm, withAllTexts } from "./stale-form.ts";
 export {
   acceptedSubmission,
   isHandled,
+  isShown,
   refusedSubmission,
   type Submission,
   type SubmissionInit,
+  setShown,
   setSubmission,
   submissionOf,
 } from "./submission.ts";

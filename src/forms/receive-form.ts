@@ -4,10 +4,12 @@ import { CSRF_FIELD, CSRF_HEADER, KEY_FIELD } from "../protocol/index.ts";
 import {
   countAgainstRate,
   type FunctionDefinition,
+  isStaleError,
   maxFormBody,
   requireCsrfToken,
   requireFunction,
   requireRateLeft,
+  requireSameSignature,
   requireSignIn,
 } from "../rpc/index.ts";
 import { type FormValue, readForm } from "../uploads/index.ts";
@@ -41,10 +43,11 @@ export async function receiveForm(
 ): Promise<ReceivedForm> {
   const definition = match?.signature.stream ? undefined : match;
   const refusal = await checkBeforeBody(context, definition, settings);
-  if (!definition || (refusal && !settings.keepsFields)) {
-    return { definition, fields: new Map(), key: "", refusal };
-  }
-  return refusal ? readRefused(context, definition, refusal) : readAccepted(context, definition, settings);
+  if (!refusal && definition) return readAccepted(context, definition, settings);
+  // Of a function that exists in the build of the page only, too.
+  const isKnown = definition !== undefined || isStaleError(refusal);
+  if (isKnown && settings.keepsFields) return readRefused(context, definition, refusal);
+  return { definition, fields: new Map(), key: "", refusal };
 }
 
 async function checkBeforeBody(
@@ -55,6 +58,7 @@ async function checkBeforeBody(
   const waitSeconds = await countAgainstRate(context, settings);
   return refusalOf(() => {
     requireRateLeft(waitSeconds);
+    if (!definition) requireSameSignature(definition, settings.version, settings);
     requireSignIn(requireFunction(definition));
   });
 }
@@ -72,8 +76,8 @@ function refusalOf(check: () => void): RPCError | null {
 /** Reads the fields of a form that is refused anyway: at most as much as other bodies have, and no files. */
 async function readRefused(
   context: RequestContext,
-  definition: FunctionDefinition,
-  refusal: RPCError,
+  definition: FunctionDefinition | undefined,
+  refusal: RPCError | null,
 ): Promise<ReceivedForm> {
   const fields = await readForm(context).then(
     (body) => withLineFeeds(body.fields),
@@ -88,8 +92,9 @@ async function readRefused(
 async function readAccepted(
   context: RequestContext,
   definition: FunctionDefinition,
-  { keepsFields, max_body }: FormSettings,
+  settings: FormSettings,
 ): Promise<ReceivedForm> {
+  const { keepsFields, max_body } = settings;
   let refusal: RPCError | null = null;
   const takesFile = fileFields(definition);
   const body = await readForm(context, {
@@ -98,7 +103,10 @@ async function readAccepted(
     beforeFiles: (texts) => {
       // A script sends the latest token as a header: the field may be older than a sign-in in another tab.
       const token = context.inbound.header(CSRF_HEADER) ?? textOf(texts, CSRF_FIELD);
-      refusal = refusalOf(() => requireCsrfToken(context, definition, token));
+      refusal = refusalOf(() => {
+        requireCsrfToken(context, definition, token);
+        requireSameSignature(definition, settings.version, settings);
+      });
       if (refusal && !keepsFields) throw refusal;
     },
   });

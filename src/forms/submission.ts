@@ -77,6 +77,19 @@ export function isHandled(submission: Submission): boolean {
   return handled.has(submission);
 }
 
+/** The submissions whose form the page contains. */
+const shown = new WeakSet<Submission>();
+
+/** Records that the page contains the form of a submission, and so what was typed. */
+export function setShown(submission: Submission): void {
+  shown.add(submission);
+}
+
+/** Returns whether the page contains the form of a submission. */
+export function isShown(submission: Submission): boolean {
+  return shown.has(submission);
+}
+
 /** Sets the submission that the response to a request shows. It is kept in the context of the request only. */
 export function setSubmission(context: RequestContext, submission: Submission): void {
   context.form = submission;

@@ -1,5 +1,8 @@
-/** Why tsweb has refused a request: it came from another site, too often, was too large, or needs an unreachable bus. */
-export type RefusalReason = "origin" | "rate" | "size" | "bus";
+/**
+ * Why tsweb has refused a request: it came from another site, too often, was too large, needs an unreachable bus, or page and
+ * server are of different builds, of which that of the page or that of the server is the earlier one.
+ */
+export type RefusalReason = "origin" | "rate" | "size" | "bus" | "stale_page" | "stale_server";
 
 /** How long the refusals of a reason are counted before they are logged. */
 const INTERVAL_MS = 60_000;

@@ -14,6 +14,8 @@ export interface ViewAsset {
 export interface Assets {
   /** The scripts of every page. Empty in production. */
   readonly scripts: readonly string[];
+  /** The id of the build, which the calls of pages carry. Absent in development. */
+  readonly build?: string;
   /** In development: the nonce of `scripts`, and of the style elements that they insert. */
   readonly nonce?: string;
   /** In development: scripts and style sheets are not below the application's base. */

@@ -52,7 +52,8 @@ function renderPageData(parts: DocumentParts): string {
     return `{"src":${src},"name":${JSON.stringify(source.name)},"props":${props}${html}}`;
   });
   const formJson = form ? `,"form":${toJson(form)}` : "";
-  const json = `{"base":${JSON.stringify(base)},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]${formJson}}`;
+  const build = assets.build === undefined ? "" : `,"build":${JSON.stringify(assets.build)}`;
+  const json = `{"base":${JSON.stringify(base)}${build},"mark":${JSON.stringify(mark)},"views":[${views.join(",")}]${formJson}}`;
   const token = csrfToken === null ? "" : `<meta name="${CSRF_META}" content="${escapeHtml(csrfToken)}">`;
   return `<script type="application/json" id="${PAGE_DATA_ID}">${escapeScript(json)}</script>${token}`;
 }

@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { type FormTarget, type Submission, submissionOf } from "../forms/index.ts";
 import { pathBelowBase, type RequestContext } from "../http/index.ts";
-import { FORM_PARAMETER, type FormSubmission } from "../protocol/index.ts";
+import { FORM_PARAMETER, type FormSubmission, type Signature } from "../protocol/index.ts";
 import { issueCsrfToken } from "../session/index.ts";
 
 /** What a field sends: a file, a text, or what an element of another name sends, which is not known. */
@@ -27,6 +27,8 @@ export interface OpenForm {
 export interface FormRenderingOptions {
   /** The application's base. */
   readonly base: string;
+  /** The id of the build; absent in development. */
+  readonly build?: string | undefined;
   readonly sendsOrigin: boolean;
 }
 
@@ -46,12 +48,14 @@ export class FormRendering {
   isSubmissionInView = false;
   readonly #context: RequestContext;
   readonly #base: string;
+  readonly #build: string | undefined;
   #token: string | null | undefined;
   #path: string | undefined;
 
-  constructor(context: RequestContext, { base, sendsOrigin }: FormRenderingOptions) {
+  constructor(context: RequestContext, { base, build, sendsOrigin }: FormRenderingOptions) {
     this.#context = context;
     this.#base = base;
+    this.#build = build;
     this.sendsOrigin = sendsOrigin;
     this.submission = submissionOf(context);
   }
@@ -63,13 +67,16 @@ export class FormRendering {
   }
 
   /**
-   * Returns the address of a form: the path and query of the page, with the parameter that names the function.
+   * Returns the address of a form: the path and query of the page, with the parameter that names the function and the
+   * version that the page has of it.
    *
    * @param action the function of the form's `action`, if a button sends it to another function
    */
-  addressOf(name: string, action = name): string {
+  addressOf({ name, hash }: Signature, action = name): string {
     this.#path ??= pathOf(this.#context, this.#base);
-    const value = [name, ...(action === name ? [] : [action])].map(encodeURIComponent).join(":");
+    const version = this.#build && hash ? `.${this.#build}.${hash}` : "";
+    const form = action === name ? "" : `:${encodeURIComponent(action)}`;
+    const value = `${encodeURIComponent(name)}${version}${form}`;
     return `${this.#path}${this.#path.includes("?") ? "&" : "?"}${FORM_PARAMETER}=${value}`;
   }
 

@@ -1,5 +1,5 @@
 import { h, type VNode } from "preact";
-import { type FormTarget, formTargetOf } from "../forms/index.ts";
+import { type FormTarget, formTargetOf, setShown } from "../forms/index.ts";
 import { FORM_TYPE, formHead, isSubmissionOf } from "../protocol/index.ts";
 import { fillField } from "./fill-field.ts";
 import type { OpenForm } from "./form-rendering-state.ts";
@@ -34,6 +34,7 @@ export function openForm(vnode: VNode, state: RenderState): void {
   const { name } = definition.signature;
   if (state.development) checkRequest(vnode, props, name);
   const submission = forms.submission && isSubmissionOf(forms.submission, name, key) ? forms.submission : null;
+  if (submission) setShown(submission);
   if (submission && state.viewDepth > 0) forms.isSubmissionInView = true;
   const head = formHead(h, {
     name,
@@ -44,7 +45,7 @@ export function openForm(vnode: VNode, state: RenderState): void {
   });
   setProps(vnode, {
     ...props,
-    action: forms.addressOf(name),
+    action: forms.addressOf(definition.signature),
     method: "post",
     enctype: FORM_TYPE,
     encType: undefined,
@@ -89,8 +90,7 @@ function prepareSubmitter(vnode: VNode, state: RenderState): void {
         "its action.",
     );
   }
-  const { name } = target.definition.signature;
-  const action = state.forms.addressOf(name, open?.target.definition.signature.name);
+  const action = state.forms.addressOf(target.definition.signature, open?.target.definition.signature.name);
   setProps(vnode, { ...props, formAction: action, formMethod: "post", formEncType: FORM_TYPE });
 }
 

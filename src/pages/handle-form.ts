@@ -1,10 +1,12 @@
 import type { RPCError } from "../errors.ts";
 import {
   acceptedSubmission,
+  explainStaleForm,
   type FormRefusal,
   type FormSettings,
   type FormSuccess,
   isHandled,
+  isShown,
   type ReceivedForm,
   refusedSubmission,
   requireForm,
@@ -12,6 +14,7 @@ import {
   type Submission,
   type SubmissionInit,
   setSubmission,
+  withAllTexts,
 } from "../forms/index.ts";
 import {
   type HandlerResponse,
@@ -22,8 +25,8 @@ import {
   type RequestContext,
   RequestError,
 } from "../http/index.ts";
-import { CSRF_HEADER, returnedErrorMessage } from "../protocol/index.ts";
-import { errorHeaders, errorStatus } from "../rpc/index.ts";
+import { CSRF_HEADER, readFormParameter, returnedErrorMessage } from "../protocol/index.ts";
+import { errorHeaders, errorStatus, isStaleError } from "../rpc/index.ts";
 import { escapeHtml, writeDocument } from "./document.ts";
 import { handleNotFound, handlePage } from "./handle-page.ts";
 import { respondWithErrorPage } from "./handle-page-error.ts";
@@ -32,7 +35,10 @@ import type { PageSettings } from "./render-document.ts";
 
 /** Where a form without script was sent. */
 export interface PageForm {
-  /** The value of the reserved parameter: the function, and that of the form's `action` if it is another one. */
+  /**
+   * The value of the reserved parameter: the function, with the version that the page has of it, and the function of the
+   * form's `action` if it is another one.
+   */
   readonly parameter: string;
   /** The page; `null` at a path without one, whose error page contains the form. */
   readonly page: PageDefinition | null;
@@ -41,7 +47,7 @@ export interface PageForm {
 
 /** The settings of forms and pages. */
 export interface PageFormSettings {
-  readonly forms: Omit<FormSettings, "keepsFields" | "base">;
+  readonly forms: Omit<FormSettings, "keepsFields" | "base" | "version">;
   readonly pages: PageSettings;
 }
 
@@ -60,8 +66,8 @@ export async function handlePageForm(
   { forms, pages }: PageFormSettings,
 ): Promise<HandlerResponse> {
   requireForm(context, forms.log);
-  const [name = "", action = name] = form.parameter.split(":");
-  const settings: FormSettings = { ...forms, base: pages.base, keepsFields: true };
+  const { name, version, action } = readFormParameter(form.parameter);
+  const settings: FormSettings = { ...forms, base: pages.base, keepsFields: true, version };
   try {
     const outcome = await runForm(context, forms.functions.get(name), settings);
     switch (outcome.kind) {
@@ -70,7 +76,7 @@ export async function handlePageForm(
       case "success":
         return await respondToSuccess(context, outcome, { form, pages, action });
       case "refusal":
-        return await respondToRefusal(context, outcome, { form, pages, action });
+        return await respondToRefusal(context, explainStaleForm(outcome), { form, pages, action });
     }
   } catch (error) {
     // The body could not be read, so what was typed is not known.
@@ -114,13 +120,18 @@ function warnAboutReturnedError(submission: Submission, { definition }: Received
 
 async function respondToRefusal(
   context: RequestContext,
-  { received, error, cause, lists }: FormRefusal,
+  refusal: FormRefusal,
   { form, pages, action }: FormResponse,
 ): Promise<HandlerResponse> {
+  const { received, error, cause, lists } = refusal;
   if (!received.definition) return respondWithError(context, error, pages);
   if (error.code === "internal" && pages.showError) return htmlResponse(500, await pages.showError(cause, context.id));
-  setSubmission(context, refusedSubmission(submissionInit(received, action, lists), error));
+  const submission = refusedSubmission(submissionInit(received, action, lists), error);
+  setSubmission(context, submission);
   const response = await renderPage(context, form, pages);
+  // The page of this build may not contain the form any more: then nothing else shows what was typed.
+  const isLost = isStaleError(error) && response.status === 200 && !isShown(submission);
+  if (isLost) return respondWithError(context, withAllTexts(refusal, error), pages);
   const { [CSRF_HEADER]: _, ...headers } = errorHeaders(error); // the page has a new token itself
   const status = response.status === 200 ? errorStatus(error) : response.status;
   return { ...response, status, headers: { ...response.headers, ...headers } };

@@ -66,6 +66,7 @@ export function renderDocument(
     replacedProps: new Map(),
     forms: new FormRendering(context, {
       base: settings.base,
+      build: settings.assets?.build,
       sendsOrigin: sendsOrigin(settings.headers, options.headers),
     }),
   };

@@ -2,6 +2,12 @@
  * Names of headers, in lower case. Used by the server, the adapters, the browser and the client.
  */
 
+/**
+ * Carries the build of the page and the hash of the function in a call, and the build of the server in the response to a call
+ * that it refuses because of them. @see docs/protocol.md 3.9
+ */
+export const BUILD_HEADER = "x-build";
+
 /** Carries the CSRF token, in a call and in a response with a fresh token. @see docs/protocol.md 8.4 */
 export const CSRF_HEADER = "x-csrf-token";
 

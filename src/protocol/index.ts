@@ -4,6 +4,7 @@
  * imports only errors.ts and does not use the document.
  */
 export { abortable } from "./abortable.ts";
+export { BUILD_VERSION, type StaleSide } from "./build-id.ts";
 export { type Call, cancelledError } from "./call.ts";
 export type { ChannelMessage, Channels, FeedMessage, MessageByName, PublishedMessage } from "./channels.ts";
 export { checkArgumentCount, checkArguments } from "./check-arguments.ts";
@@ -35,8 +36,9 @@ export { ARGUMENTS_FIELD, isBlob, toFormData } from "./form-arguments.ts";
 export type { FormFunction, FormHandle, FormOptions, ViewFormHandle } from "./form-handle.ts";
 export { formHead } from "./form-head.ts";
 export { fieldErrorId } from "./form-labels.ts";
+export { readFormParameter } from "./form-parameter.ts";
 export { GAP_EVENT, type GapReason } from "./gap.ts";
-export { CSRF_HEADER, REDIRECT_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "./headers.ts";
+export { BUILD_HEADER, CSRF_HEADER, REDIRECT_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "./headers.ts";
 export { isSubmissionOf } from "./is-submission-of.ts";
 export type { JSX } from "./jsx.ts";
 export { readLines } from "./lines.ts";

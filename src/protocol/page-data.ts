@@ -29,6 +29,8 @@ export interface IslandData {
 export interface PageData {
   /** The path prefix of the application: empty, or `/prefix`. */
   readonly base: string;
+  /** The id of the build. Absent in development. @see docs/protocol.md 3.9 */
+  readonly build?: string;
   /** A random string, new for every response: HTML in a page cannot imitate the comments around an island. */
   readonly mark: string;
   /** The islands, in the order of rendering. */

@@ -43,6 +43,8 @@ export interface Signature {
   readonly params: readonly Parameter[];
   /** The recursive types that its parameters' shapes refer to. */
   readonly shapes?: readonly TypeShape[];
+  /** The hash of what callers depend on. Only in builds. @see docs/protocol.md 3.9 */
+  readonly hash?: string;
   /** What only the OpenAPI document uses. Absent in builds, which do not contain it. */
   readonly documentation?: FunctionDocumentation;
 }

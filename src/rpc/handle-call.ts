@@ -10,7 +10,7 @@ import {
   requireSameOrigin,
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { toJson } from "../protocol/index.ts";
+import { BUILD_HEADER, toJson } from "../protocol/index.ts";
 import { type ConcurrencyLimit, clientKey, type RateStore, STREAM_RETRY_SECONDS } from "../rate-limit/index.ts";
 import { bindArguments } from "./arguments.ts";
 import { readArguments } from "./body.ts";
@@ -21,6 +21,7 @@ import { requireCsrfToken, trackSignIn } from "./csrf.ts";
 import { handleStream } from "./handle-stream.ts";
 import { maxCallBody } from "./max-body.ts";
 import type { FunctionDefinition } from "./server.ts";
+import { type BuildSettings, requireSameSignature } from "./stale-builds.ts";
 import { compileParameterChecks, type ParameterChecks } from "./strict-checks.ts";
 import { withTimeLimit } from "./time-limit.ts";
 import { validateArguments } from "./validate.ts";
@@ -29,7 +30,7 @@ import { validateArguments } from "./validate.ts";
 export type FunctionsByName = ReadonlyMap<string, FunctionDefinition>;
 
 /** The settings that all calls of an application share. */
-export interface CallSettings {
+export interface CallSettings extends BuildSettings {
   /** The application's base, which is prepended to redirects. */
   readonly base: string;
   readonly functions: FunctionsByName;
@@ -62,8 +63,8 @@ export function compileChecks(functions: FunctionsByName): ChecksByFunction {
 }
 
 /**
- * Handles one call: method, content type, origin, rate limit, function, sign-in and CSRF token, body, arguments,
- * run, serialisation, in this order.
+ * Handles one call: method, content type, origin, rate limit, function, sign-in and CSRF token, build of the page, body,
+ * arguments, run, serialisation, in this order.
  *
  * It completes synchronously if the body is already there and the function returns a value instead of a promise.
  * An error on the way becomes the response, so that it never throws.
@@ -83,9 +84,12 @@ export function* handleCall(
     requireJson(context.inbound, name);
     requireSameOrigin(context, log, "call");
     requireRateLeft(yield* awaitMaybe(countAgainstRate(context, settings)));
+    const version = context.inbound.header(BUILD_HEADER);
+    if (!match) requireSameSignature(match, version, settings);
     const definition = requireFunction(match);
     requireSignIn(definition);
     requireCsrfToken(context, definition);
+    requireSameSignature(definition, version, settings);
     const args = bindArguments(
       definition.signature,
       readArguments(yield* awaitMaybe(readBody(context, maxCallBody(definition, settings.max_body)))),

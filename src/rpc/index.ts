@@ -31,6 +31,7 @@ export {
   type ServerOptions,
   server,
 } from "./server.ts";
+export { isStaleError, requireSameSignature } from "./stale-builds.ts";
 export { checkTimeLimit, withTimeLimit } from "./time-limit.ts";
 export { issuesByField, type StandardSchema, validateArguments } from "./validate.ts";
 export { isSecretName } from "./value-path.ts";

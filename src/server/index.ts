@@ -8,7 +8,7 @@ export type { RequestInfo } from "./host-info.ts";
 export type { Inspection } from "./inspection.ts";
 export { type AppInternals, attachInternals, inspect, internalsOf, requireInternals } from "./internals.ts";
 export { respondToLoadFailure } from "./load-failure.ts";
-export type { Manifest } from "./manifest.ts";
+export type { KeptBuild, Manifest } from "./manifest.ts";
 export { type CalledFunction, checkCalledFunctions, formatLocation, listModules } from "./modules.ts";
 export type { ObservedResponse, ObservedSite, Observer } from "./observer.ts";
 export { handleRequest, logUnsent } from "./pipeline.ts";

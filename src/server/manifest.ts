@@ -3,6 +3,8 @@ import type { CalledFunction } from "./modules.ts";
 
 /** The browser's files of a built application, and the server functions that they call. `tsweb build` writes it. */
 export interface Manifest {
+  /** The id of the build. A later build has a greater id. @see docs/protocol.md 3.9 */
+  readonly build: string;
   /** The page script, which hydrates views; `null` when the application has no view. */
   readonly islands: ViewAsset | null;
   /** The scripts of views, by their module's file. */
@@ -17,8 +19,19 @@ export interface Manifest {
   readonly files: readonly string[];
   /** Those of the files whose names contain a hash of their content. */
   readonly hashedFiles: readonly string[];
+  /** Those of the hashed files that were taken over from earlier builds. */
+  readonly kept: readonly KeptBuild[];
   /** The server functions that browser code calls. */
   readonly stubs: readonly CalledFunction[];
+}
+
+/** The files of an earlier build that a build has taken over. */
+export interface KeptBuild {
+  /** The id of the earlier build. */
+  readonly build: string;
+  /** When the next build was made, in milliseconds since the Unix epoch. */
+  readonly replacedAt: number;
+  readonly files: readonly string[];
 }
 
 /** Returns the assets of pages, as a manifest lists them. */
@@ -26,6 +39,7 @@ export function manifestAssets(manifest: Manifest): Assets {
   const missing: ViewAsset = { src: "", preload: [] };
   return {
     scripts: [],
+    build: manifest.build,
     base: manifest.assetBase,
     islands: manifest.islands ?? missing,
     view({ file, name }) {

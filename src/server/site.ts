@@ -99,6 +99,7 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
       max_body: options.max_body,
       openStreams,
       strict: strict ? compileChecks(functions) : null,
+      build: buildManifest?.build ?? null,
     },
     live: new LiveUpdates({
       bus: { busUrl: config.busUrl, busNamespace: config.busNamespace },

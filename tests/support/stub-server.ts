@@ -46,14 +46,22 @@ export class StubServer {
    * Loads the stubs as on a newly loaded page.
    *
    * @param options `token` is the CSRF token of the page; `base` is the base URL of the application, by default the one
-   *   that this server serves
+   *   that this server serves; `build` is the id of the page's build
    */
-  async load({ token, base = `${this.#server?.address}/app` }: { token?: string; base?: string } = {}) {
+  async load({
+    token,
+    base = `${this.#server?.address}/app`,
+    build,
+  }: {
+    token?: string;
+    base?: string;
+    build?: string;
+  } = {}) {
     vi.resetModules();
     vi.stubGlobal("document", {
       querySelector: (selector: string) =>
         selector === "script#tsweb"
-          ? { textContent: JSON.stringify({ base, views: [] }) }
+          ? { textContent: JSON.stringify({ base, build, views: [] }) }
           : selector === 'meta[name="csrf-token"]' && token !== undefined
             ? { content: token }
             : null,

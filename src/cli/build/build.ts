@@ -2,23 +2,31 @@ import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createBuilder, type InlineConfig } from "vite";
 import { compileStep } from "../../compile/index.ts";
-import type { Manifest } from "../../server/index.ts";
+import type { KeptBuild, Manifest } from "../../server/index.ts";
 import { fixOptions, loadingConfig } from "../errors/index.ts";
 import { emptyStyleSheets } from "../modules/index.ts";
 import { findEntry, noApplicationError, typesNotice } from "../project/index.ts";
 import { filesOfPages, type PageReport, printPages, readFileSizes } from "../sizes/index.ts";
 import { browserInputs } from "./browser-inputs.ts";
 import { readBudget } from "./budget.ts";
+import { createBuildId } from "./build-id.ts";
 import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
 import { clientBuild } from "./client.ts";
 import { compressFiles } from "./compress.ts";
 import { explainBuildError } from "./errors.ts";
 import { type FileReference, FileReferences, referenceWarnings } from "./file-references.ts";
 import { copyIncluded, findIncluded, type IncludedFiles, readIncludePatterns } from "./include.ts";
+import { type EarlierBuild, keepAssets, readEarlierBuild } from "./kept-assets.ts";
 import { copyNativePackages } from "./native-packages.ts";
 import { readPackageOptions } from "./package-options.ts";
 import { serverBuild } from "./server.ts";
 import { writeServer } from "./write-server.ts";
+
+/** The options of {@link build}. */
+export interface BuildOptions {
+  /** The `dist` of an earlier build, as an absolute path: its hashed assets are taken over. */
+  readonly keepFrom?: string | undefined;
+}
 
 /**
  * Builds an application into `dist/`. `server.mjs` runs with plain Node, without tsweb or Vite installed; `client/`
@@ -27,9 +35,9 @@ import { writeServer } from "./write-server.ts";
  * The server is built first: only the views that its pages can render are built for the browser.
  *
  * @param root the application's folder
- * @throws BuildError for a mistake in the application
+ * @throws BuildError for a mistake in the application, and for a folder to keep from that contains no build
  */
-export async function build(root: string): Promise<void> {
+export async function build(root: string, { keepFrom }: BuildOptions = {}): Promise<void> {
   const startedAt = performance.now();
   const entry = findEntry(root);
   process.chdir(root);
@@ -37,14 +45,17 @@ export async function build(root: string): Promise<void> {
   const options = readPackageOptions(root);
   const budget = readBudget(options);
   const included = findIncluded(root, readIncludePatterns(options));
+  const earlier = keepFrom === undefined ? undefined : await readEarlierBuild(keepFrom);
+  const id = createBuildId(earlier?.manifest.build);
   // Built beside `dist/` and renamed, so that a failed build leaves the last one unchanged.
   const temporaryDir = join(root, `.dist-${process.pid}`);
   try {
-    const { references, report } = await buildInto(temporaryDir, { root, entry });
+    const { references, report, kept } = await buildInto(temporaryDir, { root, entry, id, earlier });
     await copyIncluded(root, included.files, temporaryDir);
     await rm(outDir, { recursive: true, force: true });
     await rename(temporaryDir, outDir);
     printIncluded(included, references);
+    if (keepFrom !== undefined) printKept(kept, { earlier, keepFrom });
     await printPages(report, budget);
   } finally {
     await rm(temporaryDir, { recursive: true, force: true });
@@ -68,14 +79,36 @@ function printIncluded({ files, refused }: IncludedFiles, references: readonly F
 /** The number of copied files that are printed by name. */
 const MAX_PRINTED = 20;
 
+/** Prints how many files were taken over. A folder that is missing is normal before the first deployment. */
+function printKept(
+  kept: readonly KeptBuild[],
+  { earlier, keepFrom }: { earlier: EarlierBuild | undefined; keepFrom: string },
+): void {
+  if (!earlier) console.warn(`\n  Nothing was kept of earlier builds: ${keepFrom} does not exist.`);
+  else {
+    const count = kept.reduce((sum, { files }) => sum + files.length, 0);
+    console.log(`\n  Kept of earlier builds: ${count} files that this build does not have.`);
+  }
+}
+
 /** What a build prints after it has succeeded. */
 interface BuildResult {
   /** The files to which server modules refer by their paths. */
   readonly references: readonly FileReference[];
   readonly report: PageReport;
+  readonly kept: readonly KeptBuild[];
 }
 
-async function buildInto(outDir: string, { root, entry }: { root: string; entry: string }): Promise<BuildResult> {
+/** An application to build. */
+interface BuildInput {
+  readonly root: string;
+  readonly entry: string;
+  /** The id of the build. */
+  readonly id: string;
+  readonly earlier: EarlierBuild | undefined;
+}
+
+async function buildInto(outDir: string, { root, entry, id, earlier }: BuildInput): Promise<BuildResult> {
   const { plugins, registry } = compileStep({ entry });
   const distFolders = ownDistFolders(root);
   const server = serverBuild({ root, entry, outDir });
@@ -93,15 +126,16 @@ async function buildInto(outDir: string, { root, entry }: { root: string; entry:
   await writeAssets(clientDir, server.assets());
   const clientManifest = await client.manifest(registry.stubs());
   const hashedFiles = [...new Set([...clientManifest.hashedFiles, ...server.hashedAssets()])].sort();
-  const manifest: Manifest = { ...clientManifest, hashedFiles, assetBase: server.assetBase };
+  const built: Manifest = { build: id, ...clientManifest, hashedFiles, kept: [], assetBase: server.assetBase };
 
-  await compressFiles(clientDir, manifest.files);
+  await compressFiles(clientDir, built.files);
+  const manifest = earlier ? await keepAssets(built, earlier, clientDir) : built;
   await copyNativePackages(server.nativePackages(), outDir);
   await writeServer(outDir, manifest);
   const pages = filesOfPages({ manifest, files: client.files(), registry });
   const isOwnModule = (id: string) => chunkGroupOf(id, distFolders) !== undefined;
   const report = { root, isOwnModule, files: client.files(), pages, sizeOf: await readFileSizes(pages, clientDir) };
-  return { references: references.existing(), report };
+  return { references: references.existing(), report, kept: manifest.kept };
 }
 
 /** Runs one of the two builds. */

@@ -24,7 +24,7 @@ export interface ClientBuild {
 }
 
 /** The manifest without what only the server's build knows. Its hashed files are those of the browser's build. */
-export type ClientManifest = Omit<Manifest, "assetBase">;
+export type ClientManifest = Omit<Manifest, "assetBase" | "build" | "kept">;
 
 /** The folders and inputs of the browser's build. */
 export interface ClientBuildOptions {

@@ -58,8 +58,11 @@ const withToken = (title: string, run: WireCase["run"], variant: Variant = "csrf
 export const formCases: readonly WireCase[] = [
   wireCase("renders the form of a function with its address", async (target) => {
     const { text } = await send(target, { path: "/order?a=1&b" });
-    const action = `${target.base}/order?a=1&amp;b&amp;__form=order`;
-    assert.ok(text.includes(`<form action="${action}" method="post" enctype="multipart/form-data">`), text);
+    // In built applications, the name has the build and the hash of the function after it (3.9).
+    const [, action] =
+      /<form action="([^"]*?)(?:\.[0-9a-z]{13}\.[\w-]{6})?" method="post" enctype="multipart\/form-data">/.exec(text) ??
+      [];
+    assert.equal(action, `${target.base}/order?a=1&amp;b&amp;__form=order`, text);
   }),
   wireCase("shows the result of a form in the page, without its parameter in the query", async (target) => {
     const { status, text } = await send(target, pageForm(target, "/order?a=1&__form=order", "item=tea&quantity=2"));

@@ -1,5 +1,6 @@
 /** The test cases of the wire: the rules of docs/protocol.md 2 to 8, 11 and 15, and the order of checks with rate limits. */
 import { argumentCases } from "./arguments.ts";
+import { buildCases } from "./builds.ts";
 import { callCases } from "./calls.ts";
 import { checkOrderCases } from "./check-order.ts";
 import { errorCases } from "./errors.ts";
@@ -26,6 +27,7 @@ export const WIRE_CASES: Readonly<Record<string, readonly WireCase[]>> = {
   "rejected requests": rejectionCases,
   "unread bodies": unreadBodyCases,
   "order of checks": checkOrderCases,
+  builds: buildCases,
   "rate limit": rateLimitCases,
   "origin check": originCases,
   errors: errorCases,

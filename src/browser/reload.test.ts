@@ -111,3 +111,48 @@ test("a page with a gap handler is not reloaded", async () => {
   await page.advance(100_000);
   expect([reasons, page.reloadCount, page.consoleErrors]).toEqual([["expired"], 0, []]);
 });
+
+describe("a script that cannot be loaded", () => {
+  const open = async (options: FakePageOptions = {}) => {
+    const page = await FakePage.open(options);
+    return { page, ...(await import("./reload.ts")) };
+  };
+  const missing = (name: string) => new TypeError(`Failed to fetch dynamically imported module: /assets/${name}.js`);
+
+  beforeEach(() => vi.stubGlobal("sessionStorage", {}));
+
+  test("reloads the page once in a tab, also if the page that is loaded then has the same error", async () => {
+    const first = await open();
+    first.reloadOnce(missing("a"));
+    await first.page.advance(100_000);
+    const second = await open({ navigation: "reload" });
+    second.reloadOnce(missing("a"));
+    await second.page.advance(100_000);
+    expect([first.page.reloadCount, second.page.reloadCount]).toEqual([1, 0]);
+  });
+
+  test("reloads the page for each script", async () => {
+    const { page, reloadOnce } = await open();
+    reloadOnce(missing("a"));
+    await page.advance(100_000);
+    reloadOnce(missing("b"));
+    await page.advance(100_000);
+    expect(page.reloadCount).toBe(2);
+  });
+
+  test("does not reload the page while a field has unsaved input", async () => {
+    const { page, reloadOnce } = await open();
+    page.fields.push({ value: "Dear Ada, I", initialValue: "" });
+    reloadOnce(missing("a"));
+    await page.advance(600_000);
+    expect(page.reloadCount).toBe(0);
+  });
+
+  test("does not reload the page if the browser allows no storage, since it could not remember that", async () => {
+    const { page, reloadOnce } = await open();
+    vi.stubGlobal("sessionStorage", undefined);
+    expect(() => reloadOnce(missing("a"))).toThrow();
+    await page.advance(100_000);
+    expect(page.reloadCount).toBe(0);
+  });
+});

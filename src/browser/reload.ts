@@ -1,0 +1,48 @@
+import { getFields, isModified } from "./fields.ts";
+import { getNavigation } from "./navigation.ts";
+import { getPageData } from "./page-data.ts";
+import { MAX_RELOAD_DELAY_MS, MIN_RELOAD_INTERVAL_MS, RELOAD_CHECK_MS } from "./timings.ts";
+
+/** The timer of the reload, while one is pending. */
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * Reloads the page because it has missed live updates, or is of an older build: after a random delay, not while a field has
+ * unsaved input, and not before 30 seconds have passed since a reload.
+ *
+ * @see docs/protocol.md 3.9 and 10.10
+ */
+export function reload(): void {
+  timer ??= setTimeout(reloadWhenIdle, Math.random() * MAX_RELOAD_DELAY_MS);
+}
+
+/**
+ * Reloads the page because a script of its build cannot be loaded: once for each error in this tab, because the script may
+ * be missing for another reason.
+ *
+ * @throws DOMException if the browser allows no storage: the page is not reloaded then
+ */
+export function reloadOnce(error: unknown): void {
+  // The error has the URL of the script, but not in all browsers.
+  const key = `${getPageData().build}${error}`;
+  if (!sessionStorage[key]) reload();
+  sessionStorage[key] = 1;
+}
+
+function reloadWhenIdle(): void {
+  timer = isInUse() ? setTimeout(reloadWhenIdle, RELOAD_CHECK_MS) : undefined;
+  if (timer) return;
+  history.replaceState(history.state, ""); // the page of a form is then reloaded with GET, and the form not sent again
+  location.reload(); // the user may cancel the reload
+}
+
+/** Returns whether the user is typing or has typed something, or the page was opened by a reload just now. */
+function isInUse(): boolean {
+  // An active element that is not HTML has no `isContentEditable`, and no text to enter.
+  const active = document.activeElement as HTMLElement | null;
+  return (
+    active?.isContentEditable ||
+    getFields().some(isModified) ||
+    (performance.now() <= MIN_RELOAD_INTERVAL_MS && getNavigation()?.type === "reload") // also by the user
+  );
+}

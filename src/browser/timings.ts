@@ -1,0 +1,32 @@
+/**
+ * The times and limits of the code in the browser. Bundlers write the values of constants from other modules into the code
+ * that uses them, but keep a variable for those of the same module: pages are smaller this way.
+ */
+
+/** The longest random delay before a reload, so that not all pages reload at once. */
+export const MAX_RELOAD_DELAY_MS = 3_000;
+/** The interval of checks whether the page can be reloaded. */
+export const RELOAD_CHECK_MS = 1_000;
+/** How long a page is shown after a reload before it is reloaded again, so that a lasting cause does not lead to a loop. */
+export const MIN_RELOAD_INTERVAL_MS = 30_000;
+
+/** How often a call is sent again that has met a server of an older build: for 10 seconds. */
+export const MAX_STALE_RETRIES = 20;
+/** The time between two of these attempts. */
+export const STALE_RETRY_MS = 500;
+
+/** The server sends data as soon as an event stream is open. */
+export const OPEN_TIMEOUT_MS = 10_000;
+/** The server pings every 20 seconds, and a poll waits for 25: a connection that is idle for longer is broken. */
+export const IDLE_TIMEOUT_MS = 45_000;
+/** How long to poll before the event stream is tried again. */
+export const POLLING_MS = 60_000;
+/** The longest delay before an attempt, and the poll interval while the event stream is released. */
+export const MAX_DELAY_MS = 30_000;
+/** The base of the delay after a poll. After an event stream, it is the `retry` of the server. */
+export const POLL_RETRY_MS = 500;
+/** How long a page is hidden before it releases its event stream. Switching between tabs takes less time. */
+export const HIDDEN_MS = 2_000;
+
+/** The maximum number of feeds in one live request (docs/protocol.md 10.4). */
+export const MAX_CHANNELS = 32;

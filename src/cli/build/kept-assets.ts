@@ -1,0 +1,82 @@
+import { existsSync } from "node:fs";
+import { cp, readFile } from "node:fs/promises";
+import { join, posix } from "node:path";
+import type { KeptBuild, Manifest } from "../../server/index.ts";
+import { BuildError } from "../project/index.ts";
+import { buildTimeMs } from "./build-id.ts";
+
+/** How long the assets of a build are kept after the next build: as long as a session lasts. */
+const KEPT_MS = 7 * 86_400_000;
+
+/** What a build takes over of an earlier one. */
+export interface EarlierBuild {
+  /** The folder with the browser's files. */
+  readonly clientDir: string;
+  readonly manifest: Manifest;
+}
+
+/**
+ * Reads the manifest of an earlier build; `undefined` if its folder does not exist.
+ *
+ * @param folder the `dist` of the earlier build
+ * @throws BuildError for a folder that contains no build, or one of a version of tsweb without build ids
+ */
+export async function readEarlierBuild(folder: string): Promise<EarlierBuild | undefined> {
+  if (!existsSync(folder)) return undefined;
+  const text = await readFile(join(folder, "manifest.mjs"), "utf8").catch(() => ""); // the error below names the folder
+  const json = /^export const buildManifest = (\{.*\});\s*$/s.exec(text)?.[1];
+  const manifest: Partial<Manifest> = json === undefined ? {} : JSON.parse(json);
+  if (manifest.build !== undefined) return { clientDir: join(folder, "client"), manifest: manifest as Manifest };
+  throw new BuildError(
+    `--keep-from: ${folder} contains no build of this version of tsweb. Name the dist folder of the earlier build, ` +
+      "which contains manifest.mjs.",
+  );
+}
+
+/**
+ * Returns a manifest that also has the hashed files of an earlier build, and of those that it has kept itself, if they were
+ * replaced less than seven days before. The files are copied, with their compressed copies.
+ *
+ * Only names with a hash are taken over: a file with the same name has the same content.
+ *
+ * @param clientDir the folder of the new build's files
+ */
+export async function keepAssets(manifest: Manifest, earlier: EarlierBuild, clientDir: string): Promise<Manifest> {
+  const now = buildTimeMs(manifest.build);
+  const own = new Set(manifest.files);
+  const kept: KeptBuild[] = [];
+  for (const candidate of keptBuilds(earlier.manifest, now)) {
+    const files: string[] = [];
+    for (const file of candidate.files) {
+      if (own.has(file) || !(await copyAsset(file, earlier.clientDir, clientDir))) continue;
+      own.add(file);
+      files.push(file);
+    }
+    if (files.length > 0) kept.push({ ...candidate, files });
+  }
+  const added = kept.flatMap(({ files }) => files);
+  return {
+    ...manifest,
+    kept,
+    files: [...manifest.files, ...added].sort(),
+    hashedFiles: [...manifest.hashedFiles, ...added].sort(),
+  };
+}
+
+/** Returns the builds whose files an earlier build has: its own, and those that it has kept and that are still young. */
+function keptBuilds({ build, hashedFiles, kept }: Manifest, now: number): KeptBuild[] {
+  const takenOver = new Set(kept.flatMap(({ files }) => files));
+  const own = hashedFiles.filter((file) => !takenOver.has(file));
+  return [{ build, replacedAt: now, files: own }, ...kept.filter(({ replacedAt }) => now - replacedAt < KEPT_MS)];
+}
+
+/** Copies a file and its compressed copies. Returns whether it exists. */
+async function copyAsset(file: string, from: string, to: string): Promise<boolean> {
+  // The manifest may come from anywhere: its paths must not lead out of the folder.
+  if (!file.startsWith("/") || posix.normalize(file) !== file || !existsSync(join(from, file))) return false;
+  for (const extension of ["", ".br", ".gz"]) {
+    const source = join(from, file + extension);
+    if (existsSync(source)) await cp(source, join(to, file + extension));
+  }
+  return true;
+}
