@@ -2,6 +2,7 @@
  * The connection of a page for live updates. Its state is module state, because a page has one connection.
  */
 import {
+  BUILD_HEADER,
   createEventParser,
   EVENT_STREAM_TYPE,
   GAP_EVENT,
@@ -132,7 +133,8 @@ function handleRefusal(request: SubscriptionRequest, status: number): void {
 }
 
 function fetchLive(path: string, signal: AbortSignal): Promise<Response> {
-  return fetch(getPageData().base + path, { signal, cache: "no-store" });
+  const { base, build = "" } = getPageData();
+  return fetch(base + path, { signal, cache: "no-store", headers: { [BUILD_HEADER]: build } });
 }
 
 /** Aborts the current request unless this is called again within `ms` milliseconds. */

@@ -247,7 +247,9 @@ class Compiler {
     const resolver = viteResolver(context, this.modules);
     const { functions, files } = await strictSignatures(facts, resolver); // their types tell which take files
     for (const typeFile of files) context.addWatchFile(typeFile);
-    const code = emitStubs(functions, await reExportedFunctions(facts, resolver), (signature) => this.recorder.hashOf(signature));
+    const code = emitStubs(functions, await reExportedFunctions(facts, resolver), (signature) =>
+      this.recorder.hashOf(signature),
+    );
     return { code, map: { mappings: "" }, moduleType: "js", moduleSideEffects: false };
   }
 

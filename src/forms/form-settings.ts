@@ -4,7 +4,7 @@ import type { CallSettings } from "../rpc/index.ts";
 export interface FormSettings
   extends Pick<
     CallSettings,
-    "functions" | "log" | "rate" | "rpc_timeout" | "max_body" | "strict" | "development" | "build"
+    "functions" | "log" | "rate" | "rpc_timeout" | "max_body" | "strict" | "development" | "build" | "connectionsBefore"
   > {
   /** The application's base, which is prepended to redirects. */
   readonly base: string;

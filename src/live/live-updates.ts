@@ -7,7 +7,7 @@ import {
   textResponse,
 } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
-import { LIVE_PATH, POLL_PATH } from "../protocol/index.ts";
+import { BUILD_HEADER, LIVE_PATH, POLL_PATH } from "../protocol/index.ts";
 import {
   type ConcurrencyLimit,
   clientKey,
@@ -20,6 +20,7 @@ import { secretFingerprint } from "../session/index.ts";
 import { AppBus, type OnPublished } from "./app-bus.ts";
 import { addApp, removeApp, setDevelopmentApp } from "./app-registry.ts";
 import type { BusSource } from "./bus/index.ts";
+import { ConnectionsByBuild } from "./connections-by-build.ts";
 import { handleEventStream } from "./handle-event-stream.ts";
 import { handlePoll } from "./handle-poll.ts";
 import { publishTo } from "./publish.ts";
@@ -51,6 +52,7 @@ export class LiveUpdates {
   readonly #log: AppLog;
   readonly #connectionLimit: ConcurrencyLimit;
   readonly #rate: MemoryRateStore = memoryRateStore(LIVE_LIMIT);
+  readonly #builds = new ConnectionsByBuild();
   /** Created by the first subscription. */
   #hub: SubscriptionHub | null = null;
   /** By when live connections end, by `performance.now`; `null` while the process is not stopping. */
@@ -92,6 +94,11 @@ export class LiveUpdates {
     return this.#hub?.connections ?? [];
   }
 
+  /** Returns how many live connections of pages of earlier builds are open. */
+  connectionsBefore(build: string): number {
+    return this.#builds.before(build);
+  }
+
   /** Publishes a message to the pages of this application. The contract is that of the function `publish`. */
   publish(name: string, data: unknown): Promise<void> {
     return publishTo(() => this.bus, name, data);
@@ -116,10 +123,16 @@ export class LiveUpdates {
     const request = readSubscriptionRequest(context);
     this.#hub ??= this.#openHub();
     const release = this.#connectionLimit.acquire(context.address);
-    if (isEventStream) return handleEventStream(request, this.#hub, release ?? this.#refuseConnection());
+    if (isEventStream && !release) return this.#refuseConnection();
+    const removeBuild = this.#builds.add(context.inbound.header(BUILD_HEADER));
+    const onEnded = () => {
+      release?.();
+      removeBuild();
+    };
+    if (isEventStream) return handleEventStream(request, this.#hub, onEnded);
     // If it were refused, the pages of an office with one address that are above the limit would receive nothing for as
     // long as the others are open.
-    return handlePoll(request, this.#hub, { context, isAboveLimit: release === null }).finally(() => release?.());
+    return handlePoll(request, this.#hub, { context, isAboveLimit: release === null }).finally(onEnded);
   }
 
   /**

@@ -4,7 +4,7 @@
  * imports only errors.ts and does not use the document.
  */
 export { abortable } from "./abortable.ts";
-export { BUILD_VERSION, type StaleSide } from "./build-id.ts";
+export { BUILD_ID, BUILD_VERSION, type StaleSide } from "./build-id.ts";
 export { type Call, cancelledError } from "./call.ts";
 export type { ChannelMessage, Channels, FeedMessage, MessageByName, PublishedMessage } from "./channels.ts";
 export { checkArgumentCount, checkArguments } from "./check-arguments.ts";

@@ -17,7 +17,7 @@ function definition(hash: string | undefined): FunctionDefinition {
 
 /** Returns the error of the check; `null` if it passes. */
 function check(version: string | null | undefined, fn = definition("abc-_1"), build: string | null = SERVER_BUILD) {
-  const settings = { build, log: recordedLog().log };
+  const settings = { build, log: recordedLog().log, connectionsBefore: () => 7 };
   try {
     requireSameSignature(fn, version, settings);
     return null;
@@ -27,7 +27,7 @@ function check(version: string | null | undefined, fn = definition("abc-_1"), bu
 }
 
 const gone = (version: string) => {
-  const settings = { build: SERVER_BUILD, log: recordedLog().log };
+  const settings = { build: SERVER_BUILD, log: recordedLog().log, connectionsBefore: () => 7 };
   return () => requireSameSignature(undefined, version, settings);
 };
 
@@ -81,5 +81,21 @@ describe("the check of builds", () => {
     expect(isStaleError(check(`${EARLIER}.other-`))).toBe(true);
     expect(isStaleError(new RPCError("conflict", "", { stale: "page" }))).toBe(false);
     expect(isStaleError(new RequestError("conflict", "", { details: { stale: "page" } }))).toBe(false);
+  });
+
+  it("logs the refused calls by reason, with the name of a function that exists and the open connections of such pages", () => {
+    const { log, lines } = recordedLog();
+    const settings = { build: SERVER_BUILD, log, connectionsBefore: () => 7 };
+    for (const [fn, build] of [
+      [definition("abc-_1"), EARLIER],
+      [undefined, LATER],
+    ] as const) {
+      expect(() => requireSameSignature(fn, `${build}.other-`, settings)).toThrow();
+    }
+    expect(() => requireSameSignature(definition("abc-_1"), `${EARLIER}.abc-_1`, settings)).not.toThrow();
+    expect(lines.map(({ fields }) => fields)).toEqual([
+      { reason: "stale_page", name: "save", live_connections: 7 },
+      { reason: "stale_server", name: null, live_connections: 7 },
+    ]);
   });
 });

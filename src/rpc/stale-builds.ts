@@ -13,6 +13,8 @@ export interface BuildSettings {
   /** The id of the server's build; `null` in an application that was not built: it checks nothing. */
   readonly build: string | null;
   readonly log: AppLog;
+  /** Returns how many live connections of pages of earlier builds are open, for the log. */
+  connectionsBefore(build: string): number;
 }
 
 const MESSAGES: Readonly<Record<StaleSide, string>> = {
@@ -21,8 +23,8 @@ const MESSAGES: Readonly<Record<StaleSide, string>> = {
 };
 
 const LOG_MESSAGES: Readonly<Record<StaleSide, string>> = {
-  page: "A page of an earlier build called a function that has changed or is gone. The page reloads",
-  server: "A page of a later build called a function that has changed or is missing here. The page tries again",
+  page: "A page of an earlier build called a function that has changed or is gone; the page reloads",
+  server: "A page of a later build called a function that has changed or is missing here; the page tries again",
 };
 
 /**
@@ -36,14 +38,15 @@ const LOG_MESSAGES: Readonly<Record<StaleSide, string>> = {
 export function requireSameSignature(
   definition: FunctionDefinition | undefined,
   version: string | null | undefined,
-  { build, log }: BuildSettings,
+  { build, log, connectionsBefore }: BuildSettings,
 ): void {
   if (build === null || !version || (definition && version.endsWith(definition.signature.hash ?? ""))) return;
   const pageBuild = BUILD_VERSION.exec(version)?.[1];
   if (pageBuild === undefined) return; // a header of another program
   const stale = staleSide(pageBuild, build);
   // The name of a function that is gone is not logged: a client may have chosen it.
-  log.refused(`stale_${stale}`, { name: definition?.signature.name ?? null }, LOG_MESSAGES[stale]);
+  const fields = { name: definition?.signature.name ?? null, live_connections: connectionsBefore(build) };
+  log.refused(`stale_${stale}`, fields, LOG_MESSAGES[stale]);
   throw new RequestError("conflict", MESSAGES[stale], {
     headers: { [BUILD_HEADER]: build, ...CONNECTION_CLOSE },
     details: { stale },

@@ -85,6 +85,13 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
   checkMaxBodies({ functions: functions.values(), routes, maxBody: options.max_body, config });
   const openStreams = concurrencyLimit(config.maxStreamsPerClient);
   const router = createAppRouter(pages, routes);
+  const build = buildManifest?.build ?? null;
+  const live = new LiveUpdates({
+    bus: { busUrl: config.busUrl, busNamespace: config.busNamespace },
+    log,
+    secrets: [config.secret, ...config.previousSecrets],
+    connectionLimit: openStreams,
+  });
   return {
     config,
     log,
@@ -99,14 +106,10 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
       max_body: options.max_body,
       openStreams,
       strict: strict ? compileChecks(functions) : null,
-      build: buildManifest?.build ?? null,
+      build,
+      connectionsBefore: (earlier) => live.connectionsBefore(earlier),
     },
-    live: new LiveUpdates({
-      bus: { busUrl: config.busUrl, busNamespace: config.busNamespace },
-      log,
-      secrets: [config.secret, ...config.previousSecrets],
-      connectionLimit: openStreams,
-    }),
+    live,
     pages: {
       title,
       lang: options.lang ?? "en",

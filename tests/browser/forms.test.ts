@@ -46,7 +46,9 @@ describe.each([
       about,
     });
     expect(await app.takeCalls()).toEqual(["register ada@a.example"]);
-    expect(new URL(page.url()).search).toMatch(javaScriptEnabled ? /^$/ : /^\?__form=register\.[0-9a-z]{13}\.[\w-]{6}$/);
+    expect(new URL(page.url()).search).toMatch(
+      javaScriptEnabled ? /^$/ : /^\?__form=register\.[0-9a-z]{13}\.[\w-]{6}$/,
+    );
   });
 
   it("is sent with Enter", async () => {
