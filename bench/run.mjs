@@ -1,11 +1,11 @@
 // npm run bench                          all benchmarks, in about five minutes
-// npm run bench -- rpc --rounds 10       one of: rpc, pages, live, startup, dev
+// npm run bench -- rpc --rounds 10       one of: rpc, pages, live, startup, dev, growth
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackage, fail, installPackages, requireNode, root } from "../scripts/setup.mjs";
 
-const BENCHES = ["rpc", "pages", "live", "startup", "dev"];
+const BENCHES = ["rpc", "pages", "live", "startup", "dev", "growth"];
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
