@@ -57,6 +57,8 @@ export const programs = {
   nats: { names: ["nats-server"], debian: "nats-server" },
   nginx: { names: ["nginx"], debian: "nginx" },
   caddy: { names: ["caddy"], debian: "caddy" },
+  systemd: { names: ["systemd-analyze"], debian: "systemd" },
+  openssl: { names: ["openssl"], debian: "openssl" },
 };
 
 /** Returns whether one of these programs is on the path, or in the folder where Debian installs servers. */

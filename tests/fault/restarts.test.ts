@@ -43,6 +43,7 @@ async function startBus() {
 }
 
 function expectNothingLost({ calls, failures, published, received }: LoadResult): void {
+  if (isFull) console.log(`${calls} calls, ${failures.length} failed; ${published.length} messages for each listener`);
   expect(failures).toEqual([]);
   expect(calls).toBeGreaterThan(0);
   for (const messages of received) expect(messages).toEqual(published);

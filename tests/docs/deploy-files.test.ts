@@ -1,0 +1,75 @@
+/** The files of `deploy/`: docs/production.md shows them, and their own programs accept them. */
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { repository } from "#test/copy-example";
+import { deployFile } from "#test/deploy-files";
+import { PROGRAM_ENVIRONMENT } from "#test/program-process";
+import { TemporaryFolder } from "#test/temporary-folder";
+
+const folder = new TemporaryFolder("deploy");
+afterAll(() => folder.remove());
+
+/** Writes a file into the temporary folder. @returns its path */
+function write(name: string, text: string): string {
+  const path = join(folder.path, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+function run(program: string, args: readonly string[]) {
+  const env = { ...PROGRAM_ENVIRONMENT, HOME: folder.path, XDG_DATA_HOME: folder.path, XDG_CONFIG_HOME: folder.path };
+  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: "utf8", env });
+  if (error) throw error;
+  return { status, output: stdout + stderr };
+}
+
+it.each(readdirSync(join(repository, "deploy")))("deploy/%s is what docs/production.md shows", (name) => {
+  expect(readFileSync(join(repository, "docs/production.md"), "utf8")).toContain(`\n${deployFile(name)}\`\`\`\n`);
+});
+
+/** Returns a configuration of nginx with the recipe, which needs no port and has its certificate in the folder. */
+function nginxConfiguration(site: string): string {
+  const [certificate, key] = [join(folder.path, "certificate.pem"), join(folder.path, "key.pem")];
+  const subject = ["-subj", "/CN=shop.example", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
+  expect(run("openssl", ["req", "-x509", "-nodes", ...subject, "-keyout", key, "-out", certificate]).status).toBe(0);
+  const changed = site
+    .replace(/ssl_certificate .*;/, `ssl_certificate ${certificate};`)
+    .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${key};`)
+    .replace(/listen (\S+?)(;| ssl)/g, (_, address: string, rest: string) => {
+      return `listen unix:${join(folder.path, address.replace(/\W/g, "_"))}.sock${rest}`;
+    });
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  const paths = temporary.map((name) => `${name}_temp_path ${join(folder.path, name)};`).join("\n");
+  const user = process.getuid?.() === 0 ? "user root;" : "";
+  return `${user}\npid ${join(folder.path, "pid")};\nevents {}\nhttp {\naccess_log off;\n${paths}\n${changed}}\n`;
+}
+
+it("nginx accepts deploy/nginx.conf", () => {
+  const check = (site: string) => {
+    const file = write("nginx.conf", nginxConfiguration(site));
+    return run("nginx", ["-t", "-p", folder.path, "-e", join(folder.path, "error.log"), "-c", file]);
+  };
+  expect(check(deployFile("nginx.conf"))).toMatchObject({ status: 0 });
+  expect(check(deployFile("nginx.conf").replace("keepalive 256", "keepalives 256")).status).toBe(1);
+});
+
+it("Caddy accepts deploy/Caddyfile", () => {
+  const check = (text: string) =>
+    run("caddy", ["validate", "--adapter", "caddyfile", "--config", write("Caddyfile", text)]);
+  expect(check(deployFile("Caddyfile"))).toMatchObject({ status: 0 });
+  expect(check(deployFile("Caddyfile").replace("health_uri", "health_url")).status).toBe(1);
+});
+
+it("systemd accepts deploy/shop@.service", () => {
+  const check = (text: string) => {
+    write("shop@.service", text.replace("/usr/bin/node", process.execPath));
+    return run("systemd-analyze", ["verify", "--man=no", join(folder.path, "shop@3001.service")]).output;
+  };
+  // Its status does not depend on warnings, such as one about an unknown setting.
+  const ofUnit = (output: string) => output.split("\n").filter((line) => line.includes(folder.path));
+  expect(ofUnit(check(deployFile("shop@.service")))).toEqual([]);
+  const broken = check(deployFile("shop@.service").replace("TimeoutStopSec", "TimeoutStopSecs"));
+  expect(ofUnit(broken).join()).toMatch(/Unknown key (name )?'TimeoutStopSecs'/);
+});
