@@ -11,7 +11,7 @@ import { type BusFixture, OpenBuses } from "./bus/open-buses.ts";
 import { publishingTests } from "./bus/publishing.ts";
 import { readingTests } from "./bus/reading.ts";
 
-export { endOf, readAll } from "./bus/open-buses.ts";
+export { endOf, readAll, whenResponding } from "./bus/open-buses.ts";
 export { TestSubscriber } from "./bus/test-subscriber.ts";
 
 /**

@@ -8,7 +8,7 @@ import { atMost } from "#test/read-limit";
 import { type LogLine, recordedLog } from "#test/recorded-log";
 import type { Bus, Position } from "../../src/live/bus/index.ts";
 import type { Logger } from "../../src/logging/index.ts";
-import { endOf, readAll, TestSubscriber } from "../conformance/bus.ts";
+import { endOf, readAll, TestSubscriber, whenResponding } from "../conformance/bus.ts";
 
 /** A server that a test can kill, pause, and restore to an earlier state. */
 export interface ControllableServer {
@@ -99,7 +99,7 @@ export function busFaultTests(name: string, fixture: BusFaultFixture): void {
       const buses = [open(server.url).bus, open(server.url).bus, open(server.url).bus];
       const [first = open(server.url).bus] = buses;
       const channels = ["a", "b", "c"];
-      const starts = await first.position(channels);
+      const starts = await whenResponding(() => first.position(channels));
       const subscribers = await Promise.all(channels.flatMap((channel) => buses.map((bus) => subscribe(bus, channel))));
       const publishers = channels.flatMap((channel) =>
         buses.map((bus, publisher) => ({ channel, ...publishContinuously(bus, channel, publisher) })),

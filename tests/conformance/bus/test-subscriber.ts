@@ -3,7 +3,7 @@
  */
 import { atMost } from "#test/read-limit";
 import type { Bus, Entry, Message, Position } from "../../../src/live/bus/index.ts";
-import { endOf } from "./open-buses.ts";
+import { endOf, whenResponding } from "./open-buses.ts";
 
 /** Uses an entry if it continues at its position, and reads from the bus otherwise. */
 export class TestSubscriber {
@@ -25,7 +25,7 @@ export class TestSubscriber {
   /** Subscribes to a channel from its current end. */
   static async start(bus: Bus, channel: string): Promise<TestSubscriber> {
     const subscriber = new TestSubscriber(bus, channel, await endOf(bus, channel));
-    subscriber.#stop = await bus.watch(channel, (entry) => subscriber.#receive(entry));
+    subscriber.#stop = await whenResponding(() => bus.watch(channel, (entry) => subscriber.#receive(entry)));
     subscriber.#receive();
     return subscriber;
   }
