@@ -30,6 +30,7 @@ import {
   type Site,
   siteInDevelopment,
 } from "./server/index.ts";
+import { type RevokedUser, subjectOf } from "./session/index.ts";
 
 export type { AppOptions } from "./server/index.ts";
 
@@ -113,7 +114,7 @@ export class App {
   readonly fetch = (request: Request, info?: RequestInfo): Promise<Response> => handleFetch(request, info, this.#site);
 
   /**
-   * Connects the bus and the rate limit to their server, for up to one second, and removes the uploads that killed
+   * Connects the bus and the rate limit to their server, reads which sessions were revoked, for up to one second, and removes the uploads that killed
    * processes have left. Call it before the first request; otherwise the first use connects. While the server is
    * unreachable, this process counts for itself, logs that and retries.
    *
@@ -121,9 +122,9 @@ export class App {
    *   application uses the namespace
    */
   async start(): Promise<void> {
-    const { health, live, uploads } = this.#site;
+    const { health, live, uploads, sessions } = this.#site;
     health.isStarting = true;
-    await Promise.all([this.#rate?.start(), live.start(), uploads.start()]);
+    await Promise.all([this.#rate?.start(), live.start(), uploads.start(), sessions.revocations.start()]);
     health.isStarting = false;
   }
 
@@ -145,10 +146,24 @@ export class App {
   }
 
   /**
+   * Signs users out as `session.revoke`, with the same guarantees. Use it outside a request, for example in a script or a
+   * job that closes an account.
+   *
+   * @param who the user id of `session.login`, or `{ sid }` with the `session.sid` of a sign-in
+   * @throws TypeError for anything else
+   * @throws Error if the revocation may not be stored, or if the processes may not have been notified
+   * @see docs/protocol.md 7.8
+   */
+  async revoke(who: RevokedUser): Promise<void> {
+    await this.#site.sessions.revocations.revoke(subjectOf(who));
+  }
+
+  /**
    * Ends live connections and closes the connections to Redis or NATS. Call it after the last request in flight has
    * ended. Calling it again has no effect.
    */
   async close(): Promise<void> {
+    this.#site.sessions.revocations.close();
     await this.#site.live.close();
     await this.#rate?.close();
     this.#site.health.delay.close();

@@ -63,4 +63,12 @@ export {
   type RequestInfo,
   realtime,
 } from "./server/index.ts";
-export { type Claims, type Json, type Role, type Session, session, type User } from "./session/index.ts";
+export {
+  type Claims,
+  type Json,
+  type RevokedUser,
+  type Role,
+  type Session,
+  session,
+  type User,
+} from "./session/index.ts";

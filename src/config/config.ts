@@ -31,6 +31,8 @@ export interface Config {
   readonly maxStreamsPerClient: number;
   /** The folder for uploaded files; absent for the system's folder for temporary files. */
   readonly uploadDir?: string;
+  /** The folder in which the application stores data that survives restarts; absent without one. */
+  readonly dataDir?: string;
   /** The maximum of bytes of uploaded files that this process stores at once. */
   readonly maxUploadBytes: number;
   /** The maximum of bytes of uploaded files of one client. */
@@ -122,6 +124,7 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
   const csrfSecret = reader.read("WEB_CSRF_SECRET", toSecret, undefined);
   const bus = reader.read("WEB_BUS_URL", parseBusUrl, undefined);
   const uploadDir = reader.read("WEB_UPLOAD_DIR", (text) => resolve(text), undefined);
+  const dataDir = reader.read("WEB_DATA_DIR", (text) => resolve(text), undefined);
   const maxUploadBytes = reader.readInteger("WEB_MAX_UPLOAD_BYTES", MIN_UPLOAD_BYTES, MAX_UPLOAD_BYTES, 4 * GIB);
   const metricsPath = reader.read("WEB_METRICS_PATH", parseMetricsPath, undefined);
   return {
@@ -137,6 +140,7 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
     busNamespace: bus?.namespace ?? defaultNamespace(projectDir),
     maxStreamsPerClient: reader.readInteger("WEB_MAX_STREAMS_PER_CLIENT", 1, 1_000_000, 100),
     ...(uploadDir === undefined ? {} : { uploadDir }),
+    ...(dataDir === undefined ? {} : { dataDir }),
     maxUploadBytes,
     maxUploadBytesPerClient: reader.readInteger(
       "WEB_MAX_UPLOAD_BYTES_PER_CLIENT",

@@ -24,6 +24,7 @@ export interface RequestContextInit {
   readonly config: Config;
   readonly bus?: unknown;
   readonly uploads?: unknown;
+  readonly sessions?: unknown;
   /** Limits the bodies of the client. Without it, they are not counted. */
   readonly bodyLimit?: BodyLimit;
 }
@@ -51,6 +52,13 @@ export class RequestContext {
   readonly bus: unknown;
   /** Where large files are stored, read by `uploads/` only, which has its type; `undefined` without an application. */
   readonly uploads: unknown;
+  /** The sessions of the application, read by `session/` only, which has its type; `undefined` without an application. */
+  readonly sessions: unknown;
+  /**
+   * Set if the request cannot be answered at the moment. It is then the response, whatever the handler has done: also if
+   * the application has caught the error.
+   */
+  unavailable: RequestError | undefined;
   /** Whether the response must close the connection, because a part of the body may never be read. */
   closeConnection = false;
   /** Whether a route has received the body, and may read or hold it until its response has ended. */
@@ -79,6 +87,7 @@ export class RequestContext {
     this.config = init.config;
     this.bus = init.bus;
     this.uploads = init.uploads;
+    this.sessions = init.sessions;
     this.#bodyLimit = init.bodyLimit;
   }
 

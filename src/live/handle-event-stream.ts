@@ -1,5 +1,6 @@
-import { type HandlerResponse, PushedBody } from "../http/index.ts";
+import { type HandlerResponse, PushedBody, type RequestContext } from "../http/index.ts";
 import { EVENT_STREAM_TYPE } from "../protocol/index.ts";
+import { watchSession } from "../session/index.ts";
 import { EventStream } from "./event-stream.ts";
 import type { SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
@@ -12,17 +13,38 @@ const HEADERS = {
   "x-accel-buffering": "no",
 } as const;
 
+/** The request of an event stream. */
+export interface EventStreamContext {
+  readonly context: RequestContext;
+  /** Called once when the event stream has ended. */
+  readonly release: () => void;
+}
+
 /**
- * Handles a request for an event stream with the messages of all its feeds.
+ * Handles a request for an event stream with the messages of all its feeds. When its sign-in is revoked, it ends, and the
+ * client learns from its next request which feeds have.
  *
- * @param release called once when the event stream has ended
  * @see docs/protocol.md 10.5
  */
 export function handleEventStream(
   { readers, gaps }: SubscriptionRequest,
   hub: SubscriptionHub,
-  release: () => void,
+  { context, release }: EventStreamContext,
 ): HandlerResponse {
-  const body = new PushedBody((sink) => new EventStream(hub, sink, { readers, gaps, onClosed: release }));
+  let stream: EventStream | undefined;
+  let isRevoked = false;
+  const unwatch = watchSession(context, () => {
+    isRevoked = true;
+    stream?.end();
+  });
+  const onClosed = () => {
+    unwatch();
+    release();
+  };
+  const body = new PushedBody((sink) => {
+    stream = new EventStream(hub, sink, { readers, gaps, onClosed });
+    if (isRevoked) stream.end();
+    return stream;
+  });
   return { status: 200, headers: HEADERS, body };
 }

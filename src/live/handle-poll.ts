@@ -1,4 +1,5 @@
 import { type HandlerResponse, jsonResponse, type RequestContext, RequestError } from "../http/index.ts";
+import { watchSession } from "../session/index.ts";
 import { Poll } from "./poll.ts";
 import type { SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
@@ -29,11 +30,13 @@ export interface PollContext {
 export async function handlePoll(
   request: SubscriptionRequest,
   hub: SubscriptionHub,
-  { context: { url, inbound }, isAboveLimit }: PollContext,
+  { context, isAboveLimit }: PollContext,
 ): Promise<HandlerResponse> {
+  const { url, inbound } = context;
   const wait = parseWait(url.searchParams.get("wait") ?? "0");
   const waitSeconds = isAboveLimit ? Math.min(wait, MAX_WAIT_ABOVE_LIMIT_SECONDS) : wait;
   const poll = new Poll(hub, request);
+  const unwatch = watchSession(context, () => poll.end());
   try {
     await poll.run({ untilMs: performance.now() + waitSeconds * 1000, signal: inbound.signal });
     return jsonResponse(200, poll.toJson());
@@ -44,6 +47,7 @@ export async function handlePoll(
       headers: { "retry-after": "2" },
     });
   } finally {
+    unwatch();
     poll.end();
   }
 }

@@ -129,7 +129,7 @@ export class LiveUpdates {
       release?.();
       removeBuild();
     };
-    if (isEventStream) return handleEventStream(request, this.#hub, onEnded);
+    if (isEventStream) return handleEventStream(request, this.#hub, { context, release: onEnded });
     // If it were refused, the pages of an office with one address that are above the limit would receive nothing for as
     // long as the others are open.
     return handlePoll(request, this.#hub, { context, isAboveLimit: release === null }).finally(onEnded);

@@ -57,8 +57,8 @@ export async function handlePageError(
     );
   }
   recordFailure(context, error, subject, settings);
+  if (context.unavailable || isDisconnection(context, error)) return disconnectedResponse();
   if (error instanceof UnavailableError) return respondUnavailable(context, error, layoutMarkup, settings);
-  if (isDisconnection(context, error)) return disconnectedResponse();
   if (settings.showError) return htmlResponse(500, await settings.showError(error, context.id));
   // The layout has seen the state that was discarded, so it is run again.
   const failure = {
@@ -84,7 +84,7 @@ async function respondUnavailable(
   return isSafe ? { ...response, headers: { ...response.headers, "retry-after": String(RETRY_SECONDS) } } : response;
 }
 
-/** Returns a response that nobody receives, without running the layout and the error page. */
+/** Returns a response that nobody receives, or that is replaced, without running the layout and the error page. */
 function disconnectedResponse(): HandlerResponse {
   const { status, message, headers } = disconnectedError();
   return textResponse(status, `${message}\n`, headers);
@@ -119,6 +119,7 @@ export function recordFailure(
     context.discardChanges();
     forgetOnce(context); // a result may be that of the discarded session
   }
+  if (context.unavailable) return;
   if (error instanceof UnavailableError) {
     logRefusal(error, context, log);
     return;

@@ -1,7 +1,9 @@
+import { RPCError } from "../errors.ts";
 import type { HandlerResponse, RequestContext } from "../http/index.ts";
 import { PRIVATE_NO_STORE, redirectTarget, runInContext } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { NDJSON_TYPE } from "../protocol/index.ts";
+import { watchSession } from "../session/index.ts";
 import { redirectHeader } from "./call-redirect.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { type AnyGenerator, type Line, StreamLines } from "./stream-lines.ts";
@@ -35,14 +37,25 @@ export async function handleStream(
 ): Promise<HandlerResponse> {
   const lines = new StreamLines(context, definition, { log, development });
   const start = () => definition.run(...args) as AnyGenerator; // a function with `stream` in its signature returns one
+  const stop = new AbortController();
+  context.setTimeoutSignal(stop.signal);
+  const unwatch = watchSession(context, () => {
+    lines.endWith(SIGNED_OUT);
+    stop.abort(SIGNED_OUT);
+    void end();
+  });
+  const releaseAll = () => {
+    release();
+    unwatch();
+  };
   const next = async () => {
     const line = await runInContext(context, () => lines.next(start));
-    if (line.isLast) release();
+    if (line.isLast) releaseAll();
     return line;
   };
   const end = () => {
     // Released at once: a generator that never reaches its next `yield` must not use up its client's limit.
-    release();
+    releaseAll();
     return runInContext(context, () => lines.close());
   };
   // Until the first line there is no body that could be cancelled, and some hosts never cancel a body.
@@ -50,6 +63,7 @@ export async function handleStream(
   signal.addEventListener("abort", () => void end(), { once: true });
   if (signal.aborted) void end(); // an aborted signal does not fire the event again
   let firstLine: Line | undefined = await next();
+  if (context.unavailable) await end(); // the response is replaced, so nobody cancels its body
   const target = redirectTarget(firstLine.redirect, base);
 
   const yieldToEventLoop = eventLoopYielder();
@@ -78,3 +92,6 @@ export async function handleStream(
     body,
   };
 }
+
+/** The error with which the streams of a user end who was signed out everywhere. */
+const SIGNED_OUT = new RPCError("unauthenticated", "You were signed out.");

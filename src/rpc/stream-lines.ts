@@ -1,3 +1,4 @@
+import type { RPCError } from "../errors.ts";
 import { isDisconnection, Redirect, type RequestContext } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { chunkLine, DONE_LINE, errorLine, toJson } from "../protocol/index.ts";
@@ -34,6 +35,9 @@ export class StreamLines {
   readonly #settings: StreamSettings;
   #generator: AnyGenerator | undefined;
   #pendingStep: unknown;
+  #resolveNext: ((line: Line) => void) | undefined;
+  /** The last line, if the stream was ended from outside. */
+  #end: Line | undefined;
   #isClosed = false;
   #hasValues = false;
 
@@ -48,12 +52,27 @@ export class StreamLines {
   }
 
   /**
-   * Runs the generator to its next `yield` and returns the line for it. It does not throw: an error becomes the last
-   * line.
+   * Runs the generator to its next `yield` and returns the line for it, or {@link endWith}'s as soon as that was called.
+   * It does not throw: an error becomes the last line.
    *
    * @param start returns the generator; called once
    */
-  async next(start: () => AnyGenerator): Promise<Line> {
+  next(start: () => AnyGenerator): Promise<Line> {
+    if (this.#end) return Promise.resolve(this.#end);
+    return new Promise((resolve) => {
+      this.#resolveNext = resolve;
+      void this.#runStep(start).then(resolve); // never rejects
+    });
+  }
+
+  /** Makes an error the last line, in place of the next value. The caller then closes the generator. */
+  endWith(error: RPCError): void {
+    const { log } = this.#settings;
+    this.#end = { text: errorLine(errorJson(error, this.#context, log)), isLast: true };
+    this.#resolveNext?.(this.#end);
+  }
+
+  async #runStep(start: () => AnyGenerator): Promise<Line> {
     if (this.#isClosed) return EMPTY_LAST_LINE;
     try {
       this.#generator ??= start(); // evaluates default values of parameters, which may throw
@@ -66,6 +85,7 @@ export class StreamLines {
       this.#hasValues = true;
       return { text, isLast: false };
     } catch (error) {
+      if (this.#end) return this.#end; // the error is a consequence of the end
       await this.close();
       if (error instanceof Redirect) return this.#redirectLine(error);
       return { text: this.#lastLine(error), isLast: true };

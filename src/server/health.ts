@@ -23,6 +23,14 @@ export function respondToHealthCheck({ delay }: Health): HandlerResponse {
   return jsonResponse(503, JSON.stringify({ status: "hanging", event_loop_delay_ms: delayMs }));
 }
 
+/** What the readiness depends on besides the start. */
+export interface Readiness {
+  readonly draining: boolean;
+  readonly bus: BusState;
+  /** Whether the revocations of sessions were read: before that, no session can be accepted. */
+  readonly hasRevocations: boolean;
+}
+
 /**
  * Returns the response of `/readyz`: 200 from the end of the start until the process is stopping. A shared bus is reported,
  * and never changes the status: its failure would take every process out of service at once.
@@ -31,8 +39,8 @@ export function respondToHealthCheck({ delay }: Health): HandlerResponse {
  */
 export function respondToReadinessCheck(
   { isStarting }: Health,
-  { draining, bus }: { readonly draining: boolean; readonly bus: BusState },
+  { draining, bus, hasRevocations }: Readiness,
 ): HandlerResponse {
-  const ready = !draining && !isStarting;
+  const ready = !draining && !isStarting && hasRevocations;
   return jsonResponse(ready ? 200 : 503, JSON.stringify(bus === "memory" ? { ready } : { ready, bus }));
 }

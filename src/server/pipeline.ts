@@ -69,7 +69,9 @@ export function handleRequest(
 
 function* respond(context: RequestContext, site: Site): MaybeAsync<OutboundResponse | Response> {
   try {
-    return completeResponse(yield* dispatch(context, site), context, site.security);
+    const response = yield* dispatch(context, site);
+    if (context.unavailable) throw context.unavailable;
+    return completeResponse(response, context, site.security);
   } catch (error) {
     // A rejected request, or a response that cannot be completed: a fetched one whose body a route has consumed.
     context.discardChanges();
@@ -97,7 +99,7 @@ function headerOf(result: OutboundResponse | Response, name: string): string | n
 
 function openContext(
   inbound: InboundRequest,
-  { config, live, bodyLimit, uploads }: Site,
+  { config, live, bodyLimit, uploads, sessions }: Site,
   ids: RequestIds = requestIds((name) => inbound.header(name)),
 ): RequestContext {
   return new RequestContext({
@@ -107,12 +109,16 @@ function openContext(
     config,
     bus: live.bus,
     uploads,
+    sessions,
     bodyLimit,
   });
 }
 
 function* dispatch(context: RequestContext, site: Site): MaybeAsync<HandlerResponse | Response> {
   const { inbound } = context;
+  const { revocations } = site.sessions;
+  // Only where nobody has called app.start(), or while the store is unreachable: after a second, it waits no longer.
+  if (!revocations.isLoaded) yield* awaitMaybe(revocations.start());
   const isValid = isValidPath(inbound.pathname);
   const path = isValid ? pathBelowBase(inbound.pathname, site.base) : null;
   if (isValid && site.before && !isExemptFromBefore(inbound, path, site)) {
@@ -233,10 +239,10 @@ function redirectToCanonicalPath({ pathname, search }: URL): HandlerResponse {
 /** Handles the framework's own paths, unless the application serves them. */
 function handleBuiltInPath(
   path: string,
-  { draining, live, health, pages, inspection, project }: Site,
+  { draining, live, health, sessions, pages, inspection, project }: Site,
 ): HandlerResponse | null {
   if (path === "/healthz") return respondToHealthCheck(health);
-  if (path === "/readyz") return respondToReadinessCheck(health, { draining, bus: live.bus.state });
+  if (path === "/readyz") return respondToReadinessCheck(health, { draining, bus: live.bus.state, hasRevocations: sessions.revocations.isLoaded });
   // Only in development: a list of all functions would help an attacker.
   if (path === OPENAPI_PATH && pages.development) {
     return jsonResponse(200, openapiJson(inspection, project));

@@ -7,12 +7,13 @@ import {
   type SecurityOptions,
   sessionCookieName,
 } from "../http/index.ts";
-import { LiveUpdates } from "../live/index.ts";
+import { LiveUpdates, revocationSource } from "../live/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import type { ProjectInfo } from "../openapi/index.ts";
 import { type Assets, DefaultError, type PageSettings } from "../pages/index.ts";
 import { clientKey, concurrencyLimit, type RateStore } from "../rate-limit/index.ts";
 import { type CallSettings, compileChecks } from "../rpc/index.ts";
+import { AppSessions } from "../session/index.ts";
 import { UploadStore } from "../uploads/index.ts";
 import type { AppOptions } from "./app-options.ts";
 import type { Before } from "./before.ts";
@@ -44,6 +45,7 @@ export interface Site {
   /** Reads the client's address from the second argument of `app.fetch`. */
   readonly readAddress: (info: unknown) => string | undefined;
   readonly router: Router;
+  readonly sessions: AppSessions;
   /** Logs a warning once, if a host has removed the base from the path of a request. */
   readonly warnOfRemovedBase: (method: string, pathname: string) => void;
   /** The browser's files of a built application; `null` in any other. */
@@ -110,6 +112,7 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
       connectionsBefore: (earlier) => live.connectionsBefore(earlier),
     },
     live,
+    sessions: new AppSessions({ revocations: revocationSource(live.bus, config), log }),
     pages: {
       title,
       lang: options.lang ?? "en",

@@ -25,6 +25,7 @@ interface ReservedClaims {
   readonly sid?: never;
   readonly iat?: never;
   readonly exp?: never;
+  readonly rev_pos?: never;
 }
 
 /** Any claims: the type of claims until an application declares its own. */
@@ -48,7 +49,7 @@ export type User<T = ApplicationClaims> = { readonly sub: string } & ([AnyClaims
 /** A role: any string, or one of those that {@link Claims} declares. */
 export type Role = Claims extends { readonly roles?: readonly (infer R extends string)[] } ? R : string;
 
-const RESERVED_CLAIMS = new Set(["sub", "sid", "iat", "exp"]);
+const RESERVED_CLAIMS = new Set(["sub", "sid", "iat", "exp", "rev_pos"]);
 
 /** The maximum depth of claims. It also ends the check of a cycle. @see docs/protocol.md 7.3 */
 const MAX_DEPTH = 32;

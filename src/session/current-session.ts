@@ -1,4 +1,5 @@
 import { type RequestContext, sessionCookieName } from "../http/index.ts";
+import { sessionsOf, storedSession } from "./app-sessions.ts";
 import { findCookie } from "./cookie.ts";
 import { keysFor } from "./keys.ts";
 import { cachePerConfig } from "./lru-cache.ts";
@@ -16,16 +17,18 @@ export function nowSeconds(): number {
 /**
  * Returns the valid session of a request, or `null` if the client is signed out.
  *
- * The expiry is checked on every call: a stream may outlive the session that it started with, and a cached session may
- * have expired since it was verified.
+ * The expiry and the revocation are checked on every call: a stream may outlive the session that it started with, and a
+ * cached session may have expired since it was verified.
  *
+ * @throws RequestError 503 if the client has a session, and the revocations were not read yet
  * @see docs/protocol.md 7.4
  */
 export function currentSession(context: RequestContext): VerifiedSession | null {
   // Only this module and session.ts set `context.session`, to a VerifiedSession or null.
   const session = context.session === undefined ? readSession(context) : (context.session as VerifiedSession | null);
   context.session = session;
-  return session !== null && !isExpired(session, nowSeconds()) ? session : null;
+  if (session === null || isExpired(session, nowSeconds())) return null;
+  return sessionsOf(context)?.accepts(session, context) === false ? null : session;
 }
 
 /**
@@ -36,15 +39,31 @@ export function sessionId(context: RequestContext): string | null {
   return currentSession(context)?.sid ?? null;
 }
 
+/**
+ * Calls `onRevoked` once when the sign-in of a request is revoked, also one that the request itself makes. For responses
+ * that go on: streams and live connections.
+ *
+ * @returns a function that ends this; call it when the response has ended
+ * @throws RequestError 503 if the client has a session, and the revocations were not read yet
+ */
+export function watchSession(context: RequestContext, onRevoked: () => void): () => void {
+  const revokedBefore = currentSession(context) === null ? storedSession(context) : null;
+  return sessionsOf(context)?.watch({ context, revokedBefore, onRevoked }) ?? (() => undefined);
+}
+
 /** Returns the session of the request's cookie. An invalid cookie is not an error: the client is signed out. */
-function readSession({ config, inbound }: RequestContext): VerifiedSession | null {
+function readSession(context: RequestContext): VerifiedSession | null {
+  const { config, inbound } = context;
   const token = findCookie(inbound.header("cookie"), sessionCookieName(config.cookieSecure));
   if (token === null) return null;
   const cache = verifiedSessions(config);
   const cached = cache.get(token);
   if (cached) return cached;
   const text = verifyToken(keysFor(config, "session").verify, token);
-  const session = text === null ? null : parsePayload(text, nowSeconds());
+  const session =
+    text === null
+      ? null
+      : parsePayload(text, nowSeconds(), (seconds) => sessionsOf(context)?.clockSkew.report(seconds));
   if (session) cache.set(token, session);
   return session;
 }

@@ -1,6 +1,8 @@
+export { AppSessions } from "./app-sessions.ts";
 export type { Claims, Json, LoginClaims, Role, User } from "./claims.ts";
 export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
-export { sessionId } from "./current-session.ts";
+export { sessionId, watchSession } from "./current-session.ts";
 export { deriveKey, keysFor, type PurposeKeys, secretFingerprint } from "./keys.ts";
+export { type RevokedUser, subjectOf } from "./revoked-user.ts";
 export { type Session, session } from "./session.ts";
 export { constantTimeEqual, hmacSha256, signToken, verifyToken } from "./token.ts";

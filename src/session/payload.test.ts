@@ -11,7 +11,7 @@ function payload(changes: Record<string, unknown> = {}): string {
 
 describe("createPayload", () => {
   it("contains sub, the claims, sid, iat, and exp 7 days later", () => {
-    const written = JSON.parse(createPayload("ada", { name: "Ada", roles: ["admin"] }, NOW + 0.7));
+    const written = JSON.parse(createPayload("ada", { name: "Ada", roles: ["admin"] }, { nowSeconds: NOW + 0.7 }));
     expect(written).toEqual({
       sub: "ada",
       name: "Ada",
@@ -23,20 +23,20 @@ describe("createPayload", () => {
   });
 
   it("creates a new sid for every sign-in", () => {
-    const sids = Array.from({ length: 1000 }, () => JSON.parse(createPayload("ada", {}, NOW)).sid);
+    const sids = Array.from({ length: 1000 }, () => JSON.parse(createPayload("ada", {}, { nowSeconds: NOW })).sid);
     expect(new Set(sids).size).toBe(1000);
   });
 
   it.each([undefined, null, "", 0, 42, true, {}, [], ["ada"], Symbol("ada"), () => "ada", Object("ada")])(
     "refuses %s as a user id",
     (sub) => {
-      expect(() => createPayload(sub, {}, NOW)).toThrow(TypeError);
-      expect(() => createPayload(sub, {}, NOW)).toThrow("the user id must be a non-empty string");
+      expect(() => createPayload(sub, {}, { nowSeconds: NOW })).toThrow(TypeError);
+      expect(() => createPayload(sub, {}, { nowSeconds: NOW })).toThrow("the user id must be a non-empty string");
     },
   );
 
   it("omits a claim that is undefined", () => {
-    expect(Object.keys(JSON.parse(createPayload("ada", { name: undefined }, NOW)))).toEqual([
+    expect(Object.keys(JSON.parse(createPayload("ada", { name: undefined }, { nowSeconds: NOW })))).toEqual([
       "sub",
       "sid",
       "iat",
@@ -46,23 +46,46 @@ describe("createPayload", () => {
 });
 
 describe("parsePayload", () => {
-  it("returns sub and the claims as the user, and sid and exp beside it", () => {
-    expect(parsePayload(payload({ roles: ["admin"] }), NOW)).toEqual({
+  it("returns sub and the claims as the user, and sid, iat, exp and the position beside it", () => {
+    expect(parsePayload(payload({ roles: ["admin"], rev_pos: "e1.z" }), NOW)).toMatchObject({
       user: { sub: "ada", name: "Ada", roles: ["admin"] },
-      sid: "s1",
-      exp: NOW + MAX_AGE_SECONDS,
+      ...{ sid: "s1", iat: NOW, exp: NOW + MAX_AGE_SECONDS, position: { epoch: "e1", seq: 35 } },
     });
+  });
+
+  it.each([undefined, null, 5, "", "e1", "e1.", ".z", "E1.z", "e1.z.z", "e1.-1", `e1.${"z".repeat(9)}`, {}, ["e1.z"]])(
+    "accepts the position %j as none, and never as a claim",
+    (rev_pos) => {
+      const session = parsePayload(payload({ rev_pos }), NOW);
+      expect(session?.position).toBeNull();
+      expect(session?.user).toEqual({ sub: "ada", name: "Ada" });
+    },
+  );
+
+  it("reports by how many seconds a session was issued in the future, if only that is wrong with it", () => {
+    const reported: number[] = [];
+    const read = (changes: Record<string, unknown>) =>
+      parsePayload(payload({ iat: NOW + 90, exp: NOW + 90 + MAX_AGE_SECONDS, ...changes }), NOW, (seconds) =>
+        reported.push(seconds),
+      );
+    expect(read({ exp: NOW + 91 + MAX_AGE_SECONDS })).toBeNull();
+    expect(read({ sid: "" })).toBeNull();
+    expect(reported).toEqual([]);
+    expect(read({})).toBeNull();
+    expect(reported).toEqual([90]);
+    expect(read({ iat: NOW + 60, exp: NOW + 60 + MAX_AGE_SECONDS })).not.toBeNull();
+    expect(reported).toEqual([90]);
   });
 
   it("returns every user id and all claims as they were written", () => {
     const claims = fc.dictionary(
-      fc.string().filter((name) => !["sub", "sid", "iat", "exp", "__proto__"].includes(name)),
+      fc.string().filter((name) => !["sub", "sid", "iat", "exp", "rev_pos", "__proto__"].includes(name)),
       fc.jsonValue({ noUnicodeString: false }),
     );
     fc.assert(
       fc.property(fc.string({ unit: "binary", minLength: 1 }), claims, (sub, values) => {
         fc.pre(!JSON.stringify(values).includes("__proto__"));
-        const session = parsePayload(createPayload(sub, values, NOW), NOW);
+        const session = parsePayload(createPayload(sub, values, { nowSeconds: NOW }), NOW);
         expect(session?.user).toEqual({ sub, ...JSON.parse(JSON.stringify(values)) });
       }),
     );

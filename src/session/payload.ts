@@ -1,32 +1,62 @@
 import { randomBytes } from "node:crypto";
+import {
+  type CheckedSession,
+  type LogPosition,
+  parseLogPosition,
+  subjectOfSignIn,
+  subjectOfUser,
+} from "../revocation/index.ts";
 import { encodeBase64Url } from "./base64url.ts";
 import { checkClaims, type Json } from "./claims.ts";
+import { CLOCK_SKEW_SECONDS } from "./clock-skew.ts";
 
 /** The lifetime of a session, in seconds: 7 days. @see docs/protocol.md 7.5 */
 export const MAX_AGE_SECONDS = 7 * 24 * 60 * 60;
 
-/** The maximum by which the clock of another server may be ahead, in seconds. @see docs/protocol.md 7.4 */
-const CLOCK_SKEW_SECONDS = 60;
-
 /** The content of a session token whose signature was verified. */
-export interface VerifiedSession {
+export class VerifiedSession implements CheckedSession {
   /** `{ sub, ...claims }`, deeply frozen. */
   readonly user: Readonly<Record<string, Json>> & { readonly sub: string };
   /** The random id of the sign-in. CSRF tokens and feeds are bound to it. */
   readonly sid: string;
+  /** The time of the sign-in, in seconds since the Unix epoch. */
+  readonly iat: number;
   /** The expiry, in seconds since the Unix epoch. */
   readonly exp: number;
+  /** The position of the revocation log at the sign-in; `null` if the cookie names none. */
+  readonly position: LogPosition | null;
+  #subjects: CheckedSession["subjects"] | undefined;
+
+  constructor({ user, sid, iat, exp, position }: Pick<VerifiedSession, "user" | "sid" | "iat" | "exp" | "position">) {
+    this.user = user;
+    this.sid = sid;
+    this.iat = iat;
+    this.exp = exp;
+    this.position = position;
+  }
+
+  get subjects(): CheckedSession["subjects"] {
+    this.#subjects ??= { user: subjectOfUser(this.user.sub), signIn: subjectOfSignIn(this.sid) };
+    return this.#subjects;
+  }
+}
+
+/** The values of a new session besides the user id and the claims. */
+export interface PayloadOptions {
+  /** The current time in seconds since the Unix epoch. */
+  readonly nowSeconds: number;
+  /** The position of the revocation log; `null` if nothing can be revoked. */
+  readonly position?: string | null;
 }
 
 /**
- * Returns the payload of a new session as JSON: `{ sub, ...claims, sid, iat, exp }`. Each call creates a new random
- * `sid`, so nothing that was bound to an earlier sign-in is valid for the new one.
+ * Returns the payload of a new session as JSON: `{ sub, ...claims, sid, iat, exp, rev_pos }`. Each call creates a new
+ * random `sid`, so nothing that was bound to an earlier sign-in is valid for the new one.
  *
- * @param nowSeconds the current time in seconds since the Unix epoch
  * @throws TypeError if `sub` is not a non-empty string, or if JSON cannot represent the claims
  * @see docs/protocol.md 7.3
  */
-export function createPayload(sub: unknown, claims: unknown, nowSeconds: number): string {
+export function createPayload(sub: unknown, claims: unknown, { nowSeconds, position }: PayloadOptions): string {
   if (typeof sub !== "string" || sub === "") {
     const received = sub === "" ? "an empty string" : sub === null ? "null" : typeof sub;
     throw new TypeError(
@@ -36,7 +66,8 @@ export function createPayload(sub: unknown, claims: unknown, nowSeconds: number)
   checkClaims(claims);
   const iat = Math.floor(nowSeconds);
   const sid = encodeBase64Url(randomBytes(16));
-  return JSON.stringify({ sub, ...claims, sid, iat, exp: iat + MAX_AGE_SECONDS });
+  const rev_pos = position ?? undefined; // JSON omits it
+  return JSON.stringify({ sub, ...claims, sid, iat, exp: iat + MAX_AGE_SECONDS, rev_pos });
 }
 
 /**
@@ -46,18 +77,32 @@ export function createPayload(sub: unknown, claims: unknown, nowSeconds: number)
  * session is refused: an issue time in the future, or a lifetime over 7 days, was not written by tsweb.
  *
  * @param nowSeconds the current time in seconds since the Unix epoch
+ * @param onIssuedInFuture called if only the issue time is why it is refused, with the seconds
  * @see docs/protocol.md 7.4
  */
-export function parsePayload(text: string, nowSeconds: number): VerifiedSession | null {
+export function parsePayload(
+  text: string,
+  nowSeconds: number,
+  onIssuedInFuture?: (seconds: number) => void,
+): VerifiedSession | null {
   const payload = parseObject(text);
   if (!payload || Object.hasOwn(payload, "__proto__")) return null;
-  const { sid, iat, exp, ...user } = payload;
+  const { sid, iat, exp, rev_pos, ...user } = payload;
   const { sub } = user;
   if (!isNonEmptyString(sub) || !isNonEmptyString(sid)) return null;
   if (!isWholeSeconds(iat) || !isWholeSeconds(exp)) return null;
-  if (iat > nowSeconds + CLOCK_SKEW_SECONDS || exp > iat + MAX_AGE_SECONDS) return null;
-  if (isExpired({ exp }, nowSeconds)) return null;
-  return { user: deepFreeze({ ...user, sub }), sid, exp };
+  if (exp > iat + MAX_AGE_SECONDS || isExpired({ exp }, nowSeconds)) return null;
+  if (iat > nowSeconds + CLOCK_SKEW_SECONDS) {
+    onIssuedInFuture?.(iat - nowSeconds);
+    return null;
+  }
+  return new VerifiedSession({
+    user: deepFreeze({ ...user, sub }),
+    sid,
+    iat,
+    exp,
+    position: parseLogPosition(rev_pos),
+  });
 }
 
 /** Returns whether a session has expired. It is valid until just before `exp`. */

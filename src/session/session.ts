@@ -1,10 +1,12 @@
 import { RPCError } from "../errors.ts";
 import { MAX_COOKIE_BYTES, type RequestContext, requireContext, sessionCookieName } from "../http/index.ts";
+import { sessionsOf } from "./app-sessions.ts";
 import type { ApplicationClaims, LoginClaims, Role, User } from "./claims.ts";
 import { cookieSize } from "./cookie.ts";
 import { currentSession, nowSeconds } from "./current-session.ts";
 import { keysFor } from "./keys.ts";
 import { createPayload, MAX_AGE_SECONDS, parsePayload } from "./payload.ts";
+import { type RevokedUser, subjectOf } from "./revoked-user.ts";
 import { hasRoles } from "./roles.ts";
 import { signToken } from "./token.ts";
 
@@ -12,8 +14,8 @@ import { signToken } from "./token.ts";
  * The session of the signed-in user. It is stored in a signed cookie, not on the server, so every process of the
  * application can verify it. It works in pages, server functions, routes, and all code that they call or start.
  *
- * The cookie is signed, not encrypted: its holder can read the claims. It is valid until it expires. A change of roles
- * takes effect at the next sign-in, and a sign-out ends the session in that browser only.
+ * The cookie is signed, not encrypted: its holder can read the claims. It is valid until it expires or is revoked. A
+ * change of roles takes effect at the next sign-in, and `logout` ends the session in that browser only.
  *
  * @throws Error that names the method, when a method is called outside a request
  * @see docs/protocol.md 7
@@ -21,6 +23,12 @@ import { signToken } from "./token.ts";
 export interface Session {
   /** The lifetime of a session, in seconds: 7 days. */
   readonly max_age: number;
+
+  /** The random id of this sign-in, for `session.revoke({ sid })`; `null` if the client is signed out. */
+  readonly sid: string | null;
+
+  /** The time of this sign-in, in whole seconds; `null` if the client is signed out. */
+  readonly issued_at: Date | null;
 
   /**
    * Signs a user in for 7 days by setting the session cookie. `session.user()` returns this user for the rest of the
@@ -33,6 +41,7 @@ export interface Session {
    * @throws TypeError that names the invalid user id or claim
    * @throws RangeError that names the size of the cookie, if browsers would not store it
    * @throws Error after the headers of the response have been sent
+   * @throws RequestError 503 before the revocations were read
    */
   login(user_id: string, ...claims: LoginClaims): void;
 
@@ -54,11 +63,26 @@ export interface Session {
 
   /**
    * Signs the user out by removing the session cookie. `session.user()` returns `null` for the rest of the request. A copy
-   * of the cookie stays valid until it expires.
+   * of the cookie stays valid until it expires: `session.revoke({ sid })` ends it too.
    *
    * @throws Error after the headers of the response have been sent
    */
   logout(): void;
+
+  /**
+   * Ends all sign-ins of a user so far, or one: their cookies are refused, and their streams and live connections end, in
+   * every process. The user can sign in again at once. Resolves when the revocation is stored durably and the other
+   * processes were notified.
+   *
+   * Whether the caller may do this is for the caller to check. Outside a request, call `app.revoke`.
+   *
+   * @param who the user id of `session.login`, or `{ sid }` with the `session.sid` of a sign-in
+   * @throws TypeError for anything else
+   * @throws Error if the revocation may not be stored, or if the processes may not have been notified
+   * @see docs/protocol.md 7.8
+   * @example await session.revoke(session.require().sub); // sign out everywhere
+   */
+  revoke(who: RevokedUser): Promise<void>;
 }
 
 /**
@@ -70,10 +94,20 @@ export interface Session {
 export const session: Session = Object.freeze<Session>({
   max_age: MAX_AGE_SECONDS,
 
+  get sid() {
+    return currentSession(requireContext("session.sid"))?.sid ?? null;
+  },
+
+  get issued_at() {
+    const current = currentSession(requireContext("session.issued_at"));
+    return current && new Date(current.iat * 1000);
+  },
+
   login(user_id, ...[claims]) {
     const context = requireContext("session.login()");
     const { config } = context;
-    const text = createPayload(user_id, claims ?? {}, nowSeconds());
+    const position = sessionsOf(context)?.currentPosition(context) ?? null;
+    const text = createPayload(user_id, claims ?? {}, { nowSeconds: nowSeconds(), position });
     const name = sessionCookieName(config.cookieSecure);
     const token = signToken(keysFor(config, "session").sign, text);
     checkCookieSize(name, token);
@@ -106,6 +140,14 @@ export const session: Session = Object.freeze<Session>({
     const context = requireContext("session.logout()");
     context.setCookie(sessionCookieName(context.config.cookieSecure), "", { maxAge: 0 });
     context.session = null;
+  },
+
+  async revoke(who) {
+    const context = requireContext("session.revoke()");
+    const subject = subjectOf(who);
+    const sessions = sessionsOf(context);
+    if (!sessions) throw new Error("session.revoke: this request belongs to no application.");
+    await sessions.revocations.revoke(subject);
   },
 });
 

@@ -5,6 +5,7 @@
  * @see docs/protocol.md 10.11
  */
 import type { ConfigProblem } from "../../config/index.ts";
+import type { RevocationStore } from "../../revocation/index.ts";
 
 /**
  * A point in a channel's history: a string that matches {@link POSITION_PATTERN}. Of two positions
@@ -139,6 +140,8 @@ export interface Bus {
    * anything.
    */
   readonly isReachable?: boolean;
+  /** Optional. Where `session.revoke` stores revocations. Without it, they are stored in `WEB_DATA_DIR`. */
+  readonly revocations?: RevocationStore;
   /** Closes connections and timers. Pending operations reject. Calling it again has no effect. */
   close(): Promise<void>;
 }

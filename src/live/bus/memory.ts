@@ -1,3 +1,4 @@
+import { memoryRevocations } from "../../revocation/index.ts";
 import { formatBase36, parseBase36 } from "./base36.ts";
 import type { Bus, EntryListener, Position, ReadLimit, ReadResult } from "./bus.ts";
 import { DEFAULT_HOURS } from "./default-hours.ts";
@@ -35,6 +36,7 @@ export function memory(options: MemoryOptions = {}): Bus {
 
 /** A position is `<epoch>.<sequence number>`. */
 class MemoryBus implements Bus {
+  readonly revocations = memoryRevocations();
   readonly #epoch = createEpoch();
   readonly #history: MemoryHistory;
   readonly #listeners = new EntryListeners();

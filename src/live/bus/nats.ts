@@ -1,5 +1,6 @@
 import { ConfigError, type ConfigProblem, resolveBusOptions } from "../../config/index.ts";
 import { createConsoleLogger, type Logger } from "../../logging/index.ts";
+import type { RevocationStore } from "../../revocation/index.ts";
 import type { Bus, EntryListener, Position, ReadLimit, ReadResult } from "./bus.ts";
 import { DEFAULT_HOURS } from "./default-hours.ts";
 import { EntryListeners } from "./entry-listeners.ts";
@@ -8,6 +9,7 @@ import { type JetStreamContext, NatsConnector } from "./nats-connector.ts";
 import { NatsConsumer } from "./nats-consumer.ts";
 import { encodeSubjectToken, formatMessageId, formatPosition, hashMessageId, isBusMessageId } from "./nats-position.ts";
 import { NatsReader } from "./nats-reader.ts";
+import { type NatsRevocationsOptions, natsRevocations } from "./nats-revocations.ts";
 import { secretsStreamName, storeFingerprints } from "./nats-secrets.ts";
 import { isStreamNotFound } from "./nats-stream.ts";
 import { createProducerId } from "./producer-id.ts";
@@ -62,6 +64,7 @@ export function nats(options: string | NatsOptions): Bus {
 }
 
 class NatsBus implements Bus {
+  readonly revocations: RevocationStore;
   readonly #connector: NatsConnector;
   readonly #consumer: NatsConsumer;
   readonly #reader: NatsReader;
@@ -98,6 +101,9 @@ class NatsBus implements Bus {
       store: async (fingerprints) =>
         storeFingerprints(await this.#connector.connect(), fingerprints, { namespace, replicas }),
     });
+    const { address } = this.#connector;
+    const run: NatsRevocationsOptions["run"] = (operation) => this.#run(operation);
+    this.revocations = natsRevocations({ namespace, replicas, address, log: logger, run });
     const foreignData = new ForeignDataLog(logger, { nats: this.#connector.address });
     this.#reader = new NatsReader(stream, { connector: this.#connector, foreignData });
     this.#consumer = new NatsConsumer(stream, {

@@ -8,6 +8,8 @@ export class RedisKeys {
   readonly epoch: string;
   /** The fingerprints of the secrets of the application's processes. */
   readonly secrets: string;
+  /** The revocation log. */
+  readonly revocations: string;
   /** The shell command that deletes {@link secrets}. */
   readonly deleteSecretsCommand: string;
   readonly #prefix: string;
@@ -18,6 +20,7 @@ export class RedisKeys {
     this.#prefix = redisKeyPrefix(namespace);
     this.epoch = `${this.#prefix}epoch`;
     this.secrets = `${this.#prefix}secrets`;
+    this.revocations = `${this.#prefix}revocations`;
     const databaseOption = database === "0" ? "" : `-n ${database} `;
     this.deleteSecretsCommand = `redis-cli ${databaseOption}DEL '${this.secrets}'`;
     // Pub/sub ignores databases: a message reaches the subscribers of all databases of a Redis.

@@ -14,6 +14,7 @@ import {
   type Script,
   type ScriptInput,
 } from "../../redis/index.ts";
+import type { RevocationStore } from "../../revocation/index.ts";
 import type { Bus, EntryListener, Position, ReadLimit, ReadResult } from "./bus.ts";
 import { DEFAULT_HOURS } from "./default-hours.ts";
 import { EntryListeners } from "./entry-listeners.ts";
@@ -24,6 +25,7 @@ import { type PublishBatch, PublishQueue } from "./publish-queue.ts";
 import { RedisKeys } from "./redis-keys.ts";
 import { RedisPreparation } from "./redis-preparation.ts";
 import { parseAppendReply, parseLastIdsReply, parsePubSubMessage, parseRangeReply } from "./redis-replies.ts";
+import { redisRevocations } from "./redis-revocations.ts";
 import { APPEND, LAST_IDS, RANGE } from "./redis-scripts.ts";
 import { inspectRedis, redisProblems } from "./redis-server.ts";
 import {
@@ -91,6 +93,7 @@ export function redis(options: string | RedisOptions): Bus {
 }
 
 class RedisBus implements Bus {
+  readonly revocations: RevocationStore;
   readonly #target: RedisTarget;
   readonly #connection: RedisConnection;
   readonly #subscriber: RedisSubscriber;
@@ -115,6 +118,12 @@ class RedisBus implements Bus {
     this.#maxMessages = messages;
     this.#keys = new RedisKeys(namespace, databaseOf(url));
     this.#preparation = new RedisPreparation({ connection: this.#connection, keys: this.#keys, namespace, log });
+    this.revocations = redisRevocations(this.#keys.revocations, (script, input) =>
+      this.#retryPolicy.run(async () => {
+        await this.#preparation.run();
+        return runScript(this.#connection, script, input);
+      }),
+    );
     this.#subscriber = new RedisSubscriber(this.#connection, {
       channels: () => this.#listeners.topics,
       onMessage: this.#receive,

@@ -1,0 +1,132 @@
+import { stat, unlink } from "node:fs/promises";
+import { ConfigError } from "../config/index.ts";
+import { SegmentReader } from "./segment-reader.ts";
+import { appendEntry, listSegments, sealSegment, segmentPath } from "./segments.ts";
+import { KEEP_SECONDS, type LogPosition, type RevocationRead, type RevocationStore } from "./store.ts";
+
+/** The options of {@link fileRevocations}. */
+export interface FileRevocationsOptions {
+  /** Returns the time in milliseconds since the Unix epoch. */
+  readonly now?: () => number;
+}
+
+/** How often a process looks whether another one has written: well within a second, for a few microseconds each. */
+const WATCH_INTERVAL_MS = 300;
+
+/**
+ * Returns a store in a folder, which all processes of one machine can share. An entry is confirmed after `fsync`.
+ *
+ * The log consists of segments, files to which lines are appended. The system orders what several processes append, so
+ * there is no lock that a killed process could hold. When the first entry of a segment is older than {@link KEEP_SECONDS},
+ * the next entry goes into a new segment, and all but the last two are removed.
+ *
+ * @param folder the path of `WEB_DATA_DIR`; created if it does not exist
+ */
+export function fileRevocations(folder: string, options: FileRevocationsOptions = {}): RevocationStore {
+  return new FileRevocations(folder, options);
+}
+
+class FileRevocations implements RevocationStore {
+  readonly #folder: string;
+  readonly #now: () => number;
+  /** The reads and appends of this process, one after the other. */
+  #queue: Promise<unknown> = Promise.resolve();
+  #reader: SegmentReader;
+  /** What `reader` has returned last; `null` before. */
+  #readTo: LogPosition | null = null;
+  /** Finds the end of the log for `append`. */
+  readonly #writer: SegmentReader;
+
+  constructor(folder: string, { now = Date.now }: FileRevocationsOptions) {
+    this.#folder = folder;
+    this.#now = now;
+    this.#reader = new SegmentReader(folder);
+    this.#writer = new SegmentReader(folder);
+  }
+
+  append(subject: string): Promise<void> {
+    return this.#run(async () => {
+      let { number, startedMs } = (await this.#writer.read()).cursor;
+      if (startedMs !== null && this.#now() - startedMs > KEEP_SECONDS * 1000) {
+        await sealSegment(segmentPath(this.#folder, number));
+        ({ number } = (await this.#writer.read()).cursor);
+        await this.#removeBefore(number - 1);
+      }
+      for (let written = 0; written < number; ) {
+        written = number;
+        await appendEntry(segmentPath(this.#folder, number), subject, this.#now());
+        // Another process may have sealed the segment before the entry, which then does not count.
+        ({ number } = (await this.#writer.read()).cursor);
+      }
+    });
+  }
+
+  read(after: LogPosition | null): Promise<RevocationRead> {
+    return this.#run(async () => {
+      const continues = after?.epoch === this.#readTo?.epoch && after?.seq === this.#readTo?.seq;
+      if (!continues) this.#reader = new SegmentReader(this.#folder);
+      const { entries, cursor } = await this.#reader.read();
+      const { epoch } = cursor.header;
+      this.#readTo = { epoch, seq: cursor.seq };
+      const from = after?.epoch === epoch ? after.seq : 0;
+      return { epoch, entries: continues ? entries : entries.filter(({ seq }) => seq > from), end: cursor.seq };
+    });
+  }
+
+  watch(listener: () => void): () => void {
+    let last: string | undefined;
+    const look = async () => {
+      const current = await this.#describe();
+      if (current !== last) listener(); // also the first time: a change before it may have been missed
+      last = current;
+    };
+    let isLooking = false;
+    const timer = setInterval(() => {
+      if (isLooking) return;
+      isLooking = true;
+      void look().finally(() => {
+        isLooking = false;
+      });
+    }, WATCH_INTERVAL_MS).unref();
+    return () => clearInterval(timer);
+  }
+
+  /** Returns a text that differs whenever the log has changed. Never rejects. */
+  async #describe(): Promise<string> {
+    try {
+      const number = (await listSegments(this.#folder)).at(-1) ?? 0;
+      const { size, ino } = await stat(segmentPath(this.#folder, number));
+      return `${number} ${ino} ${size}`;
+    } catch {
+      return ""; // a read reports the reason
+    }
+  }
+
+  async #removeBefore(number: number): Promise<void> {
+    for (const old of await listSegments(this.#folder)) {
+      if (old < number) await unlink(segmentPath(this.#folder, old)).catch(() => undefined); // another process did
+    }
+  }
+
+  #run<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(work).catch((error: unknown) => {
+      throw describeError(error, this.#folder);
+    });
+    this.#queue = result.catch(() => undefined); // the caller receives the error
+    return result;
+  }
+}
+
+const NOT_WRITABLE: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"]);
+
+/** A folder that cannot be used is a mistake in the configuration. A full disk is not. */
+function describeError(error: unknown, folder: string): unknown {
+  if (!(error instanceof Error && "code" in error && NOT_WRITABLE.has(error.code))) return error;
+  return new ConfigError([
+    {
+      variable: "WEB_DATA_DIR",
+      problem: `is ${folder}, where revocations of sessions cannot be stored (${String(error.code)}).`,
+      fix: "Set it to a folder in which the user of the process may create and write files.",
+    },
+  ]);
+}

@@ -1,0 +1,180 @@
+/** What `session.revoke` ends, for every kind of handler, in the process that revokes. */
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { callOverHttp } from "#test/compiled-app";
+import { issueFeed, openEventStream, poll, requestLive } from "#test/live-client";
+import { call, createRevocableApp, enter, KINDS, streamEvents } from "#test/revocable-app";
+import { linesOf, readerOf, textOf } from "#test/streaming-app";
+import type { App } from "../app.ts";
+
+const apps: App[] = [];
+function open(options: Parameters<typeof createRevocableApp>[0] = {}): App {
+  const app = createRevocableApp(options);
+  apps.push(app);
+  return app;
+}
+
+beforeEach(() => {
+  streamEvents.length = 0;
+  vi.spyOn(console, "error").mockImplementation(() => undefined);
+});
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.close();
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+describe("the cookie of a revoked user", () => {
+  it.each(Object.entries(KINDS))("is refused by a %s", async (_kind, send) => {
+    const app = open();
+    const cookie = await enter(app, "ada");
+    const first = await send(app, cookie);
+    const reader = readerOf(first);
+    expect(textOf(await reader.read())).toContain("ada");
+    await reader.cancel();
+    await call(app, "revoke", { subject: "ada" });
+    const second = await send(app, cookie);
+    const secondReader = readerOf(second);
+    expect(textOf(await secondReader.read())).toContain("nobody");
+    await secondReader.cancel();
+  });
+
+  it("is refused for all sign-ins so far, and those of other users are accepted", async () => {
+    const app = open();
+    const cookies = [await enter(app, "ada"), await enter(app, "ada"), await enter(app, "bob")];
+    await call(app, "revoke", { subject: "ada" }, cookies[0]);
+    expect(await Promise.all(cookies.map((cookie) => call(app, "who", {}, cookie)))).toEqual([
+      "nobody",
+      "nobody",
+      "bob",
+    ]);
+  });
+
+  it("is refused in the rest of the request, and the user can sign in again at once", async () => {
+    const app = open();
+    const cookie = await enter(app, "ada");
+    const response = await callOverHttp(app, "revoke_and_enter", { user: "ada" }, { headers: { cookie } });
+    expect((await response.json()).result).toEqual(["nobody", "ada"]);
+    const newCookie = String(response.headers.get("set-cookie")).split(";")[0] ?? "";
+    expect(await call(app, "who", {}, newCookie)).toBe("ada");
+    expect(await call(app, "who", {}, cookie)).toBe("nobody");
+  });
+
+  it("is refused for one sign-in only, if that was revoked by its sid", async () => {
+    const app = open();
+    const [one, other] = [await enter(app, "ada"), await enter(app, "ada")];
+    const { sid } = (await call(app, "sign_in", {}, one)) as { sid: string };
+    await call(app, "revoke", { subject: { sid } }, other);
+    expect([await call(app, "who", {}, one), await call(app, "who", {}, other)]).toEqual(["nobody", "ada"]);
+  });
+
+  it("is refused after app.revoke, which works outside a request", async () => {
+    const app = open();
+    const cookie = await enter(app, "ada");
+    await app.revoke("ada");
+    expect(await call(app, "who", {}, cookie)).toBe("nobody");
+  });
+});
+
+describe("session.sid and session.issued_at", () => {
+  it("are those of the sign-in, and null for a signed-out client", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 2, 3, 4, 5, 678) });
+    const app = open();
+    const cookie = await enter(app, "ada");
+    const expected = { sid: expect.stringMatching(/^[\w-]{22}$/), issued_at: "2026-01-02T03:04:05.000Z" };
+    expect(await call(app, "sign_in", {}, cookie)).toEqual(expected);
+    expect(await call(app, "sign_in")).toEqual({ sid: null, issued_at: null });
+  });
+});
+
+describe("what is open when a user is revoked", () => {
+  it("a stream ends with the error unauthenticated, its signal aborts and its finally runs", async () => {
+    const app = open();
+    const [ada, bob] = [await enter(app, "ada"), await enter(app, "bob")];
+    const streams = await Promise.all(
+      [ada, bob].map((cookie) => callOverHttp(app, "stream", {}, { headers: { cookie } })),
+    );
+    const [adas, bobs] = streams.map((response) => readerOf(response));
+    await adas?.read();
+    await bobs?.read();
+    const next = adas?.read();
+    await app.revoke("ada");
+    expect(textOf((await next) ?? {})).toBe(
+      '{"error":{"code":"unauthenticated","message":"You were signed out.","details":{}}}\n',
+    );
+    expect((await adas?.read())?.done).toBe(true);
+    await expect.poll(() => streamEvents).toEqual(["ended"]);
+    await bobs?.cancel();
+    expect(console.error).not.toHaveBeenCalled();
+  });
+
+  it("a stream that has not been read for the first time ends too", async () => {
+    const app = open();
+    const cookie = await enter(app, "ada");
+    const response = await callOverHttp(app, "stream", {}, { headers: { cookie } });
+    await app.revoke("ada");
+    expect(await linesOf(response)).toEqual([
+      { chunk: "ada" },
+      { error: expect.objectContaining({ code: "unauthenticated" }) },
+    ]);
+  });
+
+  it("the stream of a client that a revoked cookie has signed out before is not ended", async () => {
+    const app = open();
+    const cookie = await enter(app, "ada");
+    await app.revoke("ada");
+    const client = new AbortController();
+    const reader = readerOf(await callOverHttp(app, "stream", {}, { headers: { cookie }, signal: client.signal }));
+    expect(textOf(await reader.read())).toContain("nobody");
+    const next = reader.read();
+    await app.revoke("ada");
+    await app.revoke("bob");
+    expect(
+      await Promise.race([next.then(() => "ended"), new Promise((resolve) => setImmediate(resolve))]),
+    ).toBeUndefined();
+    client.abort();
+    await expect.poll(() => streamEvents).toEqual(["ended"]);
+  });
+
+  it("an event stream ends, and its feed then has the gap expired", async () => {
+    const app = open();
+    const cookie = await enter(app, "ada");
+    const feed = await issueFeed(app, "room", { cookie });
+    const stream = await openEventStream(app, [feed], { headers: { cookie } });
+    await app.publish("room", "before");
+    expect(await stream.take(1)).toEqual(["before"]);
+    await app.revoke("ada");
+    await app.publish("room", "after");
+    await expect(stream.take(1)).rejects.toThrow("The event stream has ended.");
+    expect((await poll(app, [feed], { headers: { cookie } })).gaps).toEqual([["room", "expired"]]);
+  });
+
+  it("a poll that waits returns, without the messages of after that", async () => {
+    const app = open();
+    const cookie = await enter(app, "ada");
+    const feed = await issueFeed(app, "room", { cookie });
+    const waiting = requestLive(app, "poll", [feed], { wait: 25, headers: { cookie } });
+    await new Promise((resolve) => setImmediate(resolve));
+    await app.revoke("ada");
+    await app.publish("room", "after");
+    expect(await (await waiting).json()).toMatchObject({ events: [] });
+  });
+});
+
+describe("session.revoke", () => {
+  it.each([undefined, null, "", 5, {}, { sid: "" }, { sid: 5 }, { sub: "ada" }, { sid: "x", sub: "ada" }, ["ada"]])(
+    "throws a TypeError for %j, which would sign nobody out",
+    async (subject) => {
+      await expect(Reflect.apply(open().revoke, apps.at(-1), [subject])).rejects.toThrow(
+        "session.revoke: expected a user id or { sid }. Received:",
+      );
+    },
+  );
+
+  it("throws in production without a place to store revocations, and sessions are valid as before", async () => {
+    const app = open({ env: { WEB_AUTH_SECRET: randomBytes(32).toString("hex"), WEB_ENV: "production" } });
+    const cookie = await enter(app, "ada");
+    await expect(app.revoke("ada")).rejects.toThrow("neither WEB_BUS_URL nor WEB_DATA_DIR is set");
+    expect(await call(app, "who", {}, cookie)).toBe("ada");
+  });
+});
