@@ -87,6 +87,7 @@ export class App {
     });
     attachInternals(this, {
       log,
+      sessions: this.#site.sessions,
       inspection: this.#site.inspection,
       handle: (inbound) => handleRequest(inbound, this.#site),
       onMount: () => this.#warnUnlessBuilt(),

@@ -27,6 +27,7 @@ async function serveFile(content: Uint8Array | string): Promise<{ file: string; 
   attachInternals(app, {
     log,
     inspection: Object.create(null),
+    sessions: Object.create(null),
     onMount: () => undefined,
     liveConnections: () => [],
     targetOf: () => ({ kind: "other", name: null }),

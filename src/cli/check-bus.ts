@@ -1,5 +1,6 @@
 import { ConfigError, type ConfigProblem, type Environment, loadConfig } from "../config/index.ts";
 import { openBus } from "../live/index.ts";
+import { rotationNotes } from "../session/index.ts";
 
 /** The result of {@link checkBus}. */
 export interface BusCheck {
@@ -22,7 +23,9 @@ export async function checkBus(env: Environment): Promise<BusCheck> {
   if (busUrl === undefined) return { problems: [], notes: workers > 1 ? [missingBus(workers)] : [] };
   const bus = openBus({ busUrl, busNamespace, log: NO_LOG });
   try {
-    return { problems: (await bus.check?.()) ?? [], notes: [] };
+    const problems = (await bus.check?.()) ?? [];
+    const stored = (await bus.storedFingerprints?.()) ?? [];
+    return { problems, notes: rotationNotes([config.secret, ...config.previousSecrets], stored) };
   } catch (error) {
     if (error instanceof ConfigError) return { problems: error.problems, notes: [] };
     const reason = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createFaultyBus, type FaultyBus } from "#test/faulty-bus";
 import { recordedLog } from "#test/recorded-log";
-import type { RequestContext } from "../http/index.ts";
+import { requestContextOf } from "#test/request-context";
 import { FeedReader } from "./feed-reader.ts";
 import { handlePoll } from "./handle-poll.ts";
 import { SubscriptionHub } from "./subscription-hub.ts";
@@ -29,8 +29,7 @@ interface PollSettings {
 async function poll(channels: readonly string[], { from, wait = 0, expiresAtMs, isAboveLimit = false }: PollSettings) {
   const readers = channels.map((channel, i) => new FeedReader(channel, from[i] ?? "", expiresAtMs));
   const url = new URL(`http://shop.example/__web/poll?wait=${wait}`);
-  const used = { url, inbound: { signal: new AbortController().signal } };
-  const context = used as RequestContext; // it uses nothing else
+  const context = requestContextOf(new Request(url));
   const response = await handlePoll({ readers, gaps: [] }, hub, { context, isAboveLimit });
   return JSON.parse(String(response.body));
 }

@@ -16,7 +16,7 @@ import {
   retryAdvice,
   STREAM_RETRY_SECONDS,
 } from "../rate-limit/index.ts";
-import { secretFingerprint } from "../session/index.ts";
+import { secretFingerprints } from "../session/index.ts";
 import { AppBus, type OnPublished } from "./app-bus.ts";
 import { addApp, removeApp, setDevelopmentApp } from "./app-registry.ts";
 import type { BusSource } from "./bus/index.ts";
@@ -60,7 +60,7 @@ export class LiveUpdates {
   #isClosed = false;
 
   constructor({ bus, log, secrets, connectionLimit }: LiveUpdatesOptions) {
-    this.bus = new AppBus({ ...bus, log, fingerprints: secrets.map(secretFingerprint) });
+    this.bus = new AppBus({ ...bus, log, fingerprints: secretFingerprints(secrets) });
     this.#log = log;
     this.#connectionLimit = connectionLimit;
   }

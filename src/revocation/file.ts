@@ -1,4 +1,4 @@
-import { stat, unlink } from "node:fs/promises";
+import { access, constants, stat, unlink } from "node:fs/promises";
 import { ConfigError } from "../config/index.ts";
 import { SegmentReader } from "./segment-reader.ts";
 import { appendEntry, listSegments, sealSegment, segmentPath } from "./segments.ts";
@@ -66,6 +66,7 @@ class FileRevocations implements RevocationStore {
       const continues = after?.epoch === this.#readTo?.epoch && after?.seq === this.#readTo?.seq;
       if (!continues) this.#reader = new SegmentReader(this.#folder);
       const { entries, cursor } = await this.#reader.read();
+      if (after === null) await access(this.#folder, constants.W_OK); // at the start, before somebody has to be signed out
       const { epoch } = cursor.header;
       this.#readTo = { epoch, seq: cursor.seq };
       const from = after?.epoch === epoch ? after.seq : 0;
@@ -95,8 +96,8 @@ class FileRevocations implements RevocationStore {
   async #describe(): Promise<string> {
     try {
       const number = (await listSegments(this.#folder)).at(-1) ?? 0;
-      const { size, ino } = await stat(segmentPath(this.#folder, number));
-      return `${number} ${ino} ${size}`;
+      const { size, ino, mtimeMs } = await stat(segmentPath(this.#folder, number));
+      return `${number} ${ino} ${size} ${mtimeMs}`;
     } catch {
       return ""; // a read reports the reason
     }

@@ -79,7 +79,10 @@ describe("a session", () => {
         const log: [string, number][] = [];
         let end = 0;
         for (const read of reads) {
-          const entries = read.map(([subject, step]): [string, number] => [subject, (end += step)]);
+          const entries = read.map(([subject, step]): [string, number] => {
+            end += step;
+            return [subject, end];
+          });
           log.push(...entries);
           subjects.apply(readOf(entries, { end }), 0);
         }

@@ -8,12 +8,17 @@ export interface Cursor {
   readonly number: number;
   readonly header: SegmentHeader;
   readonly offset: number;
+  /** The last bytes before the offset. They contain the time and the subject of the last entry. */
+  readonly tail: string;
   /** The `seq` of the last entry. */
   readonly seq: number;
   /** The time of the first entry of the segment, in milliseconds since the Unix epoch; `null` without one. */
   readonly startedMs: number | null;
   readonly isSealed: boolean;
 }
+
+/** More than an entry has. */
+const TAIL_BYTES = 64;
 
 /** What {@link SegmentReader.read} has read. */
 export interface SegmentsRead {
@@ -56,8 +61,11 @@ export class SegmentReader {
     const cursor = this.#cursor;
     if (cursor === null) return null;
     const header = await this.#readHeader(cursor.number);
-    const isSame = header?.epoch === cursor.header.epoch && header.base === cursor.header.base;
-    return isSame && header.size >= cursor.offset ? cursor : null;
+    if (header?.epoch !== cursor.header.epoch || header.base !== cursor.header.base) return null;
+    const { number, offset, tail } = cursor;
+    const buffer = Buffer.alloc(tail.length);
+    const read = await this.#readAt(number, { buffer, position: offset - tail.length });
+    return buffer.toString("latin1", 0, read) === tail ? cursor : null;
   }
 
   async #firstSegment(): Promise<Cursor> {
@@ -75,32 +83,34 @@ export class SegmentReader {
 
   async #startOf(number: number): Promise<Cursor> {
     const header = await this.#readHeader(number);
-    if (header) return { number, header, offset: header.length, seq: header.base, startedMs: null, isSealed: false };
+    if (header) {
+      const { length, base } = header;
+      return { number, header, offset: length, tail: "", seq: base, startedMs: null, isSealed: false };
+    }
     throw new Error(`${segmentPath(this.#folder, number)} is not a revocation log. Move it away, or restore it.`);
   }
 
-  async #readHeader(number: number): Promise<(SegmentHeader & { length: number; size: number }) | null> {
+  async #readHeader(number: number): Promise<(SegmentHeader & { readonly length: number }) | null> {
     const bytes = Buffer.alloc(128);
-    const { size, read } = await this.#readAt(number, { buffer: bytes, position: 0 });
+    const read = await this.#readAt(number, { buffer: bytes, position: 0 });
     if (read === 0) return null;
     const length = bytes.subarray(0, read).indexOf("\n") + 1;
     const header = length === 0 ? null : parseHeader(bytes.toString("latin1", 0, length - 1));
-    return header && { ...header, length, size };
+    return header && { ...header, length };
   }
 
+  /** Fills a buffer from a segment. @returns the number of bytes that were read */
   async #readAt(
     number: number,
     { buffer, position }: { readonly buffer: Buffer; readonly position: number },
-  ): Promise<{ readonly size: number; readonly read: number }> {
+  ): Promise<number> {
     const file = await open(segmentPath(this.#folder, number), "r").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return null;
       throw error;
     });
-    if (!file) return { size: 0, read: 0 };
+    if (!file) return 0;
     try {
-      const { size } = await file.stat();
-      const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
-      return { size, read: bytesRead };
+      return (await file.read(buffer, 0, buffer.length, position)).bytesRead;
     } finally {
       await file.close();
     }
@@ -111,10 +121,13 @@ export class SegmentReader {
     const buffer = Buffer.alloc(64 * 1024);
     let cursor = from;
     while (!cursor.isSealed) {
-      const { read } = await this.#readAt(cursor.number, { buffer, position: cursor.offset });
-      const end = buffer.subarray(0, read).lastIndexOf("\n") + 1;
+      const read = await this.#readAt(cursor.number, { buffer, position: cursor.offset });
+      // A full buffer without a line break is no line of a log, such as the zeros that a power failure can leave.
+      const end = buffer.subarray(0, read).lastIndexOf("\n") + 1 || (read === buffer.length ? read : 0);
       if (end === 0) break; // nothing, or a line that is still being written
-      cursor = addLines({ ...cursor, offset: cursor.offset + end }, buffer.toString("latin1", 0, end - 1), entries);
+      const text = buffer.toString("latin1", 0, end);
+      const next = { ...cursor, offset: cursor.offset + end, tail: text.slice(-TAIL_BYTES) };
+      cursor = addLines(next, text, entries);
     }
     return cursor;
   }

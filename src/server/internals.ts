@@ -1,6 +1,7 @@
 import type { InboundRequest, OutboundResponse } from "../http/index.ts";
 import type { LiveConnection } from "../live/index.ts";
 import type { Logger } from "../logging/index.ts";
+import type { AppSessions } from "../session/index.ts";
 import type { Inspection } from "./inspection.ts";
 import type { RequestTarget } from "./request-target.ts";
 import type { Development } from "./site.ts";
@@ -38,6 +39,8 @@ export interface AppInternals {
    * two seconds. Never rejects.
    */
   readonly logCrash: (error: unknown) => Promise<void>;
+  /** The sessions, for simulated clients. */
+  readonly sessions: AppSessions;
 }
 
 /**

@@ -23,7 +23,7 @@ describe("checkClaims", () => {
     expect(() => check(claims)).not.toThrow();
   });
 
-  it.each(["sub", "sid", "iat", "exp"])("refuses a claim named %s, whatever its value", (name) => {
+  it.each(["sub", "sid", "iat", "exp", "rev_pos"])("refuses a claim named %s, whatever its value", (name) => {
     for (const value of ["x", 1, null, undefined]) {
       expect(() => check({ [name]: value })).toThrow(`a claim cannot be named "${name}"`);
     }

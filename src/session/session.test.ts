@@ -95,7 +95,7 @@ describe("session.login", () => {
     expect([...context.setCookieHeaders]).toEqual([]);
   });
 
-  it.each(["sub", "sid", "iat", "exp"])("refuses the claim %s, so that no claim can replace the user", (name) => {
+  it.each(["sub", "sid", "iat", "exp", "rev_pos"])("refuses the claim %s, so that no claim can replace the user", (name) => {
     expect(() => signInCookie("ada", { [name]: "root" })).toThrow(`a claim cannot be named "${name}"`);
   });
 

@@ -5,6 +5,7 @@ import { FetchInboundRequest, RequestContext, requestIds, runInContext, type Str
 import type { Call, Feed, Serialized, Stream } from "../protocol/index.ts";
 import { LIVE_PATH, REDIRECT_HEADER } from "../protocol/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
+import { requireInternals } from "../server/index.ts";
 import { type LoginClaims, session } from "../session/index.ts";
 import { inProcessFetch } from "./in-process-fetch.ts";
 import { subscription } from "./subscription.ts";
@@ -223,6 +224,8 @@ class InProcessVisitor implements Visitor {
 
   /** Runs work in a request of this visitor and stores the cookies that it sets. The session code is the real one. */
   #runInRequest(work: () => void): void {
+    const { sessions } = requireInternals(this.#app, "visitor()");
+    void sessions.revocations.start(); // in memory, they are read at once
     const cookie = this.#jar.cookieHeader();
     const request = new Request(this.#origin, { headers: cookie === null ? {} : { cookie } });
     const context = new RequestContext({
@@ -230,6 +233,7 @@ class InProcessVisitor implements Visitor {
       ...requestIds(() => null),
       address: this.#address,
       config: this.#app.config,
+      sessions,
     });
     runInContext(context, work);
     this.#jar.storeSetCookies(context.setCookieHeaders);

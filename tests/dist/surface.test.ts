@@ -97,6 +97,7 @@ describe("tsweb", () => {
       "Redirect",
       "RedirectOptions",
       "RequestInfo",
+      "RevokedUser",
       "Role",
       "Route",
       "RouteFunction",
@@ -275,6 +276,7 @@ describe("the type of App", () => {
       "functions",
       "pages",
       "publish",
+      "revoke",
       "start",
     ]);
   });

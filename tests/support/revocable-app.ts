@@ -42,8 +42,9 @@ const MODULE = {
     "stream",
     async function* () {
       try {
+        const { signal } = request;
         yield who();
-        await new Promise((_, reject) => request.signal.addEventListener("abort", () => reject(request.signal.reason)));
+        await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
       } finally {
         streamEvents.push("ended");
       }

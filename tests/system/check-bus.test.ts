@@ -7,6 +7,9 @@ import { afterEach, expect, it } from "vitest";
 import { NatsServer } from "#test/nats-server";
 import { RedisServer, type RedisServerOptions } from "#test/redis-server";
 import { checkBus } from "../../src/cli/check-bus.ts";
+import { nats } from "../../src/live/bus/nats.ts";
+import { redis } from "../../src/live/bus/redis.ts";
+import { secretFingerprints } from "../../src/session/index.ts";
 
 const SECRET = "8f1d0c3b5a79264e8f1d0c3b5a79264f17e2d4c6b8a09f3e5d7c1b2a4f6e8d0c";
 const cleanups: (() => unknown)[] = [];
@@ -80,3 +83,32 @@ it("prints that the application has to install a bus for several processes witho
 it("checks nothing in an invalid environment, whose problems are reported on their own", async () => {
   expect(await checkBus({ WEB_BUS_URL: "redis://127.0.0.1:1" })).toEqual({ problems: [], notes: [] });
 });
+
+it.each([
+  ["Redis", () => startRedis({ appendOnly: true }), redis],
+  [
+    "NATS",
+    async () => {
+      const server = await NatsServer.start();
+      cleanups.push(() => server.stop());
+      return server;
+    },
+    nats,
+  ],
+] as const)(
+  "recognises a change of the secret whose first phase was left out, with %s",
+  async (_name, startServer, openBus) => {
+    const url = `${(await startServer()).url}?namespace=shop`;
+    const bus = openBus({ url });
+    cleanups.push(() => bus.close());
+    const [old, fresh] = [SECRET, SECRET.replaceAll("8", "7")];
+    bus.identify?.(secretFingerprints([Buffer.from(old, "hex")]));
+    await bus.position([]);
+    const notesOf = async (env: Readonly<Record<string, string>>) =>
+      (await checkBus({ WEB_BUS_URL: url, ...env })).notes;
+    expect(await notesOf({ WEB_AUTH_SECRET: fresh, WEB_AUTH_SECRET_PREVIOUS: old })).toEqual([
+      expect.stringContaining("WEB_AUTH_SECRET is unknown to every process"),
+    ]);
+    expect(await notesOf({ WEB_AUTH_SECRET: old, WEB_AUTH_SECRET_PREVIOUS: fresh })).toEqual([]);
+  },
+);

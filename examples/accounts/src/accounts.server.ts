@@ -45,6 +45,12 @@ export const logout = server(() => {
   throw redirect("/");
 });
 
+/** Signs the user out in every browser. */
+export const logout_everywhere = server({ auth_required: true }, async () => {
+  await session.revoke(session.require().sub);
+  throw redirect("/");
+});
+
 type UserReport = Pick<users.User, "email" | "name" | "roles" | "registered">;
 
 /** Returns all users, without their password hashes. For admins only. */

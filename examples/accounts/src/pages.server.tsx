@@ -1,6 +1,6 @@
 /** The pages. They run on the server for every request, and their forms need no script. */
 import { form, page, redirect, request, session } from "tsweb";
-import { admin_report, login, logout, register } from "./accounts.server.ts";
+import { admin_report, login, logout, logout_everywhere, register } from "./accounts.server.ts";
 import { requiresCode } from "./codes/store.server.ts";
 import { listPasskeys } from "./passkeys/store.server.ts";
 import { Field, FormError } from "./shared/form-parts.server.tsx";
@@ -84,6 +84,9 @@ export const account = page("/account", { title: "Your account" }, async () => {
       </ul>
       <form class="quiet" action={logout}>
         <button type="submit">Sign out</button>
+        <button type="submit" formAction={logout_everywhere}>
+          Sign out everywhere
+        </button>
       </form>
     </section>
   );

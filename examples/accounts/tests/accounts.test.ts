@@ -22,3 +22,11 @@ test("shows the list of users to admins only", async () => {
   guest.login("grace@example.com", { name: "Grace", roles: ["admin"] });
   expect((await guest.get("/admin")).text).toContain("Registered users");
 });
+
+test("signs a user out in every browser", async () => {
+  const [laptop, phone] = [visitor(app), visitor(app)];
+  for (const browser of [laptop, phone]) browser.login("alan@example.com", { name: "Alan", roles: [] });
+  expect((await phone.get("/account")).status).toBe(200);
+  await laptop.client<typeof accounts>().logout_everywhere();
+  expect((await phone.get("/account")).location).toContain("/?next=");
+});

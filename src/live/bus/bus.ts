@@ -140,6 +140,12 @@ export interface Bus {
    * anything.
    */
   readonly isReachable?: boolean;
+  /**
+   * Optional. Returns the fingerprints that {@link identify} has stored, for `tsweb check --production`. Writes nothing.
+   *
+   * @throws Error if the server did not respond in time
+   */
+  storedFingerprints?(): Promise<readonly string[]>;
   /** Optional. Where `session.revoke` stores revocations. Without it, they are stored in `WEB_DATA_DIR`. */
   readonly revocations?: RevocationStore;
   /** Closes connections and timers. Pending operations reject. Calling it again has no effect. */

@@ -66,9 +66,32 @@ export async function storeFingerprints(
   }
 }
 
+/**
+ * Returns the fingerprints that are stored in a namespace, without creating the stream.
+ *
+ * @throws Error if the server is unreachable
+ */
+export async function readFingerprints(
+  { manager, untilDisconnect }: ConnectionContext,
+  namespace: string,
+): Promise<readonly string[]> {
+  try {
+    const request = manager.streams.info(secretsStreamName(namespace), { subjects_filter: ">" });
+    const { state } = await untilDisconnect(request);
+    return Object.keys(state.subjects ?? {}).map((subject) => subject.slice(subjectPrefix(namespace).length));
+  } catch (error) {
+    if (isStreamNotFound(error)) return [];
+    throw error;
+  }
+}
+
+function subjectPrefix(namespace: string): string {
+  return `tsweb.secrets.${namespace}.`;
+}
+
 function streamOf({ namespace, replicas }: FingerprintStoreOptions) {
   const name = secretsStreamName(namespace);
-  const prefix = `tsweb.secrets.${namespace}.`;
+  const prefix = subjectPrefix(namespace);
   const config: Partial<StreamConfig> & Pick<StreamConfig, "name"> = {
     ...{ name, subjects: [`${prefix}*`], storage: "file", num_replicas: replicas, discard: "old" },
     ...{ max_msgs_per_subject: 1, max_msgs: 64, max_bytes: 65_536, max_age: REMEMBER_FINGERPRINT_MS * NANOSECONDS },

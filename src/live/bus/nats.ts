@@ -10,7 +10,7 @@ import { NatsConsumer } from "./nats-consumer.ts";
 import { encodeSubjectToken, formatMessageId, formatPosition, hashMessageId, isBusMessageId } from "./nats-position.ts";
 import { NatsReader } from "./nats-reader.ts";
 import { type NatsRevocationsOptions, natsRevocations } from "./nats-revocations.ts";
-import { secretsStreamName, storeFingerprints } from "./nats-secrets.ts";
+import { readFingerprints, secretsStreamName, storeFingerprints } from "./nats-secrets.ts";
 import { isStreamNotFound } from "./nats-stream.ts";
 import { createProducerId } from "./producer-id.ts";
 import { type PublishBatch, PublishQueue } from "./publish-queue.ts";
@@ -73,12 +73,14 @@ class NatsBus implements Bus {
   readonly #listeners = new EntryListeners();
   readonly #secretsCheck: SecretsCheck;
   readonly #subjectPrefix: string;
+  readonly #namespace: string;
   /** Distinguishes the message ids of this bus from those of all others. */
   readonly #producerId = createProducerId();
   #closing: Promise<void> | undefined;
 
   constructor({ hours = DEFAULT_HOURS, bytes = 512 * 1024 ** 2, replicas = 1, log, ...options }: NatsOptions) {
     const { url, namespace } = resolveBusOptions(options, "nats");
+    this.#namespace = namespace;
     const stream = `tsweb-live-${namespace}`;
     this.#subjectPrefix = `tsweb.live.${namespace}.`;
     const logger = log ?? createConsoleLogger();
@@ -139,6 +141,10 @@ class NatsBus implements Bus {
   async check(): Promise<readonly ConfigProblem[]> {
     await this.#retryPolicy.run(() => this.#connector.checkStream());
     return [];
+  }
+
+  storedFingerprints(): Promise<readonly string[]> {
+    return this.#retryPolicy.run(async () => readFingerprints(await this.#connector.connect(), this.#namespace));
   }
 
   get publish(): Bus["publish"] {

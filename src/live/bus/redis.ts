@@ -154,6 +154,13 @@ class RedisBus implements Bus {
     return this.#retryPolicy.run(async () => redisProblems(await inspectRedis(this.#connection)));
   }
 
+  storedFingerprints(): Promise<readonly string[]> {
+    return this.#retryPolicy.run(async () => {
+      const redis = await this.#connection.client();
+      return redis.zrange(this.#keys.secrets, 0, -1);
+    });
+  }
+
   get publish(): Bus["publish"] {
     return this.#publishQueue.publish;
   }

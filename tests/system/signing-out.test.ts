@@ -1,0 +1,124 @@
+/**
+ * Signing users out, and changing the secret, with several processes of a built application that share a folder and no bus.
+ */
+import { randomBytes } from "node:crypto";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { AppProcess, shiftedDateArgs } from "#test/app-process";
+import { build } from "#test/run-tsweb";
+import { TemporaryFolder } from "#test/temporary-folder";
+import { TestProject } from "#test/test-project";
+
+const FILES = {
+  "src/app.ts": `
+    import { App } from "tsweb";
+    import * as users from "./users.server.ts";
+    export default new App({ modules: [users], rate: false });`,
+  "src/users.server.ts": `
+    import { request, server, session } from "tsweb";
+    export const enter = server((user: string) => session.login(user));
+    export const who = server(() => session.user()?.sub ?? "nobody");
+    export const revoke = server((user: string) => session.revoke(user));
+    export const watch = server(async function* () {
+      yield session.user()?.sub ?? "nobody";
+      await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
+    });`,
+};
+
+let project: TestProject;
+let data: TemporaryFolder;
+const processes: AppProcess[] = [];
+
+beforeAll(async () => {
+  project = TestProject.fromFiles(FILES);
+  await build(project.dir);
+});
+afterAll(() => project?.remove());
+beforeEach(() => {
+  data = new TemporaryFolder("data");
+});
+afterEach(async () => {
+  for (const process of processes.splice(0)) await process.stop();
+  data.remove();
+});
+
+const createSecret = () => randomBytes(32).toString("hex");
+
+async function start(env: Readonly<Record<string, string>>, args: readonly string[] = []): Promise<AppProcess> {
+  const process = await AppProcess.start(project.dir, { WEB_DATA_DIR: data.path, ...env }, args);
+  processes.push(process);
+  return process;
+}
+
+async function send(process: AppProcess, name: string, args: object, cookie: string): Promise<Response> {
+  const headers = { "content-type": "application/json", cookie };
+  return fetch(`${process.address}/__web/rpc/${name}`, { method: "POST", headers, body: JSON.stringify({ args }) });
+}
+
+async function call(process: AppProcess, name: string, args: object, cookie = ""): Promise<unknown> {
+  const response = await send(process, name, args, cookie);
+  const { result, error } = await response.json();
+  if (error) throw new Error(error.message);
+  return result;
+}
+
+async function enter(process: AppProcess, user: string): Promise<string> {
+  const response = await send(process, "enter", { user }, "");
+  return String(response.headers.get("set-cookie")).split(";")[0] ?? "";
+}
+
+it("signs a user out in every process, ends the streams there, and loses nothing when all processes are killed", async () => {
+  const env = { WEB_AUTH_SECRET: createSecret() };
+  const [one, other] = [await start(env), await start(env)];
+  const [ada, bob] = [await enter(one, "ada"), await enter(other, "bob")];
+  const stream = (await send(other, "watch", {}, ada)).text();
+  await expect.poll(() => call(other, "who", {}, ada)).toBe("ada");
+  await call(one, "revoke", { user: "ada" });
+  await one.kill();
+  await expect.poll(() => call(other, "who", {}, ada)).toBe("nobody");
+  expect(await stream).toContain('{"error":{"code":"unauthenticated"');
+  await other.kill();
+  const later = await start(env);
+  expect([await call(later, "who", {}, ada), await call(later, "who", {}, bob)]).toEqual(["nobody", "bob"]);
+  expect(await call(later, "who", {}, await enter(later, "ada"))).toBe("ada");
+});
+
+it("signs nobody out while the secret changes in two phases, process by process", async () => {
+  const [old, fresh] = [createSecret(), createSecret()];
+  const phases = [
+    { WEB_AUTH_SECRET: old },
+    { WEB_AUTH_SECRET: old, WEB_AUTH_SECRET_PREVIOUS: fresh },
+    { WEB_AUTH_SECRET: fresh, WEB_AUTH_SECRET_PREVIOUS: old },
+  ];
+  const pair = [await start(phases[0] ?? {}), await start(phases[0] ?? {})];
+  const cookies: string[] = [];
+  for (const env of phases.slice(1)) {
+    for (const index of [0, 1]) {
+      await pair[index]?.stop();
+      pair[index] = await start(env);
+      for (const process of pair) cookies.push(await enter(process, "ada"));
+      for (const process of pair) {
+        for (const cookie of cookies) expect(await call(process, "who", {}, cookie)).toBe("ada");
+      }
+    }
+  }
+});
+
+it("signs users out who reach another process, if the secret changes in one phase", async () => {
+  const [old, fresh] = [createSecret(), createSecret()];
+  const before = await start({ WEB_AUTH_SECRET: old });
+  const after = await start({ WEB_AUTH_SECRET: fresh, WEB_AUTH_SECRET_PREVIOUS: old });
+  const cookie = await enter(after, "ada");
+  expect(await call(before, "who", {}, cookie)).toBe("nobody");
+});
+
+it("accepts a session of a process whose clock is 50 s ahead, and logs by how much one is that is further ahead", async () => {
+  const env = { WEB_AUTH_SECRET: createSecret() };
+  const [ahead, far, own] = [
+    await start(env, shiftedDateArgs(50_000)),
+    await start(env, shiftedDateArgs(90_000)),
+    await start(env),
+  ];
+  expect(await call(own, "who", {}, await enter(ahead, "ada"))).toBe("ada");
+  expect(await call(own, "who", {}, await enter(far, "ada"))).toBe("nobody");
+  await expect.poll(() => own.output()).toMatch(/"seconds":(8|9)\d,.*The clocks of the servers differ/);
+});
