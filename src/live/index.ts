@@ -5,5 +5,5 @@ export { type ChannelOptions, channel } from "./channel.ts";
 export { LiveUpdates } from "./live-updates.ts";
 export { publish } from "./publish.ts";
 export { createRealtime, type Realtime } from "./realtime.ts";
-export { type RevocationSettings, revocationSource } from "./revocation-source.ts";
+export { revocationSource } from "./revocation-source.ts";
 export type { LiveConnection } from "./subscription-hub.ts";

@@ -70,7 +70,7 @@ class FileRevocations implements RevocationStore {
       const { epoch } = cursor.header;
       this.#readTo = { epoch, seq: cursor.seq };
       const from = after?.epoch === epoch ? after.seq : 0;
-      return { epoch, entries: continues ? entries : entries.filter(({ seq }) => seq > from), end: cursor.seq };
+      return { epoch, entries: entries.filter(({ seq }) => seq > from), end: cursor.seq };
     });
   }
 
