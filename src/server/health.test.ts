@@ -3,8 +3,8 @@ import { callOverHttp, compiledPage, compiledServer, createTestApp, getPage } fr
 import { createFaultyBus } from "#test/faulty-bus";
 import { recordedLog } from "#test/recorded-log";
 import type { App, AppOptions } from "../app.ts";
-import { channel, publish } from "../live/index.ts";
 import { installBus } from "../live/app-registry.ts";
+import { channel, publish } from "../live/index.ts";
 
 const MODULE = { ping: compiledServer("ping", () => null) };
 
@@ -109,7 +109,11 @@ describe("while the bus is unreachable", () => {
       expect(await response.text()).toContain("not available at the moment");
     }
     expect(lines).toMatchObject([
-      { level: "warn", fields: { reason: "bus", refused: 1 }, message: "No feed can be issued: The bus is unreachable." },
+      {
+        level: "warn",
+        fields: { reason: "bus", refused: 1 },
+        message: "No feed can be issued: The bus is unreachable.",
+      },
     ]);
     bus.isUnreachable = false;
     expect((await getPage(app, "/room")).status).toBe(200);
@@ -128,7 +132,9 @@ describe("while the bus is unreachable", () => {
   });
 
   it("the layout of the application may need a feed too: the response is the plain error page with 503", async () => {
-    const { app, lines } = unreachableApp({ layout: async ({ children }) => [await channel("room"), children] as never });
+    const { app, lines } = unreachableApp({
+      layout: async ({ children }) => [await channel("room"), children] as never,
+    });
     const response = await getPage(app, "/room");
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
     expect(lines.map(({ level }) => level)).toEqual(["warn"]);

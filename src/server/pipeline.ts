@@ -242,7 +242,12 @@ function handleBuiltInPath(
   { draining, live, health, sessions, pages, inspection, project }: Site,
 ): HandlerResponse | null {
   if (path === "/healthz") return respondToHealthCheck(health);
-  if (path === "/readyz") return respondToReadinessCheck(health, { draining, bus: live.bus.state, hasRevocations: sessions.revocations.isLoaded });
+  if (path === "/readyz")
+    return respondToReadinessCheck(health, {
+      draining,
+      bus: live.bus.state,
+      hasRevocations: sessions.revocations.isLoaded,
+    });
   // Only in development: a list of all functions would help an attacker.
   if (path === OPENAPI_PATH && pages.development) {
     return jsonResponse(200, openapiJson(inspection, project));

@@ -95,9 +95,12 @@ describe("session.login", () => {
     expect([...context.setCookieHeaders]).toEqual([]);
   });
 
-  it.each(["sub", "sid", "iat", "exp", "rev_pos"])("refuses the claim %s, so that no claim can replace the user", (name) => {
-    expect(() => signInCookie("ada", { [name]: "root" })).toThrow(`a claim cannot be named "${name}"`);
-  });
+  it.each(["sub", "sid", "iat", "exp", "rev_pos"])(
+    "refuses the claim %s, so that no claim can replace the user",
+    (name) => {
+      expect(() => signInCookie("ada", { [name]: "root" })).toThrow(`a claim cannot be named "${name}"`);
+    },
+  );
 
   it("refuses the claim __proto__, and claims that JSON cannot represent", () => {
     expect(() => signInCookie("ada", JSON.parse('{"__proto__":{"roles":["admin"]}}'))).toThrow("__proto__");
