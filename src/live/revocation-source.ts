@@ -1,5 +1,6 @@
 import {
   fileRevocations,
+  memoryRevocations,
   type RevocationNotifier,
   type RevocationSource,
   type RevocationStore,
@@ -19,20 +20,24 @@ export interface RevocationSettings {
 
 /**
  * Returns a function that returns where the revocations of an application are stored: in its bus; otherwise in files in
- * `WEB_DATA_DIR`; otherwise, in development, in memory. In production without any of them, nothing can be revoked: a
- * revocation in memory would end with the process.
+ * `WEB_DATA_DIR`, which every process watches; otherwise, in development, in memory. In production without any of them,
+ * nothing can be revoked: a revocation in memory would end with the process.
  */
-export function revocationSource(bus: AppBus, { production, dataDir }: RevocationSettings): () => RevocationSource {
-  const files = dataDir === undefined ? undefined : fileRevocations(dataDir);
-  return () => selectSource(bus.open(), { production, files });
+export function revocationSource(bus: AppBus, settings: RevocationSettings): () => RevocationSource {
+  const ownStore = openOwnStore(settings);
+  const isInMemory = settings.dataDir === undefined && !settings.production;
+  return () => {
+    const current = bus.open();
+    const { revocations } = current;
+    if (revocations && !isMemoryBus(current)) return { store: revocations, notifier: notifierOf(current) };
+    // The bus in memory has a store, so that in development revocations survive an edit, as messages do.
+    return { store: (isInMemory && revocations) || ownStore };
+  };
 }
 
-function selectSource(
-  bus: Bus,
-  { production, files }: { readonly production: boolean; readonly files: RevocationStore | undefined },
-): RevocationSource {
-  if (isMemoryBus(bus)) return { store: files ?? (production ? null : (bus.revocations ?? null)) };
-  return { store: bus.revocations ?? files ?? null, notifier: notifierOf(bus) };
+function openOwnStore({ production, dataDir }: RevocationSettings): RevocationStore | null {
+  if (dataDir !== undefined) return fileRevocations(dataDir);
+  return production ? null : memoryRevocations();
 }
 
 function notifierOf(bus: Bus): RevocationNotifier {
