@@ -3,8 +3,8 @@ import { callOverHttp, compiledPage, compiledServer, createTestApp, getPage } fr
 import { createFaultyBus } from "#test/faulty-bus";
 import { recordedLog } from "#test/recorded-log";
 import type { App, AppOptions } from "../app.ts";
-import { installBus } from "../live/app-registry.ts";
 import { channel, publish } from "../live/index.ts";
+import { realtime } from "./realtime.ts";
 
 const MODULE = { ping: compiledServer("ping", () => null) };
 
@@ -56,7 +56,7 @@ describe("/healthz", () => {
 describe("/readyz", () => {
   it("is 503 from the beginning of the start to its end, and 200 if the host does not call start", async () => {
     const bus = createFaultyBus();
-    installBus({ ...bus, identify() {}, position: bus.position }, { isReplaceable: true });
+    realtime.use_bus({ ...bus, identify() {}, position: bus.position });
     bus.isHanging = true;
     const app = createTestApp(MODULE);
     apps.push(app);
@@ -73,7 +73,7 @@ describe("/readyz", () => {
     const app = createTestApp(MODULE);
     apps.push(app);
     expect(await status(app, "/readyz")).toEqual([200, { ready: true }]); // in memory
-    installBus(bus, { isReplaceable: true });
+    realtime.use_bus(bus);
     expect(await status(app, "/readyz")).toEqual([200, { ready: true, bus: "reachable" }]);
     bus.isReachable = false;
     expect(await status(app, "/readyz")).toEqual([200, { ready: true, bus: "unreachable" }]);
@@ -86,7 +86,7 @@ describe("while the bus is unreachable", () => {
   function unreachableApp(options: Partial<AppOptions> = {}) {
     const bus = createFaultyBus();
     bus.isUnreachable = true;
-    installBus(bus, { isReplaceable: true });
+    realtime.use_bus(bus);
     const { log, lines } = recordedLog();
     const app = createTestApp(
       {
