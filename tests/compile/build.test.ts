@@ -23,7 +23,7 @@ const FILES = {
 };
 
 const view = (head: string, body = "null") =>
-  `import { view } from "tsweb/browser";\n${head}\nexport const View = view(() => { ${body}; return <p />; });`;
+  `import { view } from "tsweb/browser";\n${head}\nexport const View = view(() => <p onClick={() => { ${body}; }} />);`;
 
 /** Returns the text of all output files, followed by the decoded data URLs. */
 function outputText(output: readonly { text: string }[]): string {

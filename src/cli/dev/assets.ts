@@ -43,7 +43,7 @@ const FIRST_SCRIPTS: readonly string[] = [VITE_CLIENT, ERRORS_SCRIPT, VIOLATIONS
 /** The scripts that pages refer to besides their views. */
 export const PAGE_SCRIPTS: readonly string[] = [...FIRST_SCRIPTS, ISLANDS_SCRIPT, ERROR_PAGE_SCRIPT];
 
-/** The path that responds with the number of edits, see `countEdits`. */
+/** The path that responds with the version of the files, see `EditVersions`. */
 export const EDITS_PATH = devUrl("@tsweb/edits");
 
 /** The path to which browsers send reports of violations of the content security policy. */
@@ -71,18 +71,20 @@ import.meta.hot.send("${VIOLATIONS_EVENT}", { path: location.pathname, since: pe
  */
 const RELOAD_WITH_GET = 'history.replaceState(history.state, ""), location.reload()';
 
-/** Reloads an error page after an edit. No module of such a page is loaded, so there is none to watch. */
+/**
+ * Reloads an error page if the files are not in the version of its request. No module of such a page is loaded, so there
+ * is none to watch.
+ */
 const RELOAD_AFTER_EDIT = `
-const countEdits = async () => {
+const readVersion = async () => {
   try {
     return await (await fetch("${EDITS_PATH}", { cache: "no-store" })).text();
   } catch {
     return "the server is unreachable";
   }
 };
-const before = await countEdits();
 const check = async () => {
-  if (!document.hidden && (await countEdits()) !== before) ${RELOAD_WITH_GET};
+  if (!document.hidden && (await readVersion()) !== document.documentElement.dataset.edits) ${RELOAD_WITH_GET};
   else setTimeout(check, 200);
 };
 check();

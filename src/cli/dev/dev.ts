@@ -30,6 +30,7 @@ import {
 import { browserErrors } from "./browser-errors.ts";
 import { BrowserFiles } from "./browser-files.ts";
 import { calledFunctions } from "./called-functions.ts";
+import { EditVersions } from "./edit-versions.ts";
 import { explainOverlayErrors } from "./error-messages.ts";
 import { type ErrorPageOptions, errorPage, remoteErrorPage } from "./error-page.ts";
 import { completeEdits, reportEdits } from "./file-watching.ts";
@@ -38,7 +39,7 @@ import { logViteErrors } from "./logger.ts";
 import { rejectMissingAssets } from "./missing-assets.ts";
 import { panelLine, servePanel } from "./panel.ts";
 import { PolicyViolations } from "./policy-violations.ts";
-import { allowOnlyThisMachine, type Client, countEdits, guardUpgrades, isThisMachine, setHeaders } from "./requests.ts";
+import { allowOnlyThisMachine, type Client, guardUpgrades, isThisMachine, setHeaders } from "./requests.ts";
 import { restartWithConfig } from "./restart.ts";
 import { retryFailedResolves } from "./retry-resolve.ts";
 import { ServedSourceMaps } from "./source-maps.ts";
@@ -64,6 +65,7 @@ export async function dev(root: string): Promise<void> {
   const http = createHttpServer();
   const upgrades = createHttpServer(); // receives the WebSocket connections of pages; it does not listen
   const edits = new EventEmitter();
+  const versions = new EditVersions(edits);
   const { plugins, registry } = compileStep({ entry });
   const buildTool = { nonce: randomHex(16), reportPath: POLICY_REPORTS_PATH };
   const violations = new PolicyViolations(buildTool, (message) => console.error(`\n${message}\n`));
@@ -107,8 +109,8 @@ export async function dev(root: string): Promise<void> {
   const loader = new DevAppLoader(vite, entry);
   const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
   edits.on("all", () => panel.changed("application"));
-  const app: DevApp = { vite, entry, registry, config, buildTool, loader, errors, maps, panel };
-  const handle = countEdits(edits, violations.handle(handlePanel(serveBrowserFiles(app, serveApplication(app)))));
+  const app: DevApp = { vite, entry, registry, config, buildTool, loader, errors, maps, panel, versions };
+  const handle = versions.handle(violations.handle(handlePanel(serveBrowserFiles(app, serveApplication(app)))));
   const allowedHosts = () => vite.config.server.allowedHosts;
   http.on("request", (...exchange) => {
     allowOnlyThisMachine({ allowedHosts: allowedHosts(), base: app.loader.base }, handle)(...exchange);
@@ -141,6 +143,7 @@ interface DevApp {
   readonly errors: ErrorLog;
   readonly maps: ServedSourceMaps;
   readonly panel: DevelopmentPanel;
+  readonly versions: EditVersions;
 }
 
 /** Passes requests for the browser's files to Vite, and all others to the application. */
@@ -181,14 +184,24 @@ function serveApplication(dev: DevApp): NodeHandler {
 }
 
 /** Returns the application as its files are now, with the data of the development server. */
-async function loadCurrent({ vite, entry, registry, buildTool, loader, errors, panel }: DevApp): Promise<App> {
+async function loadCurrent({
+  vite,
+  entry,
+  registry,
+  buildTool,
+  loader,
+  errors,
+  panel,
+  versions,
+}: DevApp): Promise<App> {
   const app = await loader.load();
   const { root, publicDir } = vite.config;
   const client = (): Client => {
     const inbound = currentContext()?.inbound;
     return { address: inbound?.address, host: inbound?.header("host") ?? undefined };
   };
-  const showError = (error: unknown, id: string) => errorPageFor(client(), { error, root, id, nonce: buildTool.nonce });
+  const showError = (error: unknown, id: string) =>
+    errorPageFor(client(), { error, root, id, nonce: buildTool.nonce, edits: versions.atRequest });
   const adviseUnloadedPage = async (path: string) => {
     if (!isThisMachine(client())) return undefined; // other machines receive no names of files
     const files = importedModules(entry, moduleGraphOf(vite.environments.ssr));
@@ -214,13 +227,14 @@ async function loadCurrent({ vite, entry, registry, buildTool, loader, errors, p
 }
 
 /** Returns a handler that shows why the application could not be loaded, and logs it. */
-function failureHandler(error: unknown, { vite, config, buildTool, loader, errors }: DevApp): NodeHandler {
+function failureHandler(error: unknown, { vite, config, buildTool, loader, errors, versions }: DevApp): NodeHandler {
   const { root } = vite.config;
   return node({
     async fetch(request, { address }) {
       errors.print(error);
       const client = { address, host: request.headers.get("host") ?? undefined };
-      const showError = (id: string) => errorPageFor(client, { error, root, id, nonce: buildTool.nonce });
+      const showError = (id: string) =>
+        errorPageFor(client, { error, root, id, nonce: buildTool.nonce, edits: versions.atRequest });
       const inbound = new FetchInboundRequest(request, address);
       return toFetchResponse(await respondToLoadFailure(inbound, { config, buildTool, base: loader.base, showError }));
     },

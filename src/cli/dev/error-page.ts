@@ -8,6 +8,8 @@ export interface ErrorPageOptions {
   readonly id: string;
   /** The nonce of the page's styles and its script. */
   readonly nonce: string;
+  /** The version of the files when the request arrived. */
+  readonly edits: string;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface ErrorPageOptions {
  */
 export function errorPage(
   { name, message, stack, location, frame }: ExplainedError,
-  { id, nonce }: ErrorPageOptions,
+  { id, ...page }: ErrorPageOptions,
 ): string {
   return document(
     name,
@@ -25,24 +27,24 @@ export function errorPage(
       (frame ? `<pre>${escapeHtml(frame)}</pre>` : "") +
       `<h2>Stack</h2><pre>${escapeHtml(stack)}</pre>` +
       `<p>Request ${escapeHtml(id)}. This page reloads when the error is fixed.</p>`,
-    nonce,
+    page,
   );
 }
 
 /** Renders the page that clients on other machines see in place of an error. */
-export function remoteErrorPage({ id, nonce }: ErrorPageOptions): string {
+export function remoteErrorPage({ id, ...page }: ErrorPageOptions): string {
   return document(
     "Error",
     "<h1>Something went wrong on the server</h1>" +
       `<p>The terminal of the development server shows the error of request ${escapeHtml(id)}. ` +
       "This page reloads after an edit.</p>",
-    nonce,
+    page,
   );
 }
 
-function document(title: string, main: string, nonce: string): string {
+function document(title: string, main: string, { nonce, edits }: Omit<ErrorPageOptions, "id">): string {
   return (
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>` +
+    `<!doctype html><html lang="en" data-edits="${escapeHtml(edits)}"><head><meta charset="utf-8"><title>${escapeHtml(title)}</title>` +
     '<meta name="viewport" content="width=device-width, initial-scale=1">' +
     `<style nonce="${nonce}">${STYLE}</style>` +
     `<script type="module" src="${ERROR_PAGE_SCRIPT}" nonce="${nonce}"></script></head><body><main>` +

@@ -1,14 +1,11 @@
-import { EventEmitter } from "node:events";
 import { createServer } from "node:http";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { listen } from "#test/listen";
 import { openSocket, readToEnd } from "#test/raw-http";
-import { EDITS_PATH } from "./assets.ts";
 import {
   type AccessOptions,
   type AllowedHosts,
   allowOnlyThisMachine,
-  countEdits,
   guardUpgrades,
   isThisMachine,
 } from "./requests.ts";
@@ -206,32 +203,6 @@ describe("guardUpgrades", () => {
   it("passes a connection of a page whose host the Vite config allows, behind a proxy that sends another Host", async () => {
     const headers = ["Host: localhost:3000", "Origin: https://dev.shop.example"];
     expect(await statusFor(headers, ["dev.shop.example"])).toBe(101);
-  });
-});
-
-describe("countEdits", () => {
-  beforeEach(() => {
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
-
-  it("responds with the number of edits, and a + until Vite must have noticed the last one", async () => {
-    const edits = new EventEmitter();
-    const handle = countEdits(edits, (_request, response) => response.end("the application"));
-    const server = await listen(handle);
-    const count = async () => (await fetch(server.address + EDITS_PATH)).text();
-    expect(await count()).toBe("0");
-    edits.emit("all");
-    edits.emit("all");
-    expect(await count()).toBe("2+");
-    vi.advanceTimersByTime(499);
-    expect(await count()).toBe("2+");
-    vi.advanceTimersByTime(1);
-    expect(await count()).toBe("2");
-    expect(await (await fetch(`${server.address}/`)).text()).toBe("the application");
-    await server.close();
   });
 });
 

@@ -1,12 +1,7 @@
-import type { EventEmitter } from "node:events";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { NodeHandler } from "../../adapters/index.ts";
 import { createSecurityHeaders, errorBody, idHeaders, isCallPath, requestIds } from "../../http/index.ts";
-import { EDITS_PATH } from "./assets.ts";
-
-/** How long Vite may take to detect an edit. */
-const SETTLE_MS = 500;
 
 /** The hosts that the project's Vite config allows besides loopback hosts: `server.allowedHosts`. */
 export type AllowedHosts = true | readonly string[] | undefined;
@@ -113,29 +108,4 @@ export function setHeaders({ headers }: IncomingMessage, response: ServerRespons
   const single = (value: string | string[] | undefined) => (typeof value === "string" ? value : null);
   const ids = requestIds((name) => single(headers[name]));
   for (const [name, value] of [...SECURITY_HEADERS, ...idHeaders(ids)]) response.setHeader(name, value);
-}
-
-/**
- * Responds at {@link EDITS_PATH} with the number of edits, and a `+` after it while the last one may not have taken
- * effect. Error pages reload whenever the text changes, so twice for an edit: a page that was requested between the
- * two may still show the old error.
- *
- * @param edits emits `all` for each edit
- */
-export function countEdits(edits: EventEmitter, next: NodeHandler): NodeHandler {
-  let count = 0;
-  let settling: NodeJS.Timeout | undefined;
-  edits.on("all", () => {
-    count++;
-    clearTimeout(settling);
-    settling = setTimeout(() => {
-      settling = undefined;
-    }, SETTLE_MS).unref();
-  });
-  return (request, response) => {
-    if (request.url !== EDITS_PATH) return next(request, response);
-    setHeaders(request, response);
-    response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-store" });
-    response.end(`${count}${settling ? "+" : ""}`);
-  };
 }

@@ -1,0 +1,51 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { EventEmitter } from "node:events";
+import type { NodeHandler } from "../../adapters/index.ts";
+import { randomHex } from "../../http/index.ts";
+import { EDITS_PATH } from "./assets.ts";
+import { setHeaders } from "./requests.ts";
+
+/** How long Vite may take to detect an edit. */
+const SETTLE_MS = 500;
+
+/**
+ * The versions of the application's files: a text that changes with each edit, and once more when the edit must have
+ * taken effect. Error pages reload whenever it is not the version at the start of their request. It differs from the
+ * versions of other development servers.
+ */
+export class EditVersions {
+  readonly #server = randomHex(8);
+  readonly #atRequest = new AsyncLocalStorage<string>();
+  #count = 0;
+  #settling: NodeJS.Timeout | undefined;
+
+  /** @param edits emits `all` for each edit */
+  constructor(edits: EventEmitter) {
+    edits.on("all", () => {
+      this.#count++;
+      clearTimeout(this.#settling);
+      this.#settling = setTimeout(() => {
+        this.#settling = undefined;
+      }, SETTLE_MS).unref();
+    });
+  }
+
+  /** The version when the current request arrived; outside of requests the current version. */
+  get atRequest(): string {
+    return this.#atRequest.getStore() ?? this.#current;
+  }
+
+  /** Responds with the current version at {@link EDITS_PATH}; other requests are passed on. */
+  handle(next: NodeHandler): NodeHandler {
+    return (request, response) => {
+      if (request.url !== EDITS_PATH) return this.#atRequest.run(this.#current, () => next(request, response));
+      setHeaders(request, response);
+      response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-store" });
+      response.end(this.#current);
+    };
+  }
+
+  get #current(): string {
+    return `${this.#server}.${this.#count}${this.#settling ? "+" : ""}`;
+  }
+}
