@@ -263,6 +263,22 @@ describe("a declaration is rejected for its arguments:", () => {
     expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...parseMarkedCode(text).location });
   });
 
+  test.each([
+    ["src/a.server.tsx", 'import { page } from "tsweb";\nexport const a = page("/", «<main>Hello</main>);', "page"],
+    [
+      "src/a.server.tsx",
+      'import { page } from "tsweb";\nexport const a = page("/", { title: "A" }, («<></>));',
+      "page",
+    ],
+    ["src/a.tsx", 'import { view } from "tsweb/browser";\nexport const A = view(«<b />);', "view"],
+  ])("markup as the function: %s %s", async (file, text, kind) => {
+    const error = await compileErrorOf(() => readTestModule(file, text));
+    expect(error.message).toBe(
+      `${kind}() takes a function that returns markup, and this is markup. Write \`() =>\` before it.`,
+    );
+    expect(error.loc).toEqual({ file: `/app/${file}`, ...parseMarkedCode(text).location });
+  });
+
   test("the error names the forms of page()", async () => {
     const code = 'import { page, route } from "tsweb";\nexport const a = page("/");';
     expect((await compileErrorOf(() => readTestModule("src/a.server.ts", code))).message).toBe(

@@ -1,6 +1,7 @@
 import type { ESTree } from "vite";
 import { isActionName } from "./form-actions.ts";
 import { importedNameOf, isData, isFunctionValue, isIntrinsicName, possibleValues } from "./jsx-values.ts";
+import { checkLowercaseComponents } from "./lowercase-components.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, type ResolvedExport, resolveExport } from "./module-resolver.ts";
 import {
@@ -33,8 +34,8 @@ const SHARED_STATE =
 
 /**
  * Checks the markup of a module. Rejected are server calls in markup; in a server module also functions as
- * attributes or event handlers and children of views; and everywhere markup that is a statement, and `state()` at module
- * level.
+ * attributes or event handlers and children of views; and everywhere markup that is a statement, `state()` at module
+ * level, and components whose name begins with a small letter.
  *
  * @throws CompileError at the expression or attribute that is rejected
  */
@@ -45,6 +46,7 @@ export async function checkMarkup(facts: ModuleFacts, resolver: ModuleResolver):
     return true;
   });
   await check.finish();
+  await checkLowercaseComponents(facts, resolver);
 }
 
 class MarkupCheck {

@@ -95,6 +95,12 @@ function checkArguments({ kind, call }: Declaration, source: SourceFile): Node {
   if (!last || spread || !isCountValid || unwrapExpression(last).type === "ObjectExpression") {
     throw new CompileError(`Invalid arguments of ${kind}(). Call it as ${form}.`, source, spread ?? call);
   }
+  const value = unwrapExpression(last);
+  const isMarkup = value.type === "JSXElement" || value.type === "JSXFragment";
+  if (isMarkup && (kind === "page" || kind === "view")) {
+    const message = `${kind}() takes a function that returns markup, and this is markup. Write \`() =>\` before it.`;
+    throw new CompileError(message, source, value);
+  }
   return last;
 }
 

@@ -60,8 +60,28 @@ describe("an element of `modules`", () => {
     app('import listed from "./modules.ts";', "[listed]"),
     app('import * as kit from "auth-kit";', "[kit]"),
     app("const list = [];", "[...list]"),
+    app('import list from "./modules.ts";', "list"),
+    app('import { guests } from "./modules.ts";', "guests"),
+    app("const list = load();", "list"),
+    app('import * as guests from "./guests.server.ts";\nconst more = {};', "[guests], ...more"),
   ])("is accepted, or unknown: %s", async (text) => {
     await expect(checkModuleList(readApp(text), inMemoryResolver(FILES))).resolves.toBeUndefined();
+  });
+});
+
+describe("the value of `modules`", () => {
+  const imports = 'import * as guests from "./guests.server.ts";\nimport * as pages from "./pages.server.tsx";';
+
+  test.each([
+    [app(imports, "«guests"), "this is one module. Write `modules: [guests]`."],
+    [app(imports, "(«guests as never)"), "this is one module. Write `modules: [guests]`."],
+    [app(imports, "«{ guests, pages }"), "this is an object. Write `modules: [guests, pages]`."],
+    [app(imports, "«{ a: guests }"), "this is an object. Write `modules: […]`."],
+    [app(`${imports}\nconst list = «{ guests };`, "list"), "this is an object. Write `modules: [guests]`."],
+  ])("is rejected if it is no list: %s", async (text, message) => {
+    const error = await compileErrorOf(() => checkModuleList(readApp(text), inMemoryResolver(FILES)));
+    expect(error.message).toBe(`\`modules\` must be a list, and ${message}`);
+    expect(error.loc).toEqual({ file: "/app/src/app.ts", ...parseMarkedCode(text).location });
   });
 });
 

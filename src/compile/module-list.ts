@@ -1,3 +1,4 @@
+import type { ESTree } from "vite";
 import { checkAppCalls } from "./app-calls.ts";
 import { findBrowserImport } from "./browser-callers.ts";
 import type { ListedModules } from "./listed-modules.ts";
@@ -5,7 +6,7 @@ import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, resolveExport } from "./module-resolver.ts";
 import { repeatedPathMessage } from "./page-paths.ts";
 import { relativePath } from "./relative-path.ts";
-import { appModuleElements, readModuleList, readServedFunctions } from "./served-functions.ts";
+import { appModuleElements, appModuleValues, readModuleList, readServedFunctions } from "./served-functions.ts";
 import { CompileError, isFunctionNode, type Node, unwrapExpression, walk } from "./syntax/index.ts";
 
 /**
@@ -24,9 +25,10 @@ export async function checkApplication(entry: ModuleFacts, resolver: ModuleResol
 /**
  * Checks the list of modules in the application's own module.
  *
- * @throws CompileError at an element that is no namespace of a module, or serves nothing
+ * @throws CompileError at a value that is no list, and at an element that is no namespace of a module, or serves nothing
  */
 export async function checkModuleList(entry: ModuleFacts, resolver: ModuleResolver): Promise<void> {
+  for (const value of appModuleValues(entry)) checkIsList(value, entry);
   for (const { element, imported } of appModuleElements(entry)) {
     if (!imported) continue;
     const id = await resolver.resolve(imported.source, entry.source.file);
@@ -47,6 +49,27 @@ export async function checkModuleList(entry: ModuleFacts, resolver: ModuleResolv
     if (!facts.isServerModule && servesNothing(facts))
       throw new CompileError(servesNothingMessage(facts, file), entry.source, element);
   }
+}
+
+/** Rejects one module, and an object of modules, in place of a list. */
+function checkIsList(value: Node, { scopes, source }: ModuleFacts): void {
+  const local = value.type === "Identifier" ? value.name : undefined;
+  const isModule = local !== undefined && scopes.module.findValue(local)?.imported?.name === "*";
+  if (!isModule && value.type !== "ObjectExpression") return;
+  const names = value.type === "ObjectExpression" ? shorthandNames(value) : [local];
+  throw new CompileError(
+    `\`modules\` must be a list, and this is ${isModule ? "one module" : "an object"}. Write \`modules: [${names.join(", ") || "…"}]\`.`,
+    source,
+    value,
+  );
+}
+
+/** Returns the names in an object such as `{ guests, pages }`; none if it has anything else. */
+function shorthandNames({ properties }: ESTree.ObjectExpression): string[] {
+  const names = properties.flatMap((property) =>
+    property.type === "Property" && property.shorthand && property.key.type === "Identifier" ? [property.key.name] : [],
+  );
+  return names.length === properties.length ? names : [];
 }
 
 /** Returns whether an export is certainly not a module: it does not exist, or is a page, a route, a function or a view. */

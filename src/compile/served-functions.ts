@@ -127,8 +127,23 @@ function isApp(node: ESTree.NewExpression, facts: ModuleFacts): boolean {
   return namespace?.source === "tsweb" && namespace.name === "*" && property === "App";
 }
 
+/** Returns the values of the option `modules` of the applications of a module, as far as its source shows them. */
+export function appModuleValues(facts: ModuleFacts): Node[] {
+  return applicationsIn(facts).flatMap(({ arguments: [argument] }) => {
+    const options = argument && unwrapExpression(argument);
+    const value = options?.type === "ObjectExpression" ? modulesValue(options, facts) : undefined;
+    return value ? [value] : [];
+  });
+}
+
 function moduleArray(options: ESTree.ObjectExpression, facts: ModuleFacts): ESTree.ArrayExpression | undefined {
-  let list: ESTree.ArrayExpression | undefined;
+  const value = modulesValue(options, facts);
+  return value?.type === "ArrayExpression" ? value : undefined;
+}
+
+/** Returns the value of the option `modules`, that of its constant if it is one; `undefined` if the source does not show it. */
+function modulesValue(options: ESTree.ObjectExpression, facts: ModuleFacts): Node | undefined {
+  let list: Node | undefined;
   for (const property of options.properties) {
     // A spread may set `modules` as well.
     if (property.type === "SpreadElement") return undefined;
@@ -139,7 +154,7 @@ function moduleArray(options: ESTree.ObjectExpression, facts: ModuleFacts): ESTr
       const node = declared?.kind === "const" ? declared.declarations[0] : undefined;
       if (node?.type === "VariableDeclarator" && node.init) value = unwrapExpression(node.init);
     }
-    if (value.type === "ArrayExpression") list = value;
+    list = value;
   }
   return list;
 }

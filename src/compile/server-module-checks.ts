@@ -6,6 +6,7 @@ import type { ModuleResolver } from "./module-resolver.ts";
 import { checkReExportedRedirects } from "./re-exported-redirects.ts";
 import { checkRenderEffects } from "./render-effects.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
+import { checkViewCalls } from "./view-calls.ts";
 import { checkViewProps } from "./view-props.ts";
 
 /**
@@ -16,6 +17,7 @@ import { checkViewProps } from "./view-props.ts";
 export async function checkServerModule(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   await checkImportedNames(facts, resolver);
   await checkViewProps(facts, resolver); // before checkMarkup, which says less about a function as a prop
+  await checkViewCalls(facts, resolver);
   await checkMarkup(facts, resolver);
   await checkRenderEffects(facts, resolver);
   await checkInteractiveComponents(facts, resolver);

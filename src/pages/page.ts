@@ -1,3 +1,4 @@
+import { isValidElement } from "preact";
 import type { InferRouteParams } from "rou3";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { checkSecurityOptions, type Redirect, type SecurityOptions } from "../http/index.ts";
@@ -58,7 +59,7 @@ export function pageOf(value: unknown): PageDefinition | undefined {
  * @param fn receives the decoded parameters and may be async. It returns markup or a `redirect`, and may throw a
  *   `redirect`, `NotFound` or an `RPCError`.
  * @throws Error if the module was not compiled, or if the path, a policy or a header is invalid
- * @throws TypeError for an unknown option
+ * @throws TypeError for an unknown option, and for a last argument that is no function
  * @see docs/protocol.md 11.1 to 11.3
  * @example export const home = page("/", { title: "Home" }, () => <h1>Hello</h1>);
  */
@@ -68,7 +69,7 @@ export function page<const Path extends string>(path: Path, options: PageOptions
 export function page(path: string, ...args: readonly unknown[]): Page {
   const [first, second, source] = args;
   const [options, run] = typeof first === "function" ? [{}, first] : [first, second];
-  if (typeof source !== "object" || source === null || typeof run !== "function") {
+  if (typeof source !== "object" || source === null) {
     throw new Error(
       "page() was called in a module that tsweb has not compiled. Run the application with `tsweb dev` or " +
         '`tsweb build`, a script with `node --import tsweb/register`, and tests with the plugin of "tsweb/vite".',
@@ -80,6 +81,7 @@ export function page(path: string, ...args: readonly unknown[]): Page {
     );
   }
   const location = `page(${JSON.stringify(path)})`;
+  if (typeof run !== "function") throw new TypeError(notFunctionMessage(location, run === undefined ? first : run));
   rejectUnknownOptions(options, OPTIONS, location);
   checkSecurityOptions(options as PageOptions, location);
   const exported: Page = Object.freeze({ path });
@@ -92,4 +94,11 @@ export function page(path: string, ...args: readonly unknown[]): Page {
     source: source as PageSource,
   });
   return exported;
+}
+
+function notFunctionMessage(location: string, received: unknown): string {
+  const isMarkup = isValidElement(received);
+  const is = isMarkup ? "markup" : received == null ? String(received) : `of type ${typeof received}`;
+  const fix = isMarkup ? "Write `() =>` before the markup" : "Write `() => <main>…</main>`";
+  return `${location}: the last argument must be a function that returns markup, and it is ${is}. ${fix}.`;
 }

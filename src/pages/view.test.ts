@@ -1,5 +1,6 @@
 import { type ComponentChildren, createContext, Fragment, h } from "preact";
 import { useContext, useId } from "preact/hooks";
+import { renderToString } from "preact-render-to-string";
 import { describe, expect, it } from "vitest";
 import { compiledView } from "#test/compiled-app";
 import { Hello, renderPage, withoutIslandMarkers } from "#test/render-page";
@@ -64,6 +65,17 @@ describe("a view on a page", () => {
     expect(status).toBe(500);
     expect(logged).toEqual([expect.stringContaining(message)]);
     expect(logged[0]).toContain("The view Hello");
+  });
+
+  it("is rejected as a function that the page calls, and is accepted as one that a component calls", async () => {
+    const { status, logged } = await renderPage(() => Hello({ name: "a" }) as Markup);
+    expect(status).toBe(500);
+    expect(logged).toEqual([
+      expect.stringContaining("The view Hello is called as a function. Write it as an element: <Hello … />."),
+    ]);
+    const Part = () => Hello({ name: "a" });
+    expect(withoutIslandMarkers((await renderPage(() => h(Part, {}))).body)).toBe("[0]<b>Hello a</b>[/0]");
+    expect(renderToString(h(Part, {}))).toBe("<b>Hello a</b>");
   });
 
   it("can have children inside another view", async () => {

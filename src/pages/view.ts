@@ -33,8 +33,9 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
   Body.displayName = name;
   registerViewBody(Body);
 
-  const View: FunctionComponent<P> = (props) => {
+  const View: FunctionComponent<P> = (props, context?: unknown) => {
     const render = getActiveRender();
+    if (!render && context === undefined) requireComponent(name);
     if (useContext(InsideView) || !render) return h(Body, props);
     if (!source) throw new Error(notCompiledMessage(name));
     if (render.inHead)
@@ -55,6 +56,19 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
   };
   View.displayName = name;
   return View;
+}
+
+/**
+ * Throws if a view is called as a function outside of a component, where it cannot have state. In a component, such a call
+ * works. Renderers call components with a second argument.
+ */
+function requireComponent(name: string): void {
+  try {
+    useContext(InsideView);
+  } catch (cause) {
+    const message = `The view ${name} is called as a function. Write it as an element: <${name} … />.`;
+    throw new MarkupError(message, undefined, { cause });
+  }
 }
 
 function notCompiledMessage(name: string): string {

@@ -1,7 +1,8 @@
+import { h } from "preact";
 import { describe, expect, it } from "vitest";
 import { compiledPage, compiledServer } from "#test/compiled-app";
 import { page } from "../pages/index.ts";
-import { checkCalledFunctions, listModules } from "./modules.ts";
+import { checkCalledFunctions, listModules, type Module } from "./modules.ts";
 
 describe("listModules", () => {
   it("returns the server functions and pages that modules export, and nothing else", () => {
@@ -55,6 +56,15 @@ describe("listModules", () => {
     );
   });
 
+  it("rejects what is no list, and names what it is", async () => {
+    const list = (modules: unknown) => () => listModules(modules as readonly Module[]);
+    expect(list(await import("./modules.ts"))).toThrow(
+      'new App: modules must be a list of modules, and it is one module. Write modules: [pages], and import each module as a namespace: import * as pages from "./pages.server.tsx".',
+    );
+    expect(list({})).toThrow("a list of modules, and it is of type object.");
+    expect(list(undefined)).toThrow("a list of modules, and it is undefined.");
+  });
+
   it("rejects a module that serves nothing, and names its exports", () => {
     expect(() => listModules([{ helper: () => 1 }])).toThrow("modules[0] serves nothing. It exports helper");
     expect(() => listModules([{}])).toThrow("It exports nothing at all");
@@ -83,6 +93,17 @@ describe("page()", () => {
     for (const mark of [() => page("/", () => null), () => page("/", { title: "A" }, () => null)]) {
       expect(mark).toThrow(/was called in a module that tsweb has not compiled/);
     }
+  });
+
+  it.each<[unknown, string]>([
+    [h("main", null), "it is markup. Write `() =>` before the markup."],
+    ["Hello", "it is of type string. Write `() => <main>…</main>`."],
+    [null, "it is null. Write"],
+  ])("rejects what is no function, and names what it is: %s", (value, message) => {
+    const source = { file: "src/pages.server.tsx", line: 1 };
+    const expected = `page("/a"): the last argument must be a function that returns markup, and ${message}`;
+    expect(() => Reflect.apply(page, undefined, ["/a", value, undefined, source])).toThrow(expected);
+    expect(() => Reflect.apply(page, undefined, ["/a", {}, value, source])).toThrow(expected);
   });
 
   it.each(["", "a", "//a", "http://a.example/"])("rejects the path %j", (path) => {

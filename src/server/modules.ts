@@ -15,10 +15,12 @@ export interface Listing {
 /**
  * Returns the functions, pages and routes that the modules of an application export.
  *
+ * @throws TypeError for modules that are no list
  * @throws Error for two functions of one name, for two pages or routes of one path and method, for a function that is
  *   exported under another name than its own, and for a module that serves nothing. The message names the files.
  */
 export function listModules(modules: readonly Module[]): Listing {
+  if (!Array.isArray(modules)) throw new TypeError(notListMessage(modules));
   const functions = new Map<string, FunctionDefinition>();
   const endpoints = new Map<string, PageDefinition | RouteDefinition>();
   modules.forEach((module, index) => {
@@ -50,6 +52,15 @@ export function listModules(modules: readonly Module[]): Listing {
     pages: all.filter((endpoint) => endpoint.kind === "page"),
     routes: all.filter((endpoint) => endpoint.kind === "route"),
   };
+}
+
+function notListMessage(modules: unknown): string {
+  const isModule = Object.prototype.toString.call(modules) === "[object Module]";
+  const received = modules == null ? String(modules) : isModule ? "one module" : `of type ${typeof modules}`;
+  return (
+    `new App: modules must be a list of modules, and it is ${received}. Write modules: [pages], and import each module ` +
+    'as a namespace: import * as pages from "./pages.server.tsx".'
+  );
 }
 
 function addFunction(

@@ -73,6 +73,45 @@ const pages: readonly Mistake[] = [
     "import * as guests from",
   ),
   row(
+    "lists one module without brackets",
+    [{ file: APP, from: "[guests, pages]", to: "pages" }],
+    `${APP}:5:56`,
+    "`modules` must be a list, and this is one module",
+    "Write `modules: [pages]`",
+  ),
+  row(
+    "passes markup to page()",
+    [
+      { file: PAGES, from: "async () => (\n  <main>", to: "<main>" },
+      { file: PAGES, from: "await everyone()", to: "[]" },
+      { file: PAGES, from: "  </main>\n));", to: "  </main>);" },
+    ],
+    `${PAGES}:5:31`,
+    "page() takes a function that returns markup, and this is markup",
+    "Write `() =>` before it",
+  ),
+  row(
+    "gives a component a name that begins with a small letter",
+    [
+      inView('import { guestCard } from "./guest-card.tsx";'),
+      inMarkup("<guestCard />"),
+      {
+        file: "src/guest-card.tsx",
+        to: "export const guestCard = () => <b>Ada</b>;\n",
+      },
+    ],
+    `${VIEW}:23:8`,
+    "<guestCard> does not use the component guestCard",
+    "write `<GuestCard>`",
+  ),
+  row(
+    "calls a view as a function in a page",
+    [{ file: PAGES, from: "<GuestBook guests={await everyone()} />", to: "{GuestBook({ guests: await everyone() })}" }],
+    `${PAGES}:8:6`,
+    'The view "GuestBook" is called as a function',
+    "Write it as an element: `<GuestBook",
+  ),
+  row(
     "forgets view()",
     [{ file: VIEW, from: "export const GuestBook = view((", to: "export const GuestBook = ((" }],
     `${PAGES}:8:6`,
