@@ -96,6 +96,27 @@ describe("a view reports one error, and the page and its other views continue,",
     expect(errors).toEqual([error]);
   });
 
+  test.each([
+    ["has a new item that throws in a list with keys", "BrokenItem", "broken item", "<ul><li>a</li><li>b</li></ul>"],
+    ["renders an object in place of a text", "ObjectForText", "Render loop", "<output>last"],
+  ])("if it %s: what was there stays until the page is reloaded", async (_, name, error, kept) => {
+    await page.goto(fixture.pageOf("{0}{1}", [{ name, from: "failures" }, counter]));
+    await waitForView(page, "aState");
+    await page.click("#fail");
+    await expectCounterWorks();
+    expect(errors).toEqual([error]);
+    expect(await innerHtml(page, "section")).toContain(kept);
+    await page.click("#fix");
+    await page.evaluate(() => new Promise((done) => setTimeout(done))); // after Preact has rendered the change
+    expect(await innerHtml(page, "section")).toContain(kept);
+    await page.reload();
+    await waitForView(page, "aState");
+    await page.click("#fix");
+    await expect.poll(() => innerHtml(page, "section")).toContain("fixed");
+    expect(await innerHtml(page, "section")).not.toContain(kept);
+    expect(errors).toEqual([error]);
+  });
+
   test("if it assigns to its state in each rendering from the first", async () => {
     await page.goto(fixture.pageOf("{0}{1}", [{ name: "AssigningAtOnce", from: "failures" }, counter]));
     await waitForView(page, "aState");
