@@ -221,9 +221,10 @@ describe("a text", () => {
   ])("%s is shown as %s", (text, shown) => expect(redactText(text)).toBe(shown));
 });
 
-it("secrets are found in a long text in less than a second, whatever it is", () => {
-  const startMs = performance.now();
+it("secrets are found in a long text in time that grows linearly with it, whatever it is", () => {
+  const start = process.cpuUsage();
   for (const text of ["-eyJabcdefgh", "Bearer ", "Basic a ", "eyJ.", "&pin=", "?a", '"pin":"', '"pin":"\\', '"a'])
     redactText(text.repeat(80_000));
-  expect(performance.now() - startMs).toBeLessThan(1_000);
+  const { user } = process.cpuUsage(start);
+  expect(user / 1e6).toBeLessThan(5); // about 0.5 seconds; a search that grows with the square of it takes minutes
 });
