@@ -130,8 +130,8 @@ describe("the check of imports", () => {
     write("src/session/outer.ts", 'import { x } from "./inner.ts"; export type S = typeof x;');
     write("src/helpers/index.ts", "export const helper = 1;");
     const document = readFileSync(join(copy, "CONTRIBUTING.md"), "utf8");
-    expect(document).toContain("\n  session --> http\n");
-    write("CONTRIBUTING.md", document.replace("\n  session --> http\n", "\n"));
+    expect(document).toContain("\n  rpc --> session\n");
+    write("CONTRIBUTING.md", document.replace("\n  rpc --> session\n", "\n"));
     const { status, stderr } = check(copy);
     expect(status).toBe(1);
     for (const [what, file, , rule] of VIOLATIONS) {
