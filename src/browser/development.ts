@@ -17,6 +17,7 @@ import {
 import { checkMarkup } from "./children-checks.ts";
 import { componentName } from "./component-name.ts";
 import { finishEdit, startEdit } from "./hot-state.ts";
+import { checkUnhandledField } from "./unhandled-fields.ts";
 
 /** A component with internal fields: Preact's, under the minified names that its add-ons use, and ours. */
 interface ComponentInternals extends Component {
@@ -38,6 +39,7 @@ hooks.__b = (vnode) => {
   const { type, props } = vnode;
   if (isReactType(type, Component)) throw new TypeError(reactMessage(type));
   if (typeof type === "string") rejectAction(type, props);
+  checkUnhandledField(vnode);
   for (const name of typeof type === "string" ? (scriptUrlAttributes(type, props) ?? []) : []) {
     console.error(
       `The attribute ${name} of <${String(type)}> is a URL that would run as a script of the page. The content security ` +

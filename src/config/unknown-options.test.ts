@@ -32,5 +32,8 @@ describe("options that are checked for unknown names", () => {
     expect(() => new App({ modules: [{ home: declare({})() }], strct: true } as never)).toThrow(
       "Unknown option strct in new App. Valid options: modules, title",
     );
+    const layout = { type: "main" };
+    expect(declare({ layout })).toThrow('page("/"): layout must be a function');
+    expect(() => new App({ modules: [], layout } as never)).toThrow("new App: layout must be a function");
   });
 });

@@ -10,7 +10,7 @@ export { handleNotFound, handlePage, methodHint } from "./handle-page.ts";
 export { handlePageError } from "./handle-page-error.ts";
 export { handleRoute } from "./handle-route.ts";
 export { Head } from "./head.ts";
-export type { Layout, LayoutResult } from "./layout.ts";
+export { checkLayout, type Layout, type LayoutResult } from "./layout.ts";
 export { NotFound } from "./not-found.ts";
 export {
   type Page,

@@ -7,7 +7,7 @@ import { once, redirect, request, runInContext } from "../http/index.ts";
 import type { Markup } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
 import { handleNotFound } from "./handle-page.ts";
-import type { Layout } from "./layout.ts";
+import { checkLayout, type Layout } from "./layout.ts";
 import { NotFound } from "./not-found.ts";
 
 type Children = { readonly children: Markup };
@@ -249,5 +249,21 @@ describe("the error page", () => {
     const forbidden = await respond(refuse(new RPCError("forbidden", "No.")));
     expect(forbidden.status).toBe(403);
     expect(forbidden.body).toContain("error 403");
+  });
+});
+
+describe("the option layout", () => {
+  it.each<[string, unknown, string, string]>([
+    ["markup", h("main", null), "markup", "Pass the function itself, without calling it: `layout: Layout`"],
+    ["a promise", asyncLayout({ children: null }), "a promise", "Pass the function itself, without calling it"],
+    ["a string", "main", "of type string", "Write `layout: ({ children }) => <main>{children}</main>`"],
+    ["true", true, "of type boolean", "Write `layout: ({ children }) =>"],
+  ])("is refused if it is %s, with how to fix it", (_, layout, received, fix) => {
+    const check = () => checkLayout(layout, 'page("/")');
+    expect(check).toThrow(`page("/"): layout must be a function that returns markup, and it is ${received}. ${fix}`);
+  });
+
+  it.each([asyncLayout, false, null, undefined])("may be %s", (layout) => {
+    expect(() => checkLayout(layout, "new App")).not.toThrow();
   });
 });

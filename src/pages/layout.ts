@@ -1,4 +1,4 @@
-import { Fragment, h } from "preact";
+import { Fragment, h, isValidElement } from "preact";
 import { isPromise, Redirect } from "../http/index.ts";
 import type { Markup } from "../protocol/index.ts";
 
@@ -13,6 +13,22 @@ export type LayoutResult = Markup | Redirect;
  * another one calls it: `return Layout({ children: <section>{children}</section> })`.
  */
 export type Layout = (props: { readonly children: Markup }) => LayoutResult | Promise<LayoutResult>;
+
+/**
+ * Throws for an option `layout` that is no function, such as the markup of a layout that was called.
+ *
+ * @param location where the option is, for the message: `new App`
+ * @throws TypeError that names what was received, and the fix
+ */
+export function checkLayout(layout: unknown, location: string): void {
+  if (!layout || typeof layout === "function") return;
+  const isResult = isValidElement(layout) || isPromise(layout);
+  const is = !isResult ? `of type ${typeof layout}` : isPromise(layout) ? "a promise" : "markup";
+  const fix = isResult
+    ? "Pass the function itself, without calling it: `layout: Layout`"
+    : "Write `layout: ({ children }) => <main>{children}</main>`";
+  throw new TypeError(`${location}: layout must be a function that returns markup, and it is ${is}. ${fix}.`);
+}
 
 /** The markup of a layout that has run. */
 export interface LayoutMarkup {

@@ -3,7 +3,7 @@ import type { InferRouteParams } from "rou3";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { checkSecurityOptions, type Redirect, type SecurityOptions } from "../http/index.ts";
 import type { Markup, PageSource } from "../protocol/index.ts";
-import type { Layout } from "./layout.ts";
+import { checkLayout, type Layout } from "./layout.ts";
 
 /** The options of a page. `policy` and `headers` take precedence over the application's. */
 export interface PageOptions extends SecurityOptions {
@@ -59,7 +59,7 @@ export function pageOf(value: unknown): PageDefinition | undefined {
  * @param fn receives the decoded parameters and may be async. It returns markup or a `redirect`, and may throw a
  *   `redirect`, `NotFound` or an `RPCError`.
  * @throws Error if the module was not compiled, or if the path, a policy or a header is invalid
- * @throws TypeError for an unknown option, and for a last argument that is no function
+ * @throws TypeError for an unknown option, and for a layout or a last argument that is no function
  * @see docs/protocol.md 11.1 to 11.3
  * @example export const home = page("/", { title: "Home" }, () => <h1>Hello</h1>);
  */
@@ -84,6 +84,7 @@ export function page(path: string, ...args: readonly unknown[]): Page {
   if (typeof run !== "function") throw new TypeError(notFunctionMessage(location, run === undefined ? first : run));
   rejectUnknownOptions(options, OPTIONS, location);
   checkSecurityOptions(options as PageOptions, location);
+  checkLayout((options as PageOptions).layout, location);
   const exported: Page = Object.freeze({ path });
   // The overloads check the types of the options and the function; the compiler adds the source.
   definitions.set(exported, {

@@ -1,7 +1,7 @@
 import { RPCError } from "../errors.ts";
 import type { Arguments, Parameter, Signature } from "../protocol/index.ts";
 import { coerce, describeExpected, MISMATCH } from "./coerce.ts";
-import { bindFiles, describeFiles } from "./file-arguments.ts";
+import { bindFiles, describeFiles, fileAdvice } from "./file-arguments.ts";
 import type { ParameterCheck, ParameterChecks, TypeMismatch } from "./strict-checks.ts";
 import { describeReceived, valuePath } from "./value-path.ts";
 
@@ -67,7 +67,7 @@ function bindFileParameter(signature: Signature, parameter: Parameter, args: Arg
   if (value !== MISMATCH) return value;
   const expected = describeFiles(parameter);
   if (received === undefined) throw missingError(signature, args, { name, expected });
-  throw argumentError(name, expected, `${name}: expected ${expected}`);
+  throw argumentError(name, expected, `${name}: expected ${expected}${fileAdvice(parameter, received)}`);
 }
 
 /** Returns the error of a missing argument, with an example of the call: `age is missing: sign(name, age).` */

@@ -33,7 +33,6 @@ describe.each([false, true])("a parameter that takes files, in an application wi
   });
 
   it.each([
-    ["one", "text"],
     ["one", { name: "x.txt", size: 1, type: "text/plain" }],
     ["one", [file]],
     ["many", file],
@@ -41,5 +40,14 @@ describe.each([false, true])("a parameter that takes files, in an application wi
     ["many", [{}]],
   ] as const)("refuses for %s %j, which a call with JSON can send", (files, value) => {
     expect(() => bind({ files }, { a: value }, strict)).toThrow(/^a: expected (file|array of files)$/);
+  });
+
+  it.each([
+    ["one", "input.files[0]"],
+    ["many", "[...input.files]"],
+  ] as const)("refuses a text for %s, and names what to pass: %s", (files, advice) => {
+    expect(() => bind({ files }, { a: "C:\\fakepath\\x.txt" }, strict)).toThrow(
+      `a: expected ${files === "one" ? "file" : "array of files"}, got a text: pass ${advice} of the file field`,
+    );
   });
 });

@@ -15,3 +15,9 @@ export function bindFiles({ files, nullable }: Parameter, value: unknown): unkno
   if (files === "one") return isBlob(value) ? value : MISMATCH;
   return Array.isArray(value) && value.every(isBlob) ? value : MISMATCH;
 }
+
+/** Returns how to pass a file, for a text that was passed in its place: its name, or the value of a file field. */
+export function fileAdvice({ files }: Parameter, received: unknown): string {
+  if (typeof received !== "string") return "";
+  return `, got a text: pass ${files === "many" ? "[...input.files]" : "input.files[0]"} of the file field`;
+}

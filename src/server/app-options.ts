@@ -2,7 +2,7 @@ import type { Environment } from "../config/index.ts";
 import { rejectUnknownOptions } from "../config/index.ts";
 import { checkMaxBody, checkSecurityOptions, isSitePath, type SecurityOptions } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import type { ErrorPage, Layout } from "../pages/index.ts";
+import { checkLayout, type ErrorPage, type Layout } from "../pages/index.ts";
 import type { Rate } from "../rate-limit/index.ts";
 import { checkTimeLimit } from "../rpc/index.ts";
 import type { Before } from "./before.ts";
@@ -87,7 +87,7 @@ const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
 /**
  * Checks the options of `new App`, apart from the modules and the environment.
  *
- * @throws TypeError for an unknown option
+ * @throws TypeError for an unknown option, and for a value of another type
  * @throws RangeError or Error for a value that an option cannot have
  */
 export function checkAppOptions(options: AppOptions): void {
@@ -95,6 +95,7 @@ export function checkAppOptions(options: AppOptions): void {
   checkTimeLimit(options.rpc_timeout, "new App");
   checkMaxBody(options.max_body, "new App");
   checkSecurityOptions(options, "new App");
+  checkLayout(options.layout, "new App");
   checkBase(options.base ?? "");
   checkSignIn(options.sign_in);
   checkFunction("before", options.before);

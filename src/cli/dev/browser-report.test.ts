@@ -81,4 +81,21 @@ describe("a report", () => {
     for (let each = readBrowserError(nested, sources).cause; each; each = each.cause) depth++;
     expect(depth).toBe(4);
   });
+
+  it.each([
+    `Unexpected token '<', "<!doctype "... is not valid JSON`,
+    `Unexpected token '<', "<!DOCTYPE "... is not valid JSON`,
+    `Unexpected token '<', "<html><hea"... is not valid JSON`,
+    "JSON Parse error: Unrecognized token '<'",
+  ])("of a page that was read as JSON names the usual cause: %s", (message) => {
+    const advice = "The response is HTML, not JSON: does the address exist?";
+    expect(readBrowserError({ message }, sources).message).toBe(`${message}\n${advice}`);
+  });
+
+  it.each([`Unexpected token 'a', "abc" is not valid JSON`, `Unexpected token '<', "<3" is not valid JSON`, "No ink"])(
+    "of another error is left as it is: %s",
+    (message) => {
+      expect(readBrowserError({ message }, sources).message).toBe(message);
+    },
+  );
 });

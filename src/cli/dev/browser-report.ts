@@ -36,10 +36,17 @@ export function readBrowserError(report: unknown, sources: Sources, depth = 0): 
   const isNested = typeof cause === "object" && cause !== null && depth < MAX_CAUSES;
   return {
     name: text(name, 100) || "Error",
-    message: text(message, MAX_MESSAGE),
+    message: withJsonAdvice(text(message, MAX_MESSAGE)),
     stack: [...(markup ? [markup] : []), ...mapStack(text(stack, MAX_STACK), sources)].join("\n"),
     ...(isNested ? { cause: readBrowserError(cause, sources, depth + 1) } : {}),
   };
+}
+
+/** Adds the usual cause of JSON that begins with a tag, in the words of Chromium and Safari: the error page of an address. */
+function withJsonAdvice(message: string): string {
+  const isHtml =
+    /^Unexpected token '<', "<(?:!doctype|html)\b.* is not valid JSON|^JSON Parse error: Unrecognized token '<'/is;
+  return isHtml.test(message) ? `${message}\nThe response is HTML, not JSON: does the address exist?` : message;
 }
 
 function text(value: unknown, maxLength: number): string {

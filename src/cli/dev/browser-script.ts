@@ -57,6 +57,22 @@ const report = (described) => {
   hasOverlay = true;
 };
 
+// Chromium dispatches no "unhandledrejection" for an error whose stack is empty, as that of Response.json() is. So the error is
+// replaced by an equal one, with the stack of the call.
+const readJson = Response.prototype.json;
+Response.prototype.json = function json() {
+  const located = new SyntaxError();
+  Error.captureStackTrace?.(located, json);
+  return readJson.call(this).catch((error) => {
+    if (!(error instanceof SyntaxError) || /:\\d+:\\d+/.test(error.stack)) throw error;
+    const stack = located.stack.replace("SyntaxError", () => String(error));
+    for (const [key, value] of Object.entries({ message: error.message, stack })) {
+      Object.defineProperty(located, key, { value, configurable: true, writable: true });
+    }
+    throw located;
+  });
+};
+
 addEventListener("error", (event) => {
   const { error, message, filename, lineno, colno } = event;
   if (error === null || error === undefined) {

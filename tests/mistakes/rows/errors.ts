@@ -117,4 +117,19 @@ export const mistakes: readonly Mistake[] = [
     says: "Error: No ink",
     fix: "Buy some",
   },
+  {
+    mistake: "reads a page of HTML as JSON, in a request that nothing awaits",
+    edits: [
+      { file: "src/guest-book.tsx", from: "{ RPCError, state, view }", to: "{ on_mount, RPCError, state, view }" },
+      {
+        file: "src/guest-book.tsx",
+        from: "  const submit",
+        to: '  on_mount(() => {\n    fetch("/api/guests").then((r) => r.json()).then((g) => (book.guests = g));\n  });\n  const submit',
+      },
+    ],
+    places: ["overlay", "terminal"],
+    at: "src/guest-book.tsx:8:40",
+    says: `SyntaxError: Unexpected token '<', "<!doctype "... is not valid JSON`,
+    fix: "The response is HTML, not JSON: does the address exist?",
+  },
 ];

@@ -24,4 +24,18 @@ export const mistakes: readonly Mistake[] = [
     "The server function sign cannot be an event handler",
     "Write onClick={() => sign(name)}",
   ),
+  {
+    mistake: "forgets onInput on a field with a value",
+    edits: [
+      {
+        file: "src/guest-book.tsx",
+        from: " onInput={(event) => (book.name = event.currentTarget.value)}",
+        to: "",
+      },
+    ],
+    places: ["terminal", "console"],
+    at: "src/guest-book.tsx:19",
+    says: "The <input> has `value` and no event handler",
+    fix: "Add `onInput`",
+  },
 ];
