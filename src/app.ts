@@ -6,9 +6,11 @@ import {
   createAppLog,
   createConsoleLogger,
   createJsonLogger,
+  droppedLogLines,
   type Logger,
   wrapLogger,
 } from "./logging/index.ts";
+import { Metrics } from "./metrics/index.ts";
 import type { PublishedMessage } from "./protocol/index.ts";
 import { type ManagedRateStore, openRateStore, type Rate } from "./rate-limit/index.ts";
 import {
@@ -55,6 +57,7 @@ export class App {
   readonly base: string;
 
   readonly #log: ClosableAppLog;
+  readonly #metrics: Metrics | undefined;
   readonly #rate: ManagedRateStore | null;
   #site: Site;
 
@@ -70,10 +73,14 @@ export class App {
     const consoleLog = this.config.production || options.log ? null : createConsoleLogger();
     const logger = options.log ? wrapLogger(options.log) : (consoleLog ?? createJsonLogger());
     const errorHook = options.on_error && new ErrorHook(options.on_error, { log: logger, site: () => this.#site });
+    const { metricsPath: path, metricsPort } = this.config;
+    const metrics = path === undefined ? undefined : this.#createMetrics();
+    this.#metrics = metrics;
     const log = createAppLog(logger, {
       level: this.config.logLevel,
       requestFields: traceFields,
       onError: (error) => errorHook?.report(error),
+      onRefused: metrics?.refused,
     });
     this.#log = log;
     const rate = options.rate ?? DEFAULT_RATE;
@@ -83,7 +90,11 @@ export class App {
       listing,
       rate: this.#rate,
       log,
-      listeners: this.config.accessLog ? [createAccessLog(logger)] : [],
+      listeners: [...(this.config.accessLog ? [createAccessLog(logger)] : []), ...(metrics ? [metrics.listener] : [])],
+      metrics:
+        metrics && path !== undefined && metricsPort === undefined
+          ? { path, respond: (token) => metrics.respond(token) }
+          : undefined,
     });
     attachInternals(this, {
       log,
@@ -91,6 +102,7 @@ export class App {
       inspection: this.#site.inspection,
       handle: (inbound) => handleRequest(inbound, this.#site),
       onMount: () => this.#warnUnlessBuilt(),
+      metrics: metrics && ((token) => metrics.respond(token)),
       logUnsent: (inbound, result, error) => logUnsent(inbound, result, { error, site: this.#site }),
       logCrash: (error) => logCrash(error, { logger, errorHook }),
       targetOf: (inbound) => requestTarget(inbound, this.#site),
@@ -119,13 +131,19 @@ export class App {
    * processes have left. Call it before the first request; otherwise the first use connects. While the server is
    * unreachable, this process counts for itself, logs that and retries.
    *
-   * @throws ConfigError if the client of the bus is not installed, if Redis refuses the database, or if another
-   *   application uses the namespace
+   * @throws ConfigError if the client of the bus or, for metrics, prom-client is not installed, if Redis refuses the
+   *   database, or if another application uses the namespace
    */
   async start(): Promise<void> {
     const { health, live, uploads, sessions } = this.#site;
     health.isStarting = true;
-    await Promise.all([this.#rate?.start(), live.start(), uploads.start(), sessions.revocations.start()]);
+    await Promise.all([
+      this.#metrics?.start(),
+      this.#rate?.start(),
+      live.start(),
+      uploads.start(),
+      sessions.revocations.start(),
+    ]);
     health.isStarting = false;
   }
 
@@ -182,6 +200,17 @@ export class App {
   drain(seconds = 0): void {
     this.#site = { ...this.#site, draining: true };
     this.#site.live.drain(seconds * 1000);
+  }
+
+  #createMetrics(): Metrics {
+    const { live, health } = { live: () => this.#site.live, health: () => this.#site.health };
+    return new Metrics(this.config, {
+      liveConnections: () => live().connections.length,
+      live: () => live().counts,
+      isBusReachable: () => live().bus.state !== "unreachable",
+      droppedLogLines,
+      eventLoopDelayMs: () => health().delay.read(),
+    });
   }
 
   #warnUnlessBuilt(): void {

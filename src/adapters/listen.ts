@@ -11,6 +11,8 @@ export interface Listening {
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
+  /** The environment variable that sets the port, for errors; `PORT` by default. */
+  readonly variable?: string;
 }
 
 /** Thrown when a server cannot listen. Its message is complete without a stack. */
@@ -35,18 +37,18 @@ export async function listenOn(server: Server, options: ListenOptions): Promise<
   return { address: addressOf(server, options.host) };
 }
 
-function explainListenError(error: NodeJS.ErrnoException, { host, port }: ListenOptions): Error {
-  const problem = listenProblem(error.code, { host, port });
+function explainListenError(error: NodeJS.ErrnoException, options: ListenOptions): Error {
+  const problem = listenProblem(error.code, options);
   return problem === undefined ? error : new ListenError(problem, { cause: error });
 }
 
 /** Returns what is wrong with an address, and the fix; `undefined` for a code that is not about the address. */
-function listenProblem(code: string | undefined, { host, port }: ListenOptions): string | undefined {
+function listenProblem(code: string | undefined, { host, port, variable = "PORT" }: ListenOptions): string | undefined {
   switch (code) {
     case "EADDRINUSE":
-      return `Port ${port} of ${host} is in use. Stop the process that listens on it, or set PORT to another port (0: any free one).`;
+      return `Port ${port} of ${host} is in use. Stop the process that listens on it, or set ${variable} to another port (0: any free one).`;
     case "EACCES":
-      return `Port ${port} of ${host} may not be used by this user (EACCES). Set PORT to a port from 1024 to 65535.`;
+      return `Port ${port} of ${host} may not be used by this user (EACCES). Set ${variable} to a port from 1024 to 65535.`;
     case "ENOTFOUND":
     case "EAI_AGAIN":
       return `HOST is ${host}, a name that has no address (${code}). ${HOST_ADVICE}`;

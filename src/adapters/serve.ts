@@ -3,9 +3,11 @@ import { createServer } from "node:http";
 import type { App } from "../app.ts";
 import { BODY_TIMEOUT_SECONDS } from "../http/index.ts";
 import { type Logger, logEvent } from "../logging/index.ts";
+import { relayMetrics } from "../metrics/index.ts";
 import { requireInternals } from "../server/index.ts";
 import { guardFileDescriptors, readDescriptorUse, warnIfLimitIsLow } from "./file-descriptors.ts";
 import { listenOn } from "./listen.ts";
+import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
 import { node } from "./node.ts";
 import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
 import { prepareStop } from "./stoppable.ts";
@@ -50,28 +52,38 @@ export const SERVER_OPTIONS = {
  */
 export async function serve(app: App): Promise<void> {
   const { config } = app;
-  const { log, logCrash } = requireInternals(app, "serve()");
-  if (isSupervisor(config.workers)) return supervise(config.workers, logEvent);
+  const { log, logCrash, metrics } = requireInternals(app, "serve()");
+  if (isSupervisor(config.workers)) {
+    relayMetrics();
+    return supervise(config.workers, logEvent);
+  }
   logUnhandledRejections(log);
   process.on("uncaughtException", (error) => void logCrash(error).then(() => process.exit(1)));
   ignoreOutputErrors();
   const server = createServer(SERVER_OPTIONS, requireHost(node(app), app.base));
   answerRejectedRequests(server, app.base);
   const stop = prepareStop(server, app);
+  let metricsServer: MetricsServer | undefined;
   onStop(async (reason) => {
     const { stopSeconds } = config;
     // Nobody is left to accept connections for while a new supervisor may need the port.
     const drainSeconds = reason === "disconnect" || !server.listening ? 0 : config.drainSeconds;
     log.info({ signal: reason, drainSeconds, stopSeconds }, "Stopping: waiting for requests in flight");
     const { cut } = await stop({ drainSeconds, stopSeconds });
+    metricsServer?.close(); // readable while requests in flight are completed
     process.exit(cut > 0 ? 1 : 0);
   });
   await app.start();
   const { address } = await listenOn(server, config);
+  // After the port of the application: the supervisor takes the first port on which a process listens for it.
+  if (metrics && config.metricsPort !== undefined) {
+    metricsServer = await serveMetrics(config, { metrics, log });
+  }
   const use = readDescriptorUse();
   if (cluster.isPrimary || cluster.worker?.id === 1) warnIfLimitIsLow(use, log); // once for all processes
   guardFileDescriptors(server, use, log);
   log.info({ address }, `Listening at ${address}`);
+  if (metricsServer) log.info({ address: metricsServer.address }, `Metrics at ${metricsServer.address}`);
 }
 
 /** Without a listener, Node would exit on the rejected promise of a single call, and cut every other connection. */

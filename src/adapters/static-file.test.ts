@@ -33,6 +33,7 @@ async function serveFile(content: Uint8Array | string): Promise<{ file: string; 
     targetOf: () => ({ kind: "other", name: null }),
     setDevelopment: () => undefined,
     logUnsent: (_inbound, _result, err) => logError({ err }),
+    metrics: undefined,
     logCrash: async () => undefined,
     async handle(inbound) {
       const response = await files.handle(inbound, inbound.pathname);

@@ -124,9 +124,30 @@ describe("WEB_BUS_URL", () => {
   });
 });
 
+describe("WEB_METRICS_TOKEN", () => {
+  it.each(["a".repeat(32), "a-b._~+/".repeat(25), `${"a".repeat(32)}==`])("accepts %s", (WEB_METRICS_TOKEN) => {
+    expect(loadDevelopment({ WEB_METRICS_TOKEN }).metricsToken).toBe(WEB_METRICS_TOKEN);
+  });
+
+  it.each(["hunter2", "hunter2".repeat(40), `hunter2 ${"a".repeat(32)}`, `hunter2${"a".repeat(32)}\n`])(
+    "refuses %j alone, and does not show it",
+    (WEB_METRICS_TOKEN) => {
+      const env = { WEB_METRICS_TOKEN, WEB_METRICS_PATH: "/metrics" };
+      expect(invalidVariables(env)).toEqual(["WEB_METRICS_TOKEN"]);
+      expect(JSON.stringify(configErrorOf(env).problems)).not.toContain("hunter2");
+    },
+  );
+});
+
 describe("WEB_METRICS_PATH", () => {
   it.each(["/metrics", "/internal/metrics", "/a-b_c~d.e/f", "/healthz2", "/__webs"])("accepts the path %s", (path) => {
-    expect(loadDevelopment({ WEB_METRICS_PATH: path }).metricsPath).toBe(path);
+    expect(loadDevelopment({ WEB_METRICS_PATH: path, WEB_METRICS_PORT: "9100" }).metricsPath).toBe(path);
+  });
+
+  it("is refused without a token and without a port, and is /metrics by default on a port", () => {
+    expect(invalidVariables({ WEB_METRICS_PATH: "/metrics" })).toEqual(["WEB_METRICS_PATH"]);
+    expect(loadDevelopment({ WEB_METRICS_PORT: "9100" }).metricsPath).toBe("/metrics");
+    expect(loadDevelopment({}).metricsPath).toBeUndefined();
   });
 
   it.each([

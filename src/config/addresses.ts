@@ -61,6 +61,15 @@ export function parseMetricsPath(text: string): string {
   );
 }
 
+/** Returns a token as the header `Authorization` can carry it. The message never shows it. @see RFC 6750, section 2.1 */
+export function parseMetricsToken(text: string): string {
+  if (/^[A-Za-z0-9._~+/-]{32,200}=*$/.test(text)) return text;
+  throw new InvalidVariableError(
+    "is not a token of 32 to 200 letters, digits and - . _ ~ + /. Its value is not shown.",
+    "Create one with: node -e \"console.log(require('node:crypto').randomBytes(32).toString('hex'))\"",
+  );
+}
+
 /** Returns an IP address or a host name as it is. */
 export function parseHost(text: string): string {
   if (isIP(text) !== 0) return text;

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { LOG_LEVELS, type LogLevel } from "../logging/index.ts";
-import { parseBusUrl, parseHost, parseMetricsPath, parseOrigins } from "./addresses.ts";
+import { parseBusUrl, parseHost, parseMetricsPath, parseMetricsToken, parseOrigins } from "./addresses.ts";
 import { ConfigError, type ConfigProblem, InvalidVariableError } from "./config-error.ts";
 import { developmentSecret } from "./development-secret.ts";
 import { defaultNamespace } from "./namespace.ts";
@@ -41,8 +41,12 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** Whether each request is logged. */
   readonly accessLog: boolean;
-  /** Reserved for the path of metrics. */
+  /** The path of the metrics; absent without metrics. */
   readonly metricsPath?: string;
+  /** The token that a request for the metrics must have; absent if none is required. Never log it. */
+  readonly metricsToken?: string;
+  /** The port of the metrics, if they have one of their own. */
+  readonly metricsPort?: number;
   readonly host: string;
   /** The port. `0` lets the system choose. */
   readonly port: number;
@@ -82,6 +86,9 @@ export function loadConfig(env: Environment, options: ConfigOptions): Config {
   const problems = [...reader.problems];
   if (production && !env.WEB_AUTH_SECRET) problems.push(missingSecret(options.built && !env.WEB_ENV));
   if (config.workers > 1 && !env.WEB_BUS_URL && !options.hasSharedBus) problems.push(workersWithoutBus(config.workers));
+  // An invalid token or port is a problem of its own.
+  const isProtected = Boolean(env.WEB_METRICS_TOKEN || env.WEB_METRICS_PORT);
+  if (config.metricsPath !== undefined && !isProtected) problems.push(unprotectedMetrics());
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze(config);
 }
@@ -126,7 +133,10 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
   const uploadDir = reader.read("WEB_UPLOAD_DIR", (text) => resolve(text), undefined);
   const dataDir = reader.read("WEB_DATA_DIR", (text) => resolve(text), undefined);
   const maxUploadBytes = reader.readInteger("WEB_MAX_UPLOAD_BYTES", MIN_UPLOAD_BYTES, MAX_UPLOAD_BYTES, 4 * GIB);
-  const metricsPath = reader.read("WEB_METRICS_PATH", parseMetricsPath, undefined);
+  const metricsToken = reader.read("WEB_METRICS_TOKEN", parseMetricsToken, undefined);
+  const metricsPort = reader.read("WEB_METRICS_PORT", (text) => parseInteger(text, 0, 65_535), undefined);
+  const defaultPath = metricsPort === undefined ? undefined : "/metrics";
+  const metricsPath = reader.read("WEB_METRICS_PATH", parseMetricsPath, defaultPath);
   return {
     production,
     // Without a secret in production, loadConfig throws: the empty one is never used.
@@ -151,6 +161,8 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
     logLevel: reader.read("WEB_LOG_LEVEL", (text) => parseChoice(text, LOG_LEVELS), "info"),
     accessLog: reader.read("WEB_ACCESS_LOG", parseBoolean, false),
     ...(metricsPath === undefined ? {} : { metricsPath }),
+    ...(metricsToken === undefined ? {} : { metricsToken }),
+    ...(metricsPort === undefined ? {} : { metricsPort }),
     host: reader.read("HOST", parseHost, production ? "0.0.0.0" : "127.0.0.1"),
     port: reader.readInteger("PORT", 0, 65_535, 3000),
     workers: reader.readInteger("WEB_WORKERS", 1, 256, 1),
@@ -166,6 +178,14 @@ function missingSecret(byBuild: boolean): ConfigProblem {
     variable: "WEB_AUTH_SECRET",
     problem: `is not set, but production requires it${reason}.`,
     fix: CREATE_SECRET,
+  };
+}
+
+function unprotectedMetrics(): ConfigProblem {
+  return {
+    variable: "WEB_METRICS_PATH",
+    problem: "is set, but neither WEB_METRICS_TOKEN nor WEB_METRICS_PORT is: everybody could read the metrics.",
+    fix: `Set WEB_METRICS_PORT to a port that only your network reaches, or WEB_METRICS_TOKEN. ${CREATE_SECRET}`,
   };
 }
 

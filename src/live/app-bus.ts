@@ -1,4 +1,5 @@
 import { type Bus, type BusSource, isMemoryBus, openBus, redisOf, startBus } from "./bus/index.ts";
+import type { LiveCounts } from "./live-counts.ts";
 
 /** Receives each message that was published: its channel, and its data as JSON. It must not throw. */
 export type OnPublished = (channel: string, json: string) => void;
@@ -10,6 +11,8 @@ export type BusState = "memory" | "reachable" | "unreachable" | "unknown";
 export interface AppBusOptions extends BusSource {
   /** Fingerprints of the application's secrets, current one first; empty without an application. */
   readonly fingerprints: readonly string[];
+  /** Counts what is published. */
+  readonly counts?: LiveCounts;
 }
 
 /** The bus of one application. It is opened on first use. */
@@ -73,6 +76,7 @@ export class AppBus {
   async publish(channel: string, json: string): Promise<void> {
     if (this.#delegate) return this.#delegate.publish(channel, json);
     await this.open().publish(channel, json);
+    if (this.#options.counts) this.#options.counts.published++;
     this.onPublished?.(channel, json);
   }
 

@@ -135,7 +135,10 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     }
     if (this.readers.length === 1) {
       const chunk = reader.takeChunk();
-      if (chunk) this.#write(chunk.bytes);
+      if (chunk) {
+        this.#hub.counts.delivered += chunk.count;
+        this.#write(chunk.bytes);
+      }
       return chunk !== null;
     }
     const messages = reader.takeMessages(this.#limit);
@@ -178,6 +181,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
 
   #writeGap(reader: FeedReader, reason: GapReason): void {
     reader.end();
+    this.#hub.counts.gaps[reason]++;
     const id = formatCursor(this.readers.map(({ position }) => position));
     this.#write(`id: ${id}\nevent: ${GAP_EVENT}\ndata: ${reader.channel}\ndata: ${reason}\n\n`);
   }
@@ -187,6 +191,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
    * event that it has received.
    */
   #writeEvents(reader: FeedReader, messages: readonly Message[]): void {
+    this.#hub.counts.delivered += messages.length;
     const positions = this.readers.map(({ position }) => position);
     const index = this.readers.indexOf(reader);
     let text = "";

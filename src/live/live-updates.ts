@@ -23,6 +23,7 @@ import type { BusSource } from "./bus/index.ts";
 import { ConnectionsByBuild } from "./connections-by-build.ts";
 import { handleEventStream } from "./handle-event-stream.ts";
 import { handlePoll } from "./handle-poll.ts";
+import { LiveCounts } from "./live-counts.ts";
 import { publishTo } from "./publish.ts";
 import { type LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import { readSubscriptionRequest } from "./subscription-request.ts";
@@ -49,6 +50,8 @@ export interface LiveUpdatesOptions {
 export class LiveUpdates {
   /** The bus of the application, as its requests carry it. */
   readonly bus: AppBus;
+  /** What was published and delivered since the start. */
+  readonly counts = new LiveCounts();
   readonly #log: AppLog;
   readonly #connectionLimit: ConcurrencyLimit;
   readonly #rate: MemoryRateStore = memoryRateStore(LIVE_LIMIT);
@@ -60,7 +63,7 @@ export class LiveUpdates {
   #isClosed = false;
 
   constructor({ bus, log, secrets, connectionLimit }: LiveUpdatesOptions) {
-    this.bus = new AppBus({ ...bus, log, fingerprints: secretFingerprints(secrets) });
+    this.bus = new AppBus({ ...bus, log, counts: this.counts, fingerprints: secretFingerprints(secrets) });
     this.#log = log;
     this.#connectionLimit = connectionLimit;
   }
@@ -155,7 +158,7 @@ export class LiveUpdates {
   }
 
   #openHub(): SubscriptionHub {
-    const hub = new SubscriptionHub(this.bus.open(), this.#log);
+    const hub = new SubscriptionHub(this.bus.open(), this.#log, this.counts);
     if (this.#drainedAtMs !== null) hub.endBy(this.#drainedAtMs);
     return hub;
   }

@@ -5,6 +5,8 @@ import { limitMessages, writeLimit } from "./write-limit.ts";
 /** Messages of one write, encoded once for all event streams that read this channel only, from this message on. */
 export interface EncodedChunk {
   readonly bytes: Uint8Array;
+  /** The number of its messages. */
+  readonly count: number;
   /** The index of the message after the chunk. */
   readonly nextIndex: number;
   /** The position of the last message. */
@@ -180,7 +182,8 @@ export class MessageBuffer {
     const last = messages.at(-1);
     if (!last) return null;
     const text = messages.map(({ position, data }) => encodeEvent(position, this.channel, data)).join("");
-    const chunk = { bytes: Buffer.from(text), nextIndex: index + messages.length, position: last.position };
+    const count = messages.length;
+    const chunk = { bytes: Buffer.from(text), count, nextIndex: index + messages.length, position: last.position };
     const [oldest] = this.#chunks.keys();
     if (oldest !== undefined && this.#chunks.size >= MAX_CHUNKS) this.#chunks.delete(oldest);
     this.#chunks.set(index, chunk);

@@ -1,3 +1,4 @@
+import type { GapReason } from "../protocol/index.ts";
 import type { Message, ReadLimit } from "./bus/index.ts";
 import type { Subscriber } from "./channel-subscription.ts";
 import { formatCursor } from "./cursor.ts";
@@ -132,6 +133,7 @@ export class Poll implements Subscriber, LiveConnection {
   }
 
   #addMessages(reader: FeedReader, messages: readonly Message[]): void {
+    this.#hub.counts.delivered += messages.length;
     const channel = JSON.stringify(reader.channel);
     for (const { data } of messages) {
       this.#events.push(`[${channel},${data}]`);
@@ -139,8 +141,9 @@ export class Poll implements Subscriber, LiveConnection {
     }
   }
 
-  #addGap(reader: FeedReader, reason: string): void {
+  #addGap(reader: FeedReader, reason: GapReason): void {
     reader.end();
+    this.#hub.counts.gaps[reason]++;
     this.#gaps.push(JSON.stringify([reader.channel, reason]));
   }
 

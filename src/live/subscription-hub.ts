@@ -3,6 +3,7 @@ import type { Logger } from "../logging/index.ts";
 import type { Bus, Position, ReadLimit, ReadResult } from "./bus/index.ts";
 import { ChannelSubscription, type Subscriber } from "./channel-subscription.ts";
 import type { FeedReader } from "./feed-reader.ts";
+import { LiveCounts } from "./live-counts.ts";
 import { limitResult } from "./write-limit.ts";
 
 /** A request for live updates that is open: an event stream, or a poll that waits. */
@@ -35,6 +36,7 @@ const LOG_INTERVAL_MS = 60_000;
  * of connections. It ticks the connections, and ends the subscriptions that are not used.
  */
 export class SubscriptionHub {
+  readonly counts: LiveCounts;
   readonly #bus: Bus;
   readonly #log: Logger;
   /** The subscriptions by channel. */
@@ -48,7 +50,8 @@ export class SubscriptionHub {
   #endsAtMs: number | null = null;
   #loggedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(bus: Bus, log: Logger) {
+  constructor(bus: Bus, log: Logger, counts = new LiveCounts()) {
+    this.counts = counts;
     this.#bus = bus;
     this.#log = log;
   }

@@ -47,6 +47,9 @@ export class LogOutput {
     this.#writeBytes = writeBytes;
   }
 
+  /** The number of lines that were dropped since the start. */
+  droppedInTotal = 0;
+
   /** Writes a line, which ends with a line break, or queues or drops it. Never throws. */
   write(line: string): void {
     // A timer cannot fire during a long burst of lines.
@@ -55,6 +58,7 @@ export class LogOutput {
     const isTooMuch = this.#pendingBytes > 0 && this.#pendingBytes + bytes.length > MAX_PENDING_BYTES;
     if (this.#dropped > 0 || isTooMuch) {
       this.#dropped++;
+      this.droppedInTotal++;
       return;
     }
     this.#append(bytes);
@@ -124,6 +128,11 @@ function jsonLine(level: string, fields: object, message: string): string {
 
 /** Standard output exists once in a process, and so does the queue of its lines. */
 let standardOutput: LogOutput | undefined;
+
+/** Returns how many lines could not be written to standard output since the start of the process. */
+export function droppedLogLines(): number {
+  return standardOutput?.droppedInTotal ?? 0;
+}
 
 /** Writes a line, with its line break, to standard output. Never throws and never blocks, see {@link LogOutput}. */
 export function writeLogLine(line: string): void {

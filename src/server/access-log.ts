@@ -1,13 +1,13 @@
 import { traceIdOf } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import type { OnHandled } from "./observe-request.ts";
+import type { RequestListener } from "./observe-request.ts";
 
 /**
- * Returns a function that writes one line for each request. It contains nothing that the client has chosen besides its
+ * Returns a listener that writes one line for each request. It contains nothing that the client has chosen besides its
  * method and its request id: no path, query, header or body.
  */
-export function createAccessLog(logger: Logger): OnHandled {
-  return ({ context, target, status, durationMs, bytes }) => {
+export function createAccessLog(logger: Logger): RequestListener {
+  const ended: RequestListener["ended"] = ({ context, target, status, durationMs, bytes }) => {
     logger.info(
       {
         id: context.id,
@@ -23,4 +23,5 @@ export function createAccessLog(logger: Logger): OnHandled {
       "Request",
     );
   };
+  return { ended };
 }

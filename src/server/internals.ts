@@ -3,6 +3,7 @@ import type { LiveConnection } from "../live/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { AppSessions } from "../session/index.ts";
 import type { Inspection } from "./inspection.ts";
+import type { MetricsResponse } from "./metrics-endpoint.ts";
 import type { RequestTarget } from "./request-target.ts";
 import type { Development } from "./site.ts";
 
@@ -28,6 +29,8 @@ export interface AppInternals {
   /** The functions, pages and routes of the application, for tools that describe it. */
   readonly inspection: Inspection;
   readonly log: Logger;
+  /** Responds to a request for the metrics with this header `Authorization`; `undefined` without metrics. */
+  readonly metrics: ((authorization: string | null) => Promise<MetricsResponse>) | undefined;
   /** Logs that the response to a request could not be sent, as an error of that request. */
   readonly logUnsent: (
     inbound: InboundRequest,

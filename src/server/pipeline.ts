@@ -39,6 +39,7 @@ import {
 import { FORM_PREFIX, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
 import { errorResponse as callErrorResponse, handleCall } from "../rpc/index.ts";
 import { respondToHealthCheck, respondToReadinessCheck } from "./health.ts";
+import { handleMetrics } from "./metrics-endpoint.ts";
 import { observeRequest } from "./observe-request.ts";
 import { findPageForm } from "./page-form.ts";
 import { isHealthPath } from "./request-target.ts";
@@ -121,6 +122,7 @@ function* dispatch(context: RequestContext, site: Site): MaybeAsync<HandlerRespo
   if (!revocations.isLoaded) yield* awaitMaybe(revocations.start());
   const isValid = isValidPath(inbound.pathname);
   const path = isValid ? pathBelowBase(inbound.pathname, site.base) : null;
+  if (site.metrics && path === site.metrics.path) return yield* awaitMaybe(handleMetrics(inbound, site.metrics));
   if (isValid && site.before && !isExemptFromBefore(inbound, path, site)) {
     const answer = yield* runBefore(context, path, site);
     if (answer) return answer;

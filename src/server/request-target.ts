@@ -4,7 +4,7 @@ import { type CallSettings, findFunction } from "../rpc/index.ts";
 import type { Router } from "./router.ts";
 import type { StaticFiles } from "./static-files.ts";
 
-/** What a request is for. `health`: a health check of a load balancer. `other`: nothing of the application, for example a page that does not exist. */
+/** What a request is for. `health`: a health check or the metrics. `other`: nothing of the application, for example a page that does not exist. */
 export type RequestKind = "page" | "route" | "call" | "stream" | "form" | "live" | "file" | "health" | "other";
 
 /** The kind and the name of what a request is for. */
@@ -24,6 +24,7 @@ export interface TargetSite {
   readonly router: Router;
   readonly calls: Pick<CallSettings, "functions">;
   readonly files: StaticFiles | null;
+  readonly metrics?: { readonly path: string } | undefined;
 }
 
 const OTHER: RequestTarget = { kind: "other", name: null };
@@ -32,6 +33,7 @@ const OTHER: RequestTarget = { kind: "other", name: null };
 export function requestTarget(inbound: InboundRequest, site: TargetSite): RequestTarget {
   const path = pathBelowBase(inbound.pathname, site.base);
   if (path === null) return OTHER;
+  if (path === site.metrics?.path) return { kind: "health", name: path };
   try {
     return functionTarget(path, site) ?? liveTarget(path) ?? pathTarget(inbound, path, site);
   } catch {

@@ -24,8 +24,9 @@ import { createAddressReader } from "./host-info.ts";
 import type { Inspection } from "./inspection.ts";
 import { manifestAssets } from "./manifest.ts";
 import { checkMaxBodies, maxBodyBytesPerClient } from "./max-bodies.ts";
+import type { MetricsEndpoint } from "./metrics-endpoint.ts";
 import { type CalledFunction, checkCalledFunctions, type Listing } from "./modules.ts";
-import type { OnHandled } from "./observe-request.ts";
+import type { RequestListener } from "./observe-request.ts";
 import type { Observer } from "./observer.ts";
 import { createRemovedBaseWarning } from "./removed-base.ts";
 import { createAppRouter, type Router } from "./router.ts";
@@ -60,11 +61,13 @@ export interface Site {
   readonly inspection: Inspection;
   /** The description of the project in its package.json; set by the development server only. */
   readonly project?: ProjectInfo | undefined;
-  /** Called when a response has ended; `undefined` if nothing observes requests. */
-  readonly listeners: readonly OnHandled[] | undefined;
+  /** Observe requests; `undefined` without any. */
+  readonly listeners: readonly RequestListener[] | undefined;
   /** Receives what the application does; set by the development server only, while its panel is open. */
   readonly observer?: Observer | undefined;
   readonly health: Health;
+  /** The metrics, if they have a path of the application. */
+  readonly metrics: MetricsEndpoint | undefined;
   /** Whether the process is about to stop. */
   readonly draining: boolean;
 }
@@ -76,12 +79,13 @@ export interface SiteParts {
   /** Counts calls; `null`: calls are not limited. */
   readonly rate: RateStore | null;
   readonly log: AppLog;
-  /** Called when a response has ended. */
-  readonly listeners: readonly OnHandled[];
+  /** Observe requests. */
+  readonly listeners: readonly RequestListener[];
+  readonly metrics: MetricsEndpoint | undefined;
 }
 
 /** Builds the site of an application. */
-export function createSite(options: AppOptions, { config, listing, rate, log, listeners }: SiteParts): Site {
+export function createSite(options: AppOptions, { config, listing, rate, log, listeners, metrics }: SiteParts): Site {
   const { functions, pages, routes } = listing;
   const { base = "", title = "", strict = false } = options;
   checkMaxBodies({ functions: functions.values(), routes, maxBody: options.max_body, config });
@@ -150,6 +154,7 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
       csrf: config.csrfSecret !== undefined,
     },
     listeners: listeners.length > 0 ? listeners : undefined,
+    metrics,
     health: { delay: new EventLoopDelay(), isStarting: false },
     draining: false,
   };

@@ -293,6 +293,7 @@ describe("a build", () => {
       "client",
       "log-output.mjs",
       "manifest.mjs",
+      "metrics-relay.mjs",
       "serialize-error.mjs",
       "server.mjs",
       "workers.mjs",

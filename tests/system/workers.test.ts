@@ -179,3 +179,35 @@ describe("two processes that cannot start", () => {
     }
   });
 });
+
+describe("the metrics of several processes", () => {
+  const count = (text: string) =>
+    Number(/^tsweb_requests_total\{kind="call",name="pid",status="200"\} (\d+)$/m.exec(text)?.[1]);
+
+  it("are summed, whichever process is asked, on a port of their own", async () => {
+    const server = await startBuilt(site.dir, { ...ENV, WEB_METRICS_PORT: "0", WEB_METRICS_PATH: "/internal/metrics" });
+    try {
+      let calls = 0;
+      const pids = new Set<number>();
+      await expect
+        .poll(async () => {
+          pids.add(await call(server, "pid"));
+          calls++;
+          return pids.size;
+        })
+        .toBe(2);
+      const findAddress = () => /Metrics at (http:\S+\/internal\/metrics)/.exec(server.output())?.[1];
+      await expect.poll(findAddress).toBeDefined();
+      const address = findAddress() ?? "";
+      for (let times = 0; times < 10; times++) {
+        const response = await fetch(address, { headers: { connection: "close" } });
+        const text = await response.text();
+        expect([response.status, count(text)], text).toEqual([200, calls]);
+      }
+      expect((await fetch(new URL("/other", address))).status).toBe(404);
+      expect((await fetch(`${server.address}/internal/metrics`)).status).toBe(404);
+    } finally {
+      expect(await server.stop()).toBe(0);
+    }
+  });
+});

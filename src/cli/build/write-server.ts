@@ -6,14 +6,17 @@ import type { Manifest } from "../../server/index.ts";
 const SERVER = `// Serves the application until the process receives SIGTERM or SIGINT: node server.mjs
 import { logEvent } from "./log-output.mjs";
 import { serializeError } from "./serialize-error.mjs";
+import { relayMetrics } from "./metrics-relay.mjs";
 import { isSupervisor, supervise } from "./workers.mjs";
 
 process.setSourceMapsEnabled(true);
 try {
   // Only the workers load the application, so that the supervisor does not run its start-up code.
   const workers = Number(process.env.WEB_WORKERS ?? 1);
-  if (isSupervisor(workers)) await supervise(workers, logEvent);
-  else await start();
+  if (isSupervisor(workers)) {
+    relayMetrics();
+    await supervise(workers, logEvent);
+  } else await start();
 } catch (error) {
   // The messages of these errors are complete without a stack.
   const isExpected = error?.name === "ConfigError" || error?.name === "ListenError";
@@ -31,6 +34,7 @@ async function start() {
 /** Files that import nothing but Node's own modules, so that they are copied without bundling. */
 const COPIED = {
   "workers.mjs": "../../adapters/workers.js",
+  "metrics-relay.mjs": "../../metrics/relay.js",
   "log-output.mjs": "../../logging/log-output.js",
   "serialize-error.mjs": "../../logging/serialize-error.js",
 };

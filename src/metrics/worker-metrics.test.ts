@@ -1,0 +1,42 @@
+import { afterEach, expect, it, vi } from "vitest";
+import type { MetricsMessage } from "./relay.ts";
+import { collectFromWorkers } from "./worker-metrics.ts";
+
+vi.mock("node:cluster", () => ({ default: { isPrimary: false } }));
+
+type Sent = (error: Error | null) => void;
+const originalSend = process.send;
+afterEach(() => {
+  if (originalSend) process.send = originalSend;
+  else delete process.send;
+});
+
+/** Replaces the channel to the supervisor. */
+function replaceSend(send: (message: MetricsMessage, sent: Sent) => void) {
+  process.send = (message: MetricsMessage, ...[, , sent]: [unknown?, unknown?, Sent?]) => {
+    // As Node does: without a callback, the error ends the process.
+    send(message, sent ?? ((error) => void (error && process.emit("uncaughtException", error))));
+    return true;
+  };
+}
+
+it("returns what the supervisor has collected, and ignores the answers to other requests", async () => {
+  replaceSend((message, sent) => {
+    sent(null);
+    for (const [id, all] of [
+      ["another", ["x"]],
+      [message.id, ["a", "b"]],
+    ]) {
+      process.emit("message", { ...message, step: "all", id, all }, undefined);
+    }
+  });
+  const listeners = process.listenerCount("message");
+  expect(await collectFromWorkers("a")).toEqual(["a", "b"]);
+  expect(process.listenerCount("message")).toBe(listeners);
+});
+
+it("returns null at once, and does not end the process, if the supervisor has ended", async () => {
+  replaceSend((_message, sent) => sent(new Error("Channel closed")));
+  const timeout = new Promise((resolve) => setTimeout(resolve, 3_500, "too late"));
+  expect(await Promise.race([collectFromWorkers("a"), timeout])).toBe(null);
+});
