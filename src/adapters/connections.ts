@@ -66,17 +66,18 @@ export class Connections {
   }
 
   /**
-   * Closes the connections that handle no request and have received nothing for a time.
+   * Closes the connections that handle no request and have received nothing for a time, nor since then.
    *
    * @param ms the time; for 0, connections whose request is still arriving are not closed
+   * @param untilMs when the time ended, by `performance.now`: before the event loop last read from the connections
    */
-  closeSilent(ms: number): void {
+  closeSilent(ms: number, untilMs: number): void {
     const now = performance.now();
     if (ms === 0 && "closeIdleConnections" in this.#server) (this.#server as HttpServer).closeIdleConnections();
     for (const socket of this.#sockets) {
       const silentMs = this.#silenceOf(socket, now);
       // Node does not count a connection as idle if a browser opened it in advance and has sent nothing yet.
-      if (silentMs !== null && silentMs >= ms && (ms > 0 || socket.bytesRead === 0)) socket.destroy();
+      if (silentMs !== null && silentMs - (now - untilMs) >= ms && (ms > 0 || socket.bytesRead === 0)) socket.destroy();
     }
     // What is left are TLS handshakes.
     if (this.#sockets.size === 0 && this.#sessions.size === 0) this.#destroyTransports();

@@ -150,6 +150,26 @@ it("closes a connection only after it was silent for the whole drain", async () 
   expect(await stopped).toEqual({ cut: 0 });
 });
 
+it("reads what clients have sent while the event loop was blocked, before it closes silent connections", async () => {
+  const { server, stop, open } = await start();
+  const socket = await open();
+  server.once("request", (_request: IncomingMessage, response: ServerResponse) => {
+    response.once("finish", () => {
+      socket.write(GET("/"));
+      const blockedAtMs = performance.now();
+      while (performance.now() - blockedAtMs < 700); // longer than the drain
+    });
+  });
+  const received = readUntil(socket, /Home/);
+  socket.write(callBytes("numbers"));
+  await expect.poll(() => waiting.has("numbers")).toBe(true);
+  const stopped = stop({ drainSeconds: 0.5, stopSeconds: 600 });
+  await expect.poll(() => server.listening, { timeout: 20_000 }).toBe(false);
+  waiting.get("numbers")?.();
+  expect(await received).toMatch(/"done":true[\s\S]*HTTP\/1\.1 200 OK/);
+  expect(await stopped).toEqual({ cut: 0 });
+});
+
 it("cuts off what has not ended in time, streams too, and logs each route with its number", async () => {
   const { stop, open } = await start();
   const sockets = await Promise.all([open(), open(), open(), open()]);

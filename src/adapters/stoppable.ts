@@ -83,8 +83,13 @@ async function endConnections(
 ): Promise<Connections["inFlight"]> {
   // A proxy may send a request at the moment at which its connection is closed. So connections are closed only when they
   // have been silent for the whole drain: proxies have closed them before, or use them no more.
-  connections.closeSilent(drainMs);
-  const sweep = setInterval(() => connections.closeSilent(drainMs), SWEEP_MS);
+  // What was sent while the event loop was blocked is read after the timers have run and before `setImmediate` is called.
+  const closeSilent = () => {
+    const untilMs = performance.now();
+    setImmediate(() => connections.closeSilent(drainMs, untilMs));
+  };
+  closeSilent();
+  const sweep = setInterval(closeSilent, SWEEP_MS);
   let cut: Connections["inFlight"] = [];
   const deadline = setTimeout(() => {
     cut = connections.inFlight;
