@@ -13,7 +13,7 @@ export interface StreamEvent {
 }
 
 /** Yields the events of a stream as they arrive. Leaving the loop cancels the stream. */
-export async function* readEvents(body: ReadableStream<Uint8Array> | null): AsyncGenerator<StreamEvent> {
+export async function* readEvents(body: AsyncIterable<Uint8Array> | null): AsyncGenerator<StreamEvent> {
   let rest = "";
   let id = "";
   let event = "message";
