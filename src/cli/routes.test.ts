@@ -70,6 +70,12 @@ describe("routesText", () => {
     expect(routeLines({ home }, "/shop")).toEqual(["Pages", "  GET     /shop/  src/pages.server.tsx:1", ""]);
   });
 
+  it("describes how to list a module if there are no pages, routes and functions", () => {
+    expect(routesText(inspect(createTestApp({})))).toMatch(
+      /^The application serves no pages, routes and functions: .*new App\(\{ modules: \[pages\] \}\);\n$/s,
+    );
+  });
+
   describe("for a strict application", () => {
     const declarations =
       "interface Order { id: string; at: Date; lines: { sku: string; note: unknown }[]; more?: Order }";

@@ -22,6 +22,14 @@ const STRICT_HINT = " new App({ strict: true }) checks more types.";
 
 const PARTLY_CHECKED = `  ${COVERAGE_MARKS.partial} These parts are not checked:`;
 
+const NO_ENTRIES = `The application serves no pages, routes and functions: its modules declare none. Import each module that declares some
+in the application module, and list it in new App:
+
+  import * as pages from "./pages.server.tsx";
+
+  export default new App({ modules: [pages] });
+`;
+
 /** Lists pages, routes and functions, and marks every parameter that is not checked, or only partly. */
 export function routesText(app: Inspection): string {
   const { base, pages, routes, functions } = app;
@@ -40,7 +48,7 @@ export function routesText(app: Inspection): string {
     ),
     legend(app),
   ];
-  return text.filter((part) => part !== "").join("\n");
+  return text.filter((part) => part !== "").join("\n") || NO_ENTRIES;
 }
 
 function legend(app: Inspection): string {

@@ -13,7 +13,9 @@ const SERVER_ONLY: Readonly<Record<string, string>> = {
   page: "Declare the page in a server module, a file named *.server.tsx.",
   route: "Declare the route in a server module, a file named *.server.ts.",
   request: "Read it in the page, and pass what is needed here as a prop.",
-  session: "Read it in the page, and pass what is needed here as a prop, as in `user={session.user()}`.",
+  session:
+    "Read it in the page, and pass what is needed here as a prop, as in `user={session.user()}`. To sign in or out, call a " +
+    "server function that does it.",
   redirect: "To open another page in the browser, write `location.assign(path)`.",
   once: "Use it in a server module, a file named *.server.ts.",
   Head: "Render it in the page, next to the view.",

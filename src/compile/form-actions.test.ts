@@ -9,7 +9,7 @@ const FILES = {
     export const save = server((name: string) => name);
     export const numbers = server(function* (to: number) { yield to; });
     export const plain = () => 1;
-    export const next = server(async (previous: unknown, data: FormData) => 1);
+    export const next = server(async (name: string) => 1);
   `,
   "src/barrel.ts": 'export { save, numbers } from "./data.server.ts"; export const other = () => 1;',
 };
@@ -29,8 +29,6 @@ describe("the action of a form", () => {
   const NO_SERVER_FUNCTION = /^The action of a form must be a server function/;
   const STREAM = /^A stream cannot be the action of a form/;
   const BOUND = /^bind\(\) does not work for the action of a form.*hidden field/;
-  const FORM_DATA =
-    /^The parameter data of next is `FormData`, .* `next = server\(async \(name: string, age: int\) => …\)`\.$/;
   const NO_FORM_FUNCTION = /^This button calls a server function, but its form has none/;
 
   test.each([
@@ -45,9 +43,6 @@ describe("the action of a form", () => {
     ["<form action={«save.bind(null, 1)} />", BOUND],
     ["<form action={«data.save.bind(null, 1)} />", BOUND],
     ["<form action={save}><button formAction={«passed.bind(null, 1) as any} /></form>", BOUND],
-    ["<form action={«next} />", FORM_DATA],
-    ["<form action={«data.next} />", FORM_DATA],
-    ["<form action={form(«next)} />", FORM_DATA],
     ["<form action={form(«plain)} />", NO_SERVER_FUNCTION],
     ["<form action={«numbers} />", STREAM],
     ["<form action={«data.numbers} />", STREAM],
@@ -96,16 +91,6 @@ describe("the action of a form in a server module", () => {
     const text = `${head} export const save = server((name: string) => name); const A = () => <form action={save} />;`;
     await expect(check(text, "src/a.server.tsx")).resolves.toBeUndefined();
   });
-
-  test.each(["<form action={«save} />", "<form action={form(«save)} />"])(
-    "is rejected if it takes FormData: %s",
-    async (markup) => {
-      const text = `${head}\nexport const save = server((data: FormData) => 1);\nconst A = () => ${markup};`;
-      const error = await compileErrorOf(() => check(text, "src/a.server.tsx"));
-      expect(error.message).toMatch(/^The parameter data of save is `FormData`/);
-      expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(text).location });
-    },
-  );
 });
 
 describe("a module of the browser", () => {

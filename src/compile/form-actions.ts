@@ -38,8 +38,8 @@ export function isActionName(name: string): boolean {
 /**
  * Checks the actions of forms and buttons, as far as the module shows them.
  *
- * @throws CompileError at a function that is no server function, at a stream, at the result of bind(), at a function with
- *   a `FormData` parameter, and at a button with a server function in a form without one
+ * @throws CompileError at a function that is no server function, at a stream, at the result of bind(), and at a
+ *   button with a server function in a form without one
  */
 export async function checkFormActions(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   const actions: { value: Node; scope: Scope }[] = [];
@@ -80,18 +80,7 @@ async function problemOf(value: Node, scope: Scope, lookup: Lookup): Promise<str
   if (bound) return typeof (await serverFunctionOf(bound, scope, lookup)) === "object" ? BOUND : undefined;
   const signature = await serverFunctionOf(value, scope, lookup);
   if (signature === "other") return NO_SERVER_FUNCTION;
-  if (signature?.stream) return STREAM;
-  const parameter = signature?.params.find(({ annotation }) => annotation === "FormData");
-  return signature && parameter && formDataMessage(signature.name, parameter.name);
-}
-
-/** The usual signature of an action elsewhere is `(previous, data: FormData)`. */
-function formDataMessage(name: string, parameter: string): string {
-  return (
-    `The parameter ${parameter} of ${name} is \`FormData\`, which no form fills in: each field of a form is one parameter, of ` +
-    `the same name. Declare the fields in place of ${parameter}, with \`File\` for a file: ` +
-    `\`${name} = server(async (name: string, age: int) => …)\`.`
-  );
+  return signature?.stream ? STREAM : undefined;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { ESTree } from "vite";
 import type { Signature, ViewSource } from "../protocol/index.ts";
 import { type Declaration, findDeclarations } from "./declarations.ts";
 import { checkEntryPoints } from "./entry-points.ts";
+import { checkLostState } from "./lost-state.ts";
 import { type Endpoint, readEndpoints } from "./page-paths.ts";
 import { relativePath } from "./relative-path.ts";
 import { isServerModule } from "./server-only.ts";
@@ -57,6 +58,7 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
   const isServer = isServerModule(source.file, root);
   checkEntryPoints(program, { source, isServerModule: isServer });
   checkUnusedRedirects(program, source, scopes);
+  checkLostState(program, source, scopes);
   const declarations = findDeclarations(program, { source, scopes, exports, isServerModule: isServer });
   const file = relativePath(source.file, root);
   const functions: Signature[] = [];

@@ -340,6 +340,11 @@ describe("a parameter list is rejected", () => {
       /must name every key it takes, so a key cannot be computed\. Write the key out/,
     ],
     ["export const f = server(({ a }: { a: int } = «{ a: 1 }) => 1);", /Write defaults inside the braces/],
+    [
+      "export const f = server((previous: unknown, «data: FormData) => 1);",
+      /^The parameter data of f is `FormData`, .* `f = server\(async \(name: string, age: int\) => …\)`\.$/,
+    ],
+    ["export const f = server(({ «data }: { data?: FormData }) => 1);", /^The parameter data of f is `FormData`/],
     ["export const f = server((«__proto__: int) => 1);", /parameter named `__proto__`/],
     ["export const f = server(({ «__proto__: a }) => 1);", /parameter named `__proto__`/],
     ["type A = A | null;\nexport const f = server((a: A) => 1);", /"A" refers to itself/],
@@ -368,6 +373,11 @@ describe("a parameter list is rejected", () => {
     expect(error.message).toMatch(message);
     if (parseMarkedCode(text).location)
       expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...parseMarkedCode(text).location });
+  });
+
+  test("a type of the module that is named FormData is accepted", () => {
+    const text = `${IMPORT}interface FormData { name: string }\nexport const f = server((data: FormData) => 1);`;
+    expect(signatureOf(text).params).toMatchObject([{ name: "data", annotation: "FormData" }]);
   });
 
   test("an outer type is accepted when every parameter has its own type", () => {

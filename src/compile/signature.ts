@@ -150,6 +150,9 @@ class ParameterReader {
     if (name === "__proto__") this.reject("cannot have a parameter named `__proto__`. Give it another name.", at);
     if (!parameter.type && !parameter.defaultValue && parameter.typed === undefined)
       this.requireOwnTypes(at, `\`${name}\``);
+    if (parameter.type && isFormData(parameter.type)) {
+      throw new CompileError(formDataMessage(this.serverFunction.name, name), this.source, at);
+    }
     const facts = this.facts(parameter);
     const { optional, ...coercion } = parameterCoercion(facts ?? { types: [], literals: [], unchecked: true });
     const isOptional = optional || parameter.optional || parameter.defaultValue !== undefined;
@@ -190,6 +193,21 @@ interface ParameterSource {
   readonly optional: boolean;
   /** Whether it is a key of an object type that was read. */
   readonly typed?: boolean;
+}
+
+/** Returns whether a type is the global `FormData`, and not one that the module declares or imports. */
+function isFormData({ node, scope }: ScopedType): boolean {
+  if (node.type !== "TSTypeReference" || node.typeName.type !== "Identifier") return false;
+  return node.typeName.name === "FormData" && !scope.findType("FormData");
+}
+
+/** The usual signature of an action elsewhere is `(previous, data: FormData)`. */
+function formDataMessage(name: string, parameter: string): string {
+  return (
+    `The parameter ${parameter} of ${name} is \`FormData\`, which no form fills in and no call can send: each field of a form ` +
+    `is one parameter, of the same name. Declare the fields in place of ${parameter}, with \`File\` for a file: ` +
+    `\`${name} = server(async (name: string, age: int) => …)\`.`
+  );
 }
 
 function isEmptyObject(node: Node): boolean {

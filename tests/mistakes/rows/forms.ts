@@ -45,7 +45,7 @@ export const mistakes: readonly Mistake[] = [
       },
     ],
     places: ["build", "page", "terminal"],
-    at: `${VIEW}:18`,
+    at: `${GUESTS}:9`,
     says: "The parameter data of sign is `FormData`, which no form fills in",
     fix: "Declare the fields in place of data, with `File` for a file: `sign = server(async (name: string, age: int) => …)`.",
   },
