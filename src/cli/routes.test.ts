@@ -71,7 +71,7 @@ describe("routesText", () => {
   });
 
   it("describes how to list a module if there are no pages, routes and functions", () => {
-    expect(routesText(inspect(createTestApp({})))).toMatch(
+    expect(routesText(inspect(createTestApp({}, { modules: [] })))).toMatch(
       /^The application serves no pages, routes and functions: .*new App\(\{ modules: \[pages\] \}\);\n$/s,
     );
   });

@@ -28,6 +28,7 @@ export function explainTsconfigError(error: ViteError, root: string): ProjectErr
 
 /** Returns the problem of a file; Rolldown names the types of JSON as Rust does. */
 function problemSentence(problem: string): string {
+  if (problem === "expected ident") return "This file is not valid JSON: `true`, `false` or `null` is misspelled here.";
   if (!/^invalid (?:type|length)/.test(problem)) return `This file is not valid JSON: ${problem}.`;
   const [, received, expected] = /^invalid type: (.+), expected (.+)$/.exec(problem) ?? [];
   if (received === undefined || expected === undefined) return "This value has the wrong type.";

@@ -86,12 +86,13 @@ describe("explainViteError", () => {
   });
 
   it.each([
+    ["expected ident", "This file is not valid JSON: `true`, `false` or `null` is misspelled here."],
     [
       'invalid type: string \\"x\\", expected a map',
       'This value has the wrong type: it is string "x", and must be an object.',
     ],
     ["invalid length 0, expected struct CompilerOptions with 23 elements", "This value has the wrong type."],
-  ])("reports a tsconfig.json with a value of the wrong type: %s", (problem, message) => {
+  ])("reports a tsconfig.json with an invalid value in plain words: %s", (problem, message) => {
     const json = `JSONError { path: "${file("tsconfig.json")}", message: "${problem} at line 1 column 35", line: 1, column: 35 }`;
     expect(explainViteError({ message: json }, root)).toMatchObject({
       message: `${message} Correct it.`,

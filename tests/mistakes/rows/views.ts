@@ -95,22 +95,6 @@ export const mistakes: readonly Mistake[] = [
     fix: "`const counter = state({ count: 0 })`",
   },
   {
-    mistake: "assigns to a property that was destructured from a state",
-    edits: [state(`${STATE} let { error } = book;`), alert('<p role="alert" onClick={() => (error = "")}>{error}</p>')],
-    places: ["page"],
-    at: `${VIEW}:21`,
-    says: "error is a copy, so that this assignment does not change the state",
-    fix: "Write `book.error = …`",
-  },
-  {
-    mistake: "replaces a state by a new object",
-    edits: [state(STATE.replace("const", "let")), button('() => (book = { ...book, name: "" })')],
-    places: ["page"],
-    at: `${VIEW}:21`,
-    says: "book is replaced, which the view does not notice",
-    fix: "`Object.assign(book, { … })`",
-  },
-  {
     mistake: "assigns to a state while rendering",
     edits: [state(`${STATE} book.name += "!";`)],
     places: ["page"],
