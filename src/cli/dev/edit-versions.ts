@@ -46,6 +46,6 @@ export class EditVersions {
   }
 
   get #current(): string {
-    return `${this.#server}.${this.#count}${this.#settling ? "+" : ""}`;
+    return `${this.#count}.${this.#server}${this.#settling ? "+" : ""}`; // tests read the number
   }
 }
