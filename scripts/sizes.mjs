@@ -13,7 +13,7 @@ import { root, run } from "./setup.mjs";
  * the version of each call and the attempts against an earlier server (80), and the reload after a missing script (60).
  */
 const PAGES = [
-  { project: "examples/accounts", view: "src/passkeys/use-passkey.tsx", budget: 8050, contents: "a button, two calls" },
+  { project: "examples/accounts", view: "src/passkeys/use-passkey.tsx", budget: 8000, contents: "a button, two calls" },
   {
     project: "tests/browser/fixtures/live",
     view: "src/room.tsx",
@@ -23,15 +23,15 @@ const PAGES = [
   {
     project: "tests/browser/fixtures/note",
     view: "src/note-call.tsx",
-    budget: 7550,
+    budget: 7500,
     contents: "a form that calls a function",
   },
   // The code that is loaded once the form has the focus is not counted.
   {
     project: "tests/browser/fixtures/note",
     view: "src/note-form.tsx",
-    budget: 8450,
-    extra: 920,
+    budget: 8400,
+    extra: 905,
     contents: "the same as a form of a server function",
   },
 ];

@@ -16,11 +16,6 @@ import { MAX_STALE_RETRIES, STALE_RETRY_MS } from "./timings.ts";
 /** The CSRF token of the page. */
 export let token = document.querySelector<HTMLMetaElement>(CSRF_META_SELECTOR)?.content;
 
-/** Returns what a call or a form carries of the page's build: its id, and the hash of the function. */
-export function versionOf(hash: string): string {
-  return `${getPageData().build}.${hash}`;
-}
-
 /**
  * Sends a call and returns the response, regardless of its status.
  *
@@ -50,7 +45,6 @@ export async function post(
   // Bundlers remove the longer messages from production.
   if (process.env.NODE_ENV !== "production") checkArguments(name, args, false);
   const headers: Record<string, string> = { "content-type": JSON_TYPE };
-  if (hash) headers[BUILD_HEADER] = versionOf(hash);
   const body = JSON.stringify({ args }, (key, value) => {
     // The tags of classes for which JSON has `{}`. `checkArguments` has refused more, with the path and the fix.
     if (/t (Map|Set|FormData|File|Blob|Promise)]/.test({}.toString.call(value))) {
@@ -59,6 +53,7 @@ export async function post(
     return value;
   });
   const { base, build = "" } = getPageData();
+  if (hash) headers[BUILD_HEADER] = `${build}.${hash}`;
   let retries = 0;
   let hasNewToken = false;
   for (;;) {

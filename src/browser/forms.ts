@@ -7,8 +7,9 @@
  */
 import { type ComponentChildren, Fragment, h, options, type VNode } from "preact";
 import { CSRF_FIELD, FORM_PARAMETER, FORM_TYPE, KEY_FIELD } from "../protocol/index.ts";
-import { token, versionOf } from "./call.ts";
+import { token } from "./call.ts";
 import { createForm, type FormAction, type FormState } from "./form.ts";
+import { getPageData } from "./page-data.ts";
 import { afterRender, slot } from "./slot.ts";
 
 /** Loads the code that sends forms and shows their errors: when a form gets the focus, is sent or is reset. */
@@ -63,7 +64,7 @@ function functionOf(action: unknown): FormAction | undefined {
  */
 function addressOf({ id, hash }: FormAction): string {
   const url = new URL(location.href);
-  url.searchParams.set(FORM_PARAMETER, hash ? `${id}.${versionOf(hash)}` : id);
+  url.searchParams.set(FORM_PARAMETER, hash ? `${id}.${getPageData().build}.${hash}` : id);
   return url.pathname + url.search;
 }
 

@@ -1,6 +1,7 @@
 import { parse as parseCookies, serialize } from "cookie";
 import type { Config } from "../config/index.ts";
 import type { BodyLimit } from "./body-limit.ts";
+import { firstAbort } from "./first-abort.ts";
 import { withoutFormParameter } from "./form-parameter.ts";
 import type { InboundRequest } from "./inbound-request.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
@@ -104,9 +105,7 @@ export class RequestContext {
 
   /** Aborts when the client disconnects or the time limit of the call is over. Created on first use. */
   get signal(): AbortSignal {
-    this.#signal ??= this.#timeoutSignal
-      ? AbortSignal.any([this.inbound.signal, this.#timeoutSignal])
-      : this.inbound.signal;
+    this.#signal ??= this.#timeoutSignal ? firstAbort(this.inbound.signal, this.#timeoutSignal) : this.inbound.signal;
     return this.#signal;
   }
 

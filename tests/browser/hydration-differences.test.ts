@@ -36,7 +36,7 @@ const FILES = {
           text {shown.time} and {rows.length}{""} {null}{false}
           <input id="text" value={shown.text} onInput={(event) => (shown.text = event.currentTarget.value)} />
           <input type="checkbox" defaultChecked disabled={false} readOnly />
-          <select value="b"><option value="a">A</option><option value="b">B</option></select>
+          <select name="letter" value="b"><option value="a">A</option><option value="b">B</option></select>
           <select><option>A</option><option selected>B</option></select>
           <textarea defaultValue={"\\nx"} rows={2} />
           <p class="a" hidden={false} aria-hidden={false} data-on={true} tabIndex={0}
