@@ -45,20 +45,27 @@ export async function edits(): Promise<{ readonly count: number; readonly isSett
   return { count: Number.parseInt(text, 10), isSettled: !text.endsWith("+") };
 }
 
-/** Waits until all edits have taken effect. The server may count two edits in quick succession as one. */
+/** Waits until all detected edits have taken effect. The server may count two edits in quick succession as one. */
 export async function waitForEdits(): Promise<void> {
   await expect.poll(async () => (await edits()).isSettled).toBe(true);
+}
+
+/** Edits files, and waits until the server has detected an edit, and all edits have taken effect. */
+export async function waitForEffect(change: () => unknown): Promise<void> {
+  await waitForEdits();
+  const { count } = await edits();
+  await change();
+  await expect.poll(async () => (await edits()).count).toBeGreaterThan(count);
+  await waitForEdits();
 }
 
 /** Restores all files, and waits for the effect: otherwise the server would reload the page of the next test. */
 async function restoreAll(): Promise<void> {
   const pending = restores.splice(0).reverse();
   if (pending.length === 0) return;
-  await waitForEdits();
-  const { count } = await edits();
-  for (const restore of pending) restore();
-  await expect.poll(async () => (await edits()).count).toBeGreaterThan(count);
-  await waitForEdits();
+  await waitForEffect(() => {
+    for (const restore of pending) restore();
+  });
   await receivePendingReload();
 }
 

@@ -18,6 +18,7 @@ import {
   useDevProject,
   users,
   waitForEdits,
+  waitForEffect,
 } from "./dev-project.ts";
 
 useDevProject();
@@ -54,10 +55,11 @@ describe("an edit", () => {
     "that an editor writes in two steps, %i ms apart, takes effect as a whole",
     async (delayMs) => {
       const text = project.read("src/functions.server.ts");
-      project.write("src/functions.server.ts", ""); // an editor may truncate the file before it writes the new text
-      await new Promise((resolve) => setTimeout(resolve, delayMs));
-      project.write("src/functions.server.ts", text);
-      await waitForEdits();
+      await waitForEffect(async () => {
+        project.write("src/functions.server.ts", ""); // an editor may truncate the file before it writes the new text
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+        project.write("src/functions.server.ts", text);
+      });
       await openHome();
     },
   );
