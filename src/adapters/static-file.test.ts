@@ -30,7 +30,7 @@ async function serveFile(content: Uint8Array | string): Promise<{ file: string; 
     sessions: Object.create(null),
     onMount: () => undefined,
     liveConnections: () => [],
-    targetOf: () => ({ kind: "other", name: null }),
+    targetOf: () => ({ kind: "other", name: null, route: null }),
     setDevelopment: () => undefined,
     logUnsent: (_inbound, _result, err) => logError({ err }),
     metrics: undefined,

@@ -25,8 +25,8 @@ export class Metrics {
 
   /** Observes requests. Those that end before {@link start} are not counted. */
   readonly listener: RequestListener = {
-    started: ({ kind }) => {
-      if (kind === "stream") this.#openStreams++;
+    started: ({ target }) => {
+      if (target.kind === "stream") this.#openStreams++;
     },
     ended: (request) => {
       if (request.target.kind === "stream") this.#openStreams--;

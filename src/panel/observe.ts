@@ -1,4 +1,4 @@
-import { currentContext, isPromise, type PushedBody, Redirect, type RequestContext } from "../http/index.ts";
+import { currentContext, isPromise, Redirect, type RequestContext } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import type { CallSettings, FunctionDefinition } from "../rpc/index.ts";
 
@@ -8,8 +8,6 @@ export interface FunctionObserver {
   functionStarted(context: RequestContext, definition: FunctionDefinition, args: readonly unknown[]): void;
   /** Called when a streaming function has yielded a value. */
   valueYielded(context: RequestContext): void;
-  /** Called when a streaming function has ended: it has returned or thrown, or its client has disconnected. */
-  streamEnded(context: RequestContext): void;
   /** Called with an error that a function threw, or that was logged for a request. It may be called twice for one. */
   failed(requestId: string, error: unknown): void;
 }
@@ -61,11 +59,9 @@ function settleOnce(value: unknown): unknown {
 
 type AnyIterator = Iterator<unknown> | AsyncIterator<unknown>;
 
-/** Replaces the methods of a generator that the stream of a call uses. */
+/** Replaces the method of a generator from which the stream of a call takes its values. */
 function observeGenerator(generator: AnyIterator, call: ObservedCall): void {
-  const { context, observer } = call;
   const next = generator.next.bind(generator);
-  const end = generator.return?.bind(generator);
   generator.next = (...values) => {
     try {
       const step = withSettledValue(next(...values));
@@ -73,14 +69,8 @@ function observeGenerator(generator: AnyIterator, call: ObservedCall): void {
       return step as never; // of the same kind as before: a promise, or not
     } catch (error) {
       reportFailure(error, call);
-      observer.streamEnded(context);
       throw error;
     }
-  };
-  if (!end) return;
-  generator.return = (value) => {
-    observer.streamEnded(context);
-    return end(value) as never;
   };
 }
 
@@ -96,52 +86,15 @@ async function reportStep(pending: Step, call: ObservedCall): Promise<void> {
   try {
     const step = await pending;
     if (!step.done) await step.value;
-    if (step.done) observer.streamEnded(context);
-    else observer.valueYielded(context);
+    if (!step.done) observer.valueYielded(context);
   } catch (error) {
     reportFailure(error, call);
-    observer.streamEnded(context);
   }
 }
 
 /** A redirect is thrown too, and is no failure. */
 function reportFailure(error: unknown, { context, observer }: ObservedCall): void {
   if (!(error instanceof Redirect)) observer.failed(context.id, error);
-}
-
-/** Calls a function when a body that has not been opened yet has ended, regardless of which side ended it. */
-export function observeBody(body: PushedBody, ended: () => void): void {
-  const open = body.open.bind(body);
-  body.open = (sink) => {
-    const producer = open(sink);
-    return {
-      onDrain: () => producer.onDrain(),
-      onClose() {
-        producer.onClose();
-        ended();
-      },
-    };
-  };
-}
-
-/**
- * Calls a function when the body of a `Response` has ended: it was read to its end, has failed, or was cancelled. The server
- * for Node reads it with `getReader`.
- */
-export function observeStream(body: ReadableStream<Uint8Array>, ended: () => void): void {
-  const cancelBody = body.cancel.bind(body);
-  body.cancel = (reason) => {
-    ended();
-    return cancelBody(reason);
-  };
-  const getReader: (options?: ReadableStreamGetReaderOptions) => ReadableStreamReader<Uint8Array> =
-    body.getReader.bind(body);
-  const getObservedReader = (options?: ReadableStreamGetReaderOptions) => {
-    const reader = getReader(options);
-    reader.closed.then(ended, ended); // settles when the stream has ended, for whatever reason
-    return reader;
-  };
-  body.getReader = getObservedReader as typeof body.getReader; // of its two signatures
 }
 
 /** Returns a log that also reports the errors of requests to an observer. */

@@ -1,13 +1,13 @@
-import { isPushedBody, isReadableStream, type RequestContext } from "../http/index.ts";
+import type { RequestContext } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import type { CallSettings, FunctionDefinition } from "../rpc/index.ts";
-import type { ObservedResponse, ObservedSite, Observer } from "../server/index.ts";
+import type { HandledRequest, ObservedRequest, ObservedResponse, Observer } from "../server/index.ts";
 import { BoundedList } from "./bounded-list.ts";
-import { type FunctionObserver, observeBody, observeFunctions, observeLog, observeStream } from "./observe.ts";
+import { type FunctionObserver, observeFunctions, observeLog } from "./observe.ts";
 import type { ChangedPart, ErrorInfo, MessageInfo, RequestChanges, RequestEntry } from "./panel-data.ts";
 import { preview, previewJson } from "./preview.ts";
 import { redactText } from "./redact.ts";
-import { requestTarget } from "./request-target.ts";
+import { shownTarget } from "./request-target.ts";
 import { secretsOfUrl, secretValues, withoutSecrets } from "./secret-values.ts";
 
 /** How many requests are kept. */
@@ -33,13 +33,10 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 interface Recorded {
   readonly id: number;
   readonly entry: Mutable<RequestEntry>;
-  readonly startMs: number;
   /** The version of its last change. */
   version: number;
   /** The values of its secrets, which its errors may repeat. */
   secrets: readonly string[];
-  /** Whether its function streams, or its body is an event stream or a file, and has not ended. */
-  isStreaming: boolean;
   /** Whether an error was reported. Later ones are the same, from the log, or a consequence, such as that of a time limit. */
   hasFailed: boolean;
 }
@@ -57,15 +54,14 @@ export class Recorder implements Observer, FunctionObserver {
     this.#options = options;
   }
 
-  requestStarted(context: RequestContext, site: ObservedSite): (response: ObservedResponse) => void {
+  started(request: ObservedRequest): void {
+    const { context } = request;
     const { method, url } = context.inbound;
-    const target = requestTarget(method, url, site);
+    const target = shownTarget(request);
     const recorded = this.#requests.add((id) => ({
       id,
-      startMs: performance.now(),
       version: 0,
       secrets: secretsOfUrl(url, target.path),
-      isStreaming: false,
       hasFailed: false,
       entry: {
         id,
@@ -83,7 +79,21 @@ export class Recorder implements Observer, FunctionObserver {
     }));
     this.#byContext.set(context, recorded);
     this.#changed(recorded);
-    return (response) => this.#responded(recorded, response);
+  }
+
+  responded({ context }: ObservedRequest, { status, body }: ObservedResponse): void {
+    const recorded = this.#byContext.get(context);
+    if (!recorded) return;
+    recorded.entry.status = status;
+    if (status >= 400 && typeof body === "string") recorded.entry.refusal = readRefusal(body, recorded);
+    this.#changed(recorded);
+  }
+
+  ended({ context, durationMs }: HandledRequest): void {
+    const recorded = this.#byContext.get(context);
+    if (!recorded) return;
+    recorded.entry.durationMs = Math.round(durationMs * 10) / 10;
+    this.#changed(recorded);
   }
 
   observeFunctions(functions: CallSettings["functions"]): CallSettings["functions"] {
@@ -105,8 +115,7 @@ export class Recorder implements Observer, FunctionObserver {
       ...recorded.secrets,
       ...signature.params.flatMap(({ name }, index) => secretValues(values[index], name)),
     ];
-    recorded.isStreaming = signature.stream === true;
-    if (recorded.isStreaming) recorded.entry.values = 0;
+    if (signature.stream) recorded.entry.values = 0;
     this.#changed(recorded);
   }
 
@@ -115,11 +124,6 @@ export class Recorder implements Observer, FunctionObserver {
     if (!recorded) return;
     recorded.entry.values = (recorded.entry.values ?? 0) + 1;
     this.#changed(recorded);
-  }
-
-  streamEnded(context: RequestContext): void {
-    const recorded = this.#byContext.get(context);
-    if (recorded) this.#ended(recorded);
   }
 
   failed(requestId: string, error: unknown): void {
@@ -160,28 +164,6 @@ export class Recorder implements Observer, FunctionObserver {
     this.#options.onChange("live");
   }
 
-  #responded(recorded: Recorded, { status, body }: ObservedResponse): void {
-    recorded.entry.status = status;
-    if (isPushedBody(body)) {
-      recorded.isStreaming = true;
-      observeBody(body, () => this.#ended(recorded));
-    } else if (isReadableStream(body)) {
-      recorded.isStreaming = true;
-      observeStream(body, () => this.#ended(recorded));
-    }
-    if (status >= 400 && typeof body === "string") recorded.entry.refusal = readRefusal(body, recorded);
-    // The end of a stream is its duration.
-    if (!recorded.isStreaming) this.#setDuration(recorded);
-    this.#changed(recorded);
-  }
-
-  #ended(recorded: Recorded): void {
-    if (!recorded.isStreaming) return;
-    recorded.isStreaming = false;
-    this.#setDuration(recorded);
-    this.#changed(recorded);
-  }
-
   async #explain(recorded: Recorded, error: unknown): Promise<void> {
     try {
       const explained = await this.#options.explain(error);
@@ -198,10 +180,6 @@ export class Recorder implements Observer, FunctionObserver {
       };
     }
     this.#changed(recorded);
-  }
-
-  #setDuration({ entry, startMs }: Recorded): void {
-    entry.durationMs = Math.round((performance.now() - startMs) * 10) / 10;
   }
 
   #changed(recorded: Recorded): void {

@@ -8,7 +8,6 @@ import {
   type HandlerResponse,
   type InboundRequest,
   isCallPath,
-  isPromise,
   isResponse,
   isValidPath,
   jsonResponse,
@@ -57,15 +56,8 @@ export function handleRequest(
 ): OutboundResponse | Response | Promise<OutboundResponse | Response> {
   const context = openContext(inbound, site);
   const handle = () => runInContext(context, () => run(respond(context, site)));
-  const reportResponse = site.observer?.requestStarted(context, site);
-  const { listeners } = site;
-  const response = listeners ? observeRequest(context, { site, listeners }, handle) : handle();
-  if (reportResponse) {
-    if (isPromise(response))
-      void response.then(reportResponse); // never rejects
-    else reportResponse(response);
-  }
-  return response;
+  const listeners = site.listeners.current;
+  return listeners ? observeRequest(context, { site, listeners }, handle) : handle();
 }
 
 function* respond(context: RequestContext, site: Site): MaybeAsync<OutboundResponse | Response> {

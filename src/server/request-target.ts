@@ -15,6 +15,11 @@ export interface RequestTarget {
    * choose it, so the number of names is limited.
    */
   readonly name: string | null;
+  /**
+   * The path of the URL as it is declared, with the base: `/shop/orders/:id`, `/__web/rpc/add`. `null` for files, and if
+   * nothing is served there. As the name, it is never one that a client has chosen.
+   */
+  readonly route: string | null;
 }
 
 /** The data of an application with which the target of a request is found. */
@@ -27,15 +32,15 @@ export interface TargetSite {
   readonly metrics?: { readonly path: string } | undefined;
 }
 
-const OTHER: RequestTarget = { kind: "other", name: null };
+const OTHER: RequestTarget = { kind: "other", name: null, route: null };
 
 /** Returns what a request is for, by its method and its URL. Never throws. */
 export function requestTarget(inbound: InboundRequest, site: TargetSite): RequestTarget {
   const path = pathBelowBase(inbound.pathname, site.base);
   if (path === null) return OTHER;
-  if (path === site.metrics?.path) return { kind: "health", name: path };
+  if (path === site.metrics?.path) return { kind: "health", name: path, route: inbound.pathname };
   try {
-    return functionTarget(path, site) ?? liveTarget(path) ?? pathTarget(inbound, path, site);
+    return functionTarget(path, site) ?? liveTarget(path, site) ?? pathTarget(inbound, path, site);
   } catch {
     return OTHER; // broken percent-encoding: the pipeline rejects the request
   }
@@ -46,30 +51,37 @@ export function isHealthPath(path: string): boolean {
   return path === "/healthz" || path === "/readyz";
 }
 
-function functionTarget(path: string, { calls }: TargetSite): RequestTarget | null {
+function functionTarget(path: string, { calls, base }: TargetSite): RequestTarget | null {
   const isForm = path.startsWith(FORM_PREFIX);
   if (!isForm && !path.startsWith(RPC_PREFIX)) return null;
-  const found = findFunction(calls.functions, path.slice((isForm ? FORM_PREFIX : RPC_PREFIX).length));
-  const name = found?.signature.name ?? null;
-  if (isForm) return { kind: "form", name };
-  return { kind: found?.signature.stream ? "stream" : "call", name };
+  const prefix = isForm ? FORM_PREFIX : RPC_PREFIX;
+  const found = findFunction(calls.functions, path.slice(prefix.length));
+  const kind = isForm ? "form" : found?.signature.stream ? "stream" : "call";
+  if (!found) return { kind, name: null, route: null };
+  return { kind, name: found.signature.name, route: base + prefix + found.signature.name };
 }
 
-function liveTarget(path: string): RequestTarget | null {
-  return path === LIVE_PATH || path === POLL_PATH ? { kind: "live", name: path } : null;
+function liveTarget(path: string, { base }: TargetSite): RequestTarget | null {
+  return path === LIVE_PATH || path === POLL_PATH ? { kind: "live", name: path, route: base + path } : null;
 }
 
 function pathTarget(inbound: InboundRequest, path: string, site: TargetSite): RequestTarget {
-  const { router, files, calls } = site;
-  if (files?.has(inbound, path)) return { kind: "file", name: null };
+  const { files, calls } = site;
+  if (files?.has(inbound, path)) return { kind: "file", name: null, route: null };
   const { method } = inbound;
+  const target = declaredTarget(method, path, site);
   // A form without script is sent to the path of its page.
   const form = method === "POST" ? formParameter(inbound.url) : null;
-  if (form !== null)
-    return { kind: "form", name: calls.functions.get(form.split(":")[0] ?? "")?.signature.name ?? null };
+  if (form === null) return target;
+  const name = calls.functions.get(form.split(":")[0] ?? "")?.signature.name ?? null;
+  return { kind: "form", name, route: target.route };
+}
+
+/** Returns the page or the route of a path, or the health check. */
+function declaredTarget(method: string, path: string, { router, base }: TargetSite): RequestTarget {
   const match = router(method, path);
   const found = match?.kind === "method" ? router("GET", path) : match;
-  if (found?.kind === "page") return { kind: "page", name: found.page.path };
-  if (found?.kind === "route") return { kind: "route", name: found.route.path };
-  return isHealthPath(path) ? { kind: "health", name: path } : OTHER;
+  if (found?.kind === "page") return { kind: "page", name: found.page.path, route: base + found.page.path };
+  if (found?.kind === "route") return { kind: "route", name: found.route.path, route: base + found.route.path };
+  return isHealthPath(path) ? { kind: "health", name: path, route: base + path } : OTHER;
 }

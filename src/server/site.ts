@@ -26,7 +26,7 @@ import { manifestAssets } from "./manifest.ts";
 import { checkMaxBodies, maxBodyBytesPerClient } from "./max-bodies.ts";
 import type { MetricsEndpoint } from "./metrics-endpoint.ts";
 import { type CalledFunction, checkCalledFunctions, type Listing } from "./modules.ts";
-import type { RequestListener } from "./observe-request.ts";
+import { type RequestListener, RequestListeners } from "./observe-request.ts";
 import type { Observer } from "./observer.ts";
 import { createRemovedBaseWarning } from "./removed-base.ts";
 import { createAppRouter, type Router } from "./router.ts";
@@ -61,10 +61,8 @@ export interface Site {
   readonly inspection: Inspection;
   /** The description of the project in its package.json; set by the development server only. */
   readonly project?: ProjectInfo | undefined;
-  /** Observe requests; `undefined` without any. */
-  readonly listeners: readonly RequestListener[] | undefined;
-  /** Receives what the application does; set by the development server only, while its panel is open. */
-  readonly observer?: Observer | undefined;
+  /** Observe requests. */
+  readonly listeners: RequestListeners;
   readonly health: Health;
   /** The metrics, if they have a path of the application. */
   readonly metrics: MetricsEndpoint | undefined;
@@ -153,7 +151,7 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
       sessionCookie: sessionCookieName(config.cookieSecure),
       csrf: config.csrfSecret !== undefined,
     },
-    listeners: listeners.length > 0 ? listeners : undefined,
+    listeners: new RequestListeners(listeners),
     metrics,
     health: { delay: new EventLoopDelay(), isStarting: false },
     draining: false,
@@ -192,6 +190,7 @@ export function siteInDevelopment(site: Site, options: SecurityOptions, developm
   // The functions of the inspection: those of `calls` may be the observed ones of the request before.
   const functions = new Map(inspection.functions.map((definition) => [definition.signature.name, definition]));
   checkCalledFunctions(called, { functions });
+  site.listeners.setDevelopment(observer);
   const observedLog = observer?.observeLog(log) ?? log;
   return {
     ...site,
@@ -205,7 +204,6 @@ export function siteInDevelopment(site: Site, options: SecurityOptions, developm
     },
     files: publicFiles && createStaticFiles(publicFiles.includes, { log, dir: publicFiles.dir }),
     project,
-    observer,
     ...securityOf(config, options, { pages: inspection.pages, buildTool }),
   };
 }

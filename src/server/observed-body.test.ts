@@ -1,16 +1,18 @@
 import { describe, expect, it, vi } from "vitest";
-import { observeStream } from "./observe.ts";
+import { isReadableStream } from "../http/index.ts";
+import { observeEnd } from "./observed-body.ts";
 
-/** Returns an observed stream of two chunks, and the function that is called at its end. */
-function observed(source: UnderlyingSource<Uint8Array> = {}) {
+/** Returns the observed stream of a response with two chunks, and the function that is called at its end. */
+function observed(overrides: UnderlyingSource<Uint8Array> = {}) {
   const ended = vi.fn();
-  const stream = new ReadableStream<Uint8Array>({
+  const source = new ReadableStream<Uint8Array>({
     start(controller) {
       for (const text of ["one", "two"]) controller.enqueue(new TextEncoder().encode(text));
     },
-    ...source,
+    ...overrides,
   });
-  observeStream(stream, ended);
+  const { body: stream } = observeEnd({ status: 200, headers: [], body: source }, ended);
+  if (!isReadableStream(stream)) throw new Error("The observed body is not a stream.");
   return { stream, ended };
 }
 
@@ -52,7 +54,7 @@ describe("the body of a response that is observed", () => {
     const cancel = vi.fn();
     const { stream, ended } = observed({ cancel });
     await stream.cancel("unused");
-    expect(ended).toHaveBeenCalledTimes(1);
+    expect(ended).toHaveBeenCalledExactlyOnceWith(0);
     expect(cancel).toHaveBeenCalledExactlyOnceWith("unused");
   });
 });
