@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { requestContext } from "#test/request-context";
 import { completeResponse } from "./complete-response.ts";
 import { FetchInboundRequest } from "./inbound-request.ts";
+import { toFetchResponse } from "./outbound-response.ts";
 import { PushedBody } from "./pushed-body.ts";
 import { RequestContext } from "./request-context.ts";
 
@@ -12,7 +13,7 @@ describe("completing a response with a pushed body, such as a file", () => {
     const inbound = new FetchInboundRequest(new Request("http://localhost/", { method }));
     const { id, traceparent, address, config } = requestContext();
     const context = new RequestContext({ inbound, id, traceparent, address, config });
-    const completed = completeResponse(response, context, [["x-frame-options", "DENY"]]);
+    const completed = completeResponse(response, context, { documents: [["x-frame-options", "DENY"]], data: [] });
     expect(completed).toMatchObject({ status: 200, body: method === "HEAD" ? null : response.body });
     expect(completed.headers).toEqual(expect.arrayContaining(["content-type", "image/png", "x-frame-options", "DENY"]));
     expect(open).not.toHaveBeenCalled();
@@ -35,8 +36,32 @@ describe("the Cache-Control of a route's response that sets a cookie", () => {
     ] as const) {
       const context = requestContext();
       for (const name of cookies) context.setCookie(name, "1");
-      const response = completeResponse(new Response(null, { headers: { "cache-control": own } }), context, []);
+      const response = completeResponse(new Response(null, { headers: { "cache-control": own } }), context, {
+        documents: [],
+        data: [],
+      });
       expect(new Headers(response.headers as Headers).get("cache-control")).toBe(sent);
     }
+  });
+});
+
+describe("the security headers of a response", () => {
+  const security = { documents: [["x-frame-options", "DENY"]], data: [["x-data", "1"]] } as const;
+  const namesOf = (response: Parameters<typeof completeResponse>[0]) => {
+    const { headers } = toFetchResponse(completeResponse(response, requestContext(), security));
+    return ["x-frame-options", "x-data"].filter((name) => headers.has(name));
+  };
+  const ofType = (type: string) => ({ status: 200, headers: { "content-type": type }, body: "" });
+
+  it("are those of data for JSON and streams of JSON", () => {
+    expect(namesOf(ofType("application/json"))).toEqual(["x-data"]);
+    expect(namesOf(ofType("application/x-ndjson"))).toEqual(["x-data"]);
+  });
+
+  it("are those of documents for everything else, and for all responses of routes", () => {
+    for (const type of ["text/html; charset=utf-8", "text/plain", "text/event-stream", "image/svg+xml"])
+      expect(namesOf(ofType(type))).toEqual(["x-frame-options"]);
+    expect(namesOf({ status: 204, body: null })).toEqual(["x-frame-options"]);
+    expect(namesOf(Response.json({}))).toEqual(["x-frame-options"]);
   });
 });

@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
-import { REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
+import { JSON_TYPE, NDJSON_TYPE, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
 import { type HandlerResponse, PRIVATE_NO_STORE } from "./handler-response.ts";
 import { keepBodyUntilEnd } from "./kept-body.ts";
 import type { OutboundResponse } from "./outbound-response.ts";
 import { proxiedHeaders } from "./proxied-headers.ts";
 import type { RequestContext } from "./request-context.ts";
-import type { SecurityHeaders } from "./security-headers.ts";
+import type { ResponseSecurity, SecurityHeaders } from "./security-headers.ts";
 import { isResponse } from "./web-types.ts";
 
 /**
@@ -20,10 +20,10 @@ import { isResponse } from "./web-types.ts";
 export function completeResponse(
   response: HandlerResponse | Response,
   context: RequestContext,
-  security: SecurityHeaders,
+  security: ResponseSecurity,
 ): OutboundResponse | Response {
   const outbound = isResponse(response)
-    ? completeFetchResponse(response, context, security)
+    ? completeFetchResponse(response, context, security.documents)
     : completeHandlerResponse(response, context, security);
   context.headersSent = true;
   return outbound;
@@ -32,14 +32,14 @@ export function completeResponse(
 function completeHandlerResponse(
   response: HandlerResponse,
   context: RequestContext,
-  security: SecurityHeaders,
+  security: ResponseSecurity,
 ): OutboundResponse {
   const responseHeaders = response.headers ?? {};
   const headers: string[] = [];
   for (const name in responseHeaders) headers.push(name, responseHeaders[name] ?? "");
   if (context.closeConnection && responseHeaders.connection === undefined) headers.push("connection", "close");
   const setHeaders = context.responseHeaders;
-  for (const [name, value] of response.security ?? security) {
+  for (const [name, value] of securityOf(response, security)) {
     if (responseHeaders[name] === undefined && !setHeaders?.has(name)) headers.push(name, value);
   }
   if (setHeaders) {
@@ -54,6 +54,11 @@ function completeHandlerResponse(
   if (length !== null && responseHeaders["content-length"] === undefined)
     headers.push("content-length", String(length));
   return { status: response.status, headers, body: null };
+}
+
+function securityOf({ headers, security }: HandlerResponse, { documents, data }: ResponseSecurity): SecurityHeaders {
+  const type = headers?.["content-type"];
+  return security ?? (type === JSON_TYPE || type === NDJSON_TYPE ? data : documents);
 }
 
 /** Returns the length that the body of GET has, in bytes; `null` if it is not known. @see RFC 9110, section 8.6 */

@@ -52,7 +52,9 @@ export { isCallPath, isUnambiguousTarget, isValidPath, pathBelowBase } from "./r
 export { type ByteCounter, readRequestText } from "./request-text.ts";
 export { requireSameOrigin } from "./require-same-origin.ts";
 export {
+  createDataHeaders,
   createSecurityHeaders,
+  type ResponseSecurity,
   type SecurityHeaders,
   type SecurityOptions,
 } from "./security-headers.ts";

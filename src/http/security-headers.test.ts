@@ -1,11 +1,56 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { compiledPage, compiledRoute, createTestApp } from "#test/compiled-app";
-import { createSecurityHeaders, type SecurityOptions } from "./security-headers.ts";
+import { createDataHeaders, createSecurityHeaders, type SecurityOptions } from "./security-headers.ts";
 import { checkSecurityOptions } from "./security-options.ts";
 
 const environment = { buildTool: null, secure: false };
 const headersOf = (...options: SecurityOptions[]) => Object.fromEntries(createSecurityHeaders(environment, ...options));
 const policyOf = (...options: SecurityOptions[]) => headersOf(...options)["content-security-policy"];
+
+describe("the security headers of data", () => {
+  const dataHeadersOf = (options?: SecurityOptions, secure = false) =>
+    Object.fromEntries(createDataHeaders({ secure }, options));
+  const defaults = {
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "cross-origin-resource-policy": "same-origin",
+  };
+
+  it("allow nothing to load, run or be framed, and forbid other types and other sites", () => {
+    expect(dataHeadersOf()).toEqual(defaults);
+    expect(dataHeadersOf({}, true)).toEqual({ ...defaults, "strict-transport-security": "max-age=31536000" });
+  });
+
+  it("are changed by the option headers, regardless of the case of their names", () => {
+    const changes = { "Cross-Origin-Resource-Policy": "cross-origin", "X-Robots-Tag": "noindex" };
+    expect(dataHeadersOf({ headers: changes })).toEqual({
+      ...defaults,
+      "cross-origin-resource-policy": "cross-origin",
+      "x-robots-tag": "noindex",
+    });
+    expect(
+      dataHeadersOf({ headers: { "x-content-type-options": null, "strict-transport-security": null } }, true),
+    ).toEqual({
+      "content-security-policy": defaults["content-security-policy"],
+      "cross-origin-resource-policy": "same-origin",
+    });
+  });
+
+  it.each([
+    ["Content-Security-Policy", "default-src *"],
+    ["content-security-policy", null],
+    ["X-Frame-Options", "DENY"],
+    ["referrer-policy", "no-referrer"],
+    ["cross-origin-opener-policy", "unsafe-none"],
+    ["permissions-policy", "camera=*"],
+  ])("are not changed by %s: %j, which is for documents", (name, value) => {
+    expect(dataHeadersOf({ headers: { [name]: value } })).toEqual(defaults);
+  });
+
+  it("are not changed by the option policy", () => {
+    expect(dataHeadersOf({ policy: { "default-src": "*" } })).toEqual(defaults);
+  });
+});
 
 describe("the security headers", () => {
   it("have secure defaults: no inline script, no framing by other sites", () => {

@@ -27,6 +27,24 @@ const DEFAULT_HEADERS: readonly (readonly [string, string])[] = [
   ["permissions-policy", "camera=(), geolocation=(), microphone=()"],
 ];
 
+/**
+ * The headers of data: of JSON, and of streams of JSON. If a browser opens or embeds such a response in spite of its type,
+ * nothing in it may load, run or be framed. The other default headers only affect documents.
+ */
+const DATA_HEADERS: readonly (readonly [string, string])[] = [
+  [POLICY_HEADER, "default-src 'none'; frame-ancestors 'none'"],
+  ["x-content-type-options", "nosniff"],
+  ["cross-origin-resource-policy", "same-origin"],
+];
+
+/** The names of the headers that data has no use for, or only with a value of its own. */
+const ONLY_OF_DOCUMENTS: ReadonlySet<string> = new Set([
+  POLICY_HEADER,
+  ...DEFAULT_HEADERS.map(([name]) => name).filter((name) => !DATA_HEADERS.some(([kept]) => kept === name)),
+]);
+
+const STRICT_TRANSPORT: readonly [string, string] = ["strict-transport-security", "max-age=31536000"];
+
 /** The options with which an application or a page changes its security headers. */
 export interface SecurityOptions {
   /**
@@ -46,6 +64,14 @@ export interface SecurityOptions {
 /** The security headers as pairs of name and value. A response that already has one of them keeps its own. */
 export type SecurityHeaders = readonly (readonly [string, string])[];
 
+/** The security headers of an application, by what its responses contain. */
+export interface ResponseSecurity {
+  /** Those of pages, files, texts and responses of routes. */
+  readonly documents: SecurityHeaders;
+  /** Those of JSON and of streams of JSON. */
+  readonly data: SecurityHeaders;
+}
+
 /** The conditions of the default security headers. */
 export interface SecurityEnvironment {
   /** What the build tool needs in a page of the development server; `null` in any other server. */
@@ -55,7 +81,7 @@ export interface SecurityEnvironment {
 }
 
 /**
- * Returns the security headers of all responses. Call it once for an application and once for each page with options.
+ * Returns the security headers of all responses but data. Call it once for an application and once for each page with options.
  *
  * @param options of the application, then of the page: later options take precedence
  * @see docs/protocol.md 2.5
@@ -66,7 +92,7 @@ export function createSecurityHeaders(
 ): SecurityHeaders {
   const directives = new Map<string, string | null>(DEFAULT_POLICY);
   const headers = new Map<string, string | null>(DEFAULT_HEADERS);
-  if (secure) headers.set("strict-transport-security", "max-age=31536000");
+  if (secure) headers.set(...STRICT_TRANSPORT);
   for (const { policy = {}, headers: changes = {} } of options) {
     for (const [name, value] of Object.entries(policy)) directives.set(name, value);
     for (const [name, value] of Object.entries(changes)) headers.set(name.toLowerCase(), value);
@@ -75,6 +101,24 @@ export function createSecurityHeaders(
   const policy = all.get(POLICY_HEADER);
   if (buildTool && policy) all.set(POLICY_HEADER, developmentPolicy(policy, buildTool));
   return [...all].filter((header): header is [string, string] => header[1] !== null);
+}
+
+/**
+ * Returns the security headers of data. The application's option `headers` applies, except to the policy and to the
+ * headers that only affect documents.
+ *
+ * @see docs/protocol.md 2.5
+ */
+export function createDataHeaders(
+  { secure }: Pick<SecurityEnvironment, "secure">,
+  { headers: changes = {} }: SecurityOptions = {},
+): SecurityHeaders {
+  const headers = new Map<string, string | null>(DATA_HEADERS);
+  if (secure) headers.set(...STRICT_TRANSPORT);
+  for (const [name, value] of Object.entries(changes)) {
+    if (!ONLY_OF_DOCUMENTS.has(name.toLowerCase())) headers.set(name.toLowerCase(), value);
+  }
+  return [...headers].filter((header): header is [string, string] => header[1] !== null);
 }
 
 /** Returns the value of the policy's header, or `null` if all directives were removed. */

@@ -3,6 +3,7 @@ import {
   type BuildToolAccess,
   clientAddress,
   completeResponse,
+  createDataHeaders,
   createSecurityHeaders,
   errorBody,
   htmlResponse,
@@ -40,7 +41,8 @@ export async function respondToLoadFailure(
     address: clientAddress(inbound.address, inbound.header("x-forwarded-for"), config.trustProxy),
     config,
   });
-  const security = createSecurityHeaders({ buildTool, secure: config.cookieSecure });
+  const environment = { buildTool, secure: config.cookieSecure };
+  const security = { documents: createSecurityHeaders(environment), data: createDataHeaders(environment) };
   if (!isCallPath(inbound.pathname, base)) {
     return completeResponse(htmlResponse(500, await showError(context.id)), context, security);
   }

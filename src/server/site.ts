@@ -2,7 +2,9 @@ import type { Config } from "../config/index.ts";
 import {
   BodyLimit,
   type BuildToolAccess,
+  createDataHeaders,
   createSecurityHeaders,
+  type ResponseSecurity,
   type SecurityHeaders,
   type SecurityOptions,
   sessionCookieName,
@@ -55,7 +57,7 @@ export interface Site {
   readonly bodyLimit: BodyLimit;
   /** Where the large files of forms are stored. */
   readonly uploads: UploadStore;
-  readonly security: SecurityHeaders;
+  readonly security: ResponseSecurity;
   /** The security headers of pages that have options of their own. */
   readonly pageSecurity: ReadonlyMap<object, SecurityHeaders>;
   readonly inspection: Inspection;
@@ -217,7 +219,10 @@ function securityOf(
   const environment = { buildTool, secure };
   const pagesWithOptions = pages.filter((page) => page.options.policy || page.options.headers);
   return {
-    security: createSecurityHeaders(environment, options),
+    security: {
+      documents: createSecurityHeaders(environment, options),
+      data: createDataHeaders(environment, options),
+    },
     pageSecurity: new Map(
       pagesWithOptions.map((page) => [page, createSecurityHeaders(environment, options, page.options)]),
     ),
