@@ -1,4 +1,4 @@
-// The templates of `tsweb new`: template/, and the examples with the configuration of template/. Each is written into one
+// The templates of `tsweb new`: template/, the examples with the configuration of template/, and deploy/. Each is written into one
 // file, because npm would leave .gitignore files out of the package.
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,6 +22,14 @@ export function writeTemplates(root, target) {
   for (const [name, files] of Object.entries(templates)) {
     writeFileSync(join(target, `${name}.json`), JSON.stringify(files));
   }
+  writeFileSync(join(target, "deploy.json"), JSON.stringify(deployment(root)));
+}
+
+/** The files of deploy/, and a package.json with the packages that they need: they use Redis. */
+function deployment(root) {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const manifest = { dependencies: { ioredis: devDependencies.ioredis } };
+  return { ...readFiles(join(root, "deploy")), "package.json": JSON.stringify(manifest) };
 }
 
 /** Returns the texts of the files in a folder, by their names. */

@@ -7,6 +7,7 @@ import { exitAfterOutput, exitWithError, UsageError } from "./project/index.ts";
 const USAGE = `tsweb: a web application server for TypeScript
 
   tsweb new <folder>      create a project; tsweb new --help lists the templates
+  tsweb new --deploy      add a Dockerfile and the like to the project in the current folder
   tsweb dev [folder]      serve an application during development
   tsweb build [folder]    build it into <folder>/dist, which runs with plain Node
       --keep-from <dist>  also serve the scripts and styles of an earlier build

@@ -35,9 +35,10 @@ export class Caddy {
   async restart(): Promise<void> {
     const { path } = this.#folder;
     const file = join(path, "Caddyfile");
-    writeFileSync(file, caddySite({ port: this.port, upstreams: this.#upstreams }));
+    writeFileSync(file, caddySite(this.port));
     // Caddy stores its state in the home folder.
-    const env = { ...process.env, HOME: path, XDG_DATA_HOME: path, XDG_CONFIG_HOME: path };
+    const UPSTREAMS = this.#upstreams.map((port) => `127.0.0.1:${port}`).join(" ");
+    const env = { ...process.env, UPSTREAMS, HOME: path, XDG_DATA_HOME: path, XDG_CONFIG_HOME: path };
     const child = spawn("caddy", ["run", "--config", file, "--adapter", "caddyfile"], {
       env,
       stdio: ["ignore", "pipe", "pipe"],

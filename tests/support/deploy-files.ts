@@ -29,12 +29,9 @@ export function nginxSite({ port, upstreams }: ProxyPorts): string {
   ]);
 }
 
-/** Returns the recipe of Caddy, without TLS. */
-export function caddySite({ port, upstreams }: ProxyPorts): string {
-  const site = replaceAll(deployFile("Caddyfile"), [
-    [/^shop\.example \{/m, `http://127.0.0.1:${port} {`],
-    [/127\.0\.0\.1:3001 127\.0\.0\.1:3002/, upstreams.map((upstream) => `127.0.0.1:${upstream}`).join(" ")],
-  ]);
+/** Returns the recipe of Caddy, without TLS. The variable `UPSTREAMS` contains the addresses of the processes. */
+export function caddySite(port: number): string {
+  const site = replaceAll(deployFile("Caddyfile"), [[/^shop\.example \{/m, `http://127.0.0.1:${port} {`]]);
   return `{\n\tadmin off\n\tauto_https off\n}\n${site}`;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { newUsage, parseNewArguments } from "./arguments.ts";
 
 const parse = (...args: string[]) => parseNewArguments(args, "tsweb new", {});
-const minimal = { folder: "shop", template: "minimal", install: true };
+const minimal = { folder: "shop", template: "minimal", install: true, deploy: false };
 
 describe("parseNewArguments", () => {
   it("uses the template minimal and installs, by default", () => {
@@ -16,7 +16,17 @@ describe("parseNewArguments", () => {
     [["--", "shop", "--template", "board", "--no-install"]],
     [["shop", "--", "--template", "board", "--no-install"]],
   ])("reads the options in %j", (args) => {
-    expect(parse(...args)).toEqual({ folder: "shop", template: "board", install: false });
+    expect(parse(...args)).toEqual({ folder: "shop", template: "board", install: false, deploy: false });
+  });
+
+  it("adds the files of a deployment to a new project, or to that in the current folder if none is named", () => {
+    expect(parse("shop", "--deploy")).toEqual({ ...minimal, deploy: true });
+    expect(parse("--deploy", "--", "shop")).toEqual({ ...minimal, deploy: true });
+    expect(parse("--deploy")).toBe("deployment");
+    // These options are for new projects.
+    for (const option of ["--template=board", "--no-install"]) {
+      expect(() => parse("--deploy", option)).toThrow("tsweb new requires the folder to create.");
+    }
   });
 
   it("returns null when the arguments request the help text", () => {
@@ -51,6 +61,9 @@ describe("parseNewArguments", () => {
       "Write -- in front of it: npm create tsweb@latest shop -- --template board",
     );
     expect(parseNewArguments(["shop", "--template=minimal"], command, env)).toEqual(minimal);
+    expect(() => parseNewArguments(["shop"], command, { npm_config_deploy: "true" })).toThrow(
+      "npm has read --deploy as an option of npm. Write -- in front of it: npm create tsweb@latest shop -- --deploy",
+    );
   });
 });
 

@@ -4,10 +4,12 @@ import { BuildError } from "../project/index.ts";
 import { checkFolderName } from "./name.ts";
 import { TEMPLATES, type TemplateName } from "./templates.ts";
 
-/** What a command line of `tsweb new` requests. */
+/** The project that a command line of `tsweb new` requests. */
 export interface NewOptions {
   /** The folder to create, as written on the command line. */
   readonly folder: string;
+  /** Whether the files of a deployment are written. */
+  readonly deploy: boolean;
   readonly template: TemplateName;
   /** Whether to install the packages. */
   readonly install: boolean;
@@ -28,10 +30,14 @@ export function newUsage(command: string): string {
   ${command} shop
   ${command} shop ${optionOf(command, "--template board")}
   ${command} .        in the current folder, which must be empty
+  ${command} ${optionOf(command, "--deploy")}
+                      add the files of a deployment to the project in the current folder
 
 Options:
   --template <name>   the template, by default ${DEFAULT}:
-${templates.join("")}  --no-install        do not install the packages
+${templates.join("")}  --deploy            with the files of a deployment: Dockerfile, compose.yaml, and deploy/
+                      for nginx, Caddy, systemd and Kubernetes
+  --no-install        do not install the packages
   --help              show this text
 `;
 }
@@ -42,19 +48,22 @@ ${templates.join("")}  --no-install        do not install the packages
  * @param args the arguments after the command
  * @param command the command as the user writes it
  * @param env the environment variables of the process
- * @returns the options, or `null` if the arguments request the help text
+ * @returns the options of a new project; `"deployment"` to add the files of a deployment to the project in the current folder;
+ *   or `null` if the arguments request the help text
  * @throws BuildError for wrong arguments, with an example of a valid command
  */
-export function parseNewArguments(args: readonly string[], command: string, env: NodeJS.ProcessEnv): NewOptions | null {
+export function parseNewArguments(
+  args: readonly string[],
+  command: string,
+  env: NodeJS.ProcessEnv,
+): NewOptions | "deployment" | null {
   const { positionals, values } = parse(args, command);
   if (values.help) return null;
-  // npm takes an option before `--` for its own, and passes only the other arguments to the command.
-  if (env.npm_config_template !== undefined && values.template === undefined) {
-    throw new BuildError(
-      `npm has read --template as an option of npm. Write -- in front of it: ${command} shop ${optionOf(command, "--template board")}`,
-    );
-  }
+  if (values.template === undefined) requireNotReadByNpm("template", { command, env, example: "--template board" });
+  if (values.deploy === undefined) requireNotReadByNpm("deploy", { command, env, example: "--deploy" });
   const [folder, ...extra] = positionals;
+  const { deploy = false, template, "no-install": noInstall = false } = values;
+  if (folder === undefined && deploy && template === undefined && !noInstall) return "deployment";
   if (!folder) {
     throw new BuildError(
       `${command} requires the folder to create. For example: ${command} shop\n` +
@@ -67,7 +76,18 @@ export function parseNewArguments(args: readonly string[], command: string, env:
     );
   }
   checkFolderName(folder);
-  return { folder, template: templateOf(values.template), install: !values["no-install"] };
+  return { folder, deploy, template: templateOf(template), install: !noInstall };
+}
+
+/** npm takes an option before `--` for its own, and passes only the other arguments to the command. */
+function requireNotReadByNpm(
+  option: string,
+  { command, env, example }: { readonly command: string; readonly env: NodeJS.ProcessEnv; readonly example: string },
+): void {
+  if (env[`npm_config_${option}`] === undefined) return;
+  throw new BuildError(
+    `npm has read --${option} as an option of npm. Write -- in front of it: ${command} shop ${optionOf(command, example)}`,
+  );
 }
 
 /** Returns an option as it is written after a command: `npm create` needs a `--` in front of it. */
@@ -81,6 +101,7 @@ function parse(args: readonly string[], command: string) {
       args: args.filter((arg) => arg !== "--"), // which some package managers pass, and others remove
       allowPositionals: true,
       options: {
+        deploy: { type: "boolean" },
         help: { type: "boolean", short: "h" },
         template: { type: "string", short: "t" },
         "no-install": { type: "boolean" },

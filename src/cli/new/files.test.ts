@@ -50,6 +50,22 @@ describe("projectFiles", () => {
     expect(Object.keys(filesFor("yarn", "1.22.22"))).toEqual(Object.keys(filesFor("npm", "11.0.0")));
   });
 
+  it("contains the files of a deployment and their packages if they are requested", () => {
+    const deployment = {
+      "nginx.conf": "upstream shop {}",
+      "package.json": '{ "dependencies": { "ioredis": "^5.0.0" } }',
+    };
+    const options = { name: "team", tsweb: "^1.0.0", manager: { name: "npm", version: "" }, deployment } as const;
+    const files = projectFiles(template, options);
+    expect(files["deploy/nginx.conf"]).toBe("upstream team {}");
+    expect(JSON.parse(files["package.json"] ?? "").dependencies).toEqual({
+      ioredis: "^5.0.0",
+      tsweb: "^1.0.0",
+      zod: "^4.0.0",
+    });
+    expect(Object.keys(files).at(-1)).toBe("package.json");
+  });
+
   it.each(["npm", "yarn"] as const)("lists package.json last with %s", (name) => {
     expect(Object.keys(filesFor(name, "4.0.0")).at(-1)).toBe("package.json");
   });
@@ -81,23 +97,23 @@ describe("requireEmpty", () => {
 
 describe("writeFiles", () => {
   it("creates missing folders", () => {
-    writeFiles(join(dir, "a", "shop"), { "src/app.ts": "app", "package.json": "{}" });
+    writeFiles(join(dir, "a", "shop"), { "src/app.ts": "app", "package.json": "{}" }, "");
     expect(readFileSync(join(dir, "a", "shop", "src", "app.ts"), "utf8")).toBe("app");
     expect(readdirSync(join(dir, "a", "shop")).sort()).toEqual(["package.json", "src"]);
   });
 
-  it("names the file that could not be written, and reports that the project is unfinished", () => {
+  it("names the file that could not be written, and what to do with the others", () => {
     writeFileSync(join(dir, "src"), "a file");
-    const write = () => writeFiles(dir, { "README.md": "", "src/app.ts": "app", "package.json": "{}" });
+    const write = () => writeFiles(dir, { "README.md": "", "src/app.ts": "app", "package.json": "{}" }, "Delete it.");
     expect(write).toThrow(`${join(dir, "src", "app.ts")} could not be written: `);
     expect(existsSync(join(dir, "package.json"))).toBe(false);
     rmSync(join(dir, "README.md"));
-    expect(write).toThrow(`unfinished: delete what is in ${dir}, and run tsweb new again.`);
+    expect(write).toThrow("\nDelete it.");
   });
 
   it("overwrites no file", () => {
     writeFileSync(join(dir, "README.md"), "mine");
-    expect(() => writeFiles(dir, { "README.md": "theirs" })).toThrow("EEXIST");
+    expect(() => writeFiles(dir, { "README.md": "theirs" }, "")).toThrow("EEXIST");
     expect(readFileSync(join(dir, "README.md"), "utf8")).toBe("mine");
   });
 });

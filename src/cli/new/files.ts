@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { BuildError } from "../project/index.ts";
+import { deploymentFiles } from "./deployment.ts";
 import { isModernYarn, type PackageManager, translateCommands } from "./package-manager.ts";
 import type { Files } from "./templates.ts";
 
@@ -18,11 +19,14 @@ export interface ProjectOptions {
   readonly tsweb: string;
   /** The package manager that the project is used with. */
   readonly manager: PackageManager;
+  /** The template of a deployment, if the project contains its files. */
+  readonly deployment?: Files;
 }
 
 /** Returns the files of a new project. */
-export function projectFiles(template: Files, { name, tsweb, manager }: ProjectOptions): Files {
+export function projectFiles(template: Files, { name, tsweb, manager, deployment = {} }: ProjectOptions): Files {
   const { "package.json": manifest = "{}", ...rest } = template;
+  const { "package.json": added = "{}", ...deployed } = deployment;
   const project = JSON.parse(manifest);
   const files = Object.entries(rest).map(([file, text]) => {
     const named = text.replace(PLACEHOLDER, name);
@@ -32,10 +36,11 @@ export function projectFiles(template: Files, { name, tsweb, manager }: ProjectO
     ...project,
     name,
     ...(isModernYarn(manager) && { packageManager: `yarn@${manager.version}` }),
-    dependencies: { ...project.dependencies, tsweb },
+    dependencies: { ...project.dependencies, ...JSON.parse(added).dependencies, tsweb },
   };
   return {
     ...forYarn(Object.fromEntries(files), manager),
+    ...deploymentFiles(deployed, { name, manager }),
     // The last one, so that nothing can be installed or run in an unfinished folder.
     "package.json": `${JSON.stringify(packageJson, null, 2)}\n`,
   };
@@ -86,9 +91,10 @@ function entriesOf(dir: string, folder: string): string[] {
 /**
  * Writes files into a folder. It overwrites none.
  *
+ * @param advice what to do with the files that were written, if another one cannot be
  * @throws BuildError that names the file that could not be written, and what is left behind
  */
-export function writeFiles(dir: string, files: Files): void {
+export function writeFiles(dir: string, files: Files, advice: string): void {
   for (const [name, text] of Object.entries(files)) {
     const file = join(dir, name);
     try {
@@ -96,10 +102,7 @@ export function writeFiles(dir: string, files: Files): void {
       writeFileSync(file, text, { flag: "wx" });
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      throw new BuildError(
-        `${file} could not be written: ${reason}\n` +
-          `The project is unfinished: delete what is in ${dir}, and run tsweb new again.`,
-      );
+      throw new BuildError(`${file} could not be written: ${reason}\n${advice}`);
     }
   }
 }

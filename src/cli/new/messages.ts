@@ -1,4 +1,5 @@
 import { sep } from "node:path";
+import { deploymentName } from "./deployment.ts";
 import { type PackageManager, translateCommands } from "./package-manager.ts";
 import type { Source } from "./source.ts";
 
@@ -16,6 +17,18 @@ export function nextSteps(steps: NextSteps): string {
   return (
     `\nNext:\n\n${commands(steps)}\n` +
     `${test} runs the tests. README.md lists the other commands, and AGENTS.md the rules of an application.\n`
+  );
+}
+
+/**
+ * Returns the instructions for the files of a deployment.
+ *
+ * @param name the name of the package
+ */
+export function deploymentSteps(name: string): string {
+  return (
+    `The files of the deployment are for https://${deploymentName(name)}.example: replace this name by that of your site.\n` +
+    "node_modules/tsweb/docs/production.md describes them.\n"
   );
 }
 

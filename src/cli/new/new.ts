@@ -1,9 +1,11 @@
-import { resolve } from "node:path";
+import { constants, copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import { BuildError, requireUsablePath } from "../project/index.ts";
-import { newUsage, parseNewArguments } from "./arguments.ts";
+import { addDeployment } from "./add-deployment.ts";
+import { type NewOptions, newUsage, parseNewArguments } from "./arguments.ts";
 import { projectFiles, requireEmpty, writeFiles } from "./files.ts";
 import { installPackages } from "./install.ts";
-import { failedInstallation, nextSteps } from "./messages.ts";
+import { deploymentSteps, failedInstallation, nextSteps } from "./messages.ts";
 import { packageName } from "./name.ts";
 import { fileSpecifier } from "./origin.ts";
 import { detectPackageManager } from "./package-manager.ts";
@@ -24,20 +26,32 @@ export async function createProject(args: readonly string[], command: string): P
     process.stdout.write(newUsage(command));
     return;
   }
-  const { folder, template, install } = options;
+  if (options === "deployment") return addDeployment(process.cwd(), command);
+  return createIn(options, command);
+}
+
+async function createIn({ folder, template, install, deploy }: NewOptions, command: string): Promise<void> {
   const dir = resolve(folder);
   requireUsablePath(dir);
+  if (deploy && existsSync(join(dir, "package.json"))) {
+    throw new BuildError(
+      `${folder} contains a project. Nothing was written. To add the files of a deployment to it, run this in its folder: ` +
+        `${command} --deploy`,
+    );
+  }
   requireEmpty(dir, folder);
   const started = performance.now();
   const manager = detectPackageManager(process.env.npm_config_user_agent);
   const source = findSource();
-  const tsweb = source.file === null ? source.specifier : fileSpecifier(source.file, realPath(dir));
-  const files = projectFiles(readTemplate(template), { name: packageName(dir), tsweb, manager });
-  writeFiles(dir, files);
+  const packed = source.file !== null && deploy ? copyInto(dir, source.file) : source.file;
+  const tsweb = packed === null ? source.specifier : fileSpecifier(packed, realPath(dir));
+  const deployment = deploy ? { deployment: readTemplate("deploy") } : {};
+  const files = projectFiles(readTemplate(template), { name: packageName(dir), tsweb, manager, ...deployment });
+  writeFiles(dir, files, `The project is unfinished: delete what is in ${dir}, and run tsweb new again.`);
   const path = dir === process.cwd() ? "" : folder;
   const place = path === "" ? "this folder" : path;
   print(`Created ${Object.keys(files).length} files in ${place} from the template ${template}.`);
-  if (source.file !== null) print(`The project installs tsweb from ${source.file}. Keep this file.`);
+  if (packed !== null) print(`The project installs tsweb from ${packed}. Keep this file.`);
   if (install) {
     print(`Installing packages with ${manager.name} …`);
     const failure = await installPackages(manager, dir);
@@ -45,6 +59,19 @@ export async function createProject(args: readonly string[], command: string): P
     print(`Ready after ${((performance.now() - started) / 1000).toFixed(1)} s.`);
   }
   process.stdout.write(nextSteps({ path, manager, isInstalled: install }));
+  if (deploy) process.stdout.write(`\n${deploymentSteps(packageName(dir))}`);
+}
+
+/**
+ * Copies the packed file of tsweb into a new project, because the build of an image reads files of the project only.
+ *
+ * @returns its path there
+ */
+function copyInto(dir: string, file: string): string {
+  const copy = join(realPath(dir), basename(file));
+  mkdirSync(dir, { recursive: true });
+  copyFileSync(file, copy, constants.COPYFILE_EXCL);
+  return copy;
 }
 
 const print = (line: string) => process.stdout.write(`${line}\n`);

@@ -1,5 +1,14 @@
-import { describe, expect, it } from "vitest";
-import { detectPackageManager, isModernYarn, type PackageManager, translateCommands } from "./package-manager.ts";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  detectPackageManager,
+  isModernYarn,
+  type PackageManager,
+  projectPackageManager,
+  translateCommands,
+} from "./package-manager.ts";
 
 describe("detectPackageManager", () => {
   it.each([
@@ -51,5 +60,35 @@ describe("translateCommands", () => {
     const text = "npm install --no-save drizzle-kit, npm tests, the npm registry";
     expect(translateCommands(text, pnpm)).toBe(text);
     expect(translateCommands("npm run dev", { name: "npm", version: "" })).toBe("npm run dev");
+  });
+});
+
+describe("projectPackageManager", () => {
+  const agent = "pnpm/10.1.0 npm/? node/v22.1.0 linux x64";
+  let dir: string;
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), "tsweb-manager-"));
+  });
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  it("is the one that package.json names, before all others", () => {
+    writeFileSync(join(dir, "bun.lock"), "");
+    expect(projectPackageManager(dir, "yarn@4.18.1+sha224.abc", agent)).toEqual({ name: "yarn", version: "4.18.1" });
+  });
+
+  it.each([
+    ["package-lock.json", "{}", { name: "npm", version: "" }],
+    ["pnpm-lock.yaml", "", { name: "pnpm", version: "10.1.0" }],
+    ["bun.lock", "", { name: "bun", version: "" }],
+    ["yarn.lock", "# yarn lockfile v1\n", { name: "yarn", version: "1.22.22" }],
+    ["yarn.lock", "__metadata:\n  version: 8\n", { name: "yarn", version: "" }],
+  ])("is that of the lock file %s, with the version of the running one if it is the same", (file, text, manager) => {
+    writeFileSync(join(dir, file), text);
+    expect(projectPackageManager(dir, undefined, agent)).toEqual(manager);
+  });
+
+  it("is the one that has started the command in a project without a lock file", () => {
+    expect(projectPackageManager(dir, undefined, agent)).toEqual({ name: "pnpm", version: "10.1.0" });
+    expect(projectPackageManager(dir, "unknown@1.0.0", undefined)).toEqual({ name: "npm", version: "" });
   });
 });

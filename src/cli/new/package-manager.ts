@@ -1,3 +1,6 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
 /** npm, or one of its alternatives. */
 export interface PackageManager {
   readonly name: "npm" | "pnpm" | "yarn" | "bun";
@@ -36,4 +39,37 @@ export function translateCommands(text: string, { name }: PackageManager): strin
     const translated = command === "install" ? `${name} install` : `${name} run ${command ?? script}`;
     return gap === undefined ? translated : `${translated} `.padEnd(all.length);
   });
+}
+
+/** The lock files of the package managers. */
+const LOCK_FILES = [
+  ["package-lock.json", "npm"],
+  ["pnpm-lock.yaml", "pnpm"],
+  ["yarn.lock", "yarn"],
+  ["bun.lock", "bun"],
+  ["bun.lockb", "bun"],
+] as const;
+
+/**
+ * Returns the package manager of a project: by its package.json or its lock file, otherwise the one that has started this
+ * process.
+ *
+ * @param dir the folder of the project
+ * @param field the field `packageManager` of its package.json, such as `pnpm@10.1.0`
+ * @param userAgent the environment variable `npm_config_user_agent`
+ */
+export function projectPackageManager(
+  dir: string,
+  field: string | undefined,
+  userAgent: string | undefined,
+): PackageManager {
+  const [, named, namedVersion = ""] = /^(npm|pnpm|yarn|bun)@([\d.]+)/.exec(field ?? "") ?? [];
+  if (named === "npm" || named === "pnpm" || named === "yarn" || named === "bun") {
+    return { name: named, version: namedVersion };
+  }
+  const started = detectPackageManager(userAgent);
+  const [lockFile, name = started.name] = LOCK_FILES.find(([file]) => existsSync(join(dir, file))) ?? [];
+  if (name === started.name) return started;
+  const isYarn1 = lockFile === "yarn.lock" && readFileSync(join(dir, lockFile), "utf8").includes("# yarn lockfile v1");
+  return { name, version: isYarn1 ? "1.22.22" : "" };
 }

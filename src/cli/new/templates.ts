@@ -14,7 +14,11 @@ export const TEMPLATES = {
 /** The name of a template. */
 export type TemplateName = keyof typeof TEMPLATES;
 
-/** Reads the files of a template, which `scripts/build.mjs` has written into one file. */
-export function readTemplate(name: TemplateName): Files {
+/**
+ * Reads the files of a template, which `scripts/build.mjs` has written into one file.
+ *
+ * @param name `deploy` for the files of a deployment, whose package.json contains only the packages that they need
+ */
+export function readTemplate(name: TemplateName | "deploy"): Files {
   return JSON.parse(readFileSync(new URL(`../templates/${name}.json`, import.meta.url), "utf8"));
 }
