@@ -20,6 +20,18 @@ export interface RedisConnection {
    * @throws ConfigError if ioredis is not installed, or if Redis refuses the database number
    */
   client(): Promise<Redis>;
+  /** Returns the error of an operation while there is no connection: that it is unreachable, or why it is not used. */
+  unreachableError(): Error;
+  /**
+   * Connects again, because this server cannot be used now. The reason is logged, and is that of errors until
+   * {@link accept} is called.
+   *
+   * @param reason a sentence
+   * @returns the error to throw
+   */
+  refuse(reason: string): Error;
+  /** Records that the server can be used. */
+  accept(): void;
   /** Releases the reference. Releasing the last one closes the connection, within half a second. */
   close(): Promise<void>;
 }
@@ -53,6 +65,9 @@ export function openRedisConnection(url: string, log: Logger): RedisConnection {
       return shared.client.generation;
     },
     client: () => shared.client.get(),
+    unreachableError: () => shared.client.unreachableError(),
+    refuse: (reason) => shared.client.refuse(reason),
+    accept: () => shared.client.accept(),
     async close() {
       if (!isOpen) return;
       isOpen = false;

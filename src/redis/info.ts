@@ -1,5 +1,4 @@
 import type { RedisConnection } from "./connection.ts";
-import { unreachableError } from "./unreachable-error.ts";
 
 /**
  * Returns the reply of `INFO`; `undefined` if the user lacks the permission for it, as with some hosted servers.
@@ -8,7 +7,7 @@ import { unreachableError } from "./unreachable-error.ts";
  */
 export async function infoOf(connection: RedisConnection): Promise<string | undefined> {
   const redis = await connection.client();
-  if (redis.status !== "ready") throw unreachableError(connection.address);
+  if (redis.status !== "ready") throw connection.unreachableError();
   try {
     return await redis.info();
   } catch (error) {

@@ -42,6 +42,7 @@ export class LazyRedisClient {
   #isClosed = false;
   #databaseError: ConfigError | undefined;
   #generation = 0;
+  #refusal: string | undefined;
 
   /** How often the connection has been established. */
   get generation(): number {
@@ -74,6 +75,25 @@ export class LazyRedisClient {
     return this.#connecting;
   }
 
+  /** Returns the error of an operation while there is no connection. */
+  unreachableError(): Error {
+    return new Error(this.#refusal ?? `Redis at ${this.address} is unreachable.`);
+  }
+
+  /** Connects again, because this server cannot be used now. The reason is that of errors until {@link accept}. */
+  refuse(reason: string): Error {
+    this.#refusal = reason;
+    this.#reachability.unreachable(reason);
+    this.#redis?.disconnect(true);
+    return this.unreachableError();
+  }
+
+  /** Records that the server can be used. */
+  accept(): void {
+    this.#refusal = undefined;
+    this.#reachability.reachable();
+  }
+
   /** Waits up to half a second for the commands in flight, then disconnects. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -93,7 +113,8 @@ export class LazyRedisClient {
     redis.on("close", () => this.#reachability.unreachable("The connection was closed."));
     // Before "ready", so that no command is sent over a connection that is not counted yet.
     redis.on("connect", () => this.#generation++);
-    redis.on("ready", () => this.#reachability.reachable());
+    // One that was refused is reachable again when it is accepted.
+    redis.on("ready", () => this.#refusal === undefined && this.#reachability.reachable());
     // The listener for errors logs a failure, and the client connects again.
     await redis.connect().catch(() => undefined);
     if (this.#databaseError) throw this.#databaseError;
@@ -101,6 +122,7 @@ export class LazyRedisClient {
   }
 
   #handleError(error: Error): void {
+    this.#refusal = undefined;
     this.#reachability.unreachable(describeError(error));
     if (!isDatabaseRefused(error)) return;
     // ioredis would continue with database 0, which may contain the data of another application.

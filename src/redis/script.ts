@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { ConfigError } from "../config/index.ts";
 import type { RedisConnection } from "./connection.ts";
-import { unreachableError } from "./unreachable-error.ts";
 
 /** A Lua script, which Redis runs atomically. */
 export interface Script {
@@ -37,7 +36,7 @@ export async function runScript(
 ): Promise<unknown> {
   const redis = await connection.client();
   // Without this check ioredis rejects the command too, but its message is about its own options.
-  if (redis.status !== "ready") throw unreachableError(connection.address);
+  if (redis.status !== "ready") throw connection.unreachableError();
   try {
     return await redis.evalsha(script.sha, keys.length, ...keys, ...args);
   } catch (error) {

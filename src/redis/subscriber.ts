@@ -1,6 +1,5 @@
 import type { Redis } from "ioredis";
 import type { RedisConnection } from "./connection.ts";
-import { unreachableError } from "./unreachable-error.ts";
 
 /** How often the connection is checked with PING. A subscriber sends no other commands while it is idle. */
 const PING_INTERVAL_MS = 5_000;
@@ -47,7 +46,7 @@ export class RedisSubscriber {
     this.#opening ??= this.#open();
     const redis = await this.#opening;
     // Without this check ioredis rejects the command too, but its message is about its own options.
-    if (redis.status !== "ready") throw unreachableError(this.#connection.address);
+    if (redis.status !== "ready") throw this.#connection.unreachableError();
     await redis.subscribe(channel);
   }
 

@@ -83,7 +83,7 @@ it("only the first call waits for a Redis that hangs, for 250 ms", async () => {
   const { store, logged } = openStore(server, { calls: 5 });
   await store.start();
   expect(await store.take("a")).toBe(0);
-  server.pause();
+  await server.pause();
   const first = store.take("a");
   expect(first).toBeInstanceOf(Promise);
   expect(await first).toBe(0);

@@ -89,7 +89,7 @@ describe("a connection to Redis", () => {
     const server = await startRedis();
     const { connection } = connect(server.url);
     await untilConnected(connection);
-    server.pause();
+    await server.pause();
     const redis = await connection.client();
     const rejected = expect(Promise.all([redis.ping(), redis.ping()])).rejects.toThrow();
     await server.kill();
@@ -113,7 +113,7 @@ describe("a connection to Redis", () => {
     const server = await startRedis();
     const { connection, lines } = connect(server.url);
     await untilConnected(connection);
-    server.pause();
+    await server.pause();
     const redis = await connection.client();
     await expect(redis.ping()).rejects.toThrow();
     expect(messages(lines)).toEqual([UNREACHABLE]);
@@ -126,7 +126,7 @@ describe("a connection to Redis", () => {
     const server = await startRedis();
     const { connection, lines } = connect(server.url);
     await untilConnected(connection);
-    server.pause();
+    await server.pause();
     await connection.close();
     expect(messages(lines)).toEqual([]);
   });

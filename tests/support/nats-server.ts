@@ -3,7 +3,6 @@
  * can kill, pause and restart it.
  */
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { startOnFreePort } from "./free-port.ts";
@@ -85,14 +84,9 @@ export class NatsServer {
     this.#folder.restore();
   }
 
-  /**
-   * Stops the process with SIGSTOP, and waits until all of its threads have stopped: the system accepts
-   * connections, but the server answers nothing.
-   */
-  async pause(): Promise<void> {
-    const { pid } = this.#process;
-    this.#process.signal("SIGSTOP");
-    while (pid !== undefined && isRunning(pid)) await new Promise((resolve) => setImmediate(resolve));
+  /** Stops the process with SIGSTOP: the system accepts connections, but the server answers nothing. */
+  pause(): Promise<void> {
+    return this.#process.pause();
   }
 
   /** Continues the process after {@link pause}. */
@@ -105,10 +99,4 @@ export class NatsServer {
     await this.kill();
     this.#folder.remove();
   }
-}
-
-/** Returns whether any thread of a process is still running. */
-function isRunning(pid: number): boolean {
-  const states = readdirSync(`/proc/${pid}/task`).map((task) => readFileSync(`/proc/${pid}/task/${task}/stat`, "utf8"));
-  return states.some((state) => !/\) [Tt] /.test(state));
 }

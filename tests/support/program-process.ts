@@ -3,6 +3,7 @@
  */
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 
 /** Adds `/usr/sbin` to the path: Debian installs servers there, and other users do not have it on their path. */
 export const PROGRAM_ENVIRONMENT = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
@@ -42,6 +43,13 @@ export class ProgramProcess {
     this.#child?.kill(signal);
   }
 
+  /** Stops the process with SIGSTOP, and waits until all of its threads have stopped. */
+  async pause(): Promise<void> {
+    const { pid } = this;
+    this.signal("SIGSTOP");
+    while (pid !== undefined && isRunning(pid)) await new Promise((resolve) => setImmediate(resolve));
+  }
+
   /** Kills the process, and waits for its exit. */
   async kill(): Promise<void> {
     runningProcesses.delete(this);
@@ -57,6 +65,12 @@ export class ProgramProcess {
   killNow(): void {
     if (this.#child) this.#killAll(this.#child);
   }
+}
+
+/** Returns whether any thread of a process is still running. */
+function isRunning(pid: number): boolean {
+  const states = readdirSync(`/proc/${pid}/task`).map((task) => readFileSync(`/proc/${pid}/task/${task}/stat`, "utf8"));
+  return states.some((state) => !/\) [Tt] /.test(state));
 }
 
 /**

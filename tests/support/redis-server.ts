@@ -14,6 +14,8 @@ export interface RedisServerOptions {
   readonly password?: string;
   /** Runs as the node of a cluster that serves these hash slots, the last one included. There are 16,384. */
   readonly clusterSlots?: readonly [first: number, last: number];
+  /** Runs as a replica of this server. */
+  readonly replicaOf?: RedisServer;
 }
 
 /** A Redis server, running or not. */
@@ -54,15 +56,23 @@ export class RedisServer {
     return client;
   }
 
-  /** Starts the server again on the same port, with the data of its append-only file. */
-  async restart(): Promise<void> {
-    const { appendOnly = false, password, clusterSlots } = this.#options;
+  /**
+   * Starts the server again on the same port, with the data of its append-only file.
+   *
+   * @param options `isPrimary`: not as a replica any more
+   */
+  async restart({ isPrimary = false } = {}): Promise<void> {
+    const { appendOnly = false, password, clusterSlots, replicaOf } = this.#options;
     const child = spawn(
       "redis-server",
       [
         ...["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder.path, "--save", ""],
         ...["--appendonly", appendOnly ? "yes" : "no", "--appendfsync", "always"],
+        ...["--repl-diskless-sync-delay", "0"], // a replica is synchronized at once
         ...(password === undefined ? [] : ["--requirepass", password]),
+        ...(replicaOf && !isPrimary
+          ? ["--replicaof", "127.0.0.1", String(replicaOf.port), "--repl-diskless-sync-delay", "0"]
+          : []),
         ...(clusterSlots ? ["--cluster-enabled", "yes", "--cluster-port", String(this.clusterPort)] : []),
       ],
       { stdio: ["ignore", "pipe", "inherit"] },
@@ -83,6 +93,18 @@ export class RedisServer {
     }
   }
 
+  /** Waits until this server, a replica, has received and stored all writes of its primary. */
+  async synchronize(primary: RedisServer): Promise<void> {
+    const offsetOf = async (server: RedisServer) =>
+      /^master_repl_offset:(\d+)/m.exec(await server.client().info("replication"))?.[1];
+    const isLinked = async () => /^master_link_status:up/m.test(await this.client().info("replication"));
+    const isStored = async () =>
+      !/^aof_rewrite_(in_progress|scheduled):1/m.test(await this.client().info("persistence"));
+    while (!(await isLinked()) || (await offsetOf(this)) !== (await offsetOf(primary)) || !(await isStored())) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
   /** Kills the server with SIGKILL, as a crash would. */
   kill(): Promise<void> {
     return this.#process.kill();
@@ -99,8 +121,8 @@ export class RedisServer {
   }
 
   /** Stops the process with SIGSTOP: the system accepts connections, but the server answers nothing. */
-  pause(): void {
-    this.#process.signal("SIGSTOP");
+  pause(): Promise<void> {
+    return this.#process.pause();
   }
 
   /** Continues the process after {@link pause}. */

@@ -69,6 +69,10 @@ export class RedisPreparation {
   async #prepare(): Promise<RedisServerState> {
     const { connection, keys } = this.#options;
     const state = await inspectRedis(connection);
+    // The address may lead to the primary next time, or this server may have been promoted by then.
+    if (state.isReplica)
+      throw connection.refuse(`Redis at ${connection.address} is a replica, which accepts no writes.`);
+    connection.accept();
     await this.#secretsCheck.run();
     // Redis may have been started again without its last writes, and with an epoch of any time before them.
     if (state.durability === "unknown") {

@@ -1,33 +1,54 @@
 import { defineScript } from "../../redis/index.ts";
 
 /**
+ * `read_run` returns the run of the server, as {@link COMMON} describes it, and the number of its replicas; nil without the
+ * permission for `INFO`.
+ */
+export const READ_RUN = `
+local function read_run()
+  local server, replication = redis.pcall('INFO', 'server'), redis.pcall('INFO', 'replication')
+  if type(server) ~= 'string' or type(replication) ~= 'string' then return nil end
+  local promoted_at = string.match(replication, 'second_repl_offset:(%d+)')
+  local run = string.match(server, 'run_id:(%x+)') .. (promoted_at and ':' .. promoted_at or '')
+  return run, tonumber(string.match(replication, 'connected_slaves:(%d+)'))
+end
+`;
+
+/**
  * The functions that all scripts share.
  *
  * `get_epoch` returns the epoch, which exists as long as the data of this Redis. If the data was lost, so
  * were the streams, and positions of the earlier epoch are not valid any more. The same holds if another program has
  * overwritten it: a position cannot contain any other text.
  *
- * A volatile Redis, one without append-only file, loses its last writes when it ends. Its epoch is stored with the
- * `run_id` of the server, and is valid for that run only. So every restart starts a new epoch, also if the streams look
- * as they did before the lost messages. An epoch with a run_id is checked also if Redis is not volatile any more.
+ * Acknowledged writes can also be lost while the epoch is kept: a volatile Redis, one without append-only file, loses its
+ * last writes when it ends, and a replica that is promoted has not received the last writes of its primary. The epoch of
+ * such a Redis is stored with the run of the server, and is valid for that run only: its `run_id`, and the replication
+ * offset at which it was promoted, if it was. So every restart and every fail-over starts a new epoch, also if the
+ * streams look as they did before the lost messages. A run that a stored epoch contains counts also if the Redis is neither
+ * volatile nor replicated any more.
+ *
+ * Each process passes the run that it has read when it connected, followed by `v` for a volatile Redis, `r` for one with
+ * replicas or that was one, or `-`. A server keeps its run_id while a connection to it lasts. It can only have been
+ * promoted in the meantime. So the scripts read the run themselves if the epoch contains another one.
  *
  * `get_last_id` returns the id of the last entry of a stream, also if that was trimmed; false if there is no
  * stream.
  */
-const COMMON = `
-local function get_epoch(key, candidate, is_volatile)
+const COMMON = `${READ_RUN}
+local function get_epoch(key, candidate, process_run)
   local stored = redis.call('GET', key) or ''
-  local epoch, run_id = string.match(stored, '^([0-9a-z]+) ?(%x*)$')
+  local epoch, run = string.match(stored, '^([0-9a-z]+) ?([%x:]*)$')
   if epoch and #epoch ~= 13 then epoch = nil end
-  if epoch and run_id == '' and is_volatile == '0' then return epoch end
-  local run
-  if is_volatile == '1' or run_id ~= '' then
-    local info = redis.pcall('INFO', 'server')
-    if type(info) == 'string' then run = string.match(info, 'run_id:(%x+)') end
-  end
-  if epoch and (not run or run_id == run) then return epoch end
-  redis.call('SET', key, is_volatile == '1' and run and candidate .. ' ' .. run or candidate)
-  return candidate
+  local known, binding = string.match(process_run, '^(%S+) (.)$')
+  if epoch and (run == known or run == '' and binding == '-') then return epoch end
+  local actual = read_run()
+  if epoch and (not actual or run == actual) then return epoch end
+  -- The server has got its first replica. An epoch that belongs to no run is valid, unless it is that of the former primary.
+  local is_kept = epoch and run == '' and binding == 'r' and not string.find(actual, ':')
+  if not is_kept then epoch = candidate end
+  redis.call('SET', key, actual and binding ~= '-' and epoch .. ' ' .. actual or epoch)
+  return epoch
 end
 
 local function now_ms()
@@ -53,7 +74,7 @@ end
  * next one, also after entries were trimmed, the stream was deleted, or Redis was restored from a backup.
  *
  * KEYS: the epoch, the stream, the last batch of the producer.
- * ARGV: a new epoch, whether Redis is volatile (1 or 0), the number of the batch, the maximum age (ms), the maximum number
+ * ARGV: a new epoch, the run of the server, the number of the batch, the maximum age (ms), the maximum number
  * of entries, how long to remember the last batch (ms), the pub/sub channel, the messages.
  * Returns the epoch, and ms and seq of the first message; false if the producer has sent a later batch.
  */
@@ -92,7 +113,7 @@ return { epoch, time, first_seq }
 /**
  * Returns the ends of channels.
  *
- * KEYS: the epoch, the streams. ARGV: a new epoch, whether Redis is volatile (1 or 0).
+ * KEYS: the epoch, the streams. ARGV: a new epoch, the run of the server.
  * Returns the epoch, the time (ms), and the last id of each stream, empty if there is no stream.
  */
 export const LAST_IDS = defineScript(`${COMMON}
@@ -108,7 +129,7 @@ return { epoch, string.format('%.0f', now_ms()), last_ids }
  * Each XRANGE reads twice as many entries as the one before, up to 32, and no more than fit by the average size of those
  * that were read, so that few entries are read that do not fit.
  *
- * KEYS: the epoch, the stream. ARGV: a new epoch, whether Redis is volatile (1 or 0), the epoch of the id, the id, the
+ * KEYS: the epoch, the stream. ARGV: a new epoch, the run of the server, the epoch of the id, the id, the
  * maximum number of entries, the maximum bytes of their messages, unless the first one alone exceeds it.
  * Returns the epoch, the time (ms), the last id of the stream, empty if there is no stream, and the entries.
  */

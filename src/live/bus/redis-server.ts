@@ -15,7 +15,19 @@ export interface RedisServerState {
   readonly durability: Durability;
   /** The `maxmemory-policy`, if Redis can delete keys by it when it is full. */
   readonly evictionPolicy: string | undefined;
+  /** Whether it is a replica, which accepts no writes. */
+  readonly isReplica: boolean;
+  /** Whether it accepts writes while none of its replicas confirms them: it has replicas and no `min-replicas-to-write`. */
+  readonly acceptsUnreplicated: boolean;
+  /**
+   * The run of the server, for the scripts: its `run_id` with the offset at which it was promoted, if it was, and
+   * whether its data belong to that run only (see `redis-scripts.ts`).
+   */
+  readonly run: string;
 }
+
+/** The `run` of a Redis whose user lacks the permission for `INFO`. */
+const UNKNOWN_RUN = "? -";
 
 /**
  * Reads the state of a Redis.
@@ -24,10 +36,38 @@ export interface RedisServerState {
  */
 export async function inspectRedis(connection: RedisConnection): Promise<RedisServerState> {
   const info = await infoOf(connection);
-  if (info === undefined) return { durability: "unknown", evictionPolicy: undefined };
+  if (info === undefined) return UNKNOWN_STATE;
   const policy = /^maxmemory_policy:(\S+)/m.exec(info)?.[1];
   const canEvict = policy !== undefined && policy !== "noeviction" && !/^maxmemory:0\r?$/m.test(info);
-  return { durability: durabilityOf(info), evictionPolicy: canEvict ? policy : undefined };
+  const durability = durabilityOf(info);
+  const hasReplicas = /^connected_slaves:[1-9]/m.test(info);
+  return {
+    durability,
+    evictionPolicy: canEvict ? policy : undefined,
+    isReplica: /^role:slave\r?$/m.test(info),
+    // A node of a cluster that is cut off from the others refuses writes before one of its replicas is promoted.
+    acceptsUnreplicated:
+      hasReplicas && /^redis_mode:standalone\r?$/m.test(info) && !/^min_slaves_good_slaves:/m.test(info),
+    run: runOf(info, durability, hasReplicas),
+  };
+}
+
+const UNKNOWN_STATE: RedisServerState = {
+  durability: "unknown",
+  evictionPolicy: undefined,
+  isReplica: false,
+  acceptsUnreplicated: false,
+  run: UNKNOWN_RUN,
+};
+
+/** Returns the run of a server, as the scripts expect it. */
+function runOf(info: string, durability: Durability, hasReplicas: boolean): string {
+  const [, runId] = /^run_id:([0-9a-f]+)\r?$/m.exec(info) ?? [];
+  if (runId === undefined) return UNKNOWN_RUN;
+  const [, promotedAt] = /^second_repl_offset:(\d+)\r?$/m.exec(info) ?? [];
+  const run = promotedAt === undefined ? runId : `${runId}:${promotedAt}`;
+  if (durability === "volatile") return `${run} v`;
+  return hasReplicas || promotedAt !== undefined ? `${run} r` : `${run} -`;
 }
 
 function durabilityOf(info: string): Durability {
@@ -38,11 +78,12 @@ function durabilityOf(info: string): Durability {
 }
 
 /** Returns the properties of a Redis that a bus in production should not have. */
-export function redisProblems({ durability, evictionPolicy }: RedisServerState): ConfigProblem[] {
+export function redisProblems({ durability, evictionPolicy, acceptsUnreplicated }: RedisServerState): ConfigProblem[] {
   return [
     ...(durability === "volatile" ? [NO_APPEND_ONLY_FILE] : []),
     ...(durability === "unknown" ? [UNKNOWN_DURABILITY] : []),
     ...(evictionPolicy === undefined ? [] : [evictionProblem(evictionPolicy)]),
+    ...(acceptsUnreplicated ? [UNREPLICATED_WRITES] : []),
   ];
 }
 
@@ -60,6 +101,16 @@ const UNKNOWN_DURABILITY: ConfigProblem = {
     "is a Redis whose user may not run INFO, so it is unknown whether it loses live updates when it ends. All pages " +
     "are notified of a gap whenever a process connects to it.",
   fix: "Grant the permission: redis-cli ACL SETUSER <user> +info. Then run this check again.",
+};
+
+const UNREPLICATED_WRITES: ConfigProblem = {
+  variable: "WEB_BUS_URL",
+  problem:
+    "is a Redis with replicas and without min-replicas-to-write: a primary that is cut off from them still acknowledges " +
+    "live updates after one of them was promoted, and no page receives these or is notified of a gap.",
+  fix:
+    "Set min-replicas-to-write 1 in redis.conf of every server, and now: redis-cli CONFIG SET min-replicas-to-write 1. " +
+    "Keep min-replicas-max-lag (10 seconds) below the time after which a replica is promoted.",
 };
 
 function evictionProblem(policy: string): ConfigProblem {

@@ -118,10 +118,10 @@ class RedisBus implements Bus {
     this.#maxMessages = messages;
     this.#keys = new RedisKeys(namespace, databaseOf(url));
     this.#preparation = new RedisPreparation({ connection: this.#connection, keys: this.#keys, namespace, log });
-    this.revocations = redisRevocations(this.#keys.revocations, (script, input) =>
+    this.revocations = redisRevocations(this.#keys.revocations, (operation) =>
       this.#retryPolicy.run(async () => {
         await this.#preparation.run();
-        return runScript(this.#connection, script, input);
+        return operation(this.#connection);
       }),
     );
     this.#subscriber = new RedisSubscriber(this.#connection, {
@@ -249,13 +249,13 @@ class RedisBus implements Bus {
 
   /**
    * Prepares the connection, and runs a script. Its first key is the epoch. Its first arguments are a new epoch, and
-   * whether Redis is volatile.
+   * the run of the server.
    */
   async #run(script: Script, { keys, args }: ScriptInput): Promise<unknown> {
-    const { durability } = await this.#preparation.run();
+    const { run } = await this.#preparation.run();
     return runScript(this.#connection, script, {
       keys: [this.#keys.epoch, ...keys],
-      args: [createEpoch(), durability === "volatile" ? "1" : "0", ...args],
+      args: [createEpoch(), run, ...args],
     });
   }
 }
@@ -272,5 +272,5 @@ function isTransientError(error: unknown): boolean {
   if (error instanceof ConfigError || error instanceof UnexpectedReplyError) return false;
   const isReply = error instanceof Error && error.name === "ReplyError";
   // The message of a reply's error starts with the error code.
-  return !isReply || /^(LOADING|BUSY|READONLY|MASTERDOWN|TRYAGAIN) /.test(error.message);
+  return !isReply || /^(LOADING|BUSY|READONLY|MASTERDOWN|TRYAGAIN|NOREPLICAS) /.test(error.message);
 }
