@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { validate } from "dockerfile-utils";
 import { afterAll, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { createCertificate } from "#test/certificate";
 import { repository } from "#test/copy-example";
 import { deployFile } from "#test/deploy-files";
 import { PROGRAM_ENVIRONMENT } from "#test/program-process";
@@ -40,12 +41,10 @@ it.each(readdirSync(join(repository, "deploy")))("deploy/%s is what docs/product
 
 /** Returns a configuration of nginx with the recipe, which needs no port and has its certificate in the folder. */
 function nginxConfiguration(site: string): string {
-  const [certificate, key] = [join(folder.path, "certificate.pem"), join(folder.path, "key.pem")];
-  const subject = ["-subj", "/CN=shop.example", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"];
-  expect(run("openssl", ["req", "-x509", "-nodes", ...subject, "-keyout", key, "-out", certificate]).status).toBe(0);
+  const { certificateFile, keyFile } = createCertificate(folder.path);
   const changed = site
-    .replace(/ssl_certificate .*;/, `ssl_certificate ${certificate};`)
-    .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${key};`)
+    .replace(/ssl_certificate .*;/, `ssl_certificate ${certificateFile};`)
+    .replace(/ssl_certificate_key .*;/, `ssl_certificate_key ${keyFile};`)
     .replace(/listen (\S+?)(;| ssl)/g, (_, address: string, rest: string) => {
       return `listen unix:${join(folder.path, address.replace(/\W/g, "_"))}.sock${rest}`;
     });

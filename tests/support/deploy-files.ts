@@ -3,12 +3,16 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Certificate } from "./certificate.ts";
 import { repository } from "./copy-example.ts";
 
-/** The ports of a proxy and of the two processes behind it. */
-export interface ProxyPorts {
+/** What is different in the recipe of nginx when a test uses it. */
+export interface NginxSiteOptions {
   readonly port: number;
+  /** The ports of the two processes. One process can have both places. */
   readonly upstreams: readonly number[];
+  /** The certificate; without one, nginx serves HTTP only. */
+  readonly certificate?: Certificate;
 }
 
 /** Returns the text of a file of `deploy/`. */
@@ -16,14 +20,15 @@ export function deployFile(name: string): string {
   return readFileSync(join(repository, "deploy", name), "utf8");
 }
 
-/** Returns the recipe of nginx, without TLS and the redirect to it. */
-export function nginxSite({ port, upstreams }: ProxyPorts): string {
-  const [first, second] = upstreams;
+/** Returns the recipe of nginx, without the redirect from HTTP. */
+export function nginxSite({ port, upstreams, certificate }: NginxSiteOptions): string {
+  const [first, second = first] = upstreams;
   return replaceAll(deployFile("nginx.conf"), [
     [/server \{\n {4}listen 80;[^}]*\}\n/, ""],
-    [/ {4}ssl_\w+ .*\n/g, ""],
     [/ {4}listen \[::\]:443 ssl http2;\n/, ""],
-    [/listen 443 ssl http2;/, `listen 127.0.0.1:${port};`],
+    [/listen 443 ssl http2;/, `listen 127.0.0.1:${port}${certificate ? " ssl http2" : ""};`],
+    [/ {4}ssl_certificate .*\n/, certificate ? `    ssl_certificate ${certificate.certificateFile};\n` : ""],
+    [/ {4}ssl_certificate_key .*\n/, certificate ? `    ssl_certificate_key ${certificate.keyFile};\n` : ""],
     [/127\.0\.0\.1:3001/, `127.0.0.1:${first}`],
     [/127\.0\.0\.1:3002/, `127.0.0.1:${second}`],
   ]);

@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import type { Certificate } from "./certificate.ts";
 import { nginxSite } from "./deploy-files.ts";
 import { startOnFreePort } from "./free-port.ts";
 import { PROGRAM_ENVIRONMENT, ProgramProcess } from "./program-process.ts";
@@ -20,6 +21,8 @@ export interface NginxOptions {
   readonly gzip?: boolean;
   /** Uses the recipe of `deploy/` in place of a minimal configuration. */
   readonly usesRecipe?: boolean;
+  /** Serves HTTPS and HTTP/2 with this certificate, with `usesRecipe`. */
+  readonly certificate?: Certificate;
   /** Responds to requests for event streams itself, with 406 and an HTML page. */
   readonly rejectsStreams?: boolean;
 }
@@ -43,7 +46,7 @@ export class Nginx {
 
   /** The base URL, for example `http://127.0.0.1:43121`. */
   get address(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `http${this.#options.certificate ? "s" : ""}://127.0.0.1:${this.port}`;
   }
 
   /** Starts the process again on the same port. */
@@ -109,7 +112,7 @@ http {
   access_log off;
   ${temporary.map((name) => `${name}_temp_path ${this.#file(name)};`).join("\n  ")}
   ${gzip ? "gzip on; gzip_types *; gzip_min_length 0; gzip_proxied any;" : ""}
-  ${this.#options.usesRecipe ? nginxSite({ port: this.port, upstreams: ports }) : this.#minimalSite()}
+  ${this.#options.usesRecipe ? nginxSite({ ...this.#options, port: this.port, upstreams: ports }) : this.#minimalSite()}
 }
 `;
   }

@@ -14,6 +14,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface RunningServer {
   /** For example `http://localhost:43121`. */
   readonly address: string;
+  readonly pid: number;
   /** Returns all output so far. */
   output(): string;
   signal(signal: NodeJS.Signals): void;
@@ -96,7 +97,7 @@ export function startNode(dir: string, args: readonly string[], env: Environment
 export function startProgram(
   program: string,
   args: readonly string[],
-  options: { readonly dir: string; readonly env?: Environment },
+  options: { readonly dir: string; readonly env?: Environment; readonly uid?: number },
 ): Promise<RunningServer> {
   return untilListening(run(args, { env: {}, ...options, program }), `${program} ${args.join(" ")}`);
 }
@@ -111,6 +112,8 @@ interface RunOptions {
   readonly env: Environment;
   /** The program to run. Default: this Node. */
   readonly program?: string;
+  /** The id of the user that the program runs as. Only root can choose one. */
+  readonly uid?: number;
 }
 
 function start(args: readonly string[], options: RunOptions): StartedProcess {
@@ -118,7 +121,7 @@ function start(args: readonly string[], options: RunOptions): StartedProcess {
   return run([join(repository, "bin/tsweb.js"), ...args], options);
 }
 
-function run(args: readonly string[], { dir, env, program = process.execPath }: RunOptions): StartedProcess {
+function run(args: readonly string[], { dir, env, uid, program = process.execPath }: RunOptions): StartedProcess {
   // A user's environment does not have the variables of the test runner.
   const { NODE_ENV: _env, NODE_OPTIONS: _options, VITEST: _vitest, ...inherited } = process.env;
   const child = spawn(program, args, {
@@ -126,6 +129,7 @@ function run(args: readonly string[], { dir, env, program = process.execPath }: 
     // Without a drain, servers stop at once; those of the tests are behind no proxy.
     env: { ...inherited, HOST: "127.0.0.1", PORT: "0", WEB_DRAIN_SECONDS: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
+    ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   let text = "";
   for (const stream of [child.stdout, child.stderr]) {
@@ -156,6 +160,7 @@ async function untilListening({ child, output }: StartedProcess, command: string
   });
   return {
     address,
+    pid: child.pid ?? 0, // it listens, so it has one
     output,
     signal: (signal) => child.kill(signal),
     exited: exited.then(([code, signal]) => code ?? signal),
