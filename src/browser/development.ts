@@ -3,7 +3,6 @@
  * `javascript:` URLs in markup, and restarts `on_mount` after a hot reload.
  */
 import "./dev-failed-views.ts";
-import "./dev-form-hints.ts";
 import "./dev-hydration.ts";
 import { Component, options, type VNode } from "preact";
 import {

@@ -129,6 +129,40 @@ describe("an error", () => {
     await expectStateKept(page);
   });
 
+  it.each([
+    [
+      "localStorage in its body",
+      "  const own =",
+      '  localStorage.getItem("theme");\n  const own =',
+      "localStorage",
+      "localStorage",
+    ],
+    [
+      "a form in a form",
+      '<p id="greeting">',
+      '<form><i><form /></i></form><p id="greeting">',
+      "<form> cannot be inside <form>",
+      "<form><i>",
+    ],
+  ])(
+    "of an edited view on the server only (%s) is shown in an overlay until it is fixed, and the state is kept",
+    async (...row) => {
+      const [, search, replacement, message, text] = row;
+      const page = await openHome();
+      const output = recordOutput();
+      const restore = edit("counter.tsx", search, replacement);
+      const overlay = page.locator("vite-error-overlay");
+      await overlay.waitFor();
+      const location = `src/counter.tsx:${lineOf("counter.tsx", text)}:`;
+      expect(await overlay.locator(".message-body").innerText()).toContain(message);
+      expect(await overlay.locator(".file").innerText()).toContain(location);
+      expect(output().split(location)).toHaveLength(2);
+      restore();
+      await overlay.waitFor({ state: "detached" });
+      await expectStateKept(page);
+    },
+  );
+
   it("of the application in a server module, after an edit of a view, replaces the page until it is fixed", async () => {
     const page = await openHome();
     const source = project.read("src/counter.tsx");

@@ -4,7 +4,7 @@ import type { Assets } from "../../pages/index.ts";
 import { PANEL_PATH } from "../../panel/index.ts";
 import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "../modules/index.ts";
 import { relativeFile } from "../project/index.ts";
-import { REPORT_ERRORS } from "./browser-script.ts";
+import { CHECK_PAGE, REPORT_ERRORS } from "./browser-script.ts";
 
 /**
  * The path below which the development server serves the browser's modules. It is below the framework's own path, so
@@ -34,7 +34,7 @@ export const ERROR_PAGE_SCRIPT = devUrl(`@id/${ERROR_PAGE}`);
 /** The script that shows violations of the content security policy in the console. */
 const VIOLATIONS_SCRIPT = devUrl(`@id/${VIOLATIONS}`);
 
-/** The script that reports uncaught errors. */
+/** The script that reports uncaught errors, and checks the page after edits of views. */
 const ERRORS_SCRIPT = devUrl(`@id/${ERRORS}`);
 
 /** The scripts of every page, before its own. */
@@ -96,7 +96,7 @@ export function developmentScripts(): Plugin {
     [ISLANDS]: 'import "tsweb/islands";',
     [ERROR_PAGE]: RELOAD_AFTER_EDIT,
     [VIOLATIONS]: SHOW_VIOLATIONS,
-    [ERRORS]: REPORT_ERRORS,
+    [ERRORS]: `${REPORT_ERRORS}${CHECK_PAGE}`,
   };
   return {
     name: "tsweb:development-scripts",

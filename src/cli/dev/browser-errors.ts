@@ -54,7 +54,7 @@ function idOf({ name, message, location }: ExplainedError, report: unknown): { r
 }
 
 /** Returns whether a WebSocket is of a browser on this machine. The upgrade of the connection has checked its host. */
-function isLocal(client: NormalizedHotChannelClient): boolean {
+export function isLocal(client: NormalizedHotChannelClient): boolean {
   // Vite's client has the WebSocket, and that of the package ws has the connection; their types omit both.
   const { socket }: { readonly socket?: { readonly _socket?: unknown } } = Object(client);
   const { remoteAddress }: { readonly remoteAddress?: unknown } = Object(socket?._socket);

@@ -1,3 +1,5 @@
+import { REQUEST_ID_HEADER, VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
+
 /** The event of Vite's WebSocket with which a page reports an uncaught error. */
 export const ERROR_EVENT = "tsweb:error";
 
@@ -120,4 +122,41 @@ addEventListener("${WARNING_EVENT}", (event) => {
   hot.send("${WARNING_EVENT}", describe(event.detail));
 });
 hot.on("${WARNING_EVENT}", ({ text }) => console.warn(text));
+`;
+
+/**
+ * The event of Vite's WebSocket with which a page reports that the server cannot render it any more, by the id of the
+ * request, and with which the server requests that the page is checked again.
+ */
+export const PAGE_CHECK_EVENT = "tsweb:page-check";
+
+/**
+ * The second part of the script, after {@link REPORT_ERRORS}: it requests the page in the background after an edit of a
+ * view. Such an edit updates the page in place, without the server, so the server has neither rendered the edited view nor
+ * checked the forms of the page.
+ *
+ * The page is not requested if the edit has caused an error in the browser: the overlay shows it.
+ */
+export const CHECK_PAGE = `
+let checks = 0;
+
+const checkPage = async () => {
+  const check = ++checks;
+  let response;
+  try {
+    response = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+  } catch {
+    return; // Vite's client shows that it has lost the connection
+  }
+  // A later edit may have fixed the error.
+  if (response.status === 500 && check === checks) {
+    hot.send("${PAGE_CHECK_EVENT}", { id: response.headers.get("${REQUEST_ID_HEADER}") });
+  }
+};
+
+addEventListener("${VIEWS_UPDATE_EVENT}", (event) => {
+  // Preact renders the update before the next task, and its errors are reported in the task after that.
+  setTimeout(() => setTimeout(() => event.defaultPrevented || hasOverlay || checkPage()));
+});
+hot.on("${PAGE_CHECK_EVENT}", checkPage);
 `;

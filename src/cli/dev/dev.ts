@@ -37,6 +37,7 @@ import { completeEdits, reportEdits } from "./file-watching.ts";
 import { showLoadFailure } from "./load-failures.ts";
 import { logViteErrors } from "./logger.ts";
 import { rejectMissingAssets } from "./missing-assets.ts";
+import { PageChecks } from "./page-checks.ts";
 import { panelLine, servePanel } from "./panel.ts";
 import { PolicyViolations } from "./policy-violations.ts";
 import { allowOnlyThisMachine, type Client, guardUpgrades, isThisMachine, setHeaders } from "./requests.ts";
@@ -72,6 +73,7 @@ export async function dev(root: string): Promise<void> {
   const errors = new ErrorLog(normalizePath(root), (text) => console.error(text));
   edits.on("all", () => errors.handleEdit());
   const maps = new ServedSourceMaps();
+  const pageChecks = new PageChecks({ maps, currentEdits: () => versions.current });
   const viteConfig: InlineConfig = {
     root,
     appType: "custom",
@@ -98,9 +100,11 @@ export async function dev(root: string): Promise<void> {
       logViteErrors({
         errors,
         reload: () => loader.load(),
+        editCount: () => versions.count,
         onLoadFailure: (error) => showLoadFailure(vite, error, { edits, maps }),
       }),
       browserErrors(errors, maps),
+      pageChecks.plugin(),
       explainOverlayErrors(edits),
     ],
   };
@@ -109,7 +113,7 @@ export async function dev(root: string): Promise<void> {
   const loader = new DevAppLoader(vite, entry);
   const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
   edits.on("all", () => panel.changed("application"));
-  const app: DevApp = { vite, entry, registry, config, buildTool, loader, errors, maps, panel, versions };
+  const app: DevApp = { vite, entry, registry, config, buildTool, loader, errors, maps, panel, versions, pageChecks };
   const handle = versions.handle(violations.handle(handlePanel(serveBrowserFiles(app, serveApplication(app)))));
   const allowedHosts = () => vite.config.server.allowedHosts;
   http.on("request", (...exchange) => {
@@ -144,6 +148,7 @@ interface DevApp {
   readonly maps: ServedSourceMaps;
   readonly panel: DevelopmentPanel;
   readonly versions: EditVersions;
+  readonly pageChecks: PageChecks;
 }
 
 /** Passes requests for the browser's files to Vite, and all others to the application. */
@@ -193,6 +198,7 @@ async function loadCurrent({
   errors,
   panel,
   versions,
+  pageChecks,
 }: DevApp): Promise<App> {
   const app = await loader.load();
   const { root, publicDir } = vite.config;
@@ -201,7 +207,7 @@ async function loadCurrent({
     return { address: inbound?.address, host: inbound?.header("host") ?? undefined };
   };
   const showError = (error: unknown, id: string) =>
-    errorPageFor(client(), { error, root, id, nonce: buildTool.nonce, edits: versions.atRequest });
+    errorPageFor(client(), { error, root, id, nonce: buildTool.nonce, edits: versions.atRequest, pageChecks });
   const adviseUnloadedPage = async (path: string) => {
     if (!isThisMachine(client())) return undefined; // other machines receive no names of files
     const files = importedModules(entry, moduleGraphOf(vite.environments.ssr));
@@ -227,14 +233,15 @@ async function loadCurrent({
 }
 
 /** Returns a handler that shows why the application could not be loaded, and logs it. */
-function failureHandler(error: unknown, { vite, config, buildTool, loader, errors, versions }: DevApp): NodeHandler {
-  const { root } = vite.config;
+function failureHandler(error: unknown, dev: DevApp): NodeHandler {
+  const { config, buildTool, loader, errors, versions, pageChecks } = dev;
+  const { root } = dev.vite.config;
   return node({
     async fetch(request, { address }) {
       errors.print(error);
       const client = { address, host: request.headers.get("host") ?? undefined };
       const showError = (id: string) =>
-        errorPageFor(client, { error, root, id, nonce: buildTool.nonce, edits: versions.atRequest });
+        errorPageFor(client, { error, root, id, nonce: buildTool.nonce, edits: versions.atRequest, pageChecks });
       const inbound = new FetchInboundRequest(request, address);
       return toFetchResponse(await respondToLoadFailure(inbound, { config, buildTool, base: loader.base, showError }));
     },
@@ -244,7 +251,10 @@ function failureHandler(error: unknown, { vite, config, buildTool, loader, error
 /** Returns the page that shows an error. Only clients on this machine see the error: it has source text of the server. */
 async function errorPageFor(
   client: Client,
-  { error, root, ...options }: { error: unknown; root: string } & ErrorPageOptions,
+  { error, root, pageChecks, ...options }: { error: unknown; root: string; pageChecks: PageChecks } & ErrorPageOptions,
 ): Promise<string> {
-  return isThisMachine(client) ? errorPage(explainError(error, root), options) : remoteErrorPage(options);
+  if (!isThisMachine(client)) return remoteErrorPage(options);
+  const explained = explainError(error, root);
+  pageChecks.record(options.id, { error: explained, edits: options.edits });
+  return errorPage(explained, options);
 }

@@ -32,20 +32,26 @@ export class EditVersions {
 
   /** The version when the current request arrived; outside of requests the current version. */
   get atRequest(): string {
-    return this.#atRequest.getStore() ?? this.#current;
+    return this.#atRequest.getStore() ?? this.current;
   }
 
   /** Responds with the current version at {@link EDITS_PATH}; other requests are passed on. */
   handle(next: NodeHandler): NodeHandler {
     return (request, response) => {
-      if (request.url !== EDITS_PATH) return this.#atRequest.run(this.#current, () => next(request, response));
+      if (request.url !== EDITS_PATH) return this.#atRequest.run(this.current, () => next(request, response));
       setHeaders(request, response);
       response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-store" });
-      response.end(this.#current);
+      response.end(this.current);
     };
   }
 
-  get #current(): string {
+  /** The number of edits. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** The version now. */
+  get current(): string {
     return `${this.#count}.${this.#server}${this.#settling ? "+" : ""}`; // tests read the number
   }
 }

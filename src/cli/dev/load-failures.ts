@@ -24,7 +24,7 @@ export interface LoadFailureOptions {
 export function showLoadFailure(vite: ViteDevServer, error: unknown, { edits, maps }: LoadFailureOptions): void {
   const { root } = vite.config;
   const explained = explainError(error, root);
-  const isPublic = isLoaded(explained, { root, maps });
+  const isPublic = isLoadedByBrowser(explained, { root, maps });
   const payload: HotPayload = isPublic
     ? { type: "error", err: overlayOf(explained) }
     : { type: "full-reload", path: "*" };
@@ -37,7 +37,10 @@ export function showLoadFailure(vite: ViteDevServer, error: unknown, { edits, ma
 }
 
 /** Returns whether an error is in a module that a browser has loaded. */
-function isLoaded({ location }: ExplainedError, { root, maps }: { root: string; maps: LoadFailureOptions["maps"] }) {
+export function isLoadedByBrowser(
+  { location }: ExplainedError,
+  { root, maps }: { readonly root: string; readonly maps: LoadFailureOptions["maps"] },
+): boolean {
   const [, file] = /^(.*):\d+:\d+$/.exec(location) ?? [];
   return file !== undefined && maps.includes(posix.join(root, file));
 }

@@ -7,7 +7,9 @@ export interface LoggerOptions {
   readonly errors: ErrorLog;
   /** Loads the application. */
   readonly reload: () => Promise<unknown>;
-  /** Receives the error if the application cannot be loaded after an edit. */
+  /** Returns the number of edits. */
+  readonly editCount: () => number;
+  /** Receives the error if the application cannot be loaded after the last edit. */
   readonly onLoadFailure: (error: unknown) => void;
 }
 
@@ -25,7 +27,7 @@ export function logViteErrors(options: LoggerOptions): Plugin {
   };
 }
 
-function withErrors(logger: Logger, { errors, reload, onLoadFailure }: LoggerOptions): Logger {
+function withErrors(logger: Logger, { errors, reload, editCount, onLoadFailure }: LoggerOptions): Logger {
   return {
     ...logger,
     // Vite assigns to it, and a copy of a getter would keep its first value.
@@ -38,9 +40,10 @@ function withErrors(logger: Logger, { errors, reload, onLoadFailure }: LoggerOpt
     error(message: string, options?: LogErrorOptions) {
       const error = options?.error;
       if (message.includes("An error happened during full reload")) {
+        const count = editCount();
         reload().catch((reason: unknown) => {
           errors.print(reason);
-          onLoadFailure(reason);
+          if (editCount() === count) onLoadFailure(reason); // a later edit may have fixed it
         });
         return;
       }
