@@ -29,17 +29,24 @@ async function page(path: string): Promise<string> {
   return (await fetch(dev.address + path)).text();
 }
 
-/** Waits until the server has processed all edits since a count. */
-async function waitForEdits(before: string): Promise<void> {
-  const count = async () => (await fetch(`${dev.address}/__web/dev/@tsweb/edits`)).text();
-  await expect.poll(async () => (await count()) !== before && !(await count()).endsWith("+")).toBe(true);
-}
-
 /** Edits files, and waits until the server has processed the edits. */
 async function change(...edits: (() => void)[]): Promise<void> {
-  const before = await page("/__web/dev/@tsweb/edits");
+  const count = async () => Number.parseInt(await page("/__web/dev/@tsweb/edits"), 10);
+  const before = await count();
   for (const edit of edits) edit();
-  await waitForEdits(before);
+  await expect.poll(count).toBeGreaterThan(before);
+  await waitUntilSettled();
+}
+
+const waitUntilSettled = () => expect.poll(() => page("/__web/dev/@tsweb/edits")).not.toMatch(/\+$/);
+
+/** Writes a Vite config, and waits until Vite has restarted with it. */
+async function restart(config: string): Promise<void> {
+  const restarts = () => dev.output().split("server restarted").length;
+  const before = restarts();
+  site.write("vite.config.ts", config);
+  await expect.poll(restarts).toBeGreaterThan(before);
+  await waitUntilSettled();
 }
 
 const edit = (file: string, code: string, replacement: string) => () => {
@@ -223,17 +230,17 @@ it("accepts a call of a removed function in a view that no page renders any more
 });
 
 it("continues to serve after the Vite config was edited", async () => {
-  await change(() => site.write("vite.config.ts", "export default {};\n"));
-  await expect.poll(() => page("/plain")).toContain("Word: new");
-  edit("src/words/index.ts", '"new"', '"newer"')(); // perhaps before the restarted server has loaded the file
-  await expect.poll(() => page("/plain")).toContain("Word: newer");
+  await restart("export default {};\n");
+  expect(await page("/plain")).toContain("Word: new");
+  await change(edit("src/words/index.ts", '"new"', '"newer"'));
+  expect(await page("/plain")).toContain("Word: newer");
 });
 
 it("finds a missing file that the watcher ignores", async () => {
   const config = 'export default { server: { watch: { ignored: ["**/ignored.*"] } } };\n';
-  await change(() => site.write("vite.config.ts", config));
+  await restart(config);
+  expect(await page("/plain")).toContain("Word: newer");
   await change(edit("src/note.tsx", "import styles", 'import "./words/index.ts";\nimport styles'));
-  await expect.poll(() => page("/plain")).toContain("Word: newer");
   expect(await page("/__web/dev/src/note.tsx")).toContain("words/index.ts");
   await change(edit("src/words/index.ts", "export", 'import "./ignored.ts";\nimport "./ignored.css";\nexport'));
   const script = async () => (await fetch(`${dev.address}/__web/dev/src/words/index.ts`)).ok;

@@ -8,6 +8,9 @@ import { restartFiles } from "./restart.ts";
 /** How often files are checked for changes that the watcher missed. */
 const CHECK_MS = 500;
 
+/** By how much the clock of the file system may be behind, in milliseconds: Linux updates it with each tick of the kernel. */
+const CLOCK_TOLERANCE_MS = 10;
+
 /**
  * Notifies Vite of every edit, once the file is completely written. Vite ignores a second change within 50 ms, so it
  * would keep a half-written file.
@@ -33,6 +36,9 @@ export function completeEdits(envFiles: EnvFiles): Plugin {
  * last, and notifies it of each difference. The watcher can lose a file permanently: one that was deleted while it waited
  * for the end of a write, all files of a folder that was deleted and created again at once, and a file whose time was set
  * back.
+ *
+ * Until the watcher is ready, it does not report an edit of a file that it has not yet read itself. Vite may have loaded the
+ * module before the edit, so it is notified of each file that has changed in that time.
  */
 function missedEditsCheck(server: ViteDevServer, envFiles: EnvFiles): () => void {
   const { watcher, environments, config } = server;
@@ -42,6 +48,16 @@ function missedEditsCheck(server: ViteDevServer, envFiles: EnvFiles): () => void
   /** The versions at the last check. */
   const checked = new Map<string, string>();
   for (const file of restarting) notified.set(file, fileVersion(file));
+  const startedAt = Date.now();
+  let readyAt = Number.POSITIVE_INFINITY;
+  watcher.once("ready", () => {
+    readyAt = Date.now();
+  });
+  /** Returns the version of which Vite knows when the file is checked for the first time. */
+  const firstVersion = (version: string) => {
+    const time = changeTime(version);
+    return time >= startedAt - CLOCK_TOLERANCE_MS && time <= readyAt + CLOCK_TOLERANCE_MS ? UNKNOWN : version;
+  };
   const graphs = () => Object.values(environments).map(({ moduleGraph }) => moduleGraph);
   const notify = (event: "add" | "change" | "unlink", file: string) => {
     watcher.emit(event, file);
@@ -59,7 +75,7 @@ function missedEditsCheck(server: ViteDevServer, envFiles: EnvFiles): () => void
       const version = fileVersion(file);
       const isStable = checked.get(file) === version;
       checked.set(file, version);
-      const before = notified.get(file) ?? version;
+      const before = notified.get(file) ?? firstVersion(version);
       notified.set(file, before);
       if (!isStable || version === before || !(restarting.includes(file) || isWatched(file, watcher))) continue;
       notify(version === DELETED ? "unlink" : before === DELETED ? "add" : "change", file);
@@ -79,6 +95,9 @@ function isWatched(file: string, watcher: FSWatcher): boolean {
 
 const DELETED = "";
 
+/** The version of a file that may have been edited after its module was loaded. */
+const UNKNOWN = "unknown";
+
 /** Returns a text that differs after every edit of a file. */
 function fileVersion(file: string): string {
   try {
@@ -87,6 +106,11 @@ function fileVersion(file: string): string {
   } catch {
     return DELETED; // or unreadable: it cannot be loaded either
   }
+}
+
+/** Returns the time of the last change in a version of {@link fileVersion}, in milliseconds; 0 for a deleted file. */
+function changeTime(version: string): number {
+  return Number(version.split(",").at(-1));
 }
 
 /** Scripts and style sheets. A new one may be what an import resolves to, and a style sheet may import another by itself. */

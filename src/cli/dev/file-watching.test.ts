@@ -1,0 +1,103 @@
+import { EventEmitter } from "node:events";
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { EnvFiles } from "../project/index.ts";
+import { completeEdits } from "./file-watching.ts";
+
+let dir: string;
+let file: string;
+let watcher: EventEmitter;
+let modules: Map<string, unknown>;
+let events: string[];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "tsweb-watching-"));
+  file = join(dir, "words.ts");
+  writeFileSync(file, "old");
+  modules = new Map();
+  events = [];
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+  Object.assign(watcher, { closed: true });
+  rmSync(dir, { recursive: true });
+});
+
+/** Starts the check with a watcher that reports nothing by itself, as chokidar while it reads the folders. */
+async function start(): Promise<void> {
+  await wait(50); // the files are older than the server, by the clock of the file system
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  watcher = Object.assign(new EventEmitter(), {
+    closed: false,
+    getWatched: () => ({ [dirname(file)]: [basename(file)] }),
+  });
+  watcher.on("all", (event: string, path: string) => events.push(`${event} ${basename(path)}`));
+  const { configureServer } = completeEdits(new EnvFiles(dir, {}));
+  if (typeof configureServer !== "function") throw new Error("The plugin has no configureServer hook.");
+  Reflect.apply(configureServer, undefined, [
+    {
+      watcher,
+      environments: { ssr: { moduleGraph: { fileToModulesMap: modules } } },
+      config: { root: dir, server: { watch: {} }, configFileDependencies: [] },
+    },
+  ]);
+}
+
+/** Lets the server compare the files with what Vite was notified of, more often than is needed. */
+const check = () => vi.advanceTimersByTime(3_000);
+
+const load = () => modules.set(file, new Set([{}]));
+
+it("notifies Vite of a file that was edited after its module was loaded, before the watcher was ready", async () => {
+  await start();
+  load();
+  writeFileSync(file, "new");
+  check();
+  expect(events).toEqual(["change words.ts"]);
+});
+
+it("notifies Vite of a file that was edited before its first check, and loaded after the watcher was ready", async () => {
+  await start();
+  writeFileSync(file, "new");
+  watcher.emit("ready");
+  load();
+  check();
+  expect(events).toEqual(["change words.ts"]);
+});
+
+it("does not notify Vite of files that are older than the server, or newer than the ready watcher", async () => {
+  await start();
+  load();
+  check();
+  watcher.emit("ready");
+  await wait(50);
+  const late = join(dir, "late.ts");
+  writeFileSync(late, "created");
+  modules.set(late, new Set([{}]));
+  check();
+  expect(events).toEqual([]);
+});
+
+it("does not notify Vite twice of an edit that the watcher has reported before it was ready", async () => {
+  await start();
+  load();
+  writeFileSync(file, "new");
+  watcher.emit("all", "change", file);
+  check();
+  expect(events).toEqual(["change words.ts"]);
+});
+
+it("notifies Vite of an edit that the watcher misses later, and sets the modification time back", async () => {
+  await start();
+  load();
+  check();
+  watcher.emit("ready");
+  writeFileSync(file, "new");
+  utimesSync(file, new Date(0), new Date(0));
+  check();
+  expect(events).toEqual(["change words.ts"]);
+});
