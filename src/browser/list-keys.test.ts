@@ -84,6 +84,46 @@ describe("a list without keys", () => {
   });
 });
 
+describe("a list with equal keys", () => {
+  const keyed = (key: unknown) => element("li", "", { line: 1, key: key as string });
+
+  test("is reported once, with the key and the place of its elements", () => {
+    for (let renderings = 0; renderings < 3; renderings++)
+      checkMarkup(element("ul", ["Ada", "Grace", "Ada", "Grace"].map(keyed), { line: 2 }), "GuestBook");
+    expect(vi.mocked(reportWarning).mock.calls).toHaveLength(1);
+    const [warning] = vi.mocked(reportWarning).mock.calls[0] ?? [];
+    expect(warning?.message).toBe(
+      'Two <li> elements of a list in GuestBook have the same key, "Ada". When the list changes, what the user has typed, ' +
+        "and the state of components, would move from one to the other. Use a value that is different for each element, such " +
+        "as an id: <li key={item.id}>.",
+    );
+    expect(warning?.source).toMatchObject({ fileName: "/app/src/book.tsx", lineNumber: line + 1 });
+  });
+
+  test("is reported with a short text of a long key, and of a number", () => {
+    checkMarkup(["x".repeat(1000), "x".repeat(1000)].map(keyed), "GuestBook");
+    line += 100;
+    checkMarkup([0, "0"].map(keyed), "GuestBook");
+    const messages = vi.mocked(reportWarning).mock.calls.map(([warning]) => warning.message);
+    expect(messages[0]).toContain(`the same key, "${"x".repeat(60)}". `);
+    expect(messages[1]).toContain('the same key, "0". ');
+  });
+
+  test.each<[string, () => ComponentChild]>([
+    ["whose keys are objects", () => element("ul", [{}, {}].map(keyed), { line: 2 })],
+    ["in each of two lists", () => fragment(["Ada"].map(keyed), ["Ada"].map(keyed))],
+    [
+      "whose equal keys belong to elements that different expressions have created",
+      () => element("ul", [keyed("Ada"), element("li", "", { line: 2, key: "Ada" })], { line: 3 }),
+    ],
+    // `<Field key={version} name="a" /><Field key={version} name="b" />` resets both fields.
+    ["that is written as elements one after the other", () => fragment(keyed("Ada"), keyed("Ada"))],
+  ])("is not reported if it is one %s", (_what, create) => {
+    checkMarkup(create(), "GuestBook");
+    expect(reportWarning).not.toHaveBeenCalled();
+  });
+});
+
 describe("nothing is reported for", () => {
   const sameElement = () => element("hr", "", { line: 3 });
   const children = (): ComponentChildren => {

@@ -1,6 +1,8 @@
 import { applicationModule } from "./application-module.ts";
+import { checkLayoutChildren, readAppLayouts } from "./layout-children.ts";
 import { type ListedModules, readListedModules } from "./listed-modules.ts";
 import type { ModuleCache } from "./module-cache.ts";
+import type { ModuleFacts } from "./module-facts.ts";
 import { readServedFunctions, type ServedFunctions } from "./served-functions.ts";
 import type { ViteResolver } from "./vite-resolver.ts";
 
@@ -34,5 +36,19 @@ export class ApplicationSource {
       const entry = await resolver.read(this.entry());
       return entry && readListedModules(entry, resolver);
     });
+  }
+
+  /**
+   * Checks that the layouts in a module render the page.
+   *
+   * @returns warnings
+   * @throws CompileError at a layout that never does
+   */
+  async checkLayouts(facts: ModuleFacts, resolver: ViteResolver): Promise<string[]> {
+    const layouts = await this.modules.remember(`layouts ${resolver.environment}`, async () => {
+      const entry = await resolver.read(this.entry());
+      return entry ? readAppLayouts(entry, resolver) : [];
+    });
+    return checkLayoutChildren(facts, layouts, resolver);
   }
 }

@@ -295,6 +295,7 @@ class Compiler {
     await checkServerModule(facts, resolver);
     await checkElementFunctions(facts, resolver);
     if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);
+    for (const warning of await this.application.checkLayouts(facts, resolver)) context.warn(warning);
     const listed = !isEntry && facts.isServerModule ? await this.application.listed(resolver) : undefined;
     if (listed) await checkListedModule(facts, listed, resolver);
     if (!this.isDev && !this.isTest) await recordPageViews(facts, resolver, { isEntry, recorder: this.recorder });

@@ -88,7 +88,8 @@ export class DevGuestBook {
    * @returns a function that restores the files
    */
   async makeMistake(edits: readonly Edit[]): Promise<() => Promise<void>> {
-    const files = new Set(edits.map(({ file }) => file)).size;
+    // A new image is no edit: no module contains it yet.
+    const files = new Set(edits.map(({ file }) => file).filter((file) => !file.endsWith(".svg"))).size;
     let restore = () => {};
     await this.#change(files, () => {
       restore = makeMistake(this.#project, edits);

@@ -46,6 +46,7 @@ import { retryFailedResolves } from "./retry-resolve.ts";
 import { ServedSourceMaps } from "./source-maps.ts";
 import { notifyParent, stopWithParent, surviveErrors } from "./survival.ts";
 import { unloadedPageAdvice } from "./unloaded-pages.ts";
+import { FileHints } from "./unserved-files.ts";
 import { viewModules } from "./view-modules.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
@@ -70,6 +71,7 @@ export async function dev(root: string): Promise<void> {
   const { plugins, registry } = compileStep({ entry });
   const buildTool = { nonce: randomHex(16), reportPath: POLICY_REPORTS_PATH };
   const violations = new PolicyViolations(buildTool, (message) => console.error(`\n${message}\n`));
+  const fileHints = new FileHints(edits, (message) => console.error(`\n${message}\n`));
   const errors = new ErrorLog(normalizePath(root), (text) => console.error(text));
   edits.on("all", () => errors.handleEdit());
   const maps = new ServedSourceMaps();
@@ -113,7 +115,8 @@ export async function dev(root: string): Promise<void> {
   const loader = new DevAppLoader(vite, entry);
   const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
   edits.on("all", () => panel.changed("application"));
-  const app: DevApp = { vite, entry, registry, config, buildTool, loader, errors, maps, panel, versions, pageChecks };
+  const parts = { loader, errors, maps, panel, versions, pageChecks, fileHints };
+  const app: DevApp = { vite, entry, registry, config, buildTool, ...parts };
   const handle = versions.handle(violations.handle(handlePanel(serveBrowserFiles(app, serveApplication(app)))));
   const allowedHosts = () => vite.config.server.allowedHosts;
   http.on("request", (...exchange) => {
@@ -149,6 +152,7 @@ interface DevApp {
   readonly panel: DevelopmentPanel;
   readonly versions: EditVersions;
   readonly pageChecks: PageChecks;
+  readonly fileHints: FileHints;
 }
 
 /** Passes requests for the browser's files to Vite, and all others to the application. */
@@ -199,6 +203,7 @@ async function loadCurrent({
   panel,
   versions,
   pageChecks,
+  fileHints,
 }: DevApp): Promise<App> {
   const app = await loader.load();
   const { root, publicDir } = vite.config;
@@ -210,6 +215,7 @@ async function loadCurrent({
     errorPageFor(client(), { error, root, id, nonce: buildTool.nonce, edits: versions.atRequest, pageChecks });
   const adviseUnloadedPage = async (path: string) => {
     if (!isThisMachine(client())) return undefined; // other machines receive no names of files
+    await fileHints.print(currentContext()?.inbound, { root, publicDir, base: app.base });
     const files = importedModules(entry, moduleGraphOf(vite.environments.ssr));
     return unloadedPageAdvice(path, { root, entry, files });
   };

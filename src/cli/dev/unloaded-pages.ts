@@ -1,7 +1,8 @@
-import { readdir, readFile } from "node:fs/promises";
-import { join, posix } from "node:path";
+import { posix } from "node:path";
 import { normalizePath } from "vite";
 import { relativeFile } from "../project/index.ts";
+import { foreignPageAdvice } from "./foreign-pages.ts";
+import { lineAt, readSourceFiles, withoutComments } from "./source-files.ts";
 
 /** An exported page whose path is written as text, at the start of a line. */
 const PAGE = /^export (?:const|let|var) \w+ = page\(\s*(?<quote>["'`])(?<path>\/[^"'`$]*)\k<quote>/gm;
@@ -17,14 +18,15 @@ export interface LoadedModules {
 
 /**
  * Returns why a path has no page although a module below `src/` declares one: the application does not list the module, or
- * does not even import it. Returns `undefined` if no module certainly declares one.
+ * does not even import it, or the module declares it as another framework does. Returns `undefined` if no module certainly
+ * declares one.
  *
  * @param path without the base
  */
 export async function unloadedPageAdvice(path: string, modules: LoadedModules): Promise<string | undefined> {
   const { root, entry, files } = modules;
-  for (const file of await scriptsBelow(join(root, "src"))) {
-    const text = await readFile(file, "utf8").catch(() => ""); // it may have been deleted since
+  const sources = await readSourceFiles(root);
+  for (const { file, text } of sources) {
     const line = linesOfPages(text).find((page) => matches(page.path, path))?.line;
     if (line === undefined) continue;
     const where = `${relativeFile(root, file)}:${line} declares a page for this address`;
@@ -35,23 +37,14 @@ export async function unloadedPageAdvice(path: string, modules: LoadedModules): 
     const specifier = posix.relative(posix.dirname(normalizePath(entry)), file).replace(/^(?!\.)/, "./");
     return `${where}, and ${application} does not import its module. Write \`import * as ${name} from "${specifier}"\` there, and add ${name} to \`modules\` of new App.`;
   }
-  return undefined;
-}
-
-/** Returns the scripts in a folder, without tests and declarations; no files if there is no such folder. */
-async function scriptsBelow(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isFile() && /(?<!\.(?:test|spec|d))\.[jt]sx?$/.test(entry.name))
-    .map((entry) => normalizePath(join(entry.parentPath, entry.name)))
-    .filter((file) => !file.includes("/node_modules/"));
+  return foreignPageAdvice(path, sources, root);
 }
 
 function linesOfPages(text: string): { readonly path: string; readonly line: number }[] {
-  const code = text.replace(/\/\*.*?\*\//gs, (comment) => comment.replace(/[^\n]/g, " "));
+  const code = withoutComments(text);
   return [...code.matchAll(PAGE)].map(({ index, groups }) => ({
     path: groups?.path ?? "",
-    line: code.slice(0, index).split("\n").length,
+    line: lineAt(code, index),
   }));
 }
 

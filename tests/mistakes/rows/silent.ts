@@ -1,0 +1,107 @@
+import type { Mistake } from "../mistake.ts";
+import { APP, PAGES, row, VIEW } from "./guest-book-edits.ts";
+
+/** Uses a layout of a module of its own. */
+const withLayout = (code: string) => [
+  { file: "src/layout.server.tsx", to: `import type { Markup } from "tsweb";\n${code}\n` },
+  { file: APP, from: "import * as guests", to: 'import { Layout } from "./layout.server.tsx";\nimport * as guests' },
+  { file: APP, from: "modules: [", to: "layout: Layout, modules: [" },
+];
+
+/** Puts markup in front of the heading of the page, in line 7. */
+const inPage = (markup: string) => ({ file: PAGES, from: "<h1>", to: `${markup}<h1>` });
+
+const layouts: readonly Mistake[] = [
+  {
+    ...row(
+      "forgets the children in a layout",
+      withLayout("export const Layout = ({ children }: { children: Markup }) => <div>Shop</div>;"),
+      "src/layout.server.tsx:2:24",
+      "This layout never renders `children`, so it shows no page",
+      "Put `{children}` where the page belongs",
+    ),
+    places: ["page", "build"],
+  },
+  {
+    ...row(
+      "declares a layout without children",
+      withLayout("export const Layout = (): Markup => <div>Shop</div>;"),
+      "src/layout.server.tsx:2",
+      "has no parameter `children`, so it shows no page",
+      "Put `{children}` where the page belongs",
+    ),
+    places: ["terminal"],
+  },
+];
+
+const files: readonly Mistake[] = [
+  {
+    ...row(
+      "writes the path of an image beside the module",
+      [inPage('<img src="./logo.svg" alt="" />'), { file: "src/logo.svg", to: "<svg />" }],
+      `${PAGES}:7`,
+      "requests /logo.svg, where nothing is served. src/logo.svg is served only if a module imports it",
+      'Write `import logo from "./logo.svg"` and `src={logo}`, or move the file to public/',
+    ),
+    places: ["terminal"],
+  },
+  {
+    ...row(
+      "writes the folder public in the path of an image",
+      [inPage('<img src="/public/logo.svg" alt="" />'), { file: "public/logo.svg", to: "<svg />" }],
+      `${PAGES}:7`,
+      "requests /public/logo.svg, where nothing is served",
+      'public/logo.svg is served at /logo.svg: write src="/logo.svg"',
+    ),
+    places: ["terminal"],
+  },
+  {
+    ...row(
+      "links a style sheet beside the module",
+      [inPage('<link rel="stylesheet" href="/src/style.css" />'), { file: "src/style.css", to: "p { color: red }\n" }],
+      `${PAGES}:7`,
+      "requests /src/style.css, where nothing is served",
+      'Write `import "./style.css"`, and leave out this element',
+    ),
+    places: ["terminal"],
+  },
+];
+
+const lists: readonly Mistake[] = [
+  {
+    ...row(
+      "gives two elements of a list the same key",
+      [{ file: VIEW, from: "{book.guests.map(", to: '{["Ada", "Grace", "Ada"].map(' }],
+      `${VIEW}:24`,
+      'Two <li> elements of a list in GuestBook have the same key, "Ada"',
+      "Use a value that is different for each element, such as an id: <li key={item.id}>",
+    ),
+    places: ["console", "terminal"],
+  },
+];
+
+const otherFrameworks: readonly Mistake[] = [
+  {
+    ...row(
+      "writes a page as a component in a file with its path",
+      [{ file: "src/app/about/page.tsx", to: "export default function About() {\n  return <h1>About</h1>;\n}\n" }],
+      "src/app/about/page.tsx:1",
+      "exports a component by default, which declares no page",
+      'Write `export const about = page("/about", () => <About />)` in a module whose name ends with .server.tsx',
+    ),
+    path: "/about",
+  },
+  {
+    ...row(
+      "writes a route as a function with the name of a method",
+      [{ file: "src/app/api/guests/route.ts", to: "export async function GET() {\n  return Response.json([]);\n}\n" }],
+      "src/app/api/guests/route.ts:1",
+      "exports GET, which tsweb does not call",
+      'Write `export const api_guests = route("GET /api/guests", async (request) => …)`',
+    ),
+    path: "/api/guests",
+  },
+];
+
+/** Mistakes whose effect is only that something is missing. */
+export const mistakes: readonly Mistake[] = [...layouts, ...files, ...lists, ...otherFrameworks];
