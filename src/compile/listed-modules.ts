@@ -13,6 +13,8 @@ interface ListedEndpoint {
 
 /** The modules that an application lists, as far as its source shows them. */
 export interface ListedModules {
+  /** The application's module. */
+  readonly entry: ModuleFacts;
   readonly modules: readonly ModuleFacts[];
   /** The position of each module in the list, by its file. */
   readonly indexByFile: ReadonlyMap<string, number>;
@@ -33,5 +35,5 @@ export async function readListedModules(entry: ModuleFacts, resolver: ModuleReso
     for (const endpoint of module.endpoints)
       if (!endpoints.has(endpoint.key)) endpoints.set(endpoint.key, { module, index, endpoint });
   }
-  return { modules, indexByFile, endpoints };
+  return { entry, modules, indexByFile, endpoints };
 }

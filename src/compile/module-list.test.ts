@@ -10,6 +10,8 @@ const FILES = {
     'import { page } from "tsweb";\nexport const a = page("/a", () => null);\nexport const again = page(«"/", () => null);',
   "src/component.server.tsx": "export default function Home() { return null; }\nexport interface Props {}",
   "src/forgotten.server.ts": "export const sign = async (name: string) => name;\nexport const MAX = 3;",
+  "src/handlers.server.ts": "export async function GET() {}",
+  "src/loader.server.tsx": "export const helper = 1;\nexport const loader = async () => ({});",
   "src/two.server.ts": "export const all = async () => [];\nexport async function greet() {}",
   "src/greeter.tsx":
     'import { view } from "tsweb/browser";\nimport { greet } from "./two.server.ts";\nexport const Greeter = view(() => greet);',
@@ -96,6 +98,14 @@ describe("a server module that serves nothing", () => {
     [
       "src/forgotten.server.ts",
       "it exports sign, MAX, but no page(), route() or server(). Wrap each function that the browser calls in server(), as in `export const sign = server((…) => …)`",
+    ],
+    [
+      "src/handlers.server.ts",
+      'it exports GET, but no page(), route() or server(). Declare a route: `export const name = route("GET /…", async (request) => …)`.',
+    ],
+    [
+      "src/loader.server.tsx",
+      'it exports helper, loader, but no page(), route() or server(). Load the data in the function of the page: `page("/…", async () => …)`.',
     ],
   ] as const)("is rejected at its first export if it is listed: %s", async (file, message) => {
     const error = await compileErrorOf(() => check(file, app(`import * as m from "./${file.slice(4)}";`, "[m]")));

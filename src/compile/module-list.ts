@@ -8,6 +8,7 @@ import { repeatedPathMessage } from "./page-paths.ts";
 import { relativePath } from "./relative-path.ts";
 import { appModuleElements, appModuleValues, readModuleList, readServedFunctions } from "./served-functions.ts";
 import { CompileError, isFunctionNode, type Node, unwrapExpression, walk } from "./syntax/index.ts";
+import { conventionFix, unusedConventions } from "./unused-conventions.ts";
 
 /**
  * Checks the application's own module.
@@ -112,6 +113,8 @@ function servesNothingMessage(
   if (called && names.includes(called.name))
     return `${problem} ${called.file} imports ${called.name}: wrap it in server(), as in \`export const ${called.name} = server((…) => …)\`.`;
   const named = names.find((name) => name !== "default");
+  const convention = names.map(conventionFix).find((known) => known !== undefined);
+  if (convention !== undefined) return `${problem} ${convention}`;
   const fix = /\.[jt]sx$/.test(source.file)
     ? `Declare its page as \`export const ${named ?? "home"} = page("/…", () => …)\``
     : `Wrap each function that the browser calls in server(), as in \`export const ${named ?? "name"} = server((…) => …)\``;
@@ -121,15 +124,17 @@ function servesNothingMessage(
 /**
  * Checks a module that the application lists: it serves something, and no module that is listed earlier has one of its paths.
  *
+ * @returns warnings about exports that only other frameworks use
  * @throws CompileError at an export, or at a path
  */
 export async function checkListedModule(
   facts: ModuleFacts,
-  { modules, indexByFile, endpoints }: ListedModules,
+  listed: ListedModules,
   resolver: ModuleResolver,
-): Promise<void> {
+): Promise<string[]> {
+  const { modules, indexByFile, endpoints } = listed;
   const index = indexByFile.get(facts.source.file);
-  if (index === undefined || !facts.isServerModule) return;
+  if (index === undefined || !facts.isServerModule) return [];
   if (servesNothing(facts)) throw await servesNothingError(facts, modules, resolver);
   for (const repeated of facts.endpoints) {
     const first = endpoints.get(repeated.key);
@@ -138,6 +143,7 @@ export async function checkListedModule(
     const where = `${relativePath(module.source.file, resolver.root)}:${endpoint.line}`;
     throw new CompileError(repeatedPathMessage(repeated, where, endpoint.kind), facts.source, repeated.at);
   }
+  return unusedConventions(facts, listed, resolver);
 }
 
 /** Returns the error for a server module that serves nothing, at the function that a view calls if there is one. */

@@ -297,7 +297,7 @@ class Compiler {
     if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);
     for (const warning of await this.application.checkLayouts(facts, resolver)) context.warn(warning);
     const listed = !isEntry && facts.isServerModule ? await this.application.listed(resolver) : undefined;
-    if (listed) await checkListedModule(facts, listed, resolver);
+    if (listed) for (const warning of await checkListedModule(facts, listed, resolver)) context.warn(warning);
     if (!this.isDev && !this.isTest) await recordPageViews(facts, resolver, { isEntry, recorder: this.recorder });
     // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
     const documented = this.isDev && !this.isTest;

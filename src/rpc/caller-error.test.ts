@@ -154,6 +154,38 @@ describe("an error of a function", () => {
     }
   });
 
+  it("states in development only how to send the text of an Error to the user", async () => {
+    const advice = "To show the user a text, throw a ValueError or an RPCError";
+    const functions = {
+      plain: compiledServer("plain", () => {
+        throw new Error("Name is taken");
+      }),
+      other: compiledServer("other", () => {
+        throw new RangeError("Name is taken");
+      }),
+      values: compiledServer(
+        "values",
+        function* () {
+          yield 1;
+          throw new Error("Name is taken");
+        },
+        { stream: true },
+      ),
+    };
+    const developed = createTestApp(functions);
+    const assets = { styles: () => [], islands: null, view: () => null };
+    const { setDevelopment } = requireInternals(developed, "the test");
+    const printError = (error: unknown) => console.error(error);
+    Reflect.apply(setDevelopment, undefined, [{ assets, called: [], showError: async () => "", printError }]);
+    for (const name of ["plain", "values", "other"]) {
+      const text = await (await callOverHttp(developed, name)).text();
+      expect(text.includes(advice), name).toBe(name !== "other");
+      expect(text).toMatch(/Something went wrong on the server\. See request [0-9a-f]{32}/);
+      expect(text).not.toContain("taken");
+      expect(await (await callOverHttp(createTestApp(functions), name)).text()).not.toContain(advice);
+    }
+  });
+
   it("is internal if the result cannot be serialised", async () => {
     const cycle: { self?: unknown } = {};
     cycle.self = cycle;

@@ -65,8 +65,8 @@ export function callerError(error: unknown, context: RequestContext, log: AppLog
 }
 
 /**
- * Returns the error for the caller: in development, a result that cannot be sent is described to the developer, who is the
- * caller.
+ * Returns the error for the caller. In development, the caller is the developer: a result that cannot be sent is described,
+ * and for an `Error` that a function threw, how to send a text to the user.
  *
  * @param error what was thrown
  * @param forCaller the error that the caller receives otherwise
@@ -76,9 +76,15 @@ export function showInDevelopment(
   forCaller: RPCError,
   { development }: { readonly development?: true | undefined },
 ): RPCError {
-  if (!development || !(error instanceof SerializeError)) return forCaller;
-  return new RPCError("internal", `${error.message} ${forCaller.message}`); // the second part has the request's id
+  if (!development || forCaller.code !== "internal") return forCaller;
+  // The message of `forCaller` has the request's id.
+  if (error instanceof SerializeError) return new RPCError("internal", `${error.message} ${forCaller.message}`);
+  const isPlain = error instanceof Error && Object.getPrototypeOf(error) === Error.prototype;
+  return isPlain ? new RPCError("internal", `${forCaller.message} ${TEXT_FOR_USER}`) : forCaller;
 }
+
+const TEXT_FOR_USER =
+  'The text of an Error is not sent to browsers. To show the user a text, throw a ValueError or an RPCError of "tsweb".';
 
 /**
  * Returns the response with the error body, as of a call or a route that failed. An error `rate_limited` whose details

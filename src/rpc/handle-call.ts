@@ -157,9 +157,10 @@ function* respondWithResult(
   context: RequestContext,
   definition: FunctionDefinition,
   args: unknown[],
-  { base, log, rpc_timeout }: CallSettings,
+  settings: CallSettings,
 ): MaybeAsync<HandlerResponse> {
   const { options, run, signature } = definition;
+  const { base, log, rpc_timeout } = settings;
   let result: unknown;
   let isRunning = !options.validate;
   const validateAndRun = async () => {
@@ -174,7 +175,12 @@ function* respondWithResult(
     const response = callRedirect(error, base);
     if (response) return response;
     // A TypeError of a schema is a bug, not a message for the caller as a TypeError of the function would be.
-    throw isRunning ? callerErrorOfFunction(error, context, log, `The call of ${signature.name}`) : error;
+    if (!isRunning) throw error;
+    throw showInDevelopment(
+      error,
+      callerErrorOfFunction(error, context, log, `The call of ${signature.name}`),
+      settings,
+    );
   }
   return callRedirect(result, base) ?? jsonResponse(200, `{"result":${toJson(result, definition.serialization)}}`);
 }

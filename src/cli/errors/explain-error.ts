@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { normalizePath } from "vite";
 import { browserGlobalAdvice } from "../../text/index.ts";
 import { relativeFile } from "../project/index.ts";
+import { signedOutAdvice } from "./signed-out-advice.ts";
 import { applicationFrames, type SourcePosition } from "./stack-frames.ts";
 import { explainViteError } from "./vite-errors.ts";
 
@@ -79,7 +80,11 @@ function explainOne(thrown: unknown, root: string): ExplainedError {
   const stack = stripVTControlCharacters(error.stack ?? "");
   const { frames, position: thrownAt } = applicationFrames(stack, root);
   const position = locationOf(error) ?? thrownAt;
-  const message = [withoutRoot(root, stripVTControlCharacters(error.message)), browserGlobalAdvice(thrown)]
+  const source = position
+    ? readIfExists(posix.normalize(position.file))?.split("\n").slice(0, position.line)
+    : undefined;
+  const advice = [browserGlobalAdvice(thrown), signedOutAdvice(thrown, source ?? [])];
+  const message = [withoutRoot(root, stripVTControlCharacters(error.message)), ...advice]
     .filter((text) => text !== "")
     .join("\n");
   return {

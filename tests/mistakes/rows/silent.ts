@@ -1,5 +1,6 @@
+import { sign } from "../acts.ts";
 import type { Mistake } from "../mistake.ts";
-import { APP, PAGES, row, VIEW } from "./guest-book-edits.ts";
+import { APP, GUESTS, PAGES, row, VIEW } from "./guest-book-edits.ts";
 
 /** Uses a layout of a module of its own. */
 const withLayout = (code: string) => [
@@ -103,5 +104,78 @@ const otherFrameworks: readonly Mistake[] = [
   },
 ];
 
+const exportsOfOthers: readonly Mistake[] = [
+  {
+    ...row(
+      "exports the metadata of a page, as in Next.js",
+      [
+        {
+          file: PAGES,
+          from: "export const home",
+          to: 'export const metadata = { title: "Guests" };\nexport const home',
+        },
+      ],
+      `${PAGES}:5`,
+      "exports metadata, which only other frameworks use, and no module of the application does",
+      'Pass the title to the page, as in `page("/…", { title: "…" }, () => …)`',
+    ),
+    places: ["terminal"],
+  },
+  {
+    ...row(
+      "exports a function for POST beside a page",
+      [{ file: PAGES, from: "export const home", to: "export async function POST() {}\nexport const home" }],
+      `${PAGES}:5`,
+      "exports POST, which only other frameworks use",
+      'Declare a route: `export const name = route("POST /…", async (request) => …)`',
+    ),
+    places: ["terminal"],
+  },
+  row(
+    "exports only a function for GET",
+    [
+      { file: GUESTS, to: "export async function GET() {}\n" },
+      { file: PAGES, from: "await everyone()", to: "[]" },
+    ],
+    `${GUESTS}:1`,
+    "src/guests.server.ts serves nothing: it exports GET",
+    'Declare a route: `export const name = route("GET /…", async (request) => …)`',
+  ),
+];
+
+const errors: readonly Mistake[] = [
+  {
+    mistake: "throws an Error for the user in a server function",
+    edits: [
+      { file: GUESTS, from: "return everyone();", to: 'throw new Error("This name is taken.");' },
+      { file: VIEW, from: "event.preventDefault();", to: "event.preventDefault();\n    await sign(book.name);" },
+    ],
+    act: (page) => sign(page),
+    places: ["overlay"],
+    at: `${VIEW}:9`,
+    says: "The text of an Error is not sent to browsers",
+    fix: "To show the user a text, throw a ValueError or an RPCError",
+  },
+  {
+    mistake: "reads the user in a server function without a sign-in",
+    edits: [
+      { file: GUESTS, from: "import { server,", to: "import { server, session," },
+      { file: GUESTS, from: "return everyone();", to: "return [session.user()!.sub];" },
+    ],
+    act: (page) => sign(page),
+    places: ["terminal"],
+    at: `${GUESTS}:13`,
+    says: "Nobody is signed in, so session.user() returned null",
+    fix: "Write `session.require()` in its place",
+  },
+];
+
 /** Mistakes whose effect is only that something is missing. */
-export const mistakes: readonly Mistake[] = [...layouts, ...files, ...lists, ...otherFrameworks];
+export const mistakes: readonly Mistake[] = [
+  ...layouts,
+  ...files,
+  ...lists,
+  ...otherFrameworks,
+  ...exportsOfOthers,
+  ...errors,
+];
