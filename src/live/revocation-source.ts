@@ -14,18 +14,21 @@ const CHANNEL = "\u0000revocations";
 /** The settings that decide where revocations are stored. */
 export interface RevocationSettings {
   readonly production: boolean;
+  /** `WEB_WORKERS` */
+  readonly workers: number;
   /** `WEB_DATA_DIR` */
   readonly dataDir?: string;
 }
 
 /**
  * Returns a function that returns where the revocations of an application are stored: in its bus; otherwise in files in
- * `WEB_DATA_DIR`, which every process watches; otherwise, in development, in memory. In production without any of them,
- * nothing can be revoked: a revocation in memory would end with the process.
+ * `WEB_DATA_DIR`, which every process watches; otherwise, in development with one process, in memory. Without any of them,
+ * nothing can be revoked: a revocation in memory would end with the process, and others would not know it.
  */
 export function revocationSource(bus: AppBus, settings: RevocationSettings): () => RevocationSource {
-  const ownStore = openOwnStore(settings);
-  const isInMemory = settings.dataDir === undefined && !settings.production;
+  const { dataDir, production, workers } = settings;
+  const isInMemory = dataDir === undefined && !production && workers === 1;
+  const ownStore = openOwnStore(dataDir, isInMemory);
   return () => {
     const current = bus.open();
     const { revocations } = current;
@@ -35,9 +38,9 @@ export function revocationSource(bus: AppBus, settings: RevocationSettings): () 
   };
 }
 
-function openOwnStore({ production, dataDir }: RevocationSettings): RevocationStore | null {
+function openOwnStore(dataDir: string | undefined, isInMemory: boolean): RevocationStore | null {
   if (dataDir !== undefined) return fileRevocations(dataDir);
-  return production ? null : memoryRevocations();
+  return isInMemory ? memoryRevocations() : null;
 }
 
 function notifierOf(bus: Bus): RevocationNotifier {

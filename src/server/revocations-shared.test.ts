@@ -104,6 +104,18 @@ describe("a revocation in one process", () => {
   });
 });
 
+describe("several workers whose bus stores no revocations", () => {
+  it("cannot revoke without WEB_DATA_DIR, also in development: the others would not know it", async () => {
+    const { revocations: _store, ...withoutStore } = createSharedBus();
+    realtime.use_bus(withoutStore);
+    const app = createRevocableApp({ env: { WEB_WORKERS: "2" } });
+    apps.push(app);
+    const cookie = await enter(app, "ada");
+    await expect(app.revoke("ada")).rejects.toThrow("neither WEB_BUS_URL nor WEB_DATA_DIR is set");
+    expect(await call(app, "who", {}, cookie)).toBe("ada");
+  });
+});
+
 describe("a process that has not read the revocations yet", () => {
   it("is not ready, answers what reads a session with 503 and keeps its cookie, and serves signed-out clients", async () => {
     const cookie = await enter(await start(), "ada");

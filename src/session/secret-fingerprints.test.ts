@@ -39,6 +39,10 @@ describe("the notes about a change of the secret", () => {
     expect(notesFor([C, B], [A, B])).toEqual(["WEB_AUTH_SECRET is unknown", "WEB_AUTH_SECRET_PREVIOUS lacks a"]);
   });
 
+  it("report a second phase that some processes have not reached when the old secret is about to be removed", () => {
+    expect(notesFor([B], [A, B], [B, A])).toEqual(["WEB_AUTH_SECRET_PREVIOUS lacks a"]);
+  });
+
   it("contain no secret and no fingerprint", () => {
     const text = rotationNotes([C, B], secretFingerprints([A, B])).join();
     for (const part of [...secretFingerprints([A]), Buffer.from(C).toString("hex")]) expect(text).not.toContain(part);
