@@ -90,7 +90,7 @@ export async function createSegment(folder: string, number: number, header: Segm
   try {
     const file = await open(temporary, "wx", 0o600);
     try {
-      await file.write(`tsweb revocations 1 ${header.epoch} ${header.base}\n`);
+      await file.writeFile(`tsweb revocations 1 ${header.epoch} ${header.base}\n`);
       await file.sync();
     } finally {
       await file.close();

@@ -4,6 +4,7 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Nginx } from "#test/nginx";
 import { DeploymentApp } from "./deployment-app.ts";
 
 let app: DeploymentApp;
@@ -221,6 +222,29 @@ describe("a form that is sent without script from a page of the earlier build", 
     await page.getByRole("button", { name: "remove" }).click();
     await expectText("main", "essay: Dear Ada,\nI");
     expect(app.refused).toEqual(["second"]);
+  });
+});
+
+describe("nginx with the recipe in front of a process of each build", () => {
+  it("serves the scripts and styles of both, whichever process has the turn, and 404 for what neither has", async () => {
+    const ports = (["first", "second"] as const).map((build) => Number(new URL(app.servers[build].address).port));
+    const nginx = await Nginx.start({ ports, usesRecipe: true });
+    try {
+      for (const build of ["first", "second"] as const) {
+        const page = await (await fetch(app.servers[build].address)).text();
+        const assets = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
+        expect(assets.length).toBeGreaterThan(0);
+        for (const path of [...assets, ...assets]) {
+          const response = await fetch(nginx.address + path);
+          expect([path, response.status]).toEqual([path, 200]);
+          await response.arrayBuffer();
+        }
+      }
+      const missing = await fetch(`${nginx.address}/assets/missing-00000000.js`);
+      expect([missing.status, await missing.text()]).toEqual([404, expect.not.stringContaining("nginx")]);
+    } finally {
+      await nginx.stop();
+    }
   });
 });
 

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callFunction, sendCall } from "#test/call-function";
 import { SECRET } from "#test/environment";
 import { freePort } from "#test/free-port";
+import { fillDisk, mountTmpfs, unmount } from "#test/full-disk";
 import { build } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
@@ -120,7 +121,7 @@ describe("a server whose standard output is a file on a full disk", () => {
   it("answers, continues its log when space is free, and reports the number of dropped lines", async () => {
     const disk = site.file("disk");
     mkdirSync(disk);
-    mountTmpfs(disk);
+    mountTmpfs(disk, "2m");
     try {
       const log = join(disk, "log");
       const filler = join(disk, "filler");
@@ -144,29 +145,10 @@ describe("a server whose standard output is a file on a full disk", () => {
       ]);
       expect((await stop(server)).code).toBe(0);
     } finally {
-      execFileSync("umount", ["--lazy", disk]);
+      unmount(disk);
     }
   });
 });
-
-/** Mounts a file system of 2 MiB. */
-function mountTmpfs(folder: string): void {
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder], { stdio: "pipe" });
-  } catch (error) {
-    const message = "This test mounts a tmpfs to fill it. That requires root, or the capability CAP_SYS_ADMIN.";
-    throw new Error(message, { cause: error });
-  }
-}
-
-/** Writes a file until its disk is full. */
-function fillDisk(path: string): void {
-  try {
-    for (;;) writeFileSync(path, "x".repeat(4096), { flag: "a" });
-  } catch (error) {
-    expect(error).toMatchObject({ code: "ENOSPC" });
-  }
-}
 
 /** Opens a named pipe: its reading end, which is not read, and its writing end. */
 function openPipe(name: string): { readonly reader: number; readonly writer: number } {

@@ -2,8 +2,11 @@
  * Signing users out, and changing the secret, with several processes of a built application that share a folder and no bus.
  */
 import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { AppProcess, shiftedDateArgs } from "#test/app-process";
+import { fillDisk, mountTmpfs, unmount } from "#test/full-disk";
 import { build } from "#test/run-tsweb";
 import { TemporaryFolder } from "#test/temporary-folder";
 import { TestProject } from "#test/test-project";
@@ -80,6 +83,46 @@ it("signs a user out in every process, ends the streams there, and loses nothing
   const later = await start(env);
   expect([await call(later, "who", {}, ada), await call(later, "who", {}, bob)]).toEqual(["nobody", "bob"]);
   expect(await call(later, "who", {}, await enter(later, "ada"))).toBe("ada");
+});
+
+it("signs out whom it has confirmed although the disk is full, rejects the others, and goes on", async () => {
+  mountTmpfs(data.path, "64k");
+  try {
+    const env = { WEB_AUTH_SECRET: createSecret() };
+    const first = await start(env);
+    const cookies = new Map<string, string>();
+    const users = Array.from({ length: 200 }, (_, n) => `user ${n}`);
+    for (const user of [...users, "bob"]) cookies.set(user, await enter(first, user));
+    fillDisk(join(data.path, "filler"));
+    const confirmed: string[] = [];
+    let failure = "";
+    for (const user of users) {
+      failure = await call(first, "revoke", { user }).then(() => "", String);
+      if (failure !== "") break;
+      confirmed.push(user); // the last block of the file had room for it
+    }
+    expect(failure).toContain("Error");
+    expect(first.output()).toMatch(/ENOSPC|Is the disk full/);
+    const expectSessions = async (process: AppProcess) => {
+      for (const user of confirmed) expect(await call(process, "who", {}, cookies.get(user))).toBe("nobody");
+      expect(await call(process, "who", {}, cookies.get("bob"))).toBe("bob");
+    };
+    await expectSessions(first);
+    await first.kill();
+    const second = await start(env);
+    await expectSessions(second);
+    expect(await call(second, "revoke", { user: "bob" }).then(() => "", String)).toContain("Error");
+    await expectSessions(second);
+    rmSync(join(data.path, "filler"));
+    await call(second, "revoke", { user: "bob" });
+    expect(await call(second, "who", {}, cookies.get("bob"))).toBe("nobody");
+    await second.kill();
+    const third = await start(env);
+    for (const user of [...confirmed, "bob"]) expect(await call(third, "who", {}, cookies.get(user))).toBe("nobody");
+    expect(await call(third, "who", {}, await enter(third, "bob"))).toBe("bob");
+  } finally {
+    unmount(data.path);
+  }
 });
 
 it("signs nobody out while the secret changes in two phases, process by process", async () => {
