@@ -1,4 +1,3 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { type Config, loadConfig } from "./config/index.ts";
 import { currentContext, traceIdOf } from "./http/index.ts";
 import {
@@ -7,7 +6,6 @@ import {
   createConsoleLogger,
   createJsonLogger,
   droppedLogLines,
-  type Logger,
   wrapLogger,
 } from "./logging/index.ts";
 import { Metrics } from "./metrics/index.ts";
@@ -28,11 +26,14 @@ import {
   listModules,
   logUnsent,
   type RequestInfo,
+  reportOnce,
   requestTarget,
+  runLastWork,
   type Site,
   siteInDevelopment,
 } from "./server/index.ts";
 import { type RevokedUser, subjectOf } from "./session/index.ts";
+import { Tracing } from "./tracing/index.ts";
 
 export type { AppOptions } from "./server/index.ts";
 
@@ -59,6 +60,10 @@ export class App {
   readonly #log: ClosableAppLog;
   readonly #metrics: Metrics | undefined;
   readonly #rate: ManagedRateStore | null;
+  readonly #tracing: Tracing;
+  readonly #onStop: (() => unknown) | undefined;
+  readonly #exportTraces = { "The export of traces": () => this.#tracing.flush() };
+  #closing: Promise<void> | undefined;
   #site: Site;
 
   constructor(options: AppOptions) {
@@ -79,7 +84,10 @@ export class App {
     const log = createAppLog(logger, {
       level: this.config.logLevel,
       requestFields: traceFields,
-      onError: (error) => errorHook?.report(error),
+      onError: reportOnce((error, context) => {
+        if (context) this.#tracing.failed(context, error);
+        errorHook?.report(error, context);
+      }),
       onRefused: metrics?.refused,
     });
     this.#log = log;
@@ -96,6 +104,12 @@ export class App {
           ? { path, respond: (token) => metrics.respond(token) }
           : undefined,
     });
+    this.#onStop = options.on_stop;
+    this.#tracing = new Tracing({
+      log,
+      addListener: (listener) => this.#site.listeners.add(listener),
+      observeBus: (observe) => this.#site.live.observeBus(observe),
+    });
     attachInternals(this, {
       log,
       sessions: this.#site.sessions,
@@ -104,7 +118,13 @@ export class App {
       onMount: () => this.#warnUnlessBuilt(),
       metrics: metrics && ((token) => metrics.respond(token)),
       logUnsent: (inbound, result, error) => logUnsent(inbound, result, { error, site: this.#site }),
-      logCrash: (error) => logCrash(error, { logger, errorHook }),
+      logCrash: async (error) => {
+        logger.error({ err: error }, "Uncaught exception. The process ends with status 1");
+        await runLastWork(
+          { "on_error of new App": () => errorHook?.reportFatal(error), ...this.#exportTraces },
+          logger,
+        );
+      },
       targetOf: (inbound) => requestTarget(inbound, this.#site),
       liveConnections: () => this.#site.live.connections,
       setDevelopment: (development) => {
@@ -138,6 +158,7 @@ export class App {
     const { health, live, uploads, sessions } = this.#site;
     health.isStarting = true;
     await Promise.all([
+      this.#tracing.start(),
       this.#metrics?.start(),
       this.#rate?.start(),
       live.start(),
@@ -178,14 +199,20 @@ export class App {
   }
 
   /**
-   * Ends live connections and closes the connections to Redis or NATS. Call it after the last request in flight has
-   * ended. Calling it again has no effect.
+   * Ends live connections and closes the connections to Redis or NATS, then calls `on_stop`. Call it after the last request
+   * in flight has ended. Calling it again has no effect.
    */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
     this.#site.sessions.revocations.close();
     await this.#site.live.close();
     await this.#rate?.close();
     this.#site.health.delay.close();
+    await runLastWork({ "on_stop of new App": this.#onStop, ...this.#exportTraces }, this.#log);
     this.#log.close();
   }
 
@@ -227,17 +254,6 @@ export class App {
 function traceFields(): object | undefined {
   const context = currentContext();
   return context && { trace_id: traceIdOf(context.traceparent) };
-}
-
-/** How long `on_error` has to report an error that ends the process. */
-const CRASH_TIMEOUT_MS = 2_000;
-
-async function logCrash(
-  error: unknown,
-  { logger, errorHook }: { readonly logger: Logger; readonly errorHook: ErrorHook | undefined },
-): Promise<void> {
-  logger.error({ err: error }, "Uncaught exception. The process ends with status 1");
-  await Promise.race([errorHook?.reportFatal(error), pause(CRASH_TIMEOUT_MS)]);
 }
 
 const DEFAULT_RATE: Rate = { calls: 120, seconds: 60 };

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { once } from "node:events";
 import type { RequestListener } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -39,6 +40,20 @@ describe("pipelined requests", () => {
     const text = await readUntil(client, /<\/c>/);
     expect(text.match(/<\/.>/g)).toEqual(["</a>", "</b>", "</c>"]);
     expect(events.slice(0, 5)).toEqual(["start /a", "end /a", "start /b", "end /b", "start /c"]);
+  });
+
+  it("do not run in the asynchronous context of the request before them", async () => {
+    const storage = new AsyncLocalStorage<string>();
+    const contexts: unknown[] = [];
+    const client = await connectTo((request, response) =>
+      whenPreviousSent(request, response, () => {
+        contexts.push(storage.getStore());
+        storage.run(`of ${request.url}`, () => setImmediate(() => response.end(`<${request.url}>`)));
+      }),
+    );
+    client.write(getBytes("/a") + getBytes("/b") + getBytes("/c"));
+    await readUntil(client, /<\/c>/);
+    expect(contexts).toEqual([undefined, undefined, undefined]);
   });
 
   it("keep their bodies while they wait", async () => {

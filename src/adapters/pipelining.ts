@@ -1,3 +1,4 @@
+import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { currentResponse } from "./response-state.ts";
@@ -33,10 +34,12 @@ export function whenPreviousSent(
   const count = (waitingRequests.get(socket) ?? 0) + 1;
   waitingRequests.set(socket, count);
   if (count > MAX_WAITING) socket.destroy();
-  response.once("socket", () => {
+  // In its own asynchronous context: the event is emitted in that of the previous request, whose trace it does not belong to.
+  const onSocket = AsyncResource.bind(() => {
     waitingRequests.set(socket, (waitingRequests.get(socket) ?? 1) - 1);
     start();
   });
+  response.once("socket", onSocket);
 }
 
 /** Returns whether another response is using the connection. */

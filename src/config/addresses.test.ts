@@ -144,9 +144,11 @@ describe("WEB_METRICS_PATH", () => {
     expect(loadDevelopment({ WEB_METRICS_PATH: path, WEB_METRICS_PORT: "9100" }).metricsPath).toBe(path);
   });
 
-  it("is refused without a token and without a port, and is /metrics by default on a port", () => {
+  it("is refused without a token and without a port, and is /metrics by default with one of them", () => {
     expect(invalidVariables({ WEB_METRICS_PATH: "/metrics" })).toEqual(["WEB_METRICS_PATH"]);
     expect(loadDevelopment({ WEB_METRICS_PORT: "9100" }).metricsPath).toBe("/metrics");
+    expect(loadDevelopment({ WEB_METRICS_TOKEN: "t".repeat(32) }).metricsPath).toBe("/metrics");
+    expect(invalidVariables({ WEB_METRICS_TOKEN: "hunter2" })).toEqual(["WEB_METRICS_TOKEN"]);
     expect(loadDevelopment({}).metricsPath).toBeUndefined();
   });
 

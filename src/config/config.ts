@@ -135,7 +135,7 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
   const maxUploadBytes = reader.readInteger("WEB_MAX_UPLOAD_BYTES", MIN_UPLOAD_BYTES, MAX_UPLOAD_BYTES, 4 * GIB);
   const metricsToken = reader.read("WEB_METRICS_TOKEN", parseMetricsToken, undefined);
   const metricsPort = reader.read("WEB_METRICS_PORT", (text) => parseInteger(text, 0, 65_535), undefined);
-  const defaultPath = metricsPort === undefined ? undefined : "/metrics";
+  const defaultPath = metricsPort === undefined && metricsToken === undefined ? undefined : "/metrics";
   const metricsPath = reader.read("WEB_METRICS_PATH", parseMetricsPath, defaultPath);
   return {
     production,

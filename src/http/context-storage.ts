@@ -4,17 +4,32 @@ import type { RequestContext } from "./request-context.ts";
 // Lives as long as the process. It holds no request itself: Node associates the store with asynchronous calls.
 const storage = new AsyncLocalStorage<RequestContext>();
 
-/** Runs `work` in the context of a request. Everything that it calls, awaits and schedules has the same context. */
-export function runInContext<T>(context: RequestContext, work: () => T): T {
-  return storage.run(context, work);
+/**
+ * Runs work outside of traces; `undefined` without a tracing SDK. The process has one SDK for all its applications, which
+ * lives as long as the process.
+ */
+let runOutsideTraces: (<T>(work: () => T) => T) | undefined;
+
+/** Sets the function that runs work outside of traces. */
+export function setTraceExit(run: <T>(work: () => T) => T): void {
+  runOutsideTraces = run;
 }
 
 /**
- * Runs `work` without the context of a request. Use it to create timers and connections that outlive the request that
+ * Runs `work` in the context of a request, and in its trace. Everything that it calls, awaits and schedules has the same
+ * context.
+ */
+export function runInContext<T>(context: RequestContext, work: () => T): T {
+  const { trace } = context;
+  return trace ? trace.run(() => storage.run(context, work)) : storage.run(context, work);
+}
+
+/**
+ * Runs `work` without the context of a request, and outside of its trace. Use it to create timers and connections that outlive the request that
  * happened to create them.
  */
 export function runOutsideRequests<T>(work: () => T): T {
-  return storage.exit(work);
+  return runOutsideTraces ? runOutsideTraces(() => storage.exit(work)) : storage.exit(work);
 }
 
 /** Returns the context of the current request; `undefined` outside a request. */

@@ -1,7 +1,7 @@
 export { BodyLimit } from "./body-limit.ts";
 export { clientAddress } from "./client-address.ts";
 export { completeResponse } from "./complete-response.ts";
-export { currentContext, requireContext, runInContext, runOutsideRequests } from "./context-storage.ts";
+export { currentContext, requireContext, runInContext, runOutsideRequests, setTraceExit } from "./context-storage.ts";
 export { MAX_COOKIE_BYTES, sessionCookieName } from "./cookies.ts";
 export { type BuildToolAccess, parsePolicy } from "./development-policy.ts";
 export { disconnectedError, isDisconnection } from "./disconnect.ts";
@@ -50,6 +50,7 @@ export { CONNECTION_CLOSE, RequestError, UnavailableError } from "./request-erro
 export { idHeaders, type RequestIds, requestIds } from "./request-ids.ts";
 export { isCallPath, isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
 export { type ByteCounter, readRequestText } from "./request-text.ts";
+export type { RequestTrace } from "./request-trace.ts";
 export { requireSameOrigin } from "./require-same-origin.ts";
 export {
   createDataHeaders,

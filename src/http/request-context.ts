@@ -5,6 +5,7 @@ import { firstAbort } from "./first-abort.ts";
 import { withoutFormParameter } from "./form-parameter.ts";
 import type { InboundRequest } from "./inbound-request.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
+import type { RequestTrace } from "./request-trace.ts";
 import { checkHeader } from "./security-options.ts";
 
 /** A frozen record of strings: the type of `request.query`, `request.headers` and `request.cookies`. */
@@ -38,8 +39,6 @@ export class RequestContext {
   readonly inbound: InboundRequest;
   /** The request id. @see docs/protocol.md 2.3 */
   readonly id: string;
-  /** The `traceparent` of the response. @see docs/protocol.md 2.4 */
-  readonly traceparent: string;
   /** The address of the client, behind trusted proxies. @see docs/protocol.md 2.8 */
   readonly address: string;
   readonly config: Config;
@@ -65,6 +64,10 @@ export class RequestContext {
   /** Whether a route has received the body, and may read or hold it until its response has ended. */
   isBodyInRoute = false;
 
+  /** The trace of the request; `undefined` without a tracing SDK. Set before anything of the request runs. */
+  trace: RequestTrace | undefined;
+
+  readonly #traceparent: string;
   readonly #bodyLimit: BodyLimit | undefined;
   /** The bytes of the body that count towards the limit; `null` once they were released. */
   #bodyBytes: number | null = 0;
@@ -83,13 +86,18 @@ export class RequestContext {
   constructor(init: RequestContextInit) {
     this.inbound = init.inbound;
     this.id = init.id;
-    this.traceparent = init.traceparent;
+    this.#traceparent = init.traceparent;
     this.address = init.address;
     this.config = init.config;
     this.bus = init.bus;
     this.uploads = init.uploads;
     this.sessions = init.sessions;
     this.#bodyLimit = init.bodyLimit;
+  }
+
+  /** The `traceparent` of the response. @see docs/protocol.md 2.4 */
+  get traceparent(): string {
+    return this.trace?.traceparent ?? this.#traceparent;
   }
 
   /** The request as a Fetch `Request`. Created on first use. */

@@ -4,6 +4,17 @@ import type { LiveCounts } from "./live-counts.ts";
 /** Receives each message that was published: its channel, and its data as JSON. It must not throw. */
 export type OnPublished = (channel: string, json: string) => void;
 
+/** An operation of a bus that is observed. It names no channel: channels may contain the ids of users. */
+export type BusOperation =
+  | { readonly name: "publish" /** The size of the message's data. */; readonly bytes: number }
+  | { readonly name: "position" | "read" };
+
+/** Runs an operation of a bus, and returns its result. */
+export type ObserveOperation = <T>(operation: BusOperation, run: () => Promise<T>) => Promise<T>;
+
+/** The operations with which live updates read a bus. */
+export type BusReader = Pick<Bus, "position" | "read" | "watch">;
+
 /** The state of a bus. `unknown`: a bus of the application that does not report it. */
 export type BusState = "memory" | "reachable" | "unreachable" | "unknown";
 
@@ -23,6 +34,8 @@ export class AppBus {
   #isClosed = false;
   /** Set by the development server only, while its panel is open. */
   onPublished: OnPublished | undefined;
+  /** Observes the operations; set while a tracing SDK is in use. */
+  observe: ObserveOperation | undefined;
 
   constructor(options: AppBusOptions) {
     this.#options = options;
@@ -75,9 +88,22 @@ export class AppBus {
    */
   async publish(channel: string, json: string): Promise<void> {
     if (this.#delegate) return this.#delegate.publish(channel, json);
-    await this.open().publish(channel, json);
+    const publish = () => this.open().publish(channel, json);
+    await (this.observe ? this.observe({ name: "publish", bytes: Buffer.byteLength(json) }, publish) : publish());
     if (this.#options.counts) this.#options.counts.published++;
     this.onPublished?.(channel, json);
+  }
+
+  /** Opens the bus as {@link open}, and returns the operations with which it is read. */
+  openReader(): BusReader {
+    const bus = this.open();
+    const observed = <T>(operation: BusOperation, run: () => Promise<T>) =>
+      this.observe ? this.observe(operation, run) : run();
+    return {
+      position: (channels) => observed({ name: "position" }, () => bus.position(channels)),
+      read: (channel, after, limit) => observed({ name: "read" }, () => bus.read(channel, after, limit)),
+      watch: (channel, listener) => bus.watch(channel, listener),
+    };
   }
 
   /**

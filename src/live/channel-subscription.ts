@@ -1,5 +1,6 @@
 import { runOutsideRequests } from "../http/index.ts";
-import type { Bus, Entry } from "./bus/index.ts";
+import type { BusReader } from "./app-bus.ts";
+import type { Entry } from "./bus/index.ts";
 import { MessageBuffer } from "./message-buffer.ts";
 import { writeLimit } from "./write-limit.ts";
 
@@ -14,7 +15,7 @@ export interface Subscriber {
 
 /** The options of a {@link ChannelSubscription}. */
 export interface ChannelSubscriptionOptions {
-  readonly bus: Bus;
+  readonly bus: BusReader;
   /** Called when an operation of the bus failed. It will be retried. */
   readonly onBusFailure: (error: unknown) => void;
 }

@@ -82,7 +82,7 @@ function readTtl(options: unknown = {}): number {
 
 /** @throws UnavailableError if the bus does not respond */
 async function currentPosition(name: string): Promise<Position> {
-  const bus = currentBus("channel").open();
+  const bus = currentBus("channel").openReader();
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {

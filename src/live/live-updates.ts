@@ -17,7 +17,7 @@ import {
   STREAM_RETRY_SECONDS,
 } from "../rate-limit/index.ts";
 import { secretFingerprints } from "../session/index.ts";
-import { AppBus, type OnPublished } from "./app-bus.ts";
+import { AppBus, type ObserveOperation, type OnPublished } from "./app-bus.ts";
 import { addApp, removeApp, setDevelopmentApp } from "./app-registry.ts";
 import type { BusSource } from "./bus/index.ts";
 import { ConnectionsByBuild } from "./connections-by-build.ts";
@@ -92,6 +92,11 @@ export class LiveUpdates {
     setDevelopmentApp(this.bus);
   }
 
+  /** Observes the operations of the bus from now on. */
+  observeBus(observe: ObserveOperation): void {
+    this.bus.observe = observe;
+  }
+
   /** The open event streams and polls. */
   get connections(): readonly LiveConnection[] {
     return this.#hub?.connections ?? [];
@@ -158,7 +163,7 @@ export class LiveUpdates {
   }
 
   #openHub(): SubscriptionHub {
-    const hub = new SubscriptionHub(this.bus.open(), this.#log, this.counts);
+    const hub = new SubscriptionHub(this.bus.openReader(), this.#log, this.counts);
     if (this.#drainedAtMs !== null) hub.endBy(this.#drainedAtMs);
     return hub;
   }

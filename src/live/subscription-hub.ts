@@ -1,6 +1,7 @@
 import { runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
-import type { Bus, Position, ReadLimit, ReadResult } from "./bus/index.ts";
+import type { BusReader } from "./app-bus.ts";
+import type { Position, ReadLimit, ReadResult } from "./bus/index.ts";
 import { ChannelSubscription, type Subscriber } from "./channel-subscription.ts";
 import type { FeedReader } from "./feed-reader.ts";
 import { LiveCounts } from "./live-counts.ts";
@@ -37,7 +38,7 @@ const LOG_INTERVAL_MS = 60_000;
  */
 export class SubscriptionHub {
   readonly counts: LiveCounts;
-  readonly #bus: Bus;
+  readonly #bus: BusReader;
   readonly #log: Logger;
   /** The subscriptions by channel. */
   readonly #subscriptions = new Map<string, ChannelSubscription>();
@@ -50,7 +51,7 @@ export class SubscriptionHub {
   #endsAtMs: number | null = null;
   #loggedAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(bus: Bus, log: Logger, counts = new LiveCounts()) {
+  constructor(bus: BusReader, log: Logger, counts = new LiveCounts()) {
     this.counts = counts;
     this.#bus = bus;
     this.#log = log;

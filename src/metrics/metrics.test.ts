@@ -71,10 +71,17 @@ describe("the metrics", () => {
     expect(await response.text()).not.toContain("tsweb_");
   });
 
-  it("are not served without their path, nor at the path of the application if they have a port", async () => {
-    for (const env of [{ WEB_METRICS_PATH: "" }, { WEB_METRICS_PORT: "9100" }]) {
+  it("are not served without a variable for them, nor at the path of the application if they have a port", async () => {
+    for (const env of [{ WEB_METRICS_PATH: "", WEB_METRICS_TOKEN: "" }, { WEB_METRICS_PORT: "9100" }]) {
       expect((await fetchMetrics(metricsApp(env).app)).status).toBe(404);
     }
+  });
+
+  it("are served at /metrics if only the token is set", async () => {
+    const { app } = metricsApp({ WEB_METRICS_PATH: "" });
+    await app.start();
+    expect((await fetchMetrics(app, {})).status).toBe(401);
+    expect((await fetchMetrics(app)).status).toBe(200);
   });
 
   it("are not served to everybody: a token or a port is required", () => {
@@ -210,7 +217,7 @@ describe("the metrics", () => {
   });
 
   it.each([
-    ["WEB_METRICS_PATH", {}],
+    ["WEB_METRICS_TOKEN", { WEB_METRICS_PATH: "" }],
     ["WEB_METRICS_PORT", { WEB_METRICS_PATH: "", WEB_METRICS_PORT: "0" }],
   ])(
     "let the start fail with %s and the command that installs prom-client, if it is missing",

@@ -8,7 +8,7 @@ import { collectFromWorkers, reportToWorkers } from "./worker-metrics.ts";
 
 type MetricsConfig = Pick<Config, "metricsPort" | "metricsToken" | "workers">;
 
-/** The metrics of an application with `WEB_METRICS_PATH` or `WEB_METRICS_PORT`. */
+/** The metrics of an application with `WEB_METRICS_TOKEN` or `WEB_METRICS_PORT`. */
 export class Metrics {
   readonly #config: MetricsConfig;
   readonly #source: Omit<MetricsSource, "openStreams">;
@@ -66,7 +66,7 @@ export class Metrics {
   }
 
   async #load(): Promise<void> {
-    const prom = await loadPromClient(this.#config.metricsPort === undefined ? "WEB_METRICS_PATH" : "WEB_METRICS_PORT");
+    const prom = await loadPromClient(this.#config.metricsPort === undefined ? "WEB_METRICS_TOKEN" : "WEB_METRICS_PORT");
     const own = createMetrics(prom, { ...this.#source, openStreams: () => this.#openStreams });
     this.#prom = prom;
     this.#process = own;

@@ -60,6 +60,11 @@ export interface AppOptions extends SecurityOptions {
    * a service. No request waits for it. Default: errors are only logged.
    */
   readonly on_error?: OnError;
+  /**
+   * Runs when the application is closed: after the last request has ended, and before the process exits. For example, it
+   * closes a database, or sends what a service of `on_error` has not sent. The process waits for it for at most 2 seconds.
+   */
+  readonly on_stop?: () => unknown;
   /** The environment variables to read. Default: `process.env`. */
   readonly env?: Environment;
 }
@@ -81,6 +86,7 @@ const OPTIONS: Readonly<Record<keyof AppOptions, true>> = {
   headers: true,
   log: true,
   on_error: true,
+  on_stop: true,
   env: true,
 };
 
@@ -100,6 +106,7 @@ export function checkAppOptions(options: AppOptions): void {
   checkSignIn(options.sign_in);
   checkFunction("before", options.before);
   checkFunction("on_error", options.on_error);
+  checkFunction("on_stop", options.on_stop);
 }
 
 function checkBase(base: string): void {

@@ -29,14 +29,31 @@ export interface ErrorDetails {
  */
 export type OnError = (error: unknown, details: ErrorDetails) => unknown;
 
+/**
+ * Returns a function that passes each unexpected error on once, with its request: some are logged twice, for example by a page
+ * and by its layout.
+ */
+export function reportOnce(
+  report: (error: unknown, context: RequestContext | undefined) => void,
+): (error: unknown) => void {
+  const reported = new WeakMap<RequestContext, Set<unknown>>();
+  return (error) => {
+    const context = currentContext();
+    if (context) {
+      const errors = reported.get(context) ?? new Set();
+      if (errors.has(error)) return;
+      reported.set(context, errors.add(error));
+    }
+    report(error, context);
+  };
+}
+
 /** Calls the function `on_error` of an application. */
 export class ErrorHook {
   readonly #onError: OnError;
   readonly #log: Logger;
   /** Returns the site once it was created. */
   readonly #site: () => TargetSite;
-  /** The errors that were reported, by request: some are logged twice, for example by a page and by its layout. */
-  readonly #reported = new WeakMap<RequestContext, Set<unknown>>();
 
   /** @param log receives what the function itself throws */
   constructor(onError: OnError, { log, site }: { readonly log: Logger; readonly site: () => TargetSite }) {
@@ -45,10 +62,12 @@ export class ErrorHook {
     this.#site = site;
   }
 
-  /** Reports an error of the current request, or of the background, after the current work. Never throws. */
-  report(error: unknown): void {
-    const context = currentContext();
-    if (context && this.#isRepeated(error, context)) return;
+  /**
+   * Reports an error after the current work. Never throws.
+   *
+   * @param context the request; `undefined` in the background
+   */
+  report(error: unknown, context: RequestContext | undefined): void {
     // After the response was written, so that its client does not wait for what the function does.
     setImmediate(() => void this.#call(error, this.#detailsOf(context)));
   }
@@ -64,14 +83,6 @@ export class ErrorHook {
     } catch (err) {
       this.#log.error({ ...(details.id === null ? {} : { id: details.id }), err }, "on_error of new App failed");
     }
-  }
-
-  #isRepeated(error: unknown, context: RequestContext): boolean {
-    const reported = this.#reported.get(context) ?? new Set();
-    this.#reported.set(context, reported);
-    const isRepeated = reported.has(error);
-    reported.add(error);
-    return isRepeated;
   }
 
   #detailsOf(context: RequestContext | undefined): ErrorDetails {

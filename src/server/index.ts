@@ -2,7 +2,14 @@ export { createAccessLog } from "./access-log.ts";
 export { type AppOptions, checkAppOptions } from "./app-options.ts";
 export type { Before, BeforeInput, BeforeResult } from "./before.ts";
 export { buildManifest } from "./build-manifest.ts";
-export { type ErrorDetails, ErrorHook, type ErrorKind, type FailedRequest, type OnError } from "./error-hook.ts";
+export {
+  type ErrorDetails,
+  ErrorHook,
+  type ErrorKind,
+  type FailedRequest,
+  type OnError,
+  reportOnce,
+} from "./error-hook.ts";
 export { handleFetch } from "./handle-fetch.ts";
 export type { RequestInfo } from "./host-info.ts";
 export type { Inspection } from "./inspection.ts";
@@ -18,3 +25,4 @@ export { hasSharedBus, realtime } from "./realtime.ts";
 export { type RequestTarget, requestTarget } from "./request-target.ts";
 export { createSite, type Site, siteInDevelopment } from "./site.ts";
 export { createStaticFiles } from "./static-files.ts";
+export { runLastWork } from "./stop-hook.ts";

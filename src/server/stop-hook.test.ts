@@ -1,0 +1,67 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
+import { recordedLog } from "#test/recorded-log";
+import { runLastWork } from "./stop-hook.ts";
+
+const MODULE = { ping: compiledServer("ping", () => "pong") };
+
+afterEach(() => void vi.useRealTimers());
+
+describe("on_stop", () => {
+  it("runs once when the application is closed, and is awaited", async () => {
+    const events: string[] = [];
+    const app = createTestApp(MODULE, {
+      async on_stop() {
+        events.push("started");
+        await pause(1);
+        events.push("ended");
+      },
+    });
+    await callOverHttp(app, "ping");
+    expect(events).toEqual([]);
+    await Promise.all([app.close(), app.close()]);
+    expect(events).toEqual(["started", "ended"]);
+  });
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new Error("on purpose");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("on purpose"))],
+  ])("does not keep the application from closing if it %s, which is logged", async (_, on_stop) => {
+    const { log, lines } = recordedLog();
+    await createTestApp(MODULE, { log, on_stop }).close();
+    expect(lines).toMatchObject([{ level: "error", message: "on_stop of new App failed" }]);
+  });
+
+  it("must be a function", () => {
+    expect(() => createTestApp(MODULE, { on_stop: "flush" as never })).toThrow(
+      "new App: on_stop must be a function. It is of type string.",
+    );
+  });
+});
+
+describe("the last work of an application", () => {
+  it("is not awaited for more than two seconds, and what has not ended is logged by its name", async () => {
+    vi.useFakeTimers();
+    const { log, lines } = recordedLog();
+    const run = runLastWork({ slow: () => new Promise(() => undefined), fast: () => 1, none: undefined }, log);
+    await vi.advanceTimersByTimeAsync(1_999);
+    expect(lines).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await run;
+    expect(lines.map(({ message }) => message)).toEqual([
+      "slow has not ended in time. The application does not wait for it",
+    ]);
+  });
+
+  it("leaves no timer behind", async () => {
+    vi.useFakeTimers();
+    await runLastWork({ fast: () => 1 }, recordedLog().log);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});

@@ -1,0 +1,35 @@
+/** The API of OpenTelemetry: the package `@opentelemetry/api`. */
+export type TelemetryApi = typeof import("@opentelemetry/api");
+
+/** What an import of the package has resulted in. */
+export interface LoadedApi {
+  /** `null` if it is not installed, or cannot be loaded. */
+  readonly api: TelemetryApi | null;
+  /** Why an installed package cannot be loaded. */
+  readonly error?: unknown;
+}
+
+/** Lives as long as the process, as the package itself does. */
+let loading: Promise<LoadedApi> | undefined;
+
+/** Loads `@opentelemetry/api`, an optional peer dependency, once. Never rejects. */
+export function loadTelemetryApi(): Promise<LoadedApi> {
+  loading ??= load();
+  return loading;
+}
+
+async function load(): Promise<LoadedApi> {
+  try {
+    const module: TelemetryApi & { readonly default?: TelemetryApi } = await import("@opentelemetry/api");
+    return { api: module.trace ? module : (module.default ?? null) }; // Node may see it as a CommonJS module
+  } catch (error) {
+    return isMissing(error) ? { api: null } : { api: null, error };
+  }
+}
+
+/** Returns whether a package is not installed. In a built application, Vite throws an error of its own. */
+export function isMissing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "ERR_MODULE_NOT_FOUND" || error.message.includes('Could not resolve "@opentelemetry/api"');
+}
