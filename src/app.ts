@@ -61,7 +61,7 @@ export class App {
   readonly #metrics: Metrics | undefined;
   readonly #rate: ManagedRateStore | null;
   readonly #tracing: Tracing;
-  readonly #onStop: (() => unknown) | undefined;
+  readonly #lastWork: Parameters<typeof runLastWork>[0];
   readonly #exportTraces = { "The export of traces": () => this.#tracing.flush() };
   #closing: Promise<void> | undefined;
   #site: Site;
@@ -104,7 +104,10 @@ export class App {
           ? { path, respond: (token) => metrics.respond(token) }
           : undefined,
     });
-    this.#onStop = options.on_stop;
+    this.#lastWork = [
+      { [ON_ERROR]: () => errorHook?.settled() },
+      { "on_stop of new App": () => options.on_stop?.(), ...this.#exportTraces },
+    ];
     this.#tracing = new Tracing({
       log,
       addListener: (listener) => this.#site.listeners.add(listener),
@@ -120,10 +123,7 @@ export class App {
       logUnsent: (inbound, result, error) => logUnsent(inbound, result, { error, site: this.#site }),
       logCrash: async (error) => {
         logger.error({ err: error }, "Uncaught exception. The process ends with status 1");
-        await runLastWork(
-          { "on_error of new App": () => errorHook?.reportFatal(error), ...this.#exportTraces },
-          logger,
-        );
+        await runLastWork([{ [ON_ERROR]: () => errorHook?.reportFatal(error), ...this.#exportTraces }], logger);
       },
       targetOf: (inbound) => requestTarget(inbound, this.#site),
       liveConnections: () => this.#site.live.connections,
@@ -212,7 +212,7 @@ export class App {
     await this.#site.live.close();
     await this.#rate?.close();
     this.#site.health.delay.close();
-    await runLastWork({ "on_stop of new App": this.#onStop, ...this.#exportTraces }, this.#log);
+    await runLastWork(this.#lastWork, this.#log);
     this.#log.close();
   }
 
@@ -255,5 +255,7 @@ function traceFields(): object | undefined {
   const context = currentContext();
   return context && { trace_id: traceIdOf(context.traceparent) };
 }
+
+const ON_ERROR = "on_error of new App";
 
 const DEFAULT_RATE: Rate = { calls: 120, seconds: 60 };

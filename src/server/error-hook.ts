@@ -54,6 +54,8 @@ export class ErrorHook {
   readonly #log: Logger;
   /** Returns the site once it was created. */
   readonly #site: () => TargetSite;
+  /** The calls that have not ended. */
+  readonly #calls = new Set<Promise<void>>();
 
   /** @param log receives what the function itself throws */
   constructor(onError: OnError, { log, site }: { readonly log: Logger; readonly site: () => TargetSite }) {
@@ -69,7 +71,14 @@ export class ErrorHook {
    */
   report(error: unknown, context: RequestContext | undefined): void {
     // After the response was written, so that its client does not wait for what the function does.
-    setImmediate(() => void this.#call(error, this.#detailsOf(context)));
+    const call = new Promise(setImmediate).then(() => this.#call(error, this.#detailsOf(context)));
+    this.#calls.add(call);
+    void call.finally(() => this.#calls.delete(call)); // never rejects
+  }
+
+  /** Resolves when the function has ended for each error that was reported so far. Never rejects. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#calls);
   }
 
   /** Reports an error that ends the process. Resolves when the function has ended. Never rejects. */

@@ -38,6 +38,25 @@ describe("on_stop", () => {
     expect(lines).toMatchObject([{ level: "error", message: "on_stop of new App failed" }]);
   });
 
+  it("runs after on_error has ended for the last error", async () => {
+    const events: string[] = [];
+    const fail = compiledServer("fail", () => {
+      throw new Error("on purpose");
+    });
+    const options = {
+      log: recordedLog().log,
+      async on_error() {
+        await pause(1);
+        events.push("on_error");
+      },
+      on_stop: () => events.push("on_stop"),
+    };
+    const app = createTestApp({ fail }, options);
+    await callOverHttp(app, "fail");
+    await app.close();
+    expect(events).toEqual(["on_error", "on_stop"]);
+  });
+
   it("must be a function", () => {
     expect(() => createTestApp(MODULE, { on_stop: "flush" as never })).toThrow(
       "new App: on_stop must be a function. It is of type string.",
@@ -49,7 +68,11 @@ describe("the last work of an application", () => {
   it("is not awaited for more than two seconds, and what has not ended is logged by its name", async () => {
     vi.useFakeTimers();
     const { log, lines } = recordedLog();
-    const run = runLastWork({ slow: () => new Promise(() => undefined), fast: () => 1, none: undefined }, log);
+    const ran: number[] = [];
+    const run = runLastWork(
+      [{ slow: () => new Promise(() => undefined), fast: () => 1 }, { later: () => ran.push(1) }],
+      log,
+    );
     await vi.advanceTimersByTimeAsync(1_999);
     expect(lines).toEqual([]);
     await vi.advanceTimersByTimeAsync(1);
@@ -57,11 +80,12 @@ describe("the last work of an application", () => {
     expect(lines.map(({ message }) => message)).toEqual([
       "slow has not ended in time. The application does not wait for it",
     ]);
+    expect(ran).toEqual([]);
   });
 
   it("leaves no timer behind", async () => {
     vi.useFakeTimers();
-    await runLastWork({ fast: () => 1 }, recordedLog().log);
+    await runLastWork([{ fast: () => 1 }], recordedLog().log);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -1,36 +1,41 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "../logging/index.ts";
 
 /** How long an application waits for what it has to complete before the process ends. */
 const STOP_TIMEOUT_MS = 2_000;
 
 /**
- * Runs the last work of an application, for at most two seconds. Never rejects: what fails, or takes longer, is logged.
+ * Runs the last work of an application, step by step, for at most two seconds in all. Never rejects: what fails, or takes
+ * longer, is logged.
  *
- * @param work the work by its name, for the log
+ * @param steps what is done one after the other; the work of a step, by its name for the log, runs at the same time
  */
 export async function runLastWork(
-  work: Readonly<Record<string, (() => unknown) | undefined>>,
+  steps: readonly Readonly<Record<string, () => unknown>>[],
   log: Logger,
 ): Promise<void> {
-  const stop = new AbortController();
-  const timeout = pause(STOP_TIMEOUT_MS, undefined, { signal: stop.signal }).catch(() => undefined);
-  const runs = Object.entries(work).map(async ([name, run]) => {
-    let hasEnded = false;
-    void timeout.then(() => {
-      if (hasEnded) return;
-      log.warn(
-        { seconds: STOP_TIMEOUT_MS / 1000 },
-        `${name} has not ended in time. The application does not wait for it`,
-      );
-    });
+  const running = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, STOP_TIMEOUT_MS);
+  });
+  const runStep = async ([name, work]: readonly [string, () => unknown]) => {
+    running.add(name);
     try {
-      await run?.();
+      await work();
     } catch (err) {
       log.error({ err }, `${name} failed`);
     }
-    hasEnded = true;
-  });
-  await Promise.race([Promise.all(runs), timeout]);
-  stop.abort();
+    running.delete(name);
+  };
+  for (const step of steps) {
+    const done = Promise.all(Object.entries(step).map(runStep)).then(() => true);
+    if (!(await Promise.race([done, timeout]))) break;
+  }
+  clearTimeout(timer);
+  for (const name of running) {
+    log.warn(
+      { seconds: STOP_TIMEOUT_MS / 1000 },
+      `${name} has not ended in time. The application does not wait for it`,
+    );
+  }
 }

@@ -69,6 +69,7 @@ describe("an application without ioredis", () => {
     const server = await startNode(dir, ["server.mjs"], env);
     expect(await callTimes(server.address, 4)).toEqual([200, 200, 200, 429]);
     expect(await server.stop()).toBe(0);
+    expect(server.output()).not.toContain("opentelemetry"); // which is not installed either
   });
 
   it("does not start if WEB_BUS_URL names a Redis, and prints what to install", async () => {
