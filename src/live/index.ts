@@ -1,4 +1,4 @@
-export type { BusOperation, BusState, ObserveOperation } from "./app-bus.ts";
+export type { BusState, ObserveOperation } from "./app-bus.ts";
 export { hasSharedBus } from "./app-registry.ts";
 export { type Bus, openBus } from "./bus/index.ts";
 export { type ChannelOptions, channel } from "./channel.ts";

@@ -66,7 +66,9 @@ export class Metrics {
   }
 
   async #load(): Promise<void> {
-    const prom = await loadPromClient(this.#config.metricsPort === undefined ? "WEB_METRICS_TOKEN" : "WEB_METRICS_PORT");
+    const prom = await loadPromClient(
+      this.#config.metricsPort === undefined ? "WEB_METRICS_TOKEN" : "WEB_METRICS_PORT",
+    );
     const own = createMetrics(prom, { ...this.#source, openStreams: () => this.#openStreams });
     this.#prom = prom;
     this.#process = own;
