@@ -1,6 +1,7 @@
 import { checkImportedNames } from "./imported-names.ts";
 import { checkInteractiveComponents } from "./interactive-components.ts";
 import { checkMarkup } from "./jsx-checks.ts";
+import { checkPropNames } from "./misspelled-props.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
 import { checkReExportedRedirects } from "./re-exported-redirects.ts";
@@ -17,6 +18,7 @@ import { checkViewProps } from "./view-props.ts";
 export async function checkServerModule(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   await checkImportedNames(facts, resolver);
   await checkViewProps(facts, resolver); // before checkMarkup, which says less about a function as a prop
+  await checkPropNames(facts, resolver);
   await checkViewCalls(facts, resolver);
   await checkMarkup(facts, resolver);
   await checkRenderEffects(facts, resolver);

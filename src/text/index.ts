@@ -1,4 +1,5 @@
-/** Texts of messages that several parts share: similar names, and advice about globals of browsers. */
+/** Texts of messages that several parts share: similar names, and advice about globals of browsers and about dates. */
 
 export { browserGlobalAdvice } from "./browser-globals.ts";
 export { closestName } from "./closest-name.ts";
+export { dateMethodAdvice } from "./date-methods.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { normalizePath } from "vite";
-import { browserGlobalAdvice } from "../../text/index.ts";
+import { browserGlobalAdvice, dateMethodAdvice } from "../../text/index.ts";
 import { relativeFile } from "../project/index.ts";
 import { signedOutAdvice } from "./signed-out-advice.ts";
 import { applicationFrames, type SourcePosition } from "./stack-frames.ts";
@@ -83,7 +83,7 @@ function explainOne(thrown: unknown, root: string): ExplainedError {
   const source = position
     ? readIfExists(posix.normalize(position.file))?.split("\n").slice(0, position.line)
     : undefined;
-  const advice = [browserGlobalAdvice(thrown), signedOutAdvice(thrown, source ?? [])];
+  const advice = [browserGlobalAdvice(thrown), dateMethodAdvice(thrown), signedOutAdvice(thrown, source ?? [])];
   const message = [withoutRoot(root, stripVTControlCharacters(error.message)), ...advice]
     .filter((text) => text !== "")
     .join("\n");

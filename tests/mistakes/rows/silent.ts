@@ -170,6 +170,37 @@ const errors: readonly Mistake[] = [
   },
 ];
 
+const props: readonly Mistake[] = [
+  {
+    ...row(
+      "calls a method of Date on a date that a page passes to a view",
+      [
+        { file: PAGES, from: "guests={await everyone()}", to: "guests={await everyone()} at={new Date() as never}" },
+        {
+          file: VIEW,
+          from: "({ guests }: { guests: string[] })",
+          to: "({ guests, at }: { guests: string[]; at?: any })",
+        },
+        { file: VIEW, from: "  const submit", to: "  const year = at.getFullYear();\n  const submit" },
+      ],
+      `${VIEW}:7:19`,
+      "If `at` is a date, it has arrived as a string",
+      "Write `new Date(at).getFullYear()`",
+    ),
+    places: ["page", "terminal"],
+  },
+  {
+    ...row(
+      "misspells a prop of a view",
+      [{ file: PAGES, from: "<GuestBook guests=", to: "<GuestBook gests=" }],
+      `${PAGES}:8:16`,
+      'GuestBook has no prop "gests"',
+      'Did you mean "guests"?',
+    ),
+    places: ["page", "build"],
+  },
+];
+
 /** Mistakes whose effect is only that something is missing. */
 export const mistakes: readonly Mistake[] = [
   ...layouts,
@@ -178,4 +209,5 @@ export const mistakes: readonly Mistake[] = [
   ...otherFrameworks,
   ...exportsOfOthers,
   ...errors,
+  ...props,
 ];
