@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { InvalidVariableError, quoteValue } from "./config-error.ts";
 import { type BusAddress, hasUnusedPath, parseNamespace, splitBusUrl } from "./namespace.ts";
+import { parseServerUrl } from "./server-url.ts";
 
 /** Returns the origins of `WEB_ORIGIN`, without duplicates. @see docs/protocol.md 8.2 */
 export function parseOrigins(text: string): readonly string[] {
@@ -29,20 +30,20 @@ function parseOrigin(text: string): string {
  * shows it.
  */
 export function parseBusUrl(text: string): BusAddress {
-  const url = /^(redis|rediss|nats|tls):\/\/[^\s]+$/.test(text) && URL.canParse(text) ? new URL(text) : null;
-  if (!url || url.hostname === "") {
+  const server = parseServerUrl(text);
+  if (!server) {
     throw new InvalidVariableError(
       "is not the URL of a bus. Its value is not shown, since it may contain a password.",
       "Set it to redis://host:6379, rediss://…, nats://host:4222 or tls://….",
     );
   }
-  if (hasUnusedPath(text)) {
+  if (hasUnusedPath(server)) {
     throw new InvalidVariableError(
       "has a path, which NATS does not have. Its value is not shown, since it may contain a password.",
       "To separate applications, end it with a namespace: nats://host:4222?namespace=shop",
     );
   }
-  const address = splitBusUrl(text);
+  const address = splitBusUrl(server);
   if (address.namespace === undefined || parseNamespace(address.namespace) !== undefined) return address;
   throw new InvalidVariableError(
     `has the namespace ${quoteValue(address.namespace)}, which is not 1 to 64 letters, digits, - and _.`,

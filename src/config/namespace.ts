@@ -8,11 +8,14 @@ import { resolve } from "node:path";
 import { builtName } from "./build-info.ts";
 import { quoteValue } from "./config-error.ts";
 import { projectName } from "./project-name.ts";
+import { formatServerUrl, parseServerUrl, type ServerUrl } from "./server-url.ts";
 
 const MAX_LENGTH = 64;
 
 /** How many hexadecimal digits replace the end of a name that is too long. */
 const HASH_LENGTH = 12;
+
+const EXAMPLES = { redis: "redis://host:6379", nats: "nats://host:4222" } as const;
 
 /** The namespace of an application without a name. */
 const UNNAMED = "tsweb";
@@ -51,18 +54,16 @@ export function parseNamespace(text: string): string | undefined {
 }
 
 /** Returns whether a URL of NATS has a path. It has no meaning, so it would not separate applications. */
-export function hasUnusedPath(text: string): boolean {
-  const { protocol, pathname } = new URL(text);
+export function hasUnusedPath({ url: { protocol, pathname } }: ServerUrl): boolean {
   return /^(nats|tls):$/.test(protocol) && !/^\/?$/.test(pathname);
 }
 
 /** Splits the parameter `namespace` off the URL of a bus. */
-export function splitBusUrl(text: string): BusAddress {
-  const url = new URL(text);
-  const namespace = url.searchParams.get("namespace");
-  if (namespace === null) return { url: text, namespace: undefined };
+export function splitBusUrl(server: ServerUrl): BusAddress {
+  const url = new URL(server.url);
+  const namespace = url.searchParams.get("namespace") ?? undefined;
   url.searchParams.delete("namespace");
-  return { url: url.href, namespace };
+  return { url: formatServerUrl({ url, hosts: server.hosts }), namespace };
 }
 
 /**
@@ -73,10 +74,13 @@ export function splitBusUrl(text: string): BusAddress {
  */
 export function resolveBusOptions(
   options: { readonly url: string; readonly namespace?: string | undefined },
-  caller: string,
+  caller: keyof typeof EXAMPLES,
 ): { readonly url: string; readonly namespace: string } {
-  const address = splitBusUrl(options.url);
-  if (hasUnusedPath(address.url)) {
+  const server = parseServerUrl(options.url);
+  // The value is not shown, since it may contain a password.
+  if (!server) throw new TypeError(`The URL in ${caller}(…) is not valid. Use ${caller}("${EXAMPLES[caller]}").`);
+  const address = splitBusUrl(server);
+  if (hasUnusedPath(server)) {
     throw new TypeError(
       `The URL in ${caller}(…) has a path, which NATS does not have. To separate applications, use a namespace: ` +
         `${caller}({ url, namespace: "shop" }).`,

@@ -53,7 +53,7 @@ function openShared(
   rate: Rate,
   { target, local, log }: { readonly target: RedisTarget; readonly local: RateStore; readonly log: Logger },
 ): ManagedRateStore {
-  const connection = openRedisConnection(target.url, log);
+  const connection = openRedisConnection(target.url, log, redisKeyPrefix(target.namespace));
   const shared = redisRateStore(rate, connection, { keyPrefix: redisKeyPrefix(target.namespace) });
   const store = new FallbackRateStore({ shared, local, log });
   return {

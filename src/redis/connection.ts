@@ -1,6 +1,7 @@
 import type { Redis } from "ioredis";
 import type { Logger } from "../logging/index.ts";
 import { LazyRedisClient } from "./lazy-client.ts";
+import type { RedisNode } from "./nodes.ts";
 
 /** A reference to a connection to Redis, which several parts of the process can share. */
 export interface RedisConnection {
@@ -32,28 +33,46 @@ export interface RedisConnection {
   refuse(reason: string): Error;
   /** Records that the server can be used. */
   accept(): void;
+  /**
+   * Connects to the node of a cluster that a redirection names.
+   *
+   * @param message the error of the server: `MOVED …`
+   * @returns the error to throw
+   */
+  follow(message: string): Error;
+  /**
+   * Checks whether this node of a cluster serves a key. If not, connects to the one that does.
+   *
+   * @throws Error if it is another one
+   */
+  locate(key: string): Promise<void>;
+  /** The server that the connection uses, or tries to connect to next; with Sentinel, it has no meaning. */
+  readonly node: RedisNode;
   /** Releases the reference. Releasing the last one closes the connection, within half a second. */
   close(): Promise<void>;
 }
 
 /**
- * The connections of this process by their complete URL, with the number of open references. The state
+ * The connections of this process by their complete URL and their prefix of keys, with the number of open references. The state
  * is global because the rate limit and the bus of all applications in the process share a connection.
  */
 const sharedClients = new Map<string, { readonly client: LazyRedisClient; references: number }>();
 
 /**
- * Returns a reference to this process's connection to a Redis: one connection for each URL.
+ * Returns a reference to this process's connection to a Redis: one connection for each URL and prefix of keys, since the
+ * nodes of a cluster serve different keys.
  *
  * The connection logs to the `log` of the first caller: one line when Redis becomes unreachable and one
  * when it is reachable again. No line contains the user name or the password.
  *
  * @param url `redis://…` or `rediss://…`
+ * @param keyPrefix the prefix of all keys, which contains their hash tag
  * @throws ConfigError if the path of the URL is not a database number
  */
-export function openRedisConnection(url: string, log: Logger): RedisConnection {
-  const shared = sharedClients.get(url) ?? { client: new LazyRedisClient(url, log), references: 0 };
-  sharedClients.set(url, shared);
+export function openRedisConnection(url: string, log: Logger, keyPrefix = ""): RedisConnection {
+  const id = `${keyPrefix} ${url}`;
+  const shared = sharedClients.get(id) ?? { client: new LazyRedisClient(url, log), references: 0 };
+  sharedClients.set(id, shared);
   shared.references++;
   let isOpen = true;
   return {
@@ -68,12 +87,17 @@ export function openRedisConnection(url: string, log: Logger): RedisConnection {
     unreachableError: () => shared.client.unreachableError(),
     refuse: (reason) => shared.client.refuse(reason),
     accept: () => shared.client.accept(),
+    follow: (message) => shared.client.follow(message),
+    locate: (key) => shared.client.locate(key),
+    get node() {
+      return shared.client.node;
+    },
     async close() {
       if (!isOpen) return;
       isOpen = false;
       shared.references--;
       if (shared.references > 0) return;
-      sharedClients.delete(url);
+      sharedClients.delete(id);
       await shared.client.close();
     },
   };

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { ConfigError } from "../config/index.ts";
 import type { RedisConnection } from "./connection.ts";
+import { isMoved } from "./lazy-client.ts";
 
 /** A Lua script, which Redis runs atomically. */
 export interface Script {
@@ -27,7 +27,8 @@ export interface ScriptInput {
  *
  * @returns the reply of the script
  * @throws Error at once if Redis is unreachable, or the error that Redis replied
- * @throws ConfigError if the Redis is a node of a cluster that does not serve the keys
+ * @throws Error if the Redis is a node of a cluster that does not serve the keys; the connection then changes to the one
+ *   that does
  */
 export async function runScript(
   connection: RedisConnection,
@@ -40,25 +41,10 @@ export async function runScript(
   try {
     return await redis.evalsha(script.sha, keys.length, ...keys, ...args);
   } catch (error) {
-    if (isMoved(error)) throw notServedError(connection.address);
+    if (isMoved(error)) throw connection.follow(error.message);
     if (!isScriptNotCached(error)) throw error;
     return redis.eval(script.text, keys.length, ...keys, ...args);
   }
-}
-
-/** Returns whether the node of a Redis cluster replied that another one serves the slot of the keys. */
-function isMoved(error: unknown): boolean {
-  return error instanceof Error && /^MOVED /.test(error.message);
-}
-
-function notServedError(address: string): ConfigError {
-  return new ConfigError([
-    {
-      variable: "WEB_BUS_URL",
-      problem: `names a node of a Redis cluster, ${address}, that does not serve the slot of this application's keys.`,
-      fix: "Use a Redis without cluster mode, or a proxy that routes commands to the nodes. tsweb connects to one address.",
-    },
-  ]);
 }
 
 /** Returns whether Redis replied NOSCRIPT. The message of a reply's error starts with the error code. */

@@ -1,4 +1,5 @@
 import type { Redis } from "ioredis";
+import { backoffMs } from "../reconnect/index.ts";
 import type { RedisConnection } from "./connection.ts";
 
 /** How often the connection is checked with PING. A subscriber sends no other commands while it is idle. */
@@ -68,15 +69,15 @@ export class RedisSubscriber {
     try {
       const client = await this.#connection.client();
       if (this.#isClosed) throw new Error("The bus is closed.");
-      const redis = client.duplicate({ lazyConnect: true, autoResubscribe: false });
+      const retryStrategy = (attempt: number) => this.#reconnectTo(attempt);
+      const redis = client.duplicate({ lazyConnect: true, autoResubscribe: false, retryStrategy });
       this.#redis = redis;
       // The shared connection logs that Redis is unreachable.
       redis.on("error", () => undefined);
       redis.on("message", (channel: string, text: string) => this.#handlers.onMessage(channel, text));
       redis.on("ready", () => void this.#resubscribe(redis));
       // If there is no reply, the socket timeout closes a connection that died silently.
-      const ping = () => redis.status === "ready" && redis.ping().catch(() => undefined);
-      this.#pingTimer = setInterval(ping, PING_INTERVAL_MS).unref();
+      this.#pingTimer = setInterval(() => this.#check(redis), PING_INTERVAL_MS).unref();
       // After a failure the client connects again.
       await redis.connect().catch(() => undefined);
       return redis;
@@ -84,6 +85,21 @@ export class RedisSubscriber {
       this.#opening = undefined;
       throw error;
     }
+  }
+
+  /** Checks an idle connection. If the shared connection uses another node of a cluster by now, this one does so too. */
+  #check(redis: Redis): void {
+    if (redis.status !== "ready") return;
+    const { host, port } = this.#connection.node;
+    const isSameNode = redis.options.sentinels || (redis.options.host === host && redis.options.port === port);
+    if (isSameNode) redis.ping().catch(() => undefined);
+    else redis.disconnect(true);
+  }
+
+  /** Sets the server to connect to: that of the shared connection. Returns when to connect, in milliseconds. */
+  #reconnectTo(attempt: number): number {
+    if (this.#redis && !this.#redis.options.sentinels) Object.assign(this.#redis.options, this.#connection.node);
+    return backoffMs(attempt);
   }
 
   /** Subscribes to all channels after a connection was established. Never rejects. */

@@ -93,6 +93,17 @@ export class RedisServer {
     }
   }
 
+  /** Moves a hash slot with its keys to another node of the cluster. */
+  async migrateSlot(slot: number, target: RedisServer): Promise<void> {
+    const [source, destination] = [this.client(), target.client()];
+    const [sourceId, targetId] = [await source.cluster("MYID"), await destination.cluster("MYID")];
+    await destination.cluster("SETSLOT", slot, "IMPORTING", sourceId);
+    await source.cluster("SETSLOT", slot, "MIGRATING", targetId);
+    const keys = await source.cluster("GETKEYSINSLOT", slot, 1_000);
+    await source.call("MIGRATE", "127.0.0.1", target.port, "", 0, 5_000, "KEYS", ...keys);
+    for (const node of [destination, source]) await node.cluster("SETSLOT", slot, "NODE", targetId);
+  }
+
   /** Waits until this server, a replica, has received and stored all writes of its primary. */
   async synchronize(primary: RedisServer): Promise<void> {
     const offsetOf = async (server: RedisServer) =>

@@ -1,3 +1,4 @@
+import { ConfigError } from "../../config/index.ts";
 import type { Logger } from "../../logging/index.ts";
 import { type RedisConnection, runScript } from "../../redis/index.ts";
 import { createEpoch } from "./epoch.ts";
@@ -66,13 +67,27 @@ export class RedisPreparation {
     this.#secretsCheck.close();
   }
 
-  async #prepare(): Promise<RedisServerState> {
+  /**
+   * Connects to the server that stores the data, and reads its state. Writes nothing.
+   *
+   * @throws Error if it is unreachable; ConfigError if the URL is that of a Sentinel, without the name of a primary
+   */
+  async inspect(): Promise<RedisServerState> {
     const { connection, keys } = this.#options;
     const state = await inspectRedis(connection);
+    if (state.mode === "sentinel") throw sentinelError(connection.address);
+    if (state.mode === "cluster") await connection.locate(keys.epoch);
     // The address may lead to the primary next time, or this server may have been promoted by then.
-    if (state.isReplica)
+    if (state.isReplica) {
       throw connection.refuse(`Redis at ${connection.address} is a replica, which accepts no writes.`);
+    }
     connection.accept();
+    return state;
+  }
+
+  async #prepare(): Promise<RedisServerState> {
+    const { connection, keys } = this.#options;
+    const state = await this.inspect();
     await this.#secretsCheck.run();
     // Redis may have been started again without its last writes, and with an epoch of any time before them.
     if (state.durability === "unknown") {
@@ -89,4 +104,14 @@ export class RedisPreparation {
     for (const { problem, fix } of redisProblems(state))
       log.warn({ redis: connection.address, fix }, `The bus ${problem}`);
   }
+}
+
+function sentinelError(address: string): ConfigError {
+  return new ConfigError([
+    {
+      variable: "WEB_BUS_URL",
+      problem: `is the URL of a Redis Sentinel, ${address}, without the name of a primary.`,
+      fix: "End the URL with the name that the Sentinels monitor: redis://s1:26379,s2:26379?sentinel=mymaster",
+    },
+  ]);
 }

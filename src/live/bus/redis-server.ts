@@ -12,6 +12,7 @@ export type Durability = "durable" | "volatile" | "unknown";
 
 /** The properties of a Redis. */
 export interface RedisServerState {
+  readonly mode: "standalone" | "cluster" | "sentinel";
   readonly durability: Durability;
   /** The `maxmemory-policy`, if Redis can delete keys by it when it is full. */
   readonly evictionPolicy: string | undefined;
@@ -41,24 +42,31 @@ export async function inspectRedis(connection: RedisConnection): Promise<RedisSe
   const canEvict = policy !== undefined && policy !== "noeviction" && !/^maxmemory:0\r?$/m.test(info);
   const durability = durabilityOf(info);
   const hasReplicas = /^connected_slaves:[1-9]/m.test(info);
+  const mode = modeOf(info);
   return {
+    mode,
     durability,
     evictionPolicy: canEvict ? policy : undefined,
     isReplica: /^role:slave\r?$/m.test(info),
     // A node of a cluster that is cut off from the others refuses writes before one of its replicas is promoted.
-    acceptsUnreplicated:
-      hasReplicas && /^redis_mode:standalone\r?$/m.test(info) && !/^min_slaves_good_slaves:/m.test(info),
+    acceptsUnreplicated: hasReplicas && mode === "standalone" && !/^min_slaves_good_slaves:/m.test(info),
     run: runOf(info, durability, hasReplicas),
   };
 }
 
 const UNKNOWN_STATE: RedisServerState = {
+  mode: "standalone",
   durability: "unknown",
   evictionPolicy: undefined,
   isReplica: false,
   acceptsUnreplicated: false,
   run: UNKNOWN_RUN,
 };
+
+function modeOf(info: string): RedisServerState["mode"] {
+  const [, mode] = /^redis_mode:(cluster|sentinel)\r?$/m.exec(info) ?? [];
+  return mode === "cluster" || mode === "sentinel" ? mode : "standalone";
+}
 
 /** Returns the run of a server, as the scripts expect it. */
 function runOf(info: string, durability: Durability, hasReplicas: boolean): string {

@@ -1,8 +1,10 @@
 import {
   ConfigError,
   type ConfigProblem,
+  parseServerUrl,
   REDIS_TARGET,
   type RedisTarget,
+  redisKeyPrefix,
   resolveBusOptions,
 } from "../../config/index.ts";
 import { createConsoleLogger, type Logger } from "../../logging/index.ts";
@@ -27,7 +29,7 @@ import { RedisPreparation } from "./redis-preparation.ts";
 import { parseAppendReply, parseLastIdsReply, parsePubSubMessage, parseRangeReply } from "./redis-replies.ts";
 import { redisRevocations } from "./redis-revocations.ts";
 import { APPEND, LAST_IDS, RANGE } from "./redis-scripts.ts";
-import { inspectRedis, redisProblems } from "./redis-server.ts";
+import { redisProblems } from "./redis-server.ts";
 import {
   buildReadResult,
   endPosition,
@@ -44,7 +46,8 @@ import { RetryPolicy } from "./retry-policy.ts";
 export interface RedisOptions {
   /**
    * `redis://…` or `rediss://…`, with `user:password@` before the host, and after it `/1` for database 1 and
-   * `?namespace=shop` for a namespace.
+   * `?namespace=shop` for a namespace. Of a cluster: one host or several, separated by commas. Of Sentinel: the hosts of the
+   * Sentinels, with the name of the primary: `redis://s1:26379,s2:26379,s3:26379?sentinel=mymaster`.
    */
   readonly url: string;
   /**
@@ -112,7 +115,7 @@ class RedisBus implements Bus {
   constructor({ hours = DEFAULT_HOURS, messages = 10_000, log = createConsoleLogger(), ...options }: RedisOptions) {
     this.#target = resolveBusOptions(options, "redis");
     const { url, namespace } = this.#target;
-    this.#connection = openRedisConnection(url, log);
+    this.#connection = openRedisConnection(url, log, redisKeyPrefix(namespace));
     this.#foreignData = new ForeignDataLog(log, { redis: this.#connection.address });
     this.#maxAgeMs = Math.round(hours * 3_600_000);
     this.#maxMessages = messages;
@@ -151,11 +154,12 @@ class RedisBus implements Bus {
   }
 
   check(): Promise<readonly ConfigProblem[]> {
-    return this.#retryPolicy.run(async () => redisProblems(await inspectRedis(this.#connection)));
+    return this.#retryPolicy.run(async () => redisProblems(await this.#preparation.inspect()));
   }
 
   storedFingerprints(): Promise<readonly string[]> {
     return this.#retryPolicy.run(async () => {
+      await this.#preparation.inspect();
       const redis = await this.#connection.client();
       return redis.zrange(this.#keys.secrets, 0, -1);
     });
@@ -261,7 +265,7 @@ class RedisBus implements Bus {
 }
 
 function databaseOf(url: string): string {
-  return new URL(url).pathname.slice(1) || "0";
+  return parseServerUrl(url)?.url.pathname.slice(1) || "0";
 }
 
 /**
@@ -272,5 +276,7 @@ function isTransientError(error: unknown): boolean {
   if (error instanceof ConfigError || error instanceof UnexpectedReplyError) return false;
   const isReply = error instanceof Error && error.name === "ReplyError";
   // The message of a reply's error starts with the error code.
-  return !isReply || /^(LOADING|BUSY|READONLY|MASTERDOWN|TRYAGAIN|NOREPLICAS) /.test(error.message);
+  return (
+    !isReply || /^(LOADING|BUSY|READONLY|MASTERDOWN|TRYAGAIN|NOREPLICAS|ASK|CLUSTERDOWN|MOVED) /.test(error.message)
+  );
 }

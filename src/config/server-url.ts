@@ -1,0 +1,26 @@
+/** The URL of a bus with one host or several: `redis://user:password@a:6379,b:6379/1?namespace=shop`. */
+export interface ServerUrl {
+  /** The URL with the first host. It may contain a password: never log it. */
+  readonly url: URL;
+  /** The hosts, each with its port if it has one. */
+  readonly hosts: readonly string[];
+}
+
+/** Parses the URL of a bus. Returns undefined if it is not one. */
+export function parseServerUrl(text: string): ServerUrl | undefined {
+  const [, start, list, rest] = /^((?:redis|rediss|nats|tls):\/\/(?:[^/?#\s]*@)?)([^/?#@\s]+)(\S*)$/.exec(text) ?? [];
+  if (start === undefined || list === undefined || rest === undefined) return undefined;
+  const hosts = list.split(",");
+  const urls = hosts.map((host) => (URL.canParse(start + host + rest) ? new URL(start + host + rest) : undefined));
+  if (urls.some((url) => url === undefined || url.hostname === "")) return undefined;
+  const [url] = urls;
+  return url && { url, hosts };
+}
+
+/** Returns the text of a URL with its hosts. */
+export function formatServerUrl({ url, hosts }: ServerUrl): string {
+  if (hosts.length === 1) return url.href;
+  const { protocol, username, password } = url;
+  const credentials = username === "" && password === "" ? "" : `${username}${password && `:${password}`}@`;
+  return `${protocol}//${credentials}${hosts.join(",")}${url.pathname}${url.search}`;
+}
