@@ -44,7 +44,13 @@ function openConnector() {
   const { log, lines } = recordedLog();
   const onReconnect = vi.fn();
   const beforeUse = async () => undefined;
-  const connector = new NatsConnector("nats://127.0.0.1:1", { stream: STREAM, log, beforeUse, onReconnect });
+  const connector = new NatsConnector("nats://127.0.0.1:1", {
+    stream: STREAM,
+    replicas: undefined,
+    log,
+    beforeUse,
+    onReconnect,
+  });
   return { connector, onReconnect, logged: () => lines.map(({ message }) => message) };
 }
 

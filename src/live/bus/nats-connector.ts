@@ -1,6 +1,6 @@
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
-import { ConfigError } from "../../config/index.ts";
+import { ConfigError, parseServerUrl } from "../../config/index.ts";
 import type { Logger } from "../../logging/index.ts";
 import { backoffMs, ReachabilityLog } from "../../reconnect/index.ts";
 import { errorMessage } from "./error-message.ts";
@@ -11,6 +11,9 @@ import { NatsStream, type NewStreamConfig } from "./nats-stream.ts";
 const CONNECT_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 5_000;
 
+/** A stream with 3 copies loses nothing, and goes on, while one server is down. */
+const REPLICAS_IN_CLUSTER = 3;
+
 /** How often an idle connection is checked with PING, and after how many unanswered PINGs it is closed. */
 const PING_INTERVAL_MS = 3_000;
 const MAX_UNANSWERED_PINGS = 2;
@@ -20,6 +23,8 @@ export interface ConnectionContext {
   readonly connection: NatsConnection;
   readonly jetStream: JetStreamClient;
   readonly manager: JetStreamManager;
+  /** How many servers store each message of a stream that is created. */
+  readonly replicas: number;
   /** Returns a subject that only this process uses. */
   createInbox(): string;
   /**
@@ -39,6 +44,8 @@ export interface JetStreamContext extends ConnectionContext {
 export interface NatsConnectorOptions {
   /** The configuration with which the stream is created if it does not exist. */
   readonly stream: NewStreamConfig;
+  /** How many servers store each message of a stream that is created. Default: 3 in a cluster, otherwise 1. */
+  readonly replicas: number | undefined;
   readonly log: Logger;
   /** Called before the stream is used, also after each reconnection. If it rejects, the stream is not used. */
   readonly beforeUse: () => Promise<void>;
@@ -48,10 +55,11 @@ export interface NatsConnectorOptions {
 
 /** One connection to a NATS server. It connects at its first use and reconnects whenever it is lost. */
 export class NatsConnector {
-  /** The host and port, without user name and password: safe to log. */
+  /** The hosts and ports, without user name and password: safe to log. */
   readonly address: string;
   readonly #connectionOptions: ConnectionOptions;
   readonly #stream: NatsStream;
+  readonly #replicas: number | undefined;
   readonly #beforeUse: () => Promise<void>;
   readonly #reachability: ReachabilityLog;
   readonly #onReconnect: () => void;
@@ -69,12 +77,16 @@ export class NatsConnector {
     return this.#reachability.isReachable;
   }
 
-  /** @param url `nats://…` or `tls://…` */
-  constructor(url: string, { stream, log, beforeUse, onReconnect }: NatsConnectorOptions) {
-    const { host, hostname, port, protocol, username, password } = new URL(url);
-    this.address = host;
+  /** @param text the URL: `nats://…` or `tls://…` */
+  constructor(text: string, { stream, replicas, log, beforeUse, onReconnect }: NatsConnectorOptions) {
+    const server = parseServerUrl(text);
+    if (!server) throw new TypeError("Invalid URL of NATS."); // it may contain a password
+    const { protocol, username, password } = server.url;
+    this.address = server.hosts.join(",");
+    this.#replicas = replicas;
+    const servers = server.hosts.map((host) => (/(^|\])[^:]*$/.test(host) ? `${host}:4222` : host));
     this.#connectionOptions = {
-      ...{ servers: `${hostname}:${port || 4222}`, name: "tsweb", timeout: CONNECT_TIMEOUT_MS, noAsyncTraces: true },
+      ...{ servers, name: "tsweb", timeout: CONNECT_TIMEOUT_MS, noAsyncTraces: true },
       ...{ pingInterval: PING_INTERVAL_MS, maxPingOut: MAX_UNANSWERED_PINGS },
       ...{ maxReconnectAttempts: -1, ignoreAuthErrorAbort: true },
       reconnectDelayHandler: () => backoffMs(Math.max(1, this.#reconnectAttempts)),
@@ -95,7 +107,7 @@ export class NatsConnector {
    */
   async context(): Promise<JetStreamContext> {
     const connected = await this.connect();
-    this.#epoch ??= this.#findEpoch(connected.manager);
+    this.#epoch ??= this.#findEpoch(connected);
     return { ...connected, epoch: await this.#epoch };
   }
 
@@ -166,6 +178,7 @@ export class NatsConnector {
       const manager = await jetstreamManager(connection, options);
       return {
         ...{ connection, manager, jetStream: jetstream(connection, options), createInbox: () => createInbox() },
+        replicas: this.#replicas ?? (connection.info?.cluster ? REPLICAS_IN_CLUSTER : 1),
         untilDisconnect: (response) => this.#untilDisconnect(response),
       };
     } catch (error) {
@@ -198,10 +211,10 @@ export class NatsConnector {
     this.#epoch = undefined;
   }
 
-  async #findEpoch(manager: JetStreamManager): Promise<string> {
+  async #findEpoch({ manager, replicas }: ConnectionContext): Promise<string> {
     try {
       await this.#beforeUse();
-      return await this.#untilDisconnect(this.#stream.open(manager));
+      return await this.#untilDisconnect(this.#stream.open(manager, replicas));
     } catch (error) {
       this.#epoch = undefined;
       throw error;

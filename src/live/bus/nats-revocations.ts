@@ -24,8 +24,6 @@ const BATCH = 200;
 /** The options of {@link natsRevocations}. */
 export interface NatsRevocationsOptions {
   readonly namespace: string;
-  /** How many servers of a cluster store each entry. */
-  readonly replicas: number;
   /** The host and port, for the log. */
   readonly address: string;
   readonly log: Logger;
@@ -55,13 +53,13 @@ class NatsRevocations implements RevocationStore {
   #lastNumber = 0;
 
   constructor(options: NatsRevocationsOptions) {
-    const { namespace, replicas, address, log } = options;
+    const { namespace, address, log } = options;
     this.#options = options;
     this.#name = revocationsStreamName(namespace);
     this.#subject = `tsweb.revoked.${namespace}`;
     this.#stream = new NatsStream(
       {
-        ...{ name: this.#name, subjects: [this.#subject], storage: "file", num_replicas: replicas, discard: "old" },
+        ...{ name: this.#name, subjects: [this.#subject], storage: "file", discard: "old" },
         ...{ max_age: KEEP_SECONDS * NANOSECONDS, duplicate_window: DUPLICATE_WINDOW_SECONDS * NANOSECONDS },
         ...{ deny_delete: true, deny_purge: true },
       },
@@ -71,16 +69,16 @@ class NatsRevocations implements RevocationStore {
 
   async append(subject: string): Promise<void> {
     const msgID = formatMessageId(this.#producerId, ++this.#lastNumber); // a retry is not stored again
-    await this.#options.run(async ({ manager, jetStream, untilDisconnect }) => {
-      const epoch = await this.#stream.open(manager);
+    await this.#options.run(async ({ manager, jetStream, replicas, untilDisconnect }) => {
+      const epoch = await this.#stream.open(manager, replicas);
       const { seq } = await untilDisconnect(jetStream.publish(this.#subject, subject, { msgID }));
       this.#stream.recordStored(epoch, { seq, messageHash: hashMessageId(msgID) });
     });
   }
 
   read(after: LogPosition | null): Promise<RevocationRead> {
-    return this.#options.run(async ({ manager, untilDisconnect }) => {
-      const epoch = await this.#stream.open(manager);
+    return this.#options.run(async ({ manager, replicas, untilDisconnect }) => {
+      const epoch = await this.#stream.open(manager, replicas);
       const { state } = await untilDisconnect(manager.streams.info(this.#name));
       const from = Math.max(after?.epoch === epoch ? after.seq + 1 : 1, state.first_seq);
       const entries: Revocation[] = [];

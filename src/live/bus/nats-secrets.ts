@@ -1,6 +1,6 @@
 import type { StreamConfig } from "@nats-io/jetstream";
 import type { ConnectionContext } from "./nats-connector.ts";
-import { isStreamNotFound } from "./nats-stream.ts";
+import { describeCreationError, isStreamNotFound } from "./nats-stream.ts";
 import { REMEMBER_FINGERPRINT_MS } from "./secrets-check.ts";
 
 const NANOSECONDS = 1_000_000; // per millisecond
@@ -10,13 +10,6 @@ const WRONG_LAST_SEQUENCE = 10_071;
 
 /** How often a claim of an empty namespace is tried again when another process is faster. */
 const MAX_ATTEMPTS = 10;
-
-/** The options of {@link storeFingerprints}. */
-export interface FingerprintStoreOptions {
-  readonly namespace: string;
-  /** How many servers of a cluster store each fingerprint. */
-  readonly replicas: number;
-}
 
 /** Returns the name of the stream with the fingerprints of a namespace. */
 export function secretsStreamName(namespace: string): string {
@@ -31,12 +24,12 @@ export function secretsStreamName(namespace: string): string {
  * @throws Error if the server is unreachable
  */
 export async function storeFingerprints(
-  { manager, jetStream, untilDisconnect }: ConnectionContext,
+  { manager, jetStream, replicas, untilDisconnect }: ConnectionContext,
   fingerprints: readonly string[],
-  options: FingerprintStoreOptions,
+  namespace: string,
 ): Promise<boolean> {
   const { streams } = manager;
-  const { name, prefix, config } = streamOf(options);
+  const { name, prefix, config } = streamOf(namespace, replicas);
   const info = async () => (await untilDisconnect(streams.info(name, { subjects_filter: ">" }))).state;
   for (let attempt = 1; ; attempt++) {
     const state = await info().catch(async (error: unknown) => {
@@ -44,7 +37,7 @@ export async function storeFingerprints(
       // Another process may have created it in the meantime.
       const failure = await untilDisconnect(streams.add(config)).then(
         () => error,
-        (reason: unknown) => reason,
+        (reason: unknown) => describeCreationError(reason, config),
       );
       return info().catch(() => {
         throw failure;
@@ -89,13 +82,13 @@ function subjectPrefix(namespace: string): string {
   return `tsweb.secrets.${namespace}.`;
 }
 
-function streamOf({ namespace, replicas }: FingerprintStoreOptions) {
+function streamOf(namespace: string, replicas: number) {
   const name = secretsStreamName(namespace);
   const prefix = subjectPrefix(namespace);
-  const config: Partial<StreamConfig> & Pick<StreamConfig, "name"> = {
+  const config = {
     ...{ name, subjects: [`${prefix}*`], storage: "file", num_replicas: replicas, discard: "old" },
     ...{ max_msgs_per_subject: 1, max_msgs: 64, max_bytes: 65_536, max_age: REMEMBER_FINGERPRINT_MS * NANOSECONDS },
-  };
+  } satisfies Partial<StreamConfig>;
   return { name, prefix, config };
 }
 

@@ -14,6 +14,9 @@ import { checkStreamConfig } from "./nats-stream-config.ts";
 /** The configuration of a stream that may have to be created. */
 export type NewStreamConfig = Pick<StreamConfig, "name" | "subjects"> & Partial<StreamConfig>;
 
+/** The code of the server's error that a cluster has too few servers for the copies of a stream. */
+const NO_SUITABLE_PEERS = 10_005;
+
 /** The description of a stream that was set back contains its epoch; otherwise the epoch is the time of its creation. */
 const DESCRIPTION = /^tsweb epoch ([0-9a-z]{13})$/;
 
@@ -46,10 +49,11 @@ export class NatsStream {
   /**
    * Returns the epoch of the stream. Creates the stream if necessary.
    *
+   * @param replicas how many servers store each message if it is created
    * @throws ConfigError if the stream could lose messages without a gap
    */
-  async open(manager: JetStreamManager): Promise<string> {
-    const info = await this.#findOrCreate(manager);
+  async open(manager: JetStreamManager, replicas: number): Promise<string> {
+    const info = await findOrCreateStream(manager, { ...this.#config, num_replicas: replicas });
     checkStreamConfig(info.config, this.#config);
     const epoch = epochOf(info);
     if (!(await this.#wasSetBack(manager, info))) return epoch;
@@ -84,22 +88,38 @@ export class NatsStream {
     const message = messageHash === NO_MESSAGE_HASH ? null : await streams.getMessage(this.#config.name, { seq });
     return message !== null && hashMessageId(readMessageId(() => message.header)) !== messageHash;
   }
+}
 
-  async #findOrCreate({ streams }: JetStreamManager): Promise<StreamInfo> {
-    try {
-      return await streams.info(this.#config.name);
-    } catch (error) {
-      if (!isStreamNotFound(error)) throw error;
-    }
-    try {
-      return await streams.add(this.#config);
-    } catch (error) {
-      // Another process may have created it in the meantime, with another configuration, which then counts.
-      return streams.info(this.#config.name).catch(() => {
-        throw error;
-      });
-    }
+/**
+ * Returns the state of a stream. Creates it if it does not exist.
+ *
+ * @throws Error with the fix if the cluster has too few servers for its copies
+ */
+async function findOrCreateStream({ streams }: JetStreamManager, config: NewStreamConfig): Promise<StreamInfo> {
+  try {
+    return await streams.info(config.name);
+  } catch (error) {
+    if (!isStreamNotFound(error)) throw error;
   }
+  try {
+    return await streams.add(config);
+  } catch (error) {
+    // Another process may have created it in the meantime, with another configuration, which then counts.
+    return streams.info(config.name).catch(() => {
+      throw describeCreationError(error, config);
+    });
+  }
+}
+
+/** Returns the error of a stream that could not be created. */
+export function describeCreationError(error: unknown, { name, num_replicas: replicas = 1 }: NewStreamConfig): unknown {
+  if (replicas === 1 || !(error instanceof Error) || !("code" in error) || error.code !== NO_SUITABLE_PEERS)
+    return error;
+  return new Error(
+    `The stream ${name} needs ${replicas} servers of the NATS cluster with JetStream, and fewer are running. Start ` +
+      "them, or store fewer copies: realtime.use_bus(nats({ url, replicas: 1 })).",
+    { cause: error },
+  );
 }
 
 /** Returns whether an error is the server's response that the stream does not exist. */

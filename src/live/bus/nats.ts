@@ -19,7 +19,10 @@ import { SecretsCheck } from "./secrets-check.ts";
 
 /** The options of {@link nats}. `hours`, `bytes` and `replicas` configure the stream if it does not exist yet. */
 export interface NatsOptions {
-  /** `nats://…` or `tls://…`, with `user:password@` or `token@` before the host and `?namespace=shop` after it. */
+  /**
+   * `nats://…` or `tls://…`, with `user:password@` or `token@` before the host and `?namespace=shop` after it. Of a cluster:
+   * one host or several, separated by commas.
+   */
   readonly url: string;
   /**
    * A part of the name of the stream and of every subject, which separates applications on one server: 1 to 64 letters,
@@ -30,7 +33,7 @@ export interface NatsOptions {
   readonly hours?: number;
   /** The maximum bytes of all channels together. Default: 512 MiB. */
   readonly bytes?: number;
-  /** How many servers of a cluster store each message, from 1 to 5. Default: 1. */
+  /** How many servers of a cluster store each message, from 1 to 5. Default: 3 in a cluster. */
   readonly replicas?: number;
   /** Receives a line when the server becomes unreachable or reachable. Default: standard error. */
   readonly log?: Logger;
@@ -78,7 +81,7 @@ class NatsBus implements Bus {
   readonly #producerId = createProducerId();
   #closing: Promise<void> | undefined;
 
-  constructor({ hours = DEFAULT_HOURS, bytes = 512 * 1024 ** 2, replicas = 1, log, ...options }: NatsOptions) {
+  constructor({ hours = DEFAULT_HOURS, bytes = 512 * 1024 ** 2, replicas, log, ...options }: NatsOptions) {
     const { url, namespace } = resolveBusOptions(options, "nats");
     this.#namespace = namespace;
     const stream = `tsweb-live-${namespace}`;
@@ -87,25 +90,25 @@ class NatsBus implements Bus {
     const maxAgeMs = hours * 3_600_000;
     this.#connector = new NatsConnector(url, {
       stream: {
-        ...{ name: stream, subjects: [`${this.#subjectPrefix}*`], storage: "file", num_replicas: replicas },
+        ...{ name: stream, subjects: [`${this.#subjectPrefix}*`], storage: "file" },
         ...{ max_age: Math.round(maxAgeMs) * NANOSECONDS, max_bytes: bytes, discard: "old" },
         ...{ duplicate_window: Math.min(DUPLICATE_WINDOW_MS, maxAgeMs) * NANOSECONDS },
         // Messages are removed from the start of the stream only. So if the message at a position is stored,
         // all messages after it are stored too.
         ...{ deny_delete: true, deny_purge: true },
       },
+      replicas,
       log: logger,
       beforeUse: () => this.#secretsCheck.run(),
       onReconnect: () => this.#consumer.restart(),
     });
     this.#secretsCheck = new SecretsCheck({
       ...{ namespace, log: logger, deleteCommand: `nats stream rm ${secretsStreamName(namespace)}` },
-      store: async (fingerprints) =>
-        storeFingerprints(await this.#connector.connect(), fingerprints, { namespace, replicas }),
+      store: async (fingerprints) => storeFingerprints(await this.#connector.connect(), fingerprints, namespace),
     });
     const { address } = this.#connector;
     const run: NatsRevocationsOptions["run"] = (operation) => this.#run(operation);
-    this.revocations = natsRevocations({ namespace, replicas, address, log: logger, run });
+    this.revocations = natsRevocations({ namespace, address, log: logger, run });
     const foreignData = new ForeignDataLog(logger, { nats: this.#connector.address });
     this.#reader = new NatsReader(stream, { connector: this.#connector, foreignData });
     this.#consumer = new NatsConsumer(stream, {
