@@ -207,13 +207,19 @@ it("drains the routes of Express in the same server too", async () => {
   expect(await stopped).toEqual({ cut: 0 });
 });
 
-it("sends GOAWAY to clients with HTTP/2, and completes their requests", async () => {
+/** Starts a server with HTTP/2, and connects to it. */
+async function openHttp2() {
   const app = createTestApp(module);
   const server = createHttp2Server(node(app) as never); // Node's compatibility layer passes classes of its own
   const stop = prepareStop(server, app);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  return { session, stop };
+}
+
+it("sends GOAWAY to clients with HTTP/2, and completes their requests", async () => {
+  const { session, stop } = await openHttp2();
   const headers = { ":method": "POST", ":path": "/__web/rpc/slow", "content-type": "application/json" };
   const stream = session.request(headers);
   stream.end('{"args":{}}');
@@ -227,12 +233,7 @@ it("sends GOAWAY to clients with HTTP/2, and completes their requests", async ()
 });
 
 it("cuts off requests with HTTP/2 that have not ended in time", async () => {
-  const app = createTestApp(module);
-  const server = createHttp2Server(node(app) as never); // Node's compatibility layer passes classes of its own
-  const stop = prepareStop(server, app);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { session, stop } = await openHttp2();
   session.on("error", () => undefined);
   const stream = session.request({ ":path": "/reports/7" }).on("error", () => undefined);
   await expect.poll(() => waiting.has("report")).toBe(true);

@@ -73,14 +73,14 @@ describe("a request that takes longer than the requestTimeout of the server", ()
     socket.write(PART);
     await sendSlowly(socket, 10);
     socket.write(END);
-    await vi.waitFor(() => expect(received()).toContain('{"result":10000}'));
+    await vi.waitFor(() => expect(received()).toContain('{"result":10000}'), 30_000);
     socket.destroy();
   });
 
   it("is completed if it goes to a route with more than 1 MiB", async () => {
     const { socket, received } = open("/large", 10_000);
     await sendSlowly(socket, 10);
-    await vi.waitFor(() => expect(received()).toContain("x".repeat(10_000)));
+    await vi.waitFor(() => expect(received()).toContain("x".repeat(10_000)), 30_000);
     socket.destroy();
   });
 
@@ -95,7 +95,7 @@ describe("a request that takes longer than the requestTimeout of the server", ()
   it("is ended after an upload on the same connection", async () => {
     const { socket, received } = open("/__web/form/upload", PART.length + 10 + END.length);
     socket.write(`${PART}0123456789${END}`);
-    await vi.waitFor(() => expect(received()).toContain('{"result":10}'));
+    await vi.waitFor(() => expect(received()).toContain('{"result":10}'), 30_000);
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.write("POST /small HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000\r\n\r\n");
     await sendSlowly(socket, 5);

@@ -169,7 +169,7 @@ test("an async on_mount whose function returns a cleanup is reported in developm
     on_mount(async () => () => {});
     return "text";
   });
-  await vi.waitFor(() => expect(reportWarning).toHaveBeenCalledOnce());
+  await vi.waitFor(() => expect(reportWarning).toHaveBeenCalledOnce(), 30_000);
   const [warning] = vi.mocked(reportWarning).mock.calls[0] ?? [];
   expect(warning?.message).toMatch(/^The function of on_mount is async and returns a function, which is never called/);
   expect(warning?.stack).toContain("lifecycle.test.ts");
@@ -183,7 +183,7 @@ test("an async on_mount without a cleanup, and a cleanup of one that is not asyn
     on_mount(async () => done());
     return "text";
   });
-  await vi.waitFor(() => expect(done).toHaveBeenCalledOnce());
+  await vi.waitFor(() => expect(done).toHaveBeenCalledOnce(), 30_000);
   await new Promise((resolve) => setTimeout(resolve)); // after all promises
   expect(reportWarning).not.toHaveBeenCalled();
 });

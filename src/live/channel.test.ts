@@ -106,7 +106,7 @@ describe("channel", () => {
       bus.isHanging = true;
       const position = vi.spyOn(bus, "position");
       const failed = expect(issueFeed(app, "a")).rejects.toThrow(/A part of the server is not available/);
-      await vi.waitFor(() => expect(position).toHaveBeenCalled());
+      await vi.waitFor(() => expect(position).toHaveBeenCalled(), 30_000);
       expect(vi.getTimerCount()).toBe(1);
       expect((await app.fetch(new Request("http://shop.example/healthz"))).status).toBe(200);
       vi.advanceTimersByTime(1_900); // waitFor has advanced the clock a little

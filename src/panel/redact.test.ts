@@ -221,10 +221,10 @@ describe("a text", () => {
   ])("%s is shown as %s", (text, shown) => expect(redactText(text)).toBe(shown));
 });
 
-it("secrets are found in a long text in less than five seconds of CPU, whatever it is", () => {
+it("secrets are found in a long text in less than one second of CPU, whatever it is", () => {
   const start = process.cpuUsage();
   for (const text of ["-eyJabcdefgh", "Bearer ", "Basic a ", "eyJ.", "&pin=", "?a", '"pin":"', '"pin":"\\', '"a'])
     redactText(text.repeat(80_000));
   const { user } = process.cpuUsage(start);
-  expect(user / 1e6).toBeLessThan(5); // seconds of CPU: elapsed time depends on the load of the machine
+  expect(user / 1e6).toBeLessThan(1); // second of CPU: elapsed time depends on the load of the machine
 });

@@ -172,7 +172,7 @@ describe.each(KINDS)("the bodies of %s", (_, sized) => {
     const app = createApp();
     const held = Array.from({ length: AT_LIMIT - 1 }, () => send(app, sized(MIB), isDeclared));
     const atLimit = send(app, sized(MIB - 200), isDeclared);
-    await vi.waitFor(() => expect(received).toBe(AT_LIMIT), 10_000);
+    await vi.waitFor(() => expect(received).toBe(AT_LIMIT), 30_000);
     const above = await send(app, sized(201), isDeclared); // 200 bytes are left
     expect(above.status).toBe(429);
     expect(above.headers.get("retry-after")).toBe("5");
@@ -196,7 +196,7 @@ it("the bodies of all addresses of an IPv6 /64 network count as those of one cli
   const app = createApp();
   const route = (bytes: number): SizedRequest => ({ path: "/read/text", type: "a/b", text: "x".repeat(bytes) });
   const held = Array.from({ length: AT_LIMIT }, (_, i) => send(app, route(MIB), true, `2001:db8::${i + 1}`));
-  await vi.waitFor(() => expect(received).toBe(AT_LIMIT), 10_000);
+  await vi.waitFor(() => expect(received).toBe(AT_LIMIT), 30_000);
   expect((await send(app, route(1), true, "2001:db8::ffff")).status).toBe(429);
   finish();
   for (const pending of held) expect((await pending).status).toBe(200);
@@ -215,7 +215,7 @@ it("150 connections that each send 1 MB to a raw route hold at most 16 MiB, and 
       return socket;
     }),
   );
-  await vi.waitFor(() => expect(rejected.length).toBe(150 - Math.floor(MAX_BODY_BYTES_PER_CLIENT / 1_000_000)), 10_000);
+  await vi.waitFor(() => expect(rejected.length).toBe(150 - Math.floor(MAX_BODY_BYTES_PER_CLIENT / 1_000_000)), 30_000);
   for (const text of rejected) expect(text).toMatch(/^HTTP\/1\.1 429 .*"code":"rate_limited"/s);
   for (const socket of sockets) socket.destroy();
   await server.close();
@@ -226,7 +226,7 @@ async function holdStreams(app: ReturnType<typeof createApp>, name: string, isDe
   const pending = Array.from({ length: AT_LIMIT }, () =>
     send(app, toRoute(name, MIB), isDeclared, "192.0.2.1", signal),
   );
-  await vi.waitFor(() => expect(received).toBe(AT_LIMIT), 10_000);
+  await vi.waitFor(() => expect(received).toBe(AT_LIMIT), 30_000);
   const responses = await Promise.all(pending);
   expect((await send(app, toRoute("text", 1), true)).status).toBe(429);
   return responses;
@@ -263,11 +263,11 @@ describe("the bodies of routes with a streamed response", () => {
     const head = `POST /read-then-stream HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${MIB}\r\n\r\n`;
     const sockets = await Promise.all(Array.from({ length: AT_LIMIT }, () => openSocket(server.address)));
     for (const socket of sockets) socket.write(head + "x".repeat(MIB));
-    await vi.waitFor(() => expect(received).toBe(AT_LIMIT), 10_000);
+    await vi.waitFor(() => expect(received).toBe(AT_LIMIT), 30_000);
     const status = async () => (await fetch(`${server.address}/text`, { method: "POST", body: "x" })).status;
     expect(await status()).toBe(429);
     for (const socket of sockets) socket.destroy();
-    await vi.waitFor(async () => expect(await status()).toBe(200), 10_000);
+    await vi.waitFor(async () => expect(await status()).toBe(200), 30_000);
     await server.close();
   });
 });

@@ -71,7 +71,7 @@ async function statusOf(request: Request, store: UploadStore, address?: string):
 
 /** Resolves when nothing is stored any more. */
 function untilRemoved(store: UploadStore) {
-  return vi.waitFor(() => expect([storedFiles(), store.limit.bytes, store.limit.clients]).toEqual([[], 0, 0]));
+  return vi.waitFor(() => expect([storedFiles(), store.limit.bytes, store.limit.clients]).toEqual([[], 0, 0]), 30_000);
 }
 
 describe("a file of a form", () => {

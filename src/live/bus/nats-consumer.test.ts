@@ -173,7 +173,7 @@ it("starts again, and does not throw, when the subscription receives something t
     },
   };
   expect(() => control(headers)).not.toThrow();
-  await vi.waitFor(() => expect(subscriptions).toHaveLength(2));
+  await vi.waitFor(() => expect(subscriptions).toHaveLength(2), 30_000);
   expect(events).toEqual(["resumed", "unexpected", "resumed"]);
   consumer.close();
 });
