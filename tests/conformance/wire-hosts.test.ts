@@ -26,7 +26,7 @@ async function startHost(program: string, variants: readonly Variant[]) {
   const options = Object.fromEntries(variants.map((variant) => [variant, wireAppOptions(variant, BASE)]));
   const args = ["main.mjs", program, project.file("dist/app.mjs"), JSON.stringify(options)];
   const server = await startNode(HOSTS_DIR, args, { WEB_ENV: "development" });
-  await vi.waitFor(() => expect(server.output()).toContain("}\n"), 15_000);
+  await vi.waitFor(() => expect(server.output()).toContain("}\n"), 30_000);
   const addresses: Record<Variant, string> = JSON.parse(server.output());
   return { server, addresses };
 }

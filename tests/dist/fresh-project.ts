@@ -3,11 +3,22 @@
  * registry.
  */
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { repository } from "#test/copy-example";
+import { oncePerRun } from "#test/once-per-run";
 
 const execute = promisify(execFile);
 
@@ -38,18 +49,48 @@ export function createEmptyFolder(): { readonly dir: string; remove(): void } {
 }
 
 /**
- * Packs the repository's package into a folder. It uses `dist/` as it is: `npm test` has built it, and another build
+ * Packs the repository's package into a folder, once in a run of the tests. It uses `dist/` as it is: `npm test` has built it, and another build
  * would replace it under the other tests.
  *
  * @param dir the folder of the package. Default: the repository
  */
 export async function packRepository(folder: string, dir = repository): Promise<PackedPackage> {
   if (!existsSync(join(repository, "dist/cli/index.js"))) throw new Error("tsweb is not built. Run npm run build.");
-  const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
-  const [packed] = JSON.parse(await succeed(dir, "npm", args));
-  const contents = packed.files.map(({ path }: { path: string }) => path);
-  return { file: join(folder, packed.filename), contents };
+  const shared = await oncePerRun(`packed-${basename(dir)}`, async (target) => {
+    const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", target];
+    writeFileSync(join(target, "packed.json"), await succeed(dir, "npm", args));
+  });
+  const [packed] = JSON.parse(readFileSync(join(shared, "packed.json"), "utf8"));
+  const file = join(folder, packed.filename);
+  copyFileSync(join(shared, packed.filename), file);
+  return { file, contents: packed.files.map(({ path }: { path: string }) => path) };
 }
+
+/**
+ * Creates a project into which the repository's package is installed as `npm install` does it, once in a run of the tests.
+ *
+ * @param folder an empty folder outside of the repository; the packed package is written into it, beside the project
+ * @param files the files of the project. To its package.json, the dependency on the packed package is added
+ */
+export async function createInstalledProject(
+  folder: string,
+  files: ReadonlyMap<string, string>,
+): Promise<{ readonly project: Project; readonly packed: PackedPackage }> {
+  const packed = await packRepository(folder);
+  const dependencies = { tsweb: `file:../${basename(packed.file)}` };
+  const shared = await oncePerRun("installed", async (target) => {
+    const { file } = await packRepository(target);
+    const manifest = JSON.stringify({ private: true, dependencies: { tsweb: `file:../${basename(file)}` } });
+    await createProject(join(target, "project"), new Map([["package.json", manifest]])).run("npm", ...NPM_INSTALL);
+  });
+  const dir = join(folder, "project");
+  cpSync(join(shared, "project"), dir, { recursive: true, verbatimSymlinks: true });
+  const manifest = { ...JSON.parse(files.get("package.json") ?? "{}"), dependencies };
+  return { packed, project: createProject(dir, new Map([...files, ["package.json", JSON.stringify(manifest)]])) };
+}
+
+/** The arguments of npm that install packages without requests that are not needed. */
+export const NPM_INSTALL = ["install", "--no-audit", "--no-fund", "--prefer-offline"] as const;
 
 /** Writes a project of these files into a folder, which is created if necessary. */
 export function createProject(dir: string, files: ReadonlyMap<string, string>): Project {

@@ -8,7 +8,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NatsServer } from "#test/nats-server";
 import { startNode } from "#test/run-tsweb";
-import { createEmptyFolder, createProject, nodeModulesAbove, type Project, packRepository } from "./fresh-project.ts";
+import {
+  createEmptyFolder,
+  createInstalledProject,
+  NPM_INSTALL,
+  nodeModulesAbove,
+  type Project,
+} from "./fresh-project.ts";
 
 const FILES = new Map([
   ["package.json", '{ "name": "messages", "private": true, "type": "module" }\n'],
@@ -30,7 +36,6 @@ const FILES = new Map([
 ]);
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
-const npmOptions = ["--no-audit", "--no-fund", "--prefer-offline"];
 
 const folder = createEmptyFolder();
 let nats: NatsServer;
@@ -38,9 +43,7 @@ let application: Project;
 
 beforeAll(async () => {
   nats = await NatsServer.start();
-  const { file } = await packRepository(folder.dir);
-  application = createProject(join(folder.dir, "messages"), FILES);
-  await application.run("npm", "install", ...npmOptions, file);
+  ({ project: application } = await createInstalledProject(folder.dir, FILES));
 });
 
 afterAll(async () => {
@@ -50,7 +53,7 @@ afterAll(async () => {
 
 /** Builds the application, copies its dist folder to a folder without node_modules, and serves it. */
 async function serveBuilt(name: string) {
-  await application.run("npx", "tsweb", "build");
+  await application.run("node_modules/.bin/tsweb", "build");
   const dir = join(folder.dir, name);
   cpSync(join(application.dir, "dist"), dir, { recursive: true });
   expect(nodeModulesAbove(dir)).toEqual([]);
@@ -76,7 +79,7 @@ describe("an application with a bus in NATS, without the client packages", () =>
 describe("an application with a bus in NATS, with the client packages", () => {
   beforeAll(async () => {
     const packages = ["@nats-io/transport-node@3.3", "@nats-io/jetstream@3.3"];
-    await application.run("npm", "install", ...npmOptions, ...packages);
+    await application.run("npm", ...NPM_INSTALL, ...packages);
   });
 
   it("publishes and reads messages, without node_modules beside the build", async () => {

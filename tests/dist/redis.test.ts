@@ -8,7 +8,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RedisServer } from "#test/redis-server";
 import { startNode } from "#test/run-tsweb";
-import { createEmptyFolder, createProject, nodeModulesAbove, type Project, packRepository } from "./fresh-project.ts";
+import {
+  createEmptyFolder,
+  createInstalledProject,
+  NPM_INSTALL,
+  nodeModulesAbove,
+  type Project,
+} from "./fresh-project.ts";
 
 const FILES = new Map([
   ["package.json", '{ "name": "rated", "private": true, "type": "module" }\n'],
@@ -21,7 +27,6 @@ const FILES = new Map([
 ]);
 
 const env = { WEB_AUTH_SECRET: randomBytes(32).toString("hex") };
-const npmOptions = ["--no-audit", "--no-fund", "--prefer-offline"];
 
 const folder = createEmptyFolder();
 let redis: RedisServer;
@@ -29,9 +34,7 @@ let application: Project;
 
 beforeAll(async () => {
   redis = await RedisServer.start();
-  const { file } = await packRepository(folder.dir);
-  application = createProject(join(folder.dir, "rated"), FILES);
-  await application.run("npm", "install", ...npmOptions, file);
+  ({ project: application } = await createInstalledProject(folder.dir, FILES));
 });
 
 afterAll(async () => {
@@ -41,7 +44,7 @@ afterAll(async () => {
 
 /** Builds the application, and copies its dist folder to a folder without node_modules. */
 async function buildInto(name: string): Promise<string> {
-  await application.run("npx", "tsweb", "build");
+  await application.run("node_modules/.bin/tsweb", "build");
   const dir = join(folder.dir, name);
   cpSync(join(application.dir, "dist"), dir, { recursive: true });
   expect(nodeModulesAbove(dir)).toEqual([]);
@@ -88,7 +91,7 @@ describe("an application without ioredis", () => {
 describe("an application with ioredis", () => {
   let dir: string;
   beforeAll(async () => {
-    await application.run("npm", "install", ...npmOptions, "ioredis@5");
+    await application.run("npm", ...NPM_INSTALL, "ioredis@5");
     dir = await buildInto("with");
   });
 

@@ -62,7 +62,7 @@ async function openAndPause(point: string): Promise<{ socket: Socket; key: strin
     await readUntil(socket, /"chunk":1\}/);
     socket.pause();
   }
-  await vi.waitFor(async () => expect((await stateOf(key))?.steps).toBeGreaterThanOrEqual(hasOutput ? 2 : 1), 5_000);
+  await vi.waitFor(async () => expect((await stateOf(key))?.steps).toBeGreaterThanOrEqual(hasOutput ? 2 : 1), 30_000);
   return { socket, key };
 }
 
@@ -142,7 +142,7 @@ describe("a client that reads slowly", () => {
     socket.setEncoding("latin1").on("data", (part: string) => {
       text += part;
     });
-    await vi.waitFor(() => expect(text).toContain(`"${paused.steps + 20}:`), 10_000);
+    await vi.waitFor(() => expect(text).toContain(`"${paused.steps + 20}:`), 30_000);
     socket.pause();
     const numbers = [...text.matchAll(/"chunk":"(\d+):/g)].map(([, number]) => Number(number));
     expect(numbers).toEqual(numbers.map((_, index) => index));
@@ -183,7 +183,7 @@ function tcpTimer(localPort: number, remotePort: number): string | undefined {
 it("the server uses TCP keep-alive for a silent stream, to detect a client that vanished", async () => {
   const { socket } = await openAndPause("between two yields");
   const port = Number(new URL(server.address).port);
-  await vi.waitFor(() => expect(tcpTimer(port, socket.localPort ?? 0)).toBe("02"), 5_000);
+  await vi.waitFor(() => expect(tcpTimer(port, socket.localPort ?? 0)).toBe("02"), 30_000);
 });
 
 describe("the limit of open streams", () => {
@@ -206,7 +206,7 @@ describe("the limit of open streams", () => {
     expect((await open("10.0.0.1")).status).toBe(429);
     expect((await open("10.0.0.2")).status).toBe(200);
     opened[0]?.socket.destroy();
-    await vi.waitFor(async () => expect((await open("10.0.0.1")).status).toBe(200), 5_000);
+    await vi.waitFor(async () => expect((await open("10.0.0.1")).status).toBe(200), 30_000);
     expect((await open("10.0.0.1")).status).toBe(429);
   });
 });

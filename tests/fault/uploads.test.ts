@@ -141,9 +141,9 @@ describe("the file of an upload is removed", () => {
       const { request: sending, response } = openUpload(app.address, 10 * MEGABYTE);
       response.catch(() => undefined); // the connection is destroyed below
       sending.write(Buffer.alloc(MEGABYTE));
-      await vi.waitFor(() => expect(storedFiles()).toHaveLength(1), 5_000);
+      await vi.waitFor(() => expect(storedFiles()).toHaveLength(1), 30_000);
       sending.destroy();
-      await vi.waitFor(() => expect(storedFiles()).toEqual([]), 5_000);
+      await vi.waitFor(() => expect(storedFiles()).toEqual([]), 30_000);
     } finally {
       await app.stop();
     }
@@ -167,7 +167,7 @@ describe("the file of an upload is removed", () => {
           return { sending, response: response.catch(() => "disconnected") };
         }),
       );
-      await vi.waitFor(() => expect(storedFiles()).toHaveLength(2), 5_000);
+      await vi.waitFor(() => expect(storedFiles()).toHaveLength(2), 30_000);
       await killed.kill();
       expect(directories()).toHaveLength(2);
       await killed.restart();
