@@ -6,6 +6,7 @@
 //   npm run matrix -- new              tsweb new with all package managers and templates
 //   npm run matrix -- new pnpm board   with these only
 //   npm run matrix -- browser          the accounts example in the full Chromium, with and without script
+//   npm run matrix -- metrics          the metrics, with promtool (Debian: apt install prometheus)
 import { join } from "node:path";
 import { runnerImport } from "vite";
 import { buildPackage, installPackages, requireNode, root, run } from "./setup.mjs";
@@ -17,9 +18,12 @@ process.chdir(root);
 const load = async (...path) => (await runnerImport(join(root, "tests", ...path), { logLevel: "error" })).module;
 
 const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
-if (filters[0] === "browser") {
+/** The test files that do more in the matrix, by the name of the target. */
+const TEST_FILES = { browser: "tests/browser/accounts.test.ts", metrics: "src/metrics/metrics.test.ts" };
+const testFile = TEST_FILES[filters[0]];
+if (testFile) {
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  run(process.execPath, [vitest, "run", "tests/browser/accounts.test.ts"], { env: { TSWEB_TEST_MATRIX: "1" } });
+  run(process.execPath, [vitest, "run", testFile], { env: { TSWEB_TEST_MATRIX: "1" } });
   process.exit();
 }
 if (filters[0] === "new") {

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { callOverHttp, compiledPage, compiledServer, createTestApp, getPage } from "#test/compiled-app";
 import { createFaultyBus } from "#test/faulty-bus";
@@ -214,6 +215,17 @@ describe("the metrics", () => {
       const [, name = ""] = /^([a-z0-9_]+)(?:\{(?:[a-z_]+="[^"\\]*",?)+\})? \S+$/.exec(line) ?? [];
       expect(types.has(name) || types.get(name.replace(/_(count|sum|bucket)$/, "")) === "histogram", line).toBe(true);
     }
+  });
+
+  // promtool is a package of 96 MB: npm run matrix -- metrics requires it.
+  it.runIf(process.env.TSWEB_TEST_MATRIX)("pass promtool check metrics", async () => {
+    const { app } = metricsApp();
+    await app.start();
+    await callOverHttp(app, "add", { a: 1 });
+    await callOverHttp(app, "add", {}, { headers: { origin: "https://evil.example" } });
+    const input = await (await fetchMetrics(app)).text();
+    const { status, stdout, stderr, error } = spawnSync("promtool", ["check", "metrics"], { input, encoding: "utf8" });
+    expect([error, status, stdout, stderr]).toEqual([undefined, 0, "", ""]);
   });
 
   it.each([
