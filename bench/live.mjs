@@ -17,12 +17,12 @@ const bare = {
   stream: async (address) => `${address}/`,
 };
 
-const tsweb = {
+export const tsweb = {
   name: "tsweb",
   open: () =>
     startServer(["dist/server.mjs"], {
       cwd: siblingPath("app"),
-      env: { ...settings(), WEB_MAX_STREAMS_PER_CLIENT: "100000" },
+      env: { ...settings(), WEB_TRUST_PROXY: "1" },
     }),
   async stream(address) {
     const headers = { "content-type": "application/json" };
@@ -55,7 +55,7 @@ async function openListeners(url, connections) {
   };
 }
 
-function residentKiB(pid) {
+export function residentKiB(pid) {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 }
 
@@ -74,7 +74,7 @@ function sendMessages(address, perSecond) {
 }
 
 /** Measures the delivery of messages at one rate. */
-async function measureDelivery({ open, stream }, { connections, rate, seconds }) {
+export async function measureDelivery({ open, stream }, { connections, rate, seconds }) {
   const server = await open();
   try {
     const url = await stream(server.address);

@@ -1,11 +1,11 @@
 // npm run bench                          all benchmarks, in about five minutes
-// npm run bench -- rpc --rounds 10       one of: rpc, pages, live, startup, dev, growth
+// npm run bench -- rpc --rounds 10       one of: rpc, pages, live, startup, dev, growth, sizing
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackage, fail, installPackages, requireNode, root } from "../scripts/setup.mjs";
 
-const BENCHES = ["rpc", "pages", "live", "startup", "dev", "growth"];
+const BENCHES = ["rpc", "pages", "live", "startup", "dev", "growth", "sizing"];
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {

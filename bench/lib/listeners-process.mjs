@@ -6,15 +6,18 @@ import { createInterface } from "node:readline";
 
 const { hostname, port, host, pathname, search } = new URL(process.argv[2]);
 const connections = Number(process.argv[3]);
-const request = `GET ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\naccept: text/event-stream\r\n\r\n`;
+/** Each connection has a client address of its own, because tsweb limits the live requests of one client. */
+const requestOf = (n) =>
+  `GET ${pathname}${search} HTTP/1.1\r\nhost: ${host}\r\naccept: text/event-stream\r\n` +
+  `x-forwarded-for: 10.0.${n >> 8}.${n & 255}\r\n\r\n`;
 const MARK = "~".charCodeAt(0);
 
 let messages = 0;
 let since = process.hrtime.bigint();
 
-function open() {
+function open(n) {
   return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => socket.write(request));
+    const socket = connect(Number(port), hostname, () => socket.write(requestOf(n)));
     let hasStarted = false;
     socket.on("data", (chunk) => {
       if (!hasStarted) {
@@ -30,7 +33,7 @@ function open() {
 }
 
 for (let left = connections; left > 0; left -= 100)
-  await Promise.all(Array.from({ length: Math.min(100, left) }, open));
+  await Promise.all(Array.from({ length: Math.min(100, left) }, (_, n) => open(connections - left + n)));
 console.log("ready");
 for await (const line of createInterface({ input: process.stdin })) {
   if (line === "end") process.exit(0);

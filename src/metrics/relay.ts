@@ -1,5 +1,5 @@
 /**
- * Passes the metrics of workers on to the worker that was asked for them. `tsweb build` copies this file beside the built
+ * Passes the metrics of workers on to the worker that received the request. `tsweb build` copies this file beside the built
  * application, so it imports nothing but Node's own modules.
  */
 import cluster, { type Worker } from "node:cluster";

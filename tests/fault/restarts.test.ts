@@ -5,11 +5,14 @@
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { AppProcess, sharedEnv } from "#test/app-process";
 import { Caddy } from "#test/caddy";
+import { createCertificate } from "#test/certificate";
 import { buildLiveApp } from "#test/live-app";
 import { Nginx } from "#test/nginx";
 import { RedisServer } from "#test/redis-server";
+import { callOver, Http1Client, Http2Client, type RestartClient } from "#test/restart-clients";
 import { type LoadResult, type LoadSize, RestartLoad } from "#test/restart-load";
 import { type RunningServer, startNode } from "#test/run-tsweb";
+import { TemporaryFolder } from "#test/temporary-folder";
 import type { TestProject } from "#test/test-project";
 
 const isFull = process.env.TORTURE_SIZE === "full";
@@ -49,9 +52,42 @@ function expectNothingLost({ calls, failures, published, received }: LoadResult)
   for (const messages of received) expect(messages).toEqual(published);
 }
 
+interface Proxy {
+  readonly client: RestartClient;
+  /** A session without open requests during the restarts, over HTTP/2. */
+  readonly idleClient?: Http2Client;
+}
+
+async function startNginx(ports: readonly number[]): Promise<Proxy> {
+  const folder = new TemporaryFolder("certificate");
+  cleanups.push(() => folder.remove());
+  const certificate = createCertificate(folder.path);
+  const nginx = await Nginx.start({ ports, usesRecipe: true, certificate });
+  cleanups.push(() => nginx.stop());
+  const [client, idleClient] = [new Http2Client(nginx.port, certificate), new Http2Client(nginx.port, certificate)];
+  cleanups.push(
+    () => client.close(),
+    () => idleClient.close(),
+  );
+  return { client, idleClient };
+}
+
+async function startCaddy(ports: readonly number[]): Promise<Proxy> {
+  const caddy = await Caddy.start({ ports });
+  cleanups.push(() => caddy.stop());
+  return { client: new Http1Client(caddy.address) };
+}
+
+/** Checks that a session is still open that was used before the restarts and not since. */
+async function expectSameSession(idleClient: Http2Client, pidBefore: number | null): Promise<void> {
+  const { status, result } = await callOver<number>(idleClient, "pid", {});
+  expect([status, idleClient.sessionCount]).toEqual([200, 1]);
+  expect(result).not.toBe(pidBefore);
+}
+
 describe.each([
-  ["nginx", (ports: readonly number[]) => Nginx.start({ ports, usesRecipe: true }), LOADS],
-  ["Caddy", (ports: readonly number[]) => Caddy.start({ ports }), FURTHER_LOADS],
+  ["nginx with TLS and HTTP/2, which also keeps an idle session", startNginx, LOADS],
+  ["Caddy", startCaddy, FURTHER_LOADS],
 ] as const)("two processes behind %s, restarted in turns", (_, startProxy, loads) => {
   it.each(loads)(
     "lose no call and no message with %s",
@@ -59,9 +95,9 @@ describe.each([
       const env = await startBus();
       const processes = [await AppProcess.start(project.dir, env), await AppProcess.start(project.dir, env)];
       for (const each of processes) cleanups.push(() => each.kill());
-      const proxy = await startProxy(processes.map(({ port }) => port));
-      cleanups.push(() => proxy.stop());
-      const load = await RestartLoad.start(proxy.address, size);
+      const { client, idleClient } = await startProxy(processes.map(({ port }) => port));
+      const before = idleClient && (await callOver<number>(idleClient, "pid", {})).result;
+      const load = await RestartLoad.start(client, size);
       await expect.poll(() => load.processes, { timeout: 60_000 }).toBe(2);
       for (let n = 0; n < RESTARTS; n++) {
         for (const each of processes) {
@@ -72,6 +108,7 @@ describe.each([
           await expect.poll(() => load.processes, { timeout: 60_000 }).toBeGreaterThan(before);
         }
       }
+      if (idleClient) await expectSameSession(idleClient, before ?? null);
       expectNothingLost(await load.stop());
     },
     600_000,
@@ -85,7 +122,7 @@ describe("two workers, restarted by SIGHUP", () => {
       const env = { ...(await startBus()), WEB_WORKERS: "2" };
       const server: RunningServer = await startNode(project.dir, ["dist/server.mjs"], env);
       cleanups.push(() => server.stop());
-      const load = await RestartLoad.start(server.address, size);
+      const load = await RestartLoad.start(new Http1Client(server.address), size);
       for (let n = 1; n <= RESTARTS; n++) {
         server.signal("SIGHUP");
         await expect

@@ -110,6 +110,7 @@ worker_shutdown_timeout 1s;
 events { worker_connections 4096; }
 http {
   access_log off;
+  ${this.#options.certificate ? "keepalive_timeout 1h; # a session may be idle for long on a busy machine" : ""}
   ${temporary.map((name) => `${name}_temp_path ${this.#file(name)};`).join("\n  ")}
   ${gzip ? "gzip on; gzip_types *; gzip_min_length 0; gzip_proxied any;" : ""}
   ${this.#options.usesRecipe ? nginxSite({ ...this.#options, port: this.port, upstreams: ports }) : this.#minimalSite()}

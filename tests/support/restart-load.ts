@@ -1,11 +1,9 @@
 /**
  * The load of the tests of restarts: callers, a publisher and listeners, all through a proxy.
  */
-import { once } from "node:events";
-import { Agent, get, type IncomingMessage, request } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
-import { callFunction } from "./call-function.ts";
 import { readEvents } from "./event-stream.ts";
+import { callOver, type RestartClient } from "./restart-clients.ts";
 
 /** The size of a load. */
 export interface LoadSize {
@@ -28,13 +26,9 @@ export interface LoadResult {
 
 const ROOM = "restarts";
 
-/** As `docs/production.md` requires of a proxy: without one, the clients themselves meet the end of the drain (2 seconds). */
-const IDLE_MS = 1_000;
-
 /** A load that runs until {@link stop}. */
 export class RestartLoad {
-  readonly #origin: string;
-  readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
+  readonly #client: RestartClient;
   readonly #failures: string[] = [];
   readonly #published: string[] = [];
   readonly #pids = new Set<number>();
@@ -43,17 +37,18 @@ export class RestartLoad {
   readonly #callers: readonly Promise<void>[];
   readonly #listeners: readonly Listener[];
 
-  private constructor(origin: string, { callers, pauseMs }: LoadSize, listeners: readonly Listener[]) {
-    this.#origin = origin;
+  private constructor(client: RestartClient, { callers, pauseMs }: LoadSize, listeners: readonly Listener[]) {
+    this.#client = client;
     this.#listeners = listeners;
     this.#callers = [...Array.from({ length: callers }, () => this.#callRepeatedly(pauseMs)), this.#publish(pauseMs)];
   }
 
-  /** Starts a load. The caller has to stop it. */
-  static async start(origin: string, size: LoadSize): Promise<RestartLoad> {
-    const [feed = ""] = await callFunction<string[]>(origin, "issue_feeds", { names: [ROOM] });
-    const listeners = Array.from({ length: size.listeners }, () => new Listener(`${origin}/__web/live?feed=${feed}`));
-    return new RestartLoad(origin, size, listeners);
+  /** Starts a load. The caller has to stop it. @param client is closed when it stops */
+  static async start(client: RestartClient, size: LoadSize): Promise<RestartLoad> {
+    const { result } = await callOver<string[]>(client, "issue_feeds", { names: [ROOM] });
+    const path = `/__web/live?feed=${result?.[0]}`;
+    const listeners = Array.from({ length: size.listeners }, () => new Listener(client, path));
+    return new RestartLoad(client, size, listeners);
   }
 
   /** The number of processes that have answered so far. A restarted one counts again. */
@@ -68,7 +63,7 @@ export class RestartLoad {
     const last = this.#published.at(-1) ?? "";
     const received = await Promise.all(this.#listeners.map((listener) => listener.readTo(last)));
     const failures = [...this.#failures, ...this.#listeners.flatMap((listener) => listener.failures)];
-    this.#agent.destroy();
+    this.#client.close();
     return { calls: this.#calls, failures, published: this.#published, received };
   }
 
@@ -91,41 +86,32 @@ export class RestartLoad {
   /** @returns the result; `null` if the call has failed */
   async #call<T>(name: string, args: object): Promise<T | null> {
     try {
-      const { statusCode, text } = await this.#send(name, args);
-      if (statusCode === 200) {
+      const { status, result } = await callOver<T>(this.#client, name, args);
+      if (status === 200) {
         this.#calls++;
-        return JSON.parse(text).result;
+        return result;
       }
-      this.#failures.push(`${name}: ${statusCode}`);
+      this.#failures.push(`${name}: ${status}`);
     } catch (error) {
       this.#failures.push(`${name}: ${error}`);
     }
     return null;
-  }
-
-  /** @throws Error if the connection fails */
-  async #send(name: string, args: object): Promise<{ readonly statusCode: number | undefined; readonly text: string }> {
-    const headers = { "content-type": "application/json" };
-    const call = request(`${this.#origin}/__web/rpc/${name}`, { method: "POST", agent: this.#agent, headers });
-    call.end(JSON.stringify({ args }));
-    const [response]: IncomingMessage[] = await once(call, "response");
-    if (!response) throw new Error("There is no response.");
-    const chunks: Buffer[] = await response.toArray();
-    return { statusCode: response.statusCode, text: Buffer.concat(chunks).toString() };
   }
 }
 
 /** A listener with an event stream. It reconnects with its cursor whenever the stream ends, over a new connection. */
 class Listener {
   readonly failures: string[] = [];
-  readonly #url: string;
+  readonly #client: RestartClient;
+  readonly #path: string;
   readonly #received: string[] = [];
   readonly #abort = new AbortController();
   readonly #reading: Promise<void>;
   #onMessage: () => void = () => undefined;
 
-  constructor(url: string) {
-    this.#url = url;
+  constructor(client: RestartClient, path: string) {
+    this.#client = client;
+    this.#path = path;
     this.#reading = this.#read();
   }
 
@@ -145,11 +131,10 @@ class Listener {
     const { signal } = this.#abort;
     for (let cursor = ""; !signal.aborted; await pause(100)) {
       try {
-        const live = get(cursor === "" ? this.#url : `${this.#url}&after=${cursor}`, { agent: false, signal });
-        const [response]: IncomingMessage[] = await once(live, "response");
-        if (!response) throw new Error("There is no response.");
-        if (response.statusCode !== 200) this.failures.push(`listener: ${response.statusCode}`);
-        for await (const { event, id, data } of readEvents(response)) {
+        const path = cursor === "" ? this.#path : `${this.#path}&after=${cursor}`;
+        const { status, body } = await this.#client.send({ path, signal, usesOwnConnection: true });
+        if (status !== 200) this.failures.push(`listener: ${status}`);
+        for await (const { event, id, data } of readEvents(body)) {
           if (event === "gap") this.failures.push(`listener: gap ${data.join(" ")}`);
           if (id !== "") cursor = id;
           if (event !== "message") continue;

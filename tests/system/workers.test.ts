@@ -184,7 +184,7 @@ describe("the metrics of several processes", () => {
   const count = (text: string) =>
     Number(/^tsweb_requests_total\{kind="call",name="pid",status="200"\} (\d+)$/m.exec(text)?.[1]);
 
-  it("are summed, whichever process is asked, on a port of their own", async () => {
+  it("are summed, whichever process receives the request, on a port of their own", async () => {
     const server = await startBuilt(site.dir, { ...ENV, WEB_METRICS_PORT: "0", WEB_METRICS_PATH: "/internal/metrics" });
     try {
       let calls = 0;
