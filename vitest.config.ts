@@ -65,8 +65,10 @@ const WITHOUT_STATE = [
   "protocol",
   "rate-limit",
   "reconnect",
+  "rpc",
   "session",
   "text",
+  "uploads",
 ] as const;
 
 /**
