@@ -91,9 +91,9 @@ function Form({ action, children, onSubmit, ...attributes }: FormAttributes): VN
     children,
   ) as VNode as FormNode;
   afterRender(() => {
-    if (!state.element && (state.error || state.result)) void loadSending().then(({ takeOver }) => takeOver(state));
+    if (!state.element && (state.error || state.result)) void loadSending().then((sending) => sending.takeOver(state));
     state.element = form.__e;
-    state.onReset = () => void loadSending().then(({ clear }) => clear(state));
+    state.onReset = () => loadSending().then((sending) => sending.clear(state));
   });
   return form;
 }
@@ -122,7 +122,7 @@ function submit(event: SubmitEvent, state: FormState): void {
   const body = new FormData(form, submitter);
   state.update({ pending: true, sent: 0 });
   loadSending().then(
-    ({ sendForm }) => sendForm(state, target, body),
+    (sending) => sending.sendForm(state, target, body),
     () => {
       isBroken = true;
       form.requestSubmit(submitter);
