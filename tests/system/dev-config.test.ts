@@ -252,4 +252,17 @@ describe("the paths of tsconfig.json", () => {
     alias("./src/two.ts");
     await expect.poll(label).toBe("two");
   });
+
+  it("are reported if the file is not valid JSON, without unhandled rejections for the scripts of open pages", async () => {
+    const before = await label();
+    const valid = project.read("tsconfig.json");
+    project.write("tsconfig.json", valid.replace("{", "{ tru "));
+    await expect.poll(async () => (await fetch(dev.address)).status).toBe(500);
+    for (let requests = 0; requests < 3; requests++) await fetch(`${dev.address}/__web/dev/@vite/client`);
+    project.write("tsconfig.json", valid);
+    await expect.poll(async () => (await fetch(dev.address)).status).toBe(200);
+    expect(await label()).toBe(before);
+    await expect.poll(() => count("This file is not valid JSON")).toBeGreaterThan(0);
+    expect(dev.output()).not.toContain("Unhandled promise rejection");
+  });
 });

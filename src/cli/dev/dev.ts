@@ -168,7 +168,7 @@ function serveBrowserFiles({ vite, entry, registry, maps }: DevApp, next: NodeHa
     request.url = found;
     response.once("finish", () => {
       files.record(application);
-      void maps.record(found, client);
+      maps.record(found, client);
     });
     setHeaders(request, response);
     vite.middlewares(request, response, () => {

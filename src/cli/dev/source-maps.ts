@@ -22,9 +22,9 @@ export class ServedSourceMaps {
    *
    * @param url the URL that was requested from Vite
    */
-  async record(url: string, client: DevEnvironment): Promise<void> {
-    const module = await client.moduleGraph.getModuleByUrl(moduleUrl(url));
-    const { file, transformResult } = module ?? {};
+  record(url: string, client: DevEnvironment): void {
+    // Vite has resolved the URL of a module that it has sent. `getModuleByUrl()` would resolve any other, which can fail.
+    const { file, transformResult } = client.moduleGraph.urlToModuleMap.get(moduleUrl(url)) ?? {};
     const map = transformResult?.map;
     if (!file || !map || !("mappings" in map) || map.mappings === "") return;
     if (isServerModule(file, client.config.root)) return; // its source is never shown to browsers
