@@ -143,3 +143,8 @@ export function serverNameMessage(name: string): string | undefined {
     return `Browser code cannot import ${name} from "tsweb". Import it from "tsweb/browser".`;
   return undefined;
 }
+
+/** Returns the name that `tsweb/browser` has for a name of another library; `undefined` without one. */
+export function otherName(name: string): string | undefined {
+  return Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
+}

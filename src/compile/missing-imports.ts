@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import { closestName } from "../text/index.ts";
 import { packageFolder } from "./package-folder.ts";
 import { ProjectError } from "./project-error.ts";
+import { INSTALL_COMPAT } from "./react-packages.ts";
 import { relativePath } from "./relative-path.ts";
 import { CompileError, findModuleReferences, isScript, parse, type SourceFile, stripQuery } from "./syntax/index.ts";
 
@@ -62,8 +63,14 @@ export function missingImportMessage(specifier: string, importer: string, root: 
   if (name === undefined)
     return `"${specifier}" matches no file. Correct the path, or add its prefix to "paths" in tsconfig.json.`;
   const folder = packageFolder(name, importer);
-  if (folder === undefined) return `The package "${name}" is not installed. Install it: npm install ${name}`;
+  if (folder === undefined) return `The package "${name}" is not installed. ${installAdvice(name, importer)}`;
   return `The package "${name}" is installed, but "${specifier}" leads to no file of it. Correct the path; "exports" in its package.json lists the valid ones.`;
+}
+
+/** Returns how to install a package. A library that imports React needs the package that stands for it in views. */
+function installAdvice(name: string, importer: string): string {
+  const isOfLibrary = /^react(?:-dom)?$/.test(name) && importer.includes("/node_modules/");
+  return isOfLibrary ? `Views are rendered with Preact. ${INSTALL_COMPAT}` : `Install it: npm install ${name}`;
 }
 
 function missingFileMessage(specifier: string, importer: string, root: string): string {

@@ -20,7 +20,11 @@ async function messageOf(text: string): Promise<string> {
 describe("React that is not installed", () => {
   test("is reported with the package that has its hooks", async () => {
     expect(await messageOf('import { type FC, useState, useEffect } from «"react";')).toBe(
-      '"react" is not installed, and views are rendered with Preact. Import useState, useEffect from "preact/hooks".',
+      '"react" is not installed, and views are rendered with Preact. Import useState, useEffect from "preact/hooks", ' +
+        'or use state, on_mount of "tsweb/browser".',
+    );
+    expect(await messageOf('import { useMemo } from «"react";')).toBe(
+      '"react" is not installed, and views are rendered with Preact. Import useMemo from "preact/hooks".',
     );
   });
 

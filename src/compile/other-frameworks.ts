@@ -1,7 +1,8 @@
+import { otherName } from "./entry-points.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { packageFolder } from "./package-folder.ts";
 import { ProjectError } from "./project-error.ts";
-import { rejectReact } from "./react-packages.ts";
+import { INSTALL_COMPAT, rejectReact } from "./react-packages.ts";
 import { CompileError, findModuleReferences, isInNodeModules, type ModuleReference, walk } from "./syntax/index.ts";
 
 /** Resolves imports, also those of packages. */
@@ -38,9 +39,6 @@ const HOOKS: ReadonlySet<string> = new Set([
   ],
   ...["useContext", "useDebugValue", "useErrorBoundary", "useId"],
 ]);
-
-const COMPAT =
-  "Install Preact's compatibility package under React's names: npm install react@npm:@preact/compat react-dom@npm:@preact/compat";
 
 /** What replaces the modules of Next.js, which work in Next.js only. */
 const NEXT_MODULES: Readonly<Record<string, string>> = {
@@ -132,8 +130,15 @@ async function checkReact(
   if (!(await resolver.isMissing(specifier, source.file))) return;
   const values = names.filter(({ isType }) => !isType).map(({ name }) => name);
   const areHooks = values.length > 0 && values.every((name) => HOOKS.has(name));
-  const fix = areHooks ? `Import ${values.join(", ")} from "preact/hooks".` : COMPAT;
+  const fix = areHooks ? importHooks(values) : INSTALL_COMPAT;
   throw new CompileError(`"${specifier}" is not installed, and views are rendered with Preact. ${fix}`, source, at);
+}
+
+/** Returns where hooks are imported from, and what views have in place of them. */
+function importHooks(names: readonly string[]): string {
+  const own = names.map((name) => otherName(name)).filter((name) => name !== undefined);
+  const alternative = own.length > 0 ? `, or use ${own.join(", ")} of "tsweb/browser"` : "";
+  return `Import ${names.join(", ")} from "preact/hooks"${alternative}.`;
 }
 
 async function checkNext(

@@ -8,6 +8,10 @@ import { ProjectError } from "./project-error.ts";
 
 const REACT = /^(react(?:-dom)?)(?:\/|$)/;
 
+/** How libraries for React work in views. */
+export const INSTALL_COMPAT =
+  "Install Preact's compatibility package under React's names: npm install react@npm:@preact/compat react-dom@npm:@preact/compat";
+
 /**
  * Rejects an import of React itself by browser code, which Preact renders.
  *
@@ -28,8 +32,7 @@ export function rejectReact(source: string, importer: string, root: string): voi
       (isNested
         ? `Another package has brought this copy. Set ${name} to npm:@preact/compat in "overrides" of package.json too, ` +
           "and install again."
-        : "Install Preact's compatibility package under React's names: npm install react@npm:@preact/compat " +
-          "react-dom@npm:@preact/compat"),
+        : INSTALL_COMPAT),
   );
 }
 

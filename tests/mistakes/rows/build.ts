@@ -1,7 +1,43 @@
 import type { Mistake } from "../mistake.ts";
 
 /** Missing files, packages and exports. Builds have the words of the development server; two of them show it. */
+/** Uses a component of another module in the view. */
+const usesFancy = (module: string, code: string, file: string): Mistake["edits"] => [
+  { file, to: code },
+  {
+    file: "src/guest-book.tsx",
+    from: "import { RPCError,",
+    to: `import { Fancy } from "${module}";\nimport { RPCError,`,
+  },
+  { file: "src/guest-book.tsx", from: "      <ul>", to: "      <Fancy />\n      <ul>" },
+];
+
 export const mistakes: readonly Mistake[] = [
+  {
+    mistake: "uses a package for React in a view, without React",
+    edits: usesFancy(
+      "fancy-x",
+      'import { createElement } from "react";\nexport const Fancy = () => createElement("b");\n',
+      "node_modules/fancy-x/index.js",
+    ),
+    places: ["build"],
+    at: "node_modules/fancy-x/index.js:1",
+    says: 'The package "react" is not installed',
+    fix: "npm install react@npm:@preact/compat react-dom@npm:@preact/compat",
+  },
+  {
+    mistake: "uses a component whose bundle contains a React of its own",
+    edits: usesFancy(
+      "./fancy.js",
+      'const element = (type) => ({ $$typeof: Symbol.for("react.transitional.element"), type, props: {} });\n' +
+        'export const Fancy = () => element("b");\n',
+      "src/fancy.js",
+    ),
+    places: ["page", "terminal"],
+    at: "src/guest-book.tsx:23:7",
+    says: "<b> was made with React, which cannot be rendered here",
+    fix: "a package contains or brings its own React: find it with npm ls react, or replace the package",
+  },
   {
     mistake: "imports a package in a view that is not installed",
     edits: [

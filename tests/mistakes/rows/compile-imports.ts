@@ -172,7 +172,7 @@ const otherFrameworks: readonly Mistake[] = [
     [inView('import { useState } from "react";')],
     `${VIEW}:1:26`,
     '"react" is not installed',
-    'Import useState from "preact/hooks"',
+    'Import useState from "preact/hooks", or use state of "tsweb/browser"',
   ),
   row(
     "imports React",

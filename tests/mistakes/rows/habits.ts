@@ -1,5 +1,5 @@
 import type { Mistake } from "../mistake.ts";
-import { APP, inMarkup, row } from "./guest-book-edits.ts";
+import { APP, inMarkup, PAGES, row } from "./guest-book-edits.ts";
 
 /** Habits from other frameworks. */
 export const mistakes: readonly Mistake[] = [
@@ -23,6 +23,28 @@ export const mistakes: readonly Mistake[] = [
     "src/guest-book.tsx:22:38",
     "The server function sign cannot be an event handler",
     "Write onClick={() => sign(name)}",
+  ),
+  row(
+    "calls the layout of the application",
+    [
+      { file: "src/layout.server.tsx", to: "export const Layout = () => <main />;\n" },
+      {
+        file: APP,
+        from: "import * as guests",
+        to: 'import { Layout } from "./layout.server.tsx";\nimport * as guests',
+      },
+      { file: APP, from: "modules: [guests, pages] }", to: "modules: [guests, pages], layout: Layout() as never }" },
+    ],
+    `${APP}:6:16`,
+    "new App: layout must be a function that returns markup, and it is markup",
+    "Pass the function itself, without calling it: `layout: Layout`",
+  ),
+  row(
+    "calls the async layout of a page",
+    [{ file: PAGES, from: 'page("/", async', to: 'page("/", { layout: (async () => <main />)() as never }, async' }],
+    `${PAGES}:5:21`,
+    'page("/"): layout must be a function that returns markup, and it is a promise',
+    "Pass the function itself, without calling it: `layout: Layout`",
   ),
   {
     mistake: "forgets onInput on a field with a value",

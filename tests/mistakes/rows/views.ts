@@ -161,6 +161,28 @@ export const mistakes: readonly Mistake[] = [
     fix: "Call state() inside a view",
   },
   {
+    mistake: "assigns to a copy of a field of a state",
+    edits: [
+      state(`${STATE} let { error } = book;`),
+      alert('<p role="alert" onClick={() => { error = "" }}>{error}</p>'),
+    ],
+    places: ["build", "page", "terminal"],
+    at: `${VIEW}:21`,
+    says: "error is a copy, so that this assignment does not change the state",
+    fix: "Write `book.error = …`",
+  },
+  {
+    mistake: "replaces a state",
+    edits: [
+      state(STATE.replace("const", "let")),
+      alert('<p role="alert" onClick={() => { book = { ...book, error: "" } }}>{book.error}</p>'),
+    ],
+    places: ["build", "page", "terminal"],
+    at: `${VIEW}:21`,
+    says: "book is replaced, which the view does not notice",
+    fix: "`book.name = …`, or `Object.assign(book, { … })`",
+  },
+  {
     mistake: "writes a list without keys",
     edits: [
       { file: VIEW, from: "{book.guests.map(", to: '{[...book.guests, "Ada", "Grace"].map(' },
