@@ -2,6 +2,7 @@
 // size:
 // `npm run torture -- --runs 10 --bus redis --seed 1`. Without --bus, it uses Redis and then NATS. Each run adds 1 to the
 // seed. `npm run torture -- restarts` restarts processes 10 times each behind nginx and Caddy, and workers, under load.
+// `npm run torture -- clusters` kills the primary of a Redis with Sentinel, a Redis cluster and a NATS cluster 5 times each.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackage, fail, installPackages, installPrograms, programs, requireNode, root, run } from "./setup.mjs";
@@ -17,8 +18,16 @@ const {
     bus: { type: "string" },
   },
 });
-if (!["live", "restarts"].includes(suite) || rest.length > 0) {
-  fail(`Unknown torture run ${[suite, ...rest].join(" ")}. Valid runs: live (the default), restarts.`);
+const suites = {
+  live: ["tests/fault/live-torture.test.ts", "tests/fault/live-memory.test.ts", "tests/fault/streams.test.ts"],
+  restarts: ["tests/fault/restarts.test.ts"],
+  clusters: ["tests/fault/clusters.test.ts"],
+};
+const tests = Object.hasOwn(suites, suite) && rest.length === 0 ? suites[suite] : undefined;
+if (!tests) {
+  fail(
+    `Unknown torture run ${[suite, ...rest].join(" ")}. Valid runs: ${Object.keys(suites).join(", ")}; the default is live.`,
+  );
 }
 for (const [name, value] of Object.entries({ runs, seed })) {
   if (!/^\d{1,9}$/.test(value)) fail(`--${name} must be a whole number of at most 9 digits; received ${value}.`);
@@ -29,10 +38,6 @@ requireNode();
 installPackages();
 installPrograms([programs.redis, programs.nats, programs.nginx, programs.caddy]);
 buildPackage();
-const tests =
-  suite === "restarts"
-    ? ["tests/fault/restarts.test.ts"]
-    : ["tests/fault/live-torture.test.ts", "tests/fault/live-memory.test.ts", "tests/fault/streams.test.ts"];
 run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...tests], {
   env: { TORTURE_SIZE: "full", TORTURE_RUNS: runs, TORTURE_SEED: seed, ...(bus ? { TORTURE_BUS: bus } : {}) },
 });

@@ -13,6 +13,8 @@ import { TemporaryFolder } from "./temporary-folder.ts";
 export interface NatsServerOptions {
   /** The password of the user `tsweb`. Without it the server accepts every connection. */
   readonly password?: string;
+  /** Runs as a server of a cluster, under its name. */
+  readonly cluster?: { readonly server: string; readonly port: number; readonly ports: readonly number[] };
   /** Whether JetStream is enabled. Default: true. */
   readonly jetStream?: boolean;
 }
@@ -42,13 +44,14 @@ export class NatsServer {
 
   /** Starts the server again on the same port, with its stored data. */
   async restart(): Promise<void> {
-    const { password, jetStream = true } = this.#options;
+    const { password, jetStream = true, cluster } = this.#options;
     const child = spawn(
       "nats-server",
       [
         ...["--addr", "127.0.0.1", "--port", String(this.port)],
         ...(jetStream ? ["--jetstream", "--store_dir", this.#folder.path] : []),
         ...(password === undefined ? [] : ["--user", "tsweb", "--pass", password]),
+        ...(cluster ? clusterArguments(cluster) : []),
       ],
       { stdio: ["ignore", "ignore", "pipe"], env: PROGRAM_ENVIRONMENT },
     );
@@ -99,4 +102,9 @@ export class NatsServer {
     await this.kill();
     this.#folder.remove();
   }
+}
+
+function clusterArguments({ server, port, ports }: NonNullable<NatsServerOptions["cluster"]>): string[] {
+  const routes = ports.map((each) => `nats://127.0.0.1:${each}`).join(",");
+  return ["--name", server, "--cluster_name", "test", "--cluster", `nats://127.0.0.1:${port}`, "--routes", routes];
 }

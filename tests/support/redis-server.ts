@@ -14,6 +14,8 @@ export interface RedisServerOptions {
   readonly password?: string;
   /** Runs as the node of a cluster that serves these hash slots, the last one included. There are 16,384. */
   readonly clusterSlots?: readonly [first: number, last: number];
+  /** Runs as the node of a cluster. It serves no slots at first; the others count it as failed after this time. */
+  readonly clusterTimeoutMs?: number;
   /** Runs as a replica of this server. */
   readonly replicaOf?: RedisServer;
 }
@@ -62,7 +64,7 @@ export class RedisServer {
    * @param options `isPrimary`: not as a replica any more
    */
   async restart({ isPrimary = false } = {}): Promise<void> {
-    const { appendOnly = false, password, clusterSlots, replicaOf } = this.#options;
+    const { appendOnly = false, password, clusterSlots, clusterTimeoutMs, replicaOf } = this.#options;
     const child = spawn(
       "redis-server",
       [
@@ -73,7 +75,10 @@ export class RedisServer {
         ...(replicaOf && !isPrimary
           ? ["--replicaof", "127.0.0.1", String(replicaOf.port), "--repl-diskless-sync-delay", "0"]
           : []),
-        ...(clusterSlots ? ["--cluster-enabled", "yes", "--cluster-port", String(this.clusterPort)] : []),
+        ...(clusterSlots || clusterTimeoutMs
+          ? ["--cluster-enabled", "yes", "--cluster-port", String(this.clusterPort)]
+          : []),
+        ...(clusterTimeoutMs ? ["--cluster-node-timeout", String(clusterTimeoutMs)] : []),
       ],
       { stdio: ["ignore", "pipe", "inherit"] },
     );

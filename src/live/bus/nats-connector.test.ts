@@ -10,23 +10,28 @@ afterEach(() => {
 });
 
 /** Replaces the NATS client by one whose status events the test emits. */
-function mockClient() {
+function mockClient(info: { readonly cluster?: string } = {}) {
   let emit: (type: StatusType) => void = () => undefined;
-  let options: { reconnectDelayHandler?: () => number } = {};
+  let options: { reconnectDelayHandler?: () => number; servers?: readonly string[] } = {};
   async function* status() {
     for (;;) yield { type: await new Promise<StatusType>((resolve) => (emit = resolve)) };
   }
   vi.doMock("@nats-io/transport-node", () => ({
     connect: async (connectionOptions: typeof options) => {
       options = connectionOptions;
-      return { status, close: async () => undefined };
+      return { status, close: async () => undefined, info };
     },
     createInbox: () => "inbox",
   }));
   const config = { ...STREAM, retention: "limits", discard: "old", deny_delete: true, deny_purge: true };
-  const streams = { info: async () => ({ created: "2026-11-21T11:43:55Z", config }) };
+  const created = { created: "2026-11-21T11:43:55Z", config };
+  const notFound = Object.assign(new Error("stream not found"), { name: "StreamNotFoundError" });
+  const add = vi.fn<(config: object) => Promise<typeof created>>(async () => created);
+  const streams = { info: async () => (info.cluster ? Promise.reject(notFound) : created), add };
   vi.doMock("@nats-io/jetstream", () => ({ jetstream: () => ({}), jetstreamManager: async () => ({ streams }) }));
   return {
+    add,
+    servers: () => options.servers,
     reconnectDelayMs: () => options.reconnectDelayHandler?.() ?? Number.NaN,
     /** Emits status events, each after the one before was handled. */
     async emitAll(...types: readonly StatusType[]) {
@@ -40,13 +45,13 @@ function mockClient() {
 
 const STREAM = { name: "s", subjects: ["s.*"], max_msgs_per_subject: -1 };
 
-function openConnector() {
+function openConnector(url = "nats://127.0.0.1:1", replicas?: number) {
   const { log, lines } = recordedLog();
   const onReconnect = vi.fn();
   const beforeUse = async () => undefined;
-  const connector = new NatsConnector("nats://127.0.0.1:1", {
+  const connector = new NatsConnector(url, {
     stream: STREAM,
-    replicas: undefined,
+    replicas,
     log,
     beforeUse,
     onReconnect,
@@ -87,4 +92,29 @@ it("rejects while it is disconnected, and reports the reconnect once", async () 
   expect((await connector.context()).epoch).toMatch(/^[0-9a-z]{13}$/);
   expect(onReconnect).toHaveBeenCalledTimes(1);
   expect(logged()).toEqual(["NATS is unreachable; retrying", "NATS is reachable again"]);
+});
+
+it("connects to the hosts of its URL, with the port 4222 if it has none", async () => {
+  const { servers } = mockClient();
+  const { connector } = openConnector("tls://user:mellon@a,b:4223,[::1],[::1]:4224");
+  await connector.context();
+  expect(servers()).toEqual(["a:4222", "b:4223", "[::1]:4222", "[::1]:4224"]);
+  expect(connector.address).toBe("a,b:4223,[::1],[::1]:4224");
+});
+
+it.each([
+  ["3 copies in a cluster", undefined, 3],
+  ["as many copies as its option says", 5, 5],
+])("creates a stream with %s", async (_, replicas, stored) => {
+  const { add } = mockClient({ cluster: "test" });
+  await openConnector("nats://a", replicas).connector.context();
+  expect(add).toHaveBeenCalledExactlyOnceWith({ ...STREAM, num_replicas: stored });
+});
+
+it("says what to do if a cluster has too few servers for the copies of a stream", async () => {
+  const { add } = mockClient({ cluster: "test" });
+  add.mockRejectedValue(Object.assign(new Error("no suitable peers for placement"), { code: 10_005 }));
+  await expect(openConnector().connector.context()).rejects.toThrow(
+    /The stream s needs 3 servers of the NATS cluster .*replicas: 1/,
+  );
 });

@@ -8,7 +8,8 @@ import { endOf, whenResponding } from "./open-buses.ts";
 /** Uses an entry if it continues at its position, and reads from the bus otherwise. */
 export class TestSubscriber {
   readonly received: Message[] = [];
-  gaps = 0;
+  /** For each gap, the number of messages that were received before it. */
+  readonly gapIndexes: number[] = [];
   readonly #bus: Bus;
   readonly #channel: string;
   #end: Position;
@@ -28,6 +29,10 @@ export class TestSubscriber {
     subscriber.#stop = await whenResponding(() => bus.watch(channel, (entry) => subscriber.#receive(entry)));
     subscriber.#receive();
     return subscriber;
+  }
+
+  get gaps(): number {
+    return this.gapIndexes.length;
   }
 
   stop(): void {
@@ -55,7 +60,7 @@ export class TestSubscriber {
       this.#isStale = false;
       try {
         const result = await this.#bus.read(this.#channel, this.#end, atMost(50));
-        if (result.gap) this.gaps++;
+        if (result.gap) this.gapIndexes.push(this.received.length);
         this.received.push(...result.messages);
         this.#end = result.end;
         if (result.more) this.#isStale = true;
