@@ -18,11 +18,7 @@ const CHANNELS = ["a", "b", "c"];
 
 const NATS = ["a NATS cluster", startNatsCluster] as const;
 const KINDS = isFull
-  ? ([
-      ["a Redis with Sentinel", startSentinel],
-      ["a Redis cluster", startRedisCluster],
-      NATS,
-    ] as const)
+  ? ([["a Redis with Sentinel", startSentinel], ["a Redis cluster", startRedisCluster], NATS] as const)
   : ([NATS] as const);
 
 const cleanups: (() => unknown)[] = [];
@@ -116,7 +112,9 @@ describe.each(KINDS)("%s", (name, start) => {
   it("loses no acknowledged message in a fail-over without a gap, and none at all if it stores several copies first", async () => {
     const servers = await start();
     cleanups.push(() => servers.stop());
-    const buses = servers.urls.map((busUrl) => openBus({ busUrl, busNamespace: TEST_NAMESPACE, log: recordedLog().log }));
+    const buses = servers.urls.map((busUrl) =>
+      openBus({ busUrl, busNamespace: TEST_NAMESPACE, log: recordedLog().log }),
+    );
     for (const bus of buses) cleanups.push(() => bus.close());
     for (const bus of buses) await expect.poll(() => bus.position([]).then(() => true, String)).toBe(true);
     const pairs = buses.flatMap((bus, n) => CHANNELS.map((channel) => ({ bus, channel, name: `${n}-${channel}` })));
@@ -140,7 +138,8 @@ describe.each(KINDS)("%s", (name, start) => {
     expect(losses.flatMap(({ silent }) => silent)).toEqual([]);
     expect(losses.flatMap(({ disordered }) => disordered)).toEqual([]);
     const stored = await servers.readStored?.();
-    if (stored) expect(CHANNELS.flatMap((channel) => findUnstored(ofChannel(channel), stored.all(channel)))).toEqual([]);
+    if (stored)
+      expect(CHANNELS.flatMap((channel) => findUnstored(ofChannel(channel), stored.all(channel)))).toEqual([]);
     else for (const { subscriber } of listeners) expect(subscriber.gaps).toBeGreaterThanOrEqual(ROUNDS);
   }, 900_000);
 });
