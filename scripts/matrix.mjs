@@ -5,7 +5,8 @@
 //   npm run matrix -- bun "node 24"    those whose name contains one of the arguments
 //   npm run matrix -- new              tsweb new with all package managers and templates
 //   npm run matrix -- new pnpm board   with these only
-//   npm run matrix -- browser          the accounts example in the full Chromium, with and without script
+//   npm run matrix -- browser          the accounts example in the full Chromium, with and without script,
+//                                      and all tests of the chat example, also in development
 //   npm run matrix -- metrics          the metrics, with promtool (Debian: apt install prometheus)
 import { join } from "node:path";
 import { runnerImport } from "vite";
@@ -19,11 +20,14 @@ const load = async (...path) => (await runnerImport(join(root, "tests", ...path)
 
 const filters = process.argv.slice(2).map((filter) => filter.toLowerCase());
 /** The test files that do more in the matrix, by the name of the target. */
-const TEST_FILES = { browser: "tests/browser/accounts.test.ts", metrics: "src/metrics/metrics.test.ts" };
-const testFile = TEST_FILES[filters[0]];
-if (testFile) {
+const TEST_FILES = {
+  browser: ["accounts", "chat", "chat-live"].map((name) => `tests/browser/${name}.test.ts`),
+  metrics: ["src/metrics/metrics.test.ts"],
+};
+const testFiles = TEST_FILES[filters[0]];
+if (testFiles) {
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  run(process.execPath, [vitest, "run", testFile], { env: { TSWEB_TEST_MATRIX: "1" } });
+  run(process.execPath, [vitest, "run", ...testFiles], { env: { TSWEB_TEST_MATRIX: "1" } });
   process.exit();
 }
 if (filters[0] === "new") {

@@ -23,12 +23,10 @@ import {
   tabTo,
 } from "./accounts-actions.ts";
 import { launch } from "./chromium.ts";
+import { IS_MATRIX } from "./matrix.ts";
 
 /** A random text in the server modules, which no browser may receive. */
 const MARKER = `marker-${randomBytes(8).toString("hex")}`;
-
-/** `npm run matrix -- browser` runs both modes with and without script, in the full browser. */
-const IS_MATRIX = process.env.TSWEB_TEST_MATRIX === "1";
 
 describe.each(["dev", "built"] as const)("the accounts example, %s", (mode) => {
   let copy: ExampleCopy;
