@@ -1,4 +1,4 @@
-import { type Config, loadConfig } from "./config/index.ts";
+import { type Config, loadConfig, unreportedMisspellings } from "./config/index.ts";
 import { currentContext, traceIdOf } from "./http/index.ts";
 import {
   type ClosableAppLog,
@@ -71,7 +71,8 @@ export class App {
     const listing = listModules(options.modules);
     checkCalledFunctions(buildManifest?.stubs ?? [], listing);
     const configOptions = { built: buildManifest !== null, projectDir: process.cwd(), hasSharedBus: hasSharedBus() };
-    this.config = loadConfig(options.env ?? process.env, configOptions);
+    const env = options.env ?? process.env;
+    this.config = loadConfig(env, configOptions);
     this.functions = [...listing.functions.keys()];
     this.pages = listing.pages.map((page) => page.path);
     this.base = options.base ?? "";
@@ -91,6 +92,9 @@ export class App {
       onRefused: metrics?.refused,
     });
     this.#log = log;
+    for (const { variable, problem, fix } of unreportedMisspellings(env)) {
+      log.warn({ variable }, `${variable} ${problem} ${fix}`);
+    }
     const rate = options.rate ?? DEFAULT_RATE;
     this.#rate = rate === false ? null : openRateStore(rate, { redis: () => this.#site.live.bus.redis, log });
     this.#site = createSite(options, {

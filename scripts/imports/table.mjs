@@ -21,7 +21,7 @@ export const MAY_IMPORT = {
   "jsx-dev-runtime.ts": [],
   browser: ["assets.d.ts"],
   logging: [],
-  config: ["logging"],
+  config: ["text", "logging"],
   cookies: [],
   reconnect: ["logging (types)"],
   redis: ["reconnect", "config", "logging (types)"],

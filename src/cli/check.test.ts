@@ -48,6 +48,13 @@ describe("productionProblems", () => {
       { WEB_ENV: "development", WEB_AUTH_SECRET: "ab".repeat(32) },
       ["WEB_ENV", "WEB_AUTH_SECRET"],
     ],
+    ["a misspelled variable", { WEB_WORKER: "4" }, ["WEB_WORKER"]],
+    ["a misspelled mode", { WEB_EVN: "production" }, ["WEB_EVN"]],
+    [
+      "a misspelled secret",
+      { WEB_AUTH_SECRET: undefined, WEB_AUTH_SECERT: SECRET, WEB_EVN: "production" },
+      ["WEB_AUTH_SECRET", "WEB_AUTH_SECERT", "WEB_EVN"],
+    ],
     [
       "no variables",
       { ...withoutValues(READY) },

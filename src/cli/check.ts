@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError, type ConfigProblem, type Environment, loadConfig } from "../config/index.ts";
+import { ConfigError, type ConfigProblem, type Environment, loadConfig, misspelledVariables } from "../config/index.ts";
 import { CHECKED_AS, checkBus } from "./check-bus.ts";
 import { ENV_FILES } from "./project/index.ts";
 
@@ -36,8 +36,8 @@ const READY = [
 ];
 
 /**
- * Returns the problems of an environment for production: everything that would prevent the server from starting, and
- * the settings that the server accepts although they are unsafe in public.
+ * Returns the problems of an environment for production: everything that would prevent the server from starting,
+ * the settings that the server accepts although they are unsafe in public, and misspelled variables.
  */
 export function productionProblems(env: Environment): readonly ConfigProblem[] {
   const unsafe = [
@@ -46,13 +46,16 @@ export function productionProblems(env: Environment): readonly ConfigProblem[] {
     ...(isOff(env.WEB_TRUST_PROXY) ? [NO_PROXY] : []),
     ...(env.WEB_ORIGIN ? [] : [NO_ORIGIN]),
   ];
+  const misspelled = misspelledVariables(env);
   try {
     // As a built application reads it; development would accept a weak secret.
     loadConfig({ ...env, WEB_ENV: "production" }, CHECKED_AS);
-    return unsafe;
+    return [...unsafe, ...misspelled];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return [...unsafe, ...error.problems];
+    // The error has those that are misspelled, but for WEB_ENV, which is set here.
+    const isNew = ({ variable }: ConfigProblem) => !misspelled.some((each) => each.variable === variable);
+    return [...unsafe, ...error.problems.filter(isNew), ...misspelled];
   }
 }
 

@@ -3,9 +3,11 @@ import { LOG_LEVELS, type LogLevel } from "../logging/index.ts";
 import { parseBusUrl, parseHost, parseMetricsPath, parseMetricsToken, parseOrigins } from "./addresses.ts";
 import { ConfigError, type ConfigProblem, InvalidVariableError } from "./config-error.ts";
 import { developmentSecret } from "./development-secret.ts";
+import { misspelledVariables } from "./misspelled-variables.ts";
 import { defaultNamespace } from "./namespace.ts";
 import { parseBoolean, parseChoice, parseInteger, parseMode } from "./scalars.ts";
 import { CREATE_SECRET, parsePreviousSecrets, parseSecret } from "./secrets.ts";
+import type { Environment, Variable } from "./variables.ts";
 
 /** The configuration, read from the environment once at start. Frozen. */
 export interface Config {
@@ -68,16 +70,13 @@ export interface ConfigOptions {
   readonly projectDir: string;
 }
 
-/** Environment variables, in the form of `process.env`. */
-export type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Returns the configuration. An empty variable counts as not set.
  *
  * The mode is production with `WEB_ENV=production`, and in a built application unless `WEB_ENV=development`. It errs
  * towards production, also for an invalid `WEB_ENV`: a forgotten variable must not leave a guessable secret in use.
  *
- * @throws ConfigError that lists every invalid variable, with the reason and the fix
+ * @throws ConfigError that lists every invalid variable, with the reason and the fix, and then every misspelled one
  */
 export function loadConfig(env: Environment, options: ConfigOptions): Config {
   const reader = new EnvironmentReader(env);
@@ -89,7 +88,7 @@ export function loadConfig(env: Environment, options: ConfigOptions): Config {
   // An invalid token or port is a problem of its own.
   const isProtected = Boolean(env.WEB_METRICS_TOKEN || env.WEB_METRICS_PORT);
   if (config.metricsPath !== undefined && !isProtected) problems.push(unprotectedMetrics());
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (problems.length > 0) throw new ConfigError([...problems, ...misspelledVariables(env)]);
   return Object.freeze(config);
 }
 
@@ -103,7 +102,7 @@ class EnvironmentReader {
   }
 
   /** Returns the parsed value, or `fallback` if the variable is not set or invalid. */
-  read<T>(variable: string, parse: (text: string) => T, fallback: T): T {
+  read<T>(variable: Variable, parse: (text: string) => T, fallback: T): T {
     const text = this.#env[variable];
     if (text === undefined || text === "") return fallback;
     try {
@@ -115,7 +114,7 @@ class EnvironmentReader {
     }
   }
 
-  readInteger(variable: string, min: number, max: number, fallback: number): number {
+  readInteger(variable: Variable, min: number, max: number, fallback: number): number {
     return this.read(variable, (text) => parseInteger(text, min, max), fallback);
   }
 }

@@ -1,12 +1,19 @@
 /**
  * Returns the candidate that a name probably means: the one with the fewest changed letters, at most one in three.
  * `undefined` if none is that close.
+ *
+ * @param maxDistance how many letters may differ even in a long name
  */
-export function closestName(name: string, candidates: Iterable<string>): string | undefined {
+export function closestName(
+  name: string,
+  candidates: Iterable<string>,
+  maxDistance = Number.POSITIVE_INFINITY,
+): string | undefined {
+  const limit = Math.min(maxDistance, Math.max(1, name.length / 3));
   let closest: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance <= Math.max(1, name.length / 3) && distance < (closest?.distance ?? Infinity)) {
+    if (distance <= limit && distance < (closest?.distance ?? Infinity)) {
       closest = { candidate, distance };
     }
   }

@@ -5,7 +5,7 @@ import { createServer, type InlineConfig, normalizePath, type ViteDevServer } fr
 import { listenOn, type NodeHandler, node } from "../../adapters/index.ts";
 import type { App } from "../../app.ts";
 import { type BuildRegistry, compileStep, namesServerOnlyUrl } from "../../compile/index.ts";
-import { type Config, loadConfig } from "../../config/index.ts";
+import { type Config, loadConfig, unreportedMisspellings } from "../../config/index.ts";
 import {
   type BuildToolAccess,
   currentContext,
@@ -64,6 +64,9 @@ export async function dev(root: string): Promise<void> {
   envFiles.load();
   process.env.WEB_ENV ??= "development";
   const config = loadConfig(process.env, { built: false, projectDir: root, hasSharedBus: true });
+  for (const { variable, problem, fix } of unreportedMisspellings(process.env)) {
+    console.error(`\n  ${variable} ${problem} ${fix}`);
+  }
   const http = createHttpServer();
   const upgrades = createHttpServer(); // receives the WebSocket connections of pages; it does not listen
   const edits = new EventEmitter();
