@@ -75,7 +75,7 @@ it("a page that issues a feed has a span for the position, and a poll has spans 
   expect(parentIdOf("read")).toBe(idOf("GET /__web/poll"));
 });
 
-it("the delivery of a message to live connections is not a part of the trace that published it", async () => {
+it("the delivery of a message to live connections adds no spans to the trace that published it", async () => {
   const feed = await issueFeed(app, CHANNEL);
   const events = (await requestLive(app, "live", [feed])).body?.getReader();
   await events?.read();
