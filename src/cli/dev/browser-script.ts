@@ -18,15 +18,22 @@ export const WARNING_EVENT = "tsweb:warning";
  *
  * An error that repeats is reported once, until the user does something in the page: an overlay that is closed does not
  * return by itself. Only the first error opens the overlay, because others are often its consequences.
+ *
+ * An error shortly after an update is reported a moment later, unless the page is reloaded: of several files that are saved
+ * at once, an edited view may be updated first, and would run with the props and functions of the old server modules.
  */
 export const REPORT_ERRORS = `
 const MAX_REPORTS = 50;
 const HANDLING_DELAY_MS = 200;
+const UPDATE_MS = 1000;
+const RELOAD_DELAY_MS = 300;
 const hot = import.meta.hot;
 const reported = new Set();
 const rejections = new Map();
 let hasOverlay = false;
 let isLeaving = false;
+let updatedAt = Number.NEGATIVE_INFINITY;
+const held = new Set();
 
 const describeValue = (value) => {
   try {
@@ -52,6 +59,15 @@ const isForeign = ({ stack = "" }) => {
 };
 
 const report = (described) => {
+  if (performance.now() - updatedAt > UPDATE_MS) return send(described);
+  const timer = setTimeout(() => {
+    held.delete(timer);
+    send(described);
+  }, RELOAD_DELAY_MS);
+  held.add(timer);
+};
+
+const send = (described) => {
   const key = JSON.stringify(described);
   if (isLeaving || isForeign(described) || reported.has(key) || reported.size >= MAX_REPORTS) return;
   reported.add(key);
@@ -113,7 +129,14 @@ for (const type of ["pointerdown", "keydown", "submit"]) {
     if (target?.localName !== "vite-error-overlay" && key !== "Escape") forget();
   }, { capture: true });
 }
-hot.on("vite:beforeUpdate", forget);
+hot.on("vite:beforeUpdate", () => {
+  forget();
+  updatedAt = performance.now();
+});
+hot.on("vite:beforeFullReload", () => {
+  for (const timer of held) clearTimeout(timer);
+  held.clear();
+});
 addEventListener("pagehide", () => { isLeaving = true; });
 addEventListener("pageshow", () => { isLeaving = false; });
 
@@ -156,7 +179,7 @@ const checkPage = async () => {
 
 addEventListener("${VIEWS_UPDATE_EVENT}", (event) => {
   // Preact renders the update before the next task, and its errors are reported in the task after that.
-  setTimeout(() => setTimeout(() => event.defaultPrevented || hasOverlay || checkPage()));
+  setTimeout(() => setTimeout(() => event.defaultPrevented || hasOverlay || held.size > 0 || checkPage()));
 });
 hot.on("${PAGE_CHECK_EVENT}", checkPage);
 `;
