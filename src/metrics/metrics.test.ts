@@ -218,15 +218,20 @@ describe("the metrics", () => {
   });
 
   // promtool is a package of 96 MB: npm run matrix -- metrics requires it.
-  it.runIf(process.env.TSWEB_TEST_MATRIX)("pass promtool check metrics", async () => {
-    const { app } = metricsApp();
-    await app.start();
-    await callOverHttp(app, "add", { a: 1 });
-    await callOverHttp(app, "add", {}, { headers: { origin: "https://evil.example" } });
-    const input = await (await fetchMetrics(app)).text();
-    const { status, stdout, stderr, error } = spawnSync("promtool", ["check", "metrics"], { input, encoding: "utf8" });
-    expect([error, status, stdout, stderr]).toEqual([undefined, 0, "", ""]);
-  });
+  if (process.env.TSWEB_TEST_MATRIX === "1") {
+    it("pass promtool check metrics", async () => {
+      const { app } = metricsApp();
+      await app.start();
+      await callOverHttp(app, "add", { a: 1 });
+      await callOverHttp(app, "add", {}, { headers: { origin: "https://evil.example" } });
+      const input = await (await fetchMetrics(app)).text();
+      const { status, stdout, stderr, error } = spawnSync("promtool", ["check", "metrics"], {
+        input,
+        encoding: "utf8",
+      });
+      expect([error, status, stdout, stderr]).toEqual([undefined, 0, "", ""]);
+    });
+  }
 
   it.each([
     ["WEB_METRICS_TOKEN", { WEB_METRICS_PATH: "" }],
