@@ -1,6 +1,7 @@
 import type { ESTree } from "vite";
 import type { Signature, ViewSource } from "../protocol/index.ts";
 import { type Declaration, findDeclarations } from "./declarations.ts";
+import { checkDroppedValues } from "./dropped-values.ts";
 import { checkEntryPoints } from "./entry-points.ts";
 import { checkLostState } from "./lost-state.ts";
 import { type Endpoint, readEndpoints } from "./page-paths.ts";
@@ -23,7 +24,6 @@ import {
   sourceLocation,
   unwrapExpression,
 } from "./syntax/index.ts";
-import { checkUnusedRedirects } from "./unused-redirects.ts";
 
 /** The data that the compile step reads from the text of one module. It does not depend on other modules. */
 export interface ModuleFacts {
@@ -57,7 +57,7 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
   const exports = readExports(program, scopes.module);
   const isServer = isServerModule(source.file, root);
   checkEntryPoints(program, { source, isServerModule: isServer });
-  checkUnusedRedirects(program, source, scopes);
+  checkDroppedValues(program, source, scopes);
   checkLostState(program, source, scopes);
   const declarations = findDeclarations(program, { source, scopes, exports, isServerModule: isServer });
   const file = relativePath(source.file, root);

@@ -1,11 +1,11 @@
 import MagicString, { type SourceMap } from "magic-string";
 import type { PageSource, Signature } from "../protocol/index.ts";
 import type { Declaration } from "./declarations.ts";
+import { mayDropValues } from "./dropped-values.ts";
 import { type ModuleFacts, readModule } from "./module-facts.ts";
 import { relativePath } from "./relative-path.ts";
 import { strictSignaturesWithin } from "./strict-signatures.ts";
 import { isScript, type SourceFile, sourceLocation } from "./syntax/index.ts";
-import { mayContainRedirect } from "./unused-redirects.ts";
 
 /** A compiled module. */
 export interface Compiled {
@@ -13,10 +13,10 @@ export interface Compiled {
   readonly map: SourceMap;
 }
 
-/** Returns whether a module may contain a declaration, `state()` or `redirect()`, without parsing it. Errs towards yes. */
+/** Returns whether a module may contain a declaration, `state()` or a value that a statement drops, without parsing it. Errs towards yes. */
 export function mayContainDeclarations(code: string): boolean {
   const importsDeclarations = /["']tsweb(?:\/browser)?["']/.test(code);
-  return (importsDeclarations && /\b(?:server|page|route|view|state)\b/.test(code)) || mayContainRedirect(code);
+  return (importsDeclarations && /\b(?:server|page|route|view|state)\b/.test(code)) || mayDropValues(code);
 }
 
 /**

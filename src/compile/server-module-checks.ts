@@ -4,7 +4,7 @@ import { checkMarkup } from "./jsx-checks.ts";
 import { checkPropNames } from "./misspelled-props.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
-import { checkReExportedRedirects } from "./re-exported-redirects.ts";
+import { checkReExportedValues } from "./re-exported-values.ts";
 import { checkRenderEffects } from "./render-effects.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
 import { checkViewCalls } from "./view-calls.ts";
@@ -24,5 +24,5 @@ export async function checkServerModule(facts: ModuleFacts, resolver: ModuleReso
   await checkRenderEffects(facts, resolver);
   await checkInteractiveComponents(facts, resolver);
   await checkReturnedStreams(facts, resolver);
-  await checkReExportedRedirects(facts, resolver);
+  await checkReExportedValues(facts, resolver);
 }

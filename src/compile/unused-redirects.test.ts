@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
-import { checkReExportedRedirects } from "./re-exported-redirects.ts";
+import { checkReExportedValues } from "./re-exported-values.ts";
 import { compileServerModule, mayContainDeclarations } from "./server-code.ts";
 
 const HEAD = 'import { redirect, redirect as go, server } from "tsweb";\nimport * as web from "tsweb";\n';
@@ -103,7 +103,7 @@ describe("a redirect that modules of the project re-export", () => {
     "src/imported.ts": 'import { redirect } from "tsweb";\nexport { redirect as leave };\nexport default redirect;',
     "src/own.ts": "export const redirect = (path) => track(path);",
   };
-  const check = (code: string) => checkReExportedRedirects(readTestModule("src/a.ts", code), inMemoryResolver(FILES));
+  const check = (code: string) => checkReExportedValues(readTestModule("src/a.ts", code), inMemoryResolver(FILES));
 
   test.each([
     'import { redirect } from "./nav.ts"; «redirect("/login");',

@@ -8,6 +8,7 @@ import { mistakes as errors } from "./rows/errors.ts";
 import { mistakes as forms } from "./rows/forms.ts";
 import { mistakes as habits } from "./rows/habits.ts";
 import { mistakes as markup } from "./rows/markup.ts";
+import { mistakes as noEffect } from "./rows/no-effect.ts";
 import { mistakes as silent } from "./rows/silent.ts";
 import { mistakes as terminal } from "./rows/terminal.ts";
 import { mistakes as views } from "./rows/views.ts";
@@ -21,6 +22,7 @@ export const table: readonly Mistake[] = [
   forms,
   habits,
   markup,
+  noEffect,
   silent,
   terminal,
   views,
