@@ -24,6 +24,7 @@ import {
   sourceLocation,
   unwrapExpression,
 } from "./syntax/index.ts";
+import { checkUncalledFunctions } from "./uncalled-functions.ts";
 
 /** The data that the compile step reads from the text of one module. It does not depend on other modules. */
 export interface ModuleFacts {
@@ -58,6 +59,7 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
   const isServer = isServerModule(source.file, root);
   checkEntryPoints(program, { source, isServerModule: isServer });
   checkDroppedValues(program, source, scopes);
+  checkUncalledFunctions(program, source, scopes);
   checkLostState(program, source, scopes);
   const declarations = findDeclarations(program, { source, scopes, exports, isServerModule: isServer });
   const file = relativePath(source.file, root);

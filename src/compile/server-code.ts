@@ -6,6 +6,7 @@ import { type ModuleFacts, readModule } from "./module-facts.ts";
 import { relativePath } from "./relative-path.ts";
 import { strictSignaturesWithin } from "./strict-signatures.ts";
 import { isScript, type SourceFile, sourceLocation } from "./syntax/index.ts";
+import { mayContainUncalledFunction } from "./uncalled-functions.ts";
 
 /** A compiled module. */
 export interface Compiled {
@@ -13,10 +14,14 @@ export interface Compiled {
   readonly map: SourceMap;
 }
 
-/** Returns whether a module may contain a declaration, `state()` or a value that a statement drops, without parsing it. Errs towards yes. */
+/** Returns whether a module may contain a declaration, `state()` or a misused import of tsweb, without parsing it. Errs towards yes. */
 export function mayContainDeclarations(code: string): boolean {
   const importsDeclarations = /["']tsweb(?:\/browser)?["']/.test(code);
-  return (importsDeclarations && /\b(?:server|page|route|view|state)\b/.test(code)) || mayDropValues(code);
+  return (
+    (importsDeclarations && /\b(?:server|page|route|view|state)\b/.test(code)) ||
+    mayDropValues(code) ||
+    mayContainUncalledFunction(code)
+  );
 }
 
 /**

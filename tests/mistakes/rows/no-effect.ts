@@ -10,4 +10,14 @@ export const mistakes: readonly Mistake[] = [
     "This ValueError is created and not thrown, so it has no effect",
     "Throw it: `throw new ValueError(",
   ),
+  row(
+    "tests session.user without a call",
+    [
+      { file: GUESTS, from: "import { server,", to: "import { server, session," },
+      { file: GUESTS, from: "return everyone();", to: "return session.user ? everyone() : [];" },
+    ],
+    `${GUESTS}:13:10`,
+    "session.user is a function, which is always truthy",
+    "Call it: `session.user()`",
+  ),
 ];

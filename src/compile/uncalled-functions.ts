@@ -1,0 +1,153 @@
+import type { ESTree } from "vite";
+import { importedNameOf, isData, isIntrinsicName, possibleValues } from "./jsx-values.ts";
+import {
+  CompileError,
+  memberName,
+  type Node,
+  type Scope,
+  type Scopes,
+  type SourceFile,
+  stringValue,
+  unwrapExpression,
+  walkScoped,
+} from "./syntax/index.ts";
+
+/** What `()` of a message contains: nothing, or `…` for a function with required parameters. */
+type Parameters = "" | "…";
+
+/** The functions of the objects that `tsweb` exports. The other members are values. A test compares them. */
+const FUNCTIONS: Readonly<Record<string, Readonly<Record<string, Parameters>>>> = {
+  session: { user: "", require: "", logout: "", login: "…", revoke: "…" },
+  request: { set_cookie: "…" },
+};
+
+/** Returns whether a module may use such a function, without parsing it. Errs towards yes. */
+export function mayContainUncalledFunction(code: string): boolean {
+  return /["']tsweb["']/.test(code) && /\b(?:session|request)\b/.test(code);
+}
+
+/**
+ * Rejects functions of `session` and `request` that are used as if they were their results: `if (session.user)`, which is
+ * always truthy, and `session.user.sub`. A function that is passed on, compared with another function or tested with `typeof`
+ * is accepted.
+ *
+ * @throws CompileError at the function
+ */
+export function checkUncalledFunctions(program: ESTree.Program, source: SourceFile, scopes: Scopes): void {
+  if (!mayContainUncalledFunction(source.code)) return;
+  walkScoped(program, scopes.module, scopes, (node, scope) => {
+    const conditions = conditionsIn(node);
+    for (const expression of [...conditions, ...dataIn(node, scope)]) {
+      const value = unwrapChain(expression);
+      const parameters = parametersOf(value, scope);
+      if (parameters === undefined) continue;
+      const text = source.code.slice(value.start, value.end);
+      const isCondition = conditions.includes(expression);
+      const message = `${text} is a function${isCondition ? ", which is always truthy" : ""}. Call it: \`${text}(${parameters})\`.`;
+      throw new CompileError(message, source, value);
+    }
+    return true;
+  });
+}
+
+/** Returns the parameters for the message if an expression is one of the functions. */
+function parametersOf(value: Node, scope: Scope): Parameters | undefined {
+  if (value.type === "MemberExpression") return parametersOfMember(value.object, memberName(value), scope);
+  return value.type === "Identifier" ? parametersOfVariable(value.name, scope) : undefined;
+}
+
+/** Returns the parameters if a constant is one of the functions: `const { user } = session`, `const user = session.user`. */
+function parametersOfVariable(variable: string, scope: Scope): Parameters | undefined {
+  const binding = scope.findValue(variable);
+  const [declaration, second] = binding?.declarations ?? [];
+  if (!binding || binding.reassigned || second || declaration?.type !== "VariableDeclarator" || !declaration.init) {
+    return undefined;
+  }
+  if (declaration.id.type === "Identifier") {
+    const init = unwrapChain(declaration.init);
+    return init.type === "MemberExpression"
+      ? parametersOfMember(init.object, memberName(init), binding.scope)
+      : undefined;
+  }
+  if (declaration.id.type !== "ObjectPattern") return undefined;
+  const property = declaration.id.properties.find(
+    (each) => each.type === "Property" && each.value.type === "Identifier" && each.value.name === variable,
+  );
+  if (property?.type !== "Property" || property.computed) return undefined;
+  const name = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
+  return parametersOfMember(declaration.init, name, binding.scope);
+}
+
+function parametersOfMember(object: Node, member: string | undefined, scope: Scope): Parameters | undefined {
+  const imported = importedNameOf(unwrapChain(object), scope);
+  if (imported?.source !== "tsweb" || member === undefined || !Object.hasOwn(FUNCTIONS, imported.name))
+    return undefined;
+  const functions = FUNCTIONS[imported.name];
+  return functions && Object.hasOwn(functions, member) ? functions[member] : undefined;
+}
+
+function unwrapChain(node: Node): Node {
+  const inner = unwrapExpression(node);
+  return inner.type === "ChainExpression" ? unwrapChain(inner.expression) : inner;
+}
+
+/** Returns the expressions of a node of which only the truth matters. */
+function conditionsIn(node: Node): Node[] {
+  switch (node.type) {
+    case "IfStatement":
+    case "ConditionalExpression":
+    case "WhileStatement":
+    case "DoWhileStatement":
+      return possibleValues(node.test);
+    case "ForStatement":
+      return node.test ? possibleValues(node.test) : [];
+    case "LogicalExpression":
+      return node.operator === "??" ? [] : possibleValues(node.left);
+    case "UnaryExpression":
+      return node.operator === "!" ? possibleValues(node.argument) : [];
+    default:
+      return [];
+  }
+}
+
+/** The members that are used of a function, as a function. A test that mocks `tsweb` uses further ones. */
+const FUNCTION_MEMBERS = /^(?:call|apply|bind|toString|length|mock\w*)$/;
+
+/** Returns the expressions of a node that are used as data. */
+function dataIn(node: Node, scope: Scope): Node[] {
+  switch (node.type) {
+    case "MemberExpression":
+      return FUNCTION_MEMBERS.test(memberName(node) ?? "") ? [] : [node.object];
+    case "VariableDeclarator":
+      return node.init && node.id.type !== "Identifier" ? [node.init] : [];
+    case "TemplateLiteral":
+      return node.expressions.flatMap(possibleValues);
+    case "LogicalExpression":
+      return node.operator === "??" ? possibleValues(node.left) : [];
+    case "BinaryExpression":
+      return operandsOf(node, scope);
+    case "ExpressionStatement":
+    case "SpreadElement":
+      return [node.type === "SpreadElement" ? node.argument : node.expression];
+    case "AwaitExpression":
+      return [node.argument];
+    case "JSXElement":
+      return isIntrinsicName(node.openingElement.name) ? node.children.flatMap(renderedValues) : [];
+    case "JSXFragment":
+      return node.children.flatMap(renderedValues);
+    default:
+      return [];
+  }
+}
+
+/** Returns the operands that an operator takes as data. Comparisons with what may be a function are left out. */
+function operandsOf(node: Node & { type: "BinaryExpression" }, scope: Scope): Node[] {
+  const { operator, left, right } = node;
+  if (operator === "in" || operator === "instanceof") return [];
+  if (!/^[!=]==?$/.test(operator)) return [left, right];
+  return isData(left, scope) || isData(right, scope) ? [left, right] : [];
+}
+
+function renderedValues(child: ESTree.JSXChild): Node[] {
+  return child.type === "JSXExpressionContainer" ? possibleValues(child.expression) : [];
+}
