@@ -9,10 +9,11 @@ import type { Server, Socket } from "node:net";
 import { type TLSSocket, Server as TlsServer } from "node:tls";
 import { closeAfterResponse, currentResponse } from "./response-state.ts";
 
-/** What a connection had received when it last received something, or was last handling a request. */
+/** What is known about a connection. */
 interface Activity {
-  bytesRead: number;
-  atMs: number;
+  readonly bytesRead: number;
+  /** When it was first seen without a request since it had received these bytes; `null` while it handles a request. */
+  readonly silentSinceMs: number | null;
 }
 
 /** The connections of one server, from the time of its creation on. */
@@ -93,17 +94,13 @@ export class Connections {
     for (const transport of this.#transports) transport.destroy();
   }
 
-  /** Returns since how many milliseconds a connection is known to be silent; `null` while it is not. */
+  /** Returns for how many milliseconds a connection has been silent at least; `null` if it is not known to be silent. */
   #silenceOf(socket: Socket, now: number): number | null {
     const { bytesRead } = socket;
-    const activity = this.#activities.get(socket);
-    if (!activity) {
-      this.#activities.set(socket, { bytesRead, atMs: now });
-      return null;
-    }
-    if (activity.bytesRead === bytesRead && !currentResponse(socket)) return now - activity.atMs;
-    activity.bytesRead = bytesRead;
-    activity.atMs = now;
+    const isHandling = currentResponse(socket) !== null;
+    const { bytesRead: readBefore, silentSinceMs = null } = this.#activities.get(socket) ?? {};
+    if (!isHandling && readBefore === bytesRead && silentSinceMs !== null) return now - silentSinceMs;
+    this.#activities.set(socket, { bytesRead, silentSinceMs: isHandling ? null : now });
     return null;
   }
 }
