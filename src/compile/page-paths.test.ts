@@ -59,6 +59,14 @@ describe("the pattern of a route", () => {
     expect(await messageOf('export const a = route(«"/hook", () => null);')).toBe(
       'The route "/hook" has no method. Write it before the path, for example "GET /hook".',
     );
+    for (const method of ["get", "Get"]) {
+      expect(await messageOf(`export const a = route(«"${method} /hook", () => null);`)).toBe(
+        `The route "${method} /hook" has its method in small letters. Write "GET /hook".`,
+      );
+    }
+    expect(await messageOf('export const a = route(«"fetch /hook", () => null);')).toContain(
+      'for example "GET /hook".',
+    );
     expect(await messageOf('export const a = route(«"POST /users/[id]", () => null);')).toContain('"/users/:id"');
   });
 });

@@ -61,8 +61,14 @@ function readEndpoint({ kind, call }: Declaration, source: SourceFile): Endpoint
   return { kind, path, key: endpointKey(kind === "page" ? "GET" : method, path), line, at };
 }
 
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
 function methodProblem(pattern: string): string {
-  return `The route ${JSON.stringify(pattern)} has no method. Write it before the path, for example ${JSON.stringify(`GET ${pattern}`)}.`;
+  const [, word = "", path = pattern] = /^([A-Za-z]+)\s+(\/.*)$/s.exec(pattern) ?? [];
+  const route = `The route ${JSON.stringify(pattern)}`;
+  const method = METHODS.find((name) => name === word.toUpperCase());
+  if (method) return `${route} has its method in small letters. Write ${JSON.stringify(`${method} ${path}`)}.`;
+  return `${route} has no method. Write it before the path, for example ${JSON.stringify(`GET ${path}`)}.`;
 }
 
 /** Returns what is wrong with the path of a page or a route; `undefined` for a valid path. */

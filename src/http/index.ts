@@ -19,7 +19,7 @@ export { isValidHost } from "./host.ts";
 export { FetchInboundRequest, type InboundRequest, readUrl } from "./inbound-request.ts";
 export { keepInMemory } from "./keep-in-memory.ts";
 export { type LimitedRequest, withLimitedBody } from "./limited-body.ts";
-export { logExpectedError, logRefusal } from "./log-refusal.ts";
+export { adviseDeveloper, logExpectedError, logRefusal } from "./log-refusal.ts";
 export { checkMaxBody } from "./max-body.ts";
 export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { forgetOnce, once } from "./once.ts";

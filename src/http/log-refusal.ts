@@ -28,6 +28,15 @@ function refusalReason(error: unknown): RefusalReason | null {
   return error.code === "rate_limited" ? "rate" : null;
 }
 
+/** What the log says about an error besides its message, which the client receives. Entries live as long as the error. */
+const advice = new WeakMap<Error, string>();
+
+/** Adds advice for the developer to an error: it is logged with the error, and no client receives it. */
+export function adviseDeveloper<E extends Error>(error: E, text: string): E {
+  advice.set(error, text);
+  return error;
+}
+
 /** Logs an error that the application has thrown on purpose. Its message is the one that the client receives. */
 export function logExpectedError(
   error: RPCError | Error,
@@ -36,5 +45,6 @@ export function logExpectedError(
   operation: string,
 ): void {
   const code = error instanceof RPCError ? error.code : "validation_error";
-  log.info({ id, code, reason: error.message }, `${operation} threw an expected error`);
+  const reason = [error.message, advice.get(error) ?? ""].join(" ").trimEnd();
+  log.info({ id, code, reason }, `${operation} threw an expected error`);
 }

@@ -35,6 +35,22 @@ describe("createPayload", () => {
     },
   );
 
+  it.each([
+    [{ id: 1 }, "Received: an object. Pass its id: session.login(String(user.id), claims)."],
+    [Promise.resolve("ada"), "Received: a promise. Await it."],
+    [["ada"], "Received: an array. Pass the id of one user."],
+    [1, "Received: number. Convert a number with String(id)."],
+    [1n, "Received: bigint. Convert a number with String(id)."],
+    [true, "Received: boolean."],
+    [undefined, "Received: undefined."],
+    [null, "Received: null."],
+    ["", "Received: an empty string."],
+  ])("describes what was received in place of a user id, and how to fix it: %s", (sub, description) => {
+    expect(() => createPayload(sub, {}, { nowSeconds: NOW })).toThrow(
+      new TypeError(`session.login: the user id must be a non-empty string. ${description}`),
+    );
+  });
+
   it("omits a claim that is undefined", () => {
     expect(Object.keys(JSON.parse(createPayload("ada", { name: undefined }, { nowSeconds: NOW })))).toEqual([
       "sub",

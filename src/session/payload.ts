@@ -58,16 +58,23 @@ export interface PayloadOptions {
  */
 export function createPayload(sub: unknown, claims: unknown, { nowSeconds, position }: PayloadOptions): string {
   if (typeof sub !== "string" || sub === "") {
-    const received = sub === "" ? "an empty string" : sub === null ? "null" : typeof sub;
-    throw new TypeError(
-      `session.login: the user id must be a non-empty string. Received: ${received}. Convert a number with String(id).`,
-    );
+    throw new TypeError(`session.login: the user id must be a non-empty string. ${describeUserId(sub)}`);
   }
   checkClaims(claims);
   const iat = Math.floor(nowSeconds);
   const sid = encodeBase64Url(randomBytes(16));
   const rev_pos = position ?? undefined; // JSON omits it
   return JSON.stringify({ sub, ...claims, sid, iat, exp: iat + MAX_AGE_SECONDS, rev_pos });
+}
+
+/** Returns what was received in place of a user id, and how to fix it. */
+function describeUserId(sub: unknown): string {
+  if (sub === "") return "Received: an empty string.";
+  if (sub === undefined || sub === null) return `Received: ${sub}.`;
+  if (sub instanceof Promise) return "Received: a promise. Await it.";
+  if (Array.isArray(sub)) return "Received: an array. Pass the id of one user.";
+  if (typeof sub === "object") return "Received: an object. Pass its id: session.login(String(user.id), claims).";
+  return `Received: ${typeof sub}. ${typeof sub === "number" || typeof sub === "bigint" ? "Convert a number with String(id)." : ""}`.trim();
 }
 
 /**

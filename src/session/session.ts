@@ -1,5 +1,11 @@
 import { RPCError } from "../errors.ts";
-import { MAX_COOKIE_BYTES, type RequestContext, requireContext, sessionCookieName } from "../http/index.ts";
+import {
+  adviseDeveloper,
+  MAX_COOKIE_BYTES,
+  type RequestContext,
+  requireContext,
+  sessionCookieName,
+} from "../http/index.ts";
 import { sessionsOf } from "./app-sessions.ts";
 import type { ApplicationClaims, LoginClaims, Role, User } from "./claims.ts";
 import { cookieSize } from "./cookie.ts";
@@ -7,7 +13,7 @@ import { currentSession, nowSeconds } from "./current-session.ts";
 import { keysFor } from "./keys.ts";
 import { createPayload, MAX_AGE_SECONDS, parsePayload } from "./payload.ts";
 import { type RevokedUser, subjectOf } from "./revoked-user.ts";
-import { hasRoles } from "./roles.ts";
+import { hasRoles, missingRolesText } from "./roles.ts";
 import { signToken } from "./token.ts";
 
 /**
@@ -131,7 +137,8 @@ export const session: Session = Object.freeze<Session>({
     if (user === null) throw new RPCError("unauthenticated", "Please sign in.");
     const { roles: claim } = user as { readonly roles?: unknown }; // reading a field of any object is safe
     if (!hasRoles(claim, roles)) {
-      throw new RPCError("forbidden", "You are not allowed to do this.");
+      const error = new RPCError("forbidden", "You are not allowed to do this.");
+      throw context.config.production ? error : adviseDeveloper(error, missingRolesText(claim, roles));
     }
     return user;
   },

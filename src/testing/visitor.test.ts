@@ -337,6 +337,20 @@ describe("a visitor that sends a form without script", () => {
   });
 });
 
+describe("visitor", () => {
+  it.each([
+    ["nothing", () => undefined, 'undefined. Import it: `import app from "../src/app.ts"`.'],
+    ["null", () => null, "null. Import it"],
+    ["a promise", () => Promise.resolve(createTestApp({ add })), "a promise. Await it, or write `import app"],
+    ["a module", () => ({ default: createTestApp({ add }) }), "its module. Pass the default export of the module."],
+    ["options", () => ({ modules: [] }), "another object. Pass the object that new App({…}) returned."],
+  ])("refuses %s in place of the application with the fix", (_what, value, message) => {
+    const call = () => Reflect.apply(visitor, undefined, [value()]);
+    expect(call).toThrow(TypeError);
+    expect(call).toThrow(`visitor() needs the application: visitor(app). Received: ${message}`);
+  });
+});
+
 describe("the location of a visitor", () => {
   it("is the URL to which the latest call redirected, with the base, or null", async () => {
     const save = compiledServer("save", (to: string) => (to === "" ? "stays" : redirect(to)), {

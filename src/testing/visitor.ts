@@ -5,7 +5,7 @@ import { FetchInboundRequest, RequestContext, requestIds, runInContext, type Str
 import type { Call, Feed, Serialized, Stream } from "../protocol/index.ts";
 import { LIVE_PATH, REDIRECT_HEADER } from "../protocol/index.ts";
 import type { ServerFunction } from "../rpc/index.ts";
-import { requireInternals } from "../server/index.ts";
+import { internalsOf, requireInternals } from "../server/index.ts";
 import { type LoginClaims, session } from "../session/index.ts";
 import { inProcessFetch } from "./in-process-fetch.ts";
 import { subscription } from "./subscription.ts";
@@ -110,7 +110,7 @@ function uniqueAddress(): string {
  * Returns a simulated user of an application, for tests. Requests run through the whole pipeline of the application in
  * this process, without a network. Each visitor is a different user with a different address.
  *
- * @throws TypeError for an invalid origin or header
+ * @throws TypeError for a value that is not an application, and for an invalid origin or header
  * @example
  * const guest = visitor(app);
  * guest.login("ada@example.com", { name: "Ada" });
@@ -131,6 +131,7 @@ class InProcessVisitor implements Visitor {
   readonly #functions: Client<Record<string, ServerFunction<readonly unknown[], unknown>>>;
 
   constructor(app: App, options: VisitorOptions) {
+    requireApp(app);
     this.#app = app;
     this.#address = options.address ?? uniqueAddress();
     this.#origin = new URL(options.origin ?? app.config.origins[0] ?? "http://localhost").origin;
@@ -238,6 +239,21 @@ class InProcessVisitor implements Visitor {
     runInContext(context, work);
     this.#jar.storeSetCookies(context.setCookieHeaders);
   }
+}
+
+/** @throws TypeError that names what was received in place of the application, and how to fix it */
+function requireApp(app: unknown): void {
+  if (internalsOf(app)) return;
+  throw new TypeError(`visitor() needs the application: visitor(app). Received: ${describeReceived(app)}`);
+}
+
+function describeReceived(value: unknown): string {
+  if (value instanceof Promise) return 'a promise. Await it, or write `import app from "../src/app.ts"`.';
+  if (typeof value !== "object" || value === null) {
+    return `${value === null ? "null" : typeof value}. Import it: \`import app from "../src/app.ts"\`.`;
+  }
+  if ("default" in value && internalsOf(value.default)) return "its module. Pass the default export of the module.";
+  return "another object. Pass the object that new App({…}) returned.";
 }
 
 /** The maximum number of redirects that are followed. */

@@ -15,9 +15,9 @@ import {
 } from "../../http/index.ts";
 import type { DevelopmentPanel } from "../../panel/index.ts";
 import { requireInternals, respondToLoadFailure } from "../../server/index.ts";
-import { ErrorLog, explainError, fixOptions, loadingConfig } from "../errors/index.ts";
+import { ErrorLog, environmentErrorText, explainError, fixOptions, loadingConfig } from "../errors/index.ts";
 import { emptyStyleSheets, importedModules } from "../modules/index.ts";
-import { EnvFiles, findEntry, projectInfo, typesNotice } from "../project/index.ts";
+import { BuildError, EnvFiles, findEntry, projectInfo, typesNotice } from "../project/index.ts";
 import { DevAppLoader, requireRunnable } from "./app-loader.ts";
 import {
   adaptViteClient,
@@ -63,7 +63,7 @@ export async function dev(root: string): Promise<void> {
   const envFiles = new EnvFiles(root, process.env);
   envFiles.load();
   process.env.WEB_ENV ??= "development";
-  const config = loadConfig(process.env, { built: false, projectDir: root, hasSharedBus: true });
+  const config = loadEnvironment(root);
   for (const { variable, problem, fix } of unreportedMisspellings(process.env)) {
     console.error(`\n  ${variable} ${problem} ${fix}`);
   }
@@ -193,6 +193,16 @@ function serveApplication(dev: DevApp): NodeHandler {
     const handler = await loadCurrent(dev).then(handlerOf, (error: unknown) => failureHandler(error, dev));
     handler(request, response);
   };
+}
+
+/** @throws BuildError that lists every invalid variable, with where it is set */
+function loadEnvironment(root: string): Config {
+  try {
+    return loadConfig(process.env, { built: false, projectDir: root, hasSharedBus: true });
+  } catch (error) {
+    const message = environmentErrorText(error, root);
+    throw message === undefined ? error : new BuildError(message);
+  }
 }
 
 /** Returns the application as its files are now, with the data of the development server. */

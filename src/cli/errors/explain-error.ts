@@ -4,6 +4,8 @@ import { stripVTControlCharacters } from "node:util";
 import { normalizePath } from "vite";
 import { browserGlobalAdvice, dateMethodAdvice } from "../../text/index.ts";
 import { relativeFile } from "../project/index.ts";
+import { environmentErrorText } from "./environment-errors.ts";
+import { hookAdvice } from "./hook-advice.ts";
 import { signedOutAdvice } from "./signed-out-advice.ts";
 import { applicationFrames, type SourcePosition } from "./stack-frames.ts";
 import { explainViteError } from "./vite-errors.ts";
@@ -74,6 +76,10 @@ function causesOf(error: unknown): readonly unknown[] {
 function explainOne(thrown: unknown, root: string): ExplainedError {
   if (!isThrownError(thrown))
     return { name: "Thrown value", message: String(thrown), stack: "", location: "", frame: "" };
+  const environmentError = environmentErrorText(thrown, root);
+  if (environmentError !== undefined) {
+    return { name: "ConfigError", message: environmentError, stack: "", location: "", frame: "" }; // it is not in code
+  }
   const error = explainViteError(thrown, root) ?? thrown;
   const name = error.name ?? "Error";
   // Vite colours some of its messages for a terminal.
@@ -83,7 +89,12 @@ function explainOne(thrown: unknown, root: string): ExplainedError {
   const source = position
     ? readIfExists(posix.normalize(position.file))?.split("\n").slice(0, position.line)
     : undefined;
-  const advice = [browserGlobalAdvice(thrown), dateMethodAdvice(thrown), signedOutAdvice(thrown, source ?? [])];
+  const advice = [
+    browserGlobalAdvice(thrown),
+    dateMethodAdvice(thrown),
+    signedOutAdvice(thrown, source ?? []),
+    hookAdvice(thrown, source?.at(-1) ?? ""),
+  ];
   const message = [withoutRoot(root, stripVTControlCharacters(error.message)), ...advice]
     .filter((text) => text !== "")
     .join("\n");

@@ -1,4 +1,5 @@
 export { loadingConfig, locateConfigError, withConfigStacks } from "./config-errors.ts";
+export { environmentErrorText } from "./environment-errors.ts";
 export { ErrorLog } from "./error-log.ts";
 export { type ExplainedError, explainError, heading } from "./explain-error.ts";
 export { type FixedOptions, fixOptions } from "./ignored-options.ts";

@@ -56,6 +56,21 @@ export class EnvFiles {
   }
 }
 
+/**
+ * Returns where a variable is set: `.env`, `.env.local` or "the environment of the process"; `undefined` if it is not set.
+ *
+ * @param root the application's folder
+ * @param env the environment with the variables of the files
+ */
+export function sourceOfVariable(variable: string, root: string, env: MutableEnvironment): string | undefined {
+  const value = env[variable];
+  if (!value) return undefined;
+  const file = ENV_FILES.findLast((name) =>
+    readVariables(join(root, name)).some(([name, text]) => name === variable && text === value),
+  );
+  return file ?? "the environment of the process";
+}
+
 function readVariables(file: string): [name: string, value: string][] {
   try {
     const text = readFileSync(file, "utf8").replace(/^\uFEFF/, "");

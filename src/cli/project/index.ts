@@ -1,4 +1,4 @@
-export { ENV_FILES, EnvFiles } from "./env-files.ts";
+export { ENV_FILES, EnvFiles, sourceOfVariable } from "./env-files.ts";
 export { exitAfterOutput, exitWithError, UsageError } from "./print-error.ts";
 export {
   BuildError,
