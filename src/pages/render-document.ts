@@ -134,7 +134,9 @@ function checkMarkup(subject: "page" | "layout", markup: unknown, location?: Ele
   }
   const description = describeUnrenderable(markup);
   if (description) {
-    throw new MarkupError(`The ${subject} returned ${description}, which cannot be rendered. Return markup.`, location);
+    const fix =
+      markup instanceof Response ? "Return markup, or declare a route(), which returns a Response." : "Return markup.";
+    throw new MarkupError(`The ${subject} returned ${description}, which cannot be rendered. ${fix}`, location);
   }
 }
 

@@ -243,6 +243,7 @@ describe("invalid markup", () => {
   it.each([
     ["an object", () => ({ a: 1 }), "The page returned an object (Object)"],
     ["a date", () => new Date(0), "The page returned an object (Date)"],
+    ["a response", () => new Response("x"), "Return markup, or declare a route(), which returns a Response."],
     [
       "an element with an object in it",
       () => h("p", null, { a: 1 } as never),
