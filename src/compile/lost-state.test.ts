@@ -34,6 +34,23 @@ describe("an assignment to a destructured state", () => {
   });
 
   test.each([
+    "<button onClick={() => { «n++; }}>{n}</button>",
+    "<button onClick={() => «n++}>{n}</button>",
+    "<button onClick={() => («n = n + 1)}>{n}</button>",
+    "<button onClick={() => { «n -= 1; }}>{n}</button>",
+  ])("by an operator is rejected, also of a state without a name: %s", async (markup) => {
+    for (const [init, fix] of [
+      ["let { n } = state({ n: 0 });", "Write `const own = state({ … })`, and `own.n = …` here."],
+      ["const book = state({ n: 0 }); let { n } = book;", "Write `book.n = …`."],
+    ] as const) {
+      const text = inView("", markup, init);
+      const error = await compileErrorOf(() => read(text));
+      expect(error.message).toBe(`n is a copy, so that this assignment does not change the state. ${fix}`);
+      expect(error.loc).toEqual({ file: "/app/src/book.tsx", ...parseMarkedCode(HEAD + text).location });
+    }
+  });
+
+  test.each([
     ["while rendering", "let { name } = book; if (!name) name = 'all';", "<b>{name}</b>"],
     [
       "in a callback while rendering",
@@ -60,6 +77,7 @@ describe("an assignment to a destructured state", () => {
       "let { name } = book;",
       "<b onClick={() => { name += '!'; book.name = name; }}>{name}</b>",
     ],
+    ["whose new value is used", "let { name } = state({ name: 0 });", "<b onClick={() => add(name++)}>{name}</b>"],
     ["whose value is used", "let { name } = book;", "<b onClick={() => { book.name = name = 'Ada'; }}>{name}</b>"],
     [
       "that another function copies back",
@@ -123,7 +141,6 @@ describe("a new object in the variable of a state", () => {
   test.each([
     ["let book = state({ name: '' }); if (preview) book = { ...book, name: 'x' };", "<b>{book.name}</b>"],
     ["let book = state({ name: '' });", "<b onClick={() => { book = other; }}>{book.name}</b>"],
-    ["let book = { name: '' };", "<b onClick={() => { book = { ...book }; }}>{book.name}</b>"],
     [
       "let draft = {}; const book = state({ name: '' });",
       "<b onClick={() => { draft = { ...book }; }}>{book.name}</b>",

@@ -3,7 +3,7 @@ import type { Signature, ViewSource } from "../protocol/index.ts";
 import { type Declaration, findDeclarations } from "./declarations.ts";
 import { checkDroppedValues } from "./dropped-values.ts";
 import { checkEntryPoints } from "./entry-points.ts";
-import { checkLostState } from "./lost-state.ts";
+import { checkLostAssignments } from "./lost-assignments.ts";
 import { type Endpoint, readEndpoints } from "./page-paths.ts";
 import { relativePath } from "./relative-path.ts";
 import { isServerModule } from "./server-only.ts";
@@ -60,8 +60,8 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
   checkEntryPoints(program, { source, isServerModule: isServer });
   checkDroppedValues(program, source, scopes);
   checkUncalledFunctions(program, source, scopes);
-  checkLostState(program, source, scopes);
   const declarations = findDeclarations(program, { source, scopes, exports, isServerModule: isServer });
+  if (!isServer) checkLostAssignments({ program, scopes, declarations }, source);
   const file = relativePath(source.file, root);
   const functions: Signature[] = [];
   const functionNodes: FunctionNode[] = [];
