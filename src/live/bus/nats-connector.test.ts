@@ -11,10 +11,19 @@ afterEach(() => {
 
 /** Replaces the NATS client by one whose status events the test emits. */
 function mockClient(info: { readonly cluster?: string } = {}) {
-  let emit: (type: StatusType) => void = () => undefined;
+  const events: StatusType[] = [];
+  let wake: () => void = () => undefined;
+  let allHandled: () => void = () => undefined;
   let options: { reconnectDelayHandler?: () => number; servers?: readonly string[] } = {};
   async function* status() {
-    for (;;) yield { type: await new Promise<StatusType>((resolve) => (emit = resolve)) };
+    for (;;) {
+      const type = events.shift();
+      if (type !== undefined) yield { type };
+      else {
+        allHandled();
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    }
   }
   vi.doMock("@nats-io/transport-node", () => ({
     connect: async (connectionOptions: typeof options) => {
@@ -36,8 +45,10 @@ function mockClient(info: { readonly cluster?: string } = {}) {
     /** Emits status events, each after the one before was handled. */
     async emitAll(...types: readonly StatusType[]) {
       for (const type of types) {
-        emit(type);
-        await new Promise((resolve) => setImmediate(resolve));
+        events.push(type);
+        const handled = new Promise<void>((resolve) => (allHandled = resolve));
+        wake();
+        await handled;
       }
     },
   };
