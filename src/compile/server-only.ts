@@ -33,7 +33,7 @@ export function namesServerOnly(path: string): boolean {
  * Files below `node_modules` are not.
  *
  * This is the only definition. The build and the development server both use it: imports (`browser-imports.ts`), other
- * references of scripts and style sheets (`plugin.ts`, `style-sheets.ts`), assets and public files (`published-files.ts`),
+ * references of scripts and style sheets (`compiler.ts`, `style-sheets.ts`), assets and public files (`published-files.ts`),
  * and URLs of the development server (`dev-url-guard.ts`). It judges a name, so check a link's real path too:
  * {@link serverOnlyFile}.
  *

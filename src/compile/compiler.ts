@@ -1,0 +1,252 @@
+import {
+  type DevEnvironment,
+  type Environment,
+  type HotUpdateOptions,
+  normalizePath,
+  type ResolvedConfig,
+  type Rolldown,
+  type ViteDevServer,
+} from "vite";
+import { ApplicationSource } from "./application-source.ts";
+import {
+  checkBrowserImports,
+  hasUnsupportedQuery,
+  isServerEntryPoint,
+  serverEntryPointMessage,
+  unsupportedQueryMessage,
+} from "./browser-imports.ts";
+import type { BuildRecorder } from "./build-registry.ts";
+import { guardServerOnlyUrls } from "./dev-url-guard.ts";
+import { checkEnvironment } from "./environment-checks.ts";
+import { checkElementFunctions } from "./event-handlers.ts";
+import { hotUpdate } from "./hot-update.ts";
+import { checkImportedNames } from "./imported-names.ts";
+import { checkMarkup } from "./jsx-checks.ts";
+import { ModuleCache } from "./module-cache.ts";
+import { checkApplication, checkListedModule } from "./module-list.ts";
+import { nodeBuiltinMessage } from "./node-imports.ts";
+import { isPackageModule } from "./package-modules.ts";
+import { recordPageViews } from "./page-views.ts";
+import { checkEmittedAssets, checkInlinedFiles, checkPublicFiles } from "./published-files.ts";
+import { checkPreactCopies, rejectReact } from "./react-packages.ts";
+import { relativePath } from "./relative-path.ts";
+import { checkRenderEffects } from "./render-effects.ts";
+import { reExportedFunctions } from "./served-functions.ts";
+import { type Compiled, emitServerCode, mayContainDeclarations } from "./server-code.ts";
+import type { DefinedGlobals } from "./server-globals.ts";
+import { checkServerModule } from "./server-module-checks.ts";
+import {
+  isServerModule,
+  isServerOnly,
+  realPath,
+  ServerOnlyError,
+  serverOnlyFile,
+  serverOnlyMessage,
+} from "./server-only.ts";
+import { strictSignatures } from "./strict-signatures.ts";
+import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
+import { checkStyleSheetModule, guardStyleSheetImports, isStyleSheet, resolveStyleSheet } from "./style-sheets.ts";
+import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
+import { aliasedFileNames } from "./tsconfig-paths.ts";
+import { checkSinglePlugin, definedGlobals, isVitest } from "./vite-config.ts";
+import { resolveImport, viteResolver } from "./vite-resolver.ts";
+
+/** The options of {@link tsweb}. */
+export interface CompileOptions {
+  /** The application's module, absolute or relative to the root. Default: `src/app.ts`, `.tsx` or `.js`. */
+  readonly entry?: string;
+}
+
+/** The context of a hook. Rolldown's type of `this` lacks `environment`, which Vite adds to every context. */
+export type HookContext = Rolldown.PluginContext & { environment: Environment };
+
+type ResolveOptions = Parameters<Rolldown.PluginContext["resolve"]>[2];
+
+/** Compiles the modules of an application for both sides: what the hooks of the plugin do. */
+export class Compiler {
+  private readonly options: CompileOptions;
+  private readonly recorder: BuildRecorder;
+  private modules = new ModuleCache("/");
+  private application = new ApplicationSource(this.modules);
+  private isDev = false;
+  private publicDir = "";
+  /** Returns the file that an alias names, before links are followed. */
+  private namedFile: ReturnType<typeof aliasedFileNames> = async (_environment, specifier) => specifier;
+  private defined: DefinedGlobals | undefined;
+  /** Vitest runs all modules as server code, regardless of the environment that it simulates. */
+  private isTest = false;
+  /** The environment of browser code in development. */
+  private client: DevEnvironment | undefined;
+
+  constructor(options: CompileOptions, recorder: BuildRecorder) {
+    this.options = options;
+    this.recorder = recorder;
+  }
+
+  /** Notices the development server, before {@link resolveId} and the other hooks. */
+  configureServer(server: ViteDevServer): void {
+    if (!this.isTest) this.client = server.environments.client;
+    guardServerOnlyUrls(server, this.modules.root);
+    server.watcher.on("all", (event, file) => this.filesChanged(event === "change" ? file : undefined));
+  }
+
+  /** @param file the file that was edited; `undefined` after files were added or deleted */
+  filesChanged(file: string | undefined): void {
+    this.modules.filesChanged(file);
+  }
+
+  hotUpdate(environment: DevEnvironment, update: HotUpdateOptions): ReturnType<typeof hotUpdate> {
+    this.modules.delete(update.file);
+    if (update.type === "delete") this.recorder.delete(update.file);
+    return hotUpdate(environment, update);
+  }
+
+  async checkPublicFiles(): Promise<void> {
+    if (!this.isDev) await checkPublicFiles(this.publicDir, this.modules.root);
+  }
+
+  checkEmittedAssets(bundle: Rolldown.OutputBundle): void {
+    checkEmittedAssets(bundle, this.modules.root);
+  }
+
+  configure(resolved: ResolvedConfig): void {
+    const root = normalizePath(resolved.root);
+    // The build of the browser's files follows that of the server, and uses what that has read.
+    if (resolved.command === "serve" || this.modules.root !== root)
+      this.modules = new ModuleCache(root, { isNotified: true });
+    this.application = new ApplicationSource(this.modules, this.options.entry);
+    this.isDev = resolved.command === "serve";
+    this.isTest = isVitest(resolved);
+    this.publicDir = resolved.publicDir;
+    this.namedFile = aliasedFileNames(resolved);
+    this.defined = definedGlobals(resolved);
+    checkPreactCopies(this.modules.root);
+    if (this.isTest) return;
+    checkSinglePlugin(resolved);
+    guardStyleSheetImports(resolved);
+    checkInlinedFiles(resolved);
+  }
+
+  private isBrowser(context: HookContext): boolean {
+    return context.environment.name === "client" && !this.isTest;
+  }
+
+  async resolveId(
+    context: HookContext,
+    source: string,
+    importer: string | undefined,
+    options: ResolveOptions,
+  ): Promise<Rolldown.ResolveIdResult> {
+    if (!this.isBrowser(context)) {
+      if (this.isTest || !isStyleSheet(source)) return null;
+      return resolveStyleSheet(context, { source, importer, options }, this.modules.root);
+    }
+    if (source.startsWith("\0")) return null;
+    const from = importer && (serverModuleOfStub(importer, this.modules.root) ?? importer);
+    if (from !== undefined) rejectReact(source, stripQuery(from), this.modules.root);
+    if (from !== undefined && isPackageModule(stripQuery(from))) return null;
+    const importedBy = `Imported by ${from ?? "the build configuration"}.`;
+    // transform() has checked imports in the source. This check is for imports that another plugin has added.
+    if (isServerEntryPoint(source)) throw new Error(`${serverEntryPointMessage(source)} ${importedBy}`);
+    if (source.startsWith("node:")) throw new Error(`${nodeBuiltinMessage(source)} ${importedBy}`);
+    // In a build, transform() has resolved import statements for their checks.
+    const isChecked = !this.isDev && from !== undefined && options?.kind === "import-statement" && !options.custom;
+    const resolved = isChecked
+      ? await resolveImport(context, this.modules, { specifier: source, importer: from })
+      : await context.resolve(source, from, { ...options, skipSelf: true });
+    if (!resolved || resolved.external) return resolved;
+    const { root } = this.modules;
+    const specifier = from === undefined ? source : await this.namedFile(context.environment, source, from);
+    const file = serverOnlyFile({ specifier, importer: from, id: resolved.id }, root);
+    if (!file) return resolved;
+    if (!isServerModule(file, root)) {
+      throw new ServerOnlyError(
+        `${serverOnlyMessage(relativePath(file, root), "cannot be loaded in the browser")} ${importedBy}`,
+      );
+    }
+    if (hasUnsupportedQuery(resolved.id))
+      throw new ServerOnlyError(`${unsupportedQueryMessage(file, resolved.id)} ${importedBy}`);
+    return { ...resolved, id: this.isDev ? stubId(file, root) : file, moduleSideEffects: false };
+  }
+
+  /** Loads stubs in place of a server module in the browser, for each of the module's ids. */
+  async load(context: HookContext, id: string): Promise<Rolldown.LoadResult> {
+    if (!this.isBrowser(context)) return null;
+    const { root } = this.modules;
+    const file = serverModuleOfStub(id, root) ?? realPath(stripQuery(id));
+    if (!isServerOnly(file, root)) return null;
+    if (!isServerModule(file, root))
+      throw new ServerOnlyError(serverOnlyMessage(relativePath(file, root), "cannot be loaded in the browser"));
+    // In development the stubs have an id of their own. In a build they have the server module's id.
+    if (hasUnsupportedQuery(id) || (this.isDev && !isStubId(id))) {
+      throw new ServerOnlyError(
+        `${file} is a server module and cannot be loaded in the browser. Import its server functions by name.`,
+      );
+    }
+    context.addWatchFile(file);
+    const facts = this.modules.readFile(file);
+    const resolver = viteResolver(context, this.modules);
+    const { functions, files } = await strictSignatures(facts, resolver); // their types tell which take files
+    for (const typeFile of files) context.addWatchFile(typeFile);
+    const code = emitStubs(functions, await reExportedFunctions(facts, resolver), (signature) =>
+      this.recorder.hashOf(signature),
+    );
+    return { code, map: { mappings: "" }, moduleType: "js", moduleSideEffects: false };
+  }
+
+  async transform(context: HookContext, code: string, id: string): Promise<Rolldown.TransformResult> {
+    const file = normalizePath(stripQuery(id));
+    if (isStyleSheet(file) && !isInNodeModules(file) && !this.isTest) {
+      await checkStyleSheetModule(id, code, viteResolver(context, this.modules));
+      return null;
+    }
+    if (!isScript(file) || id.startsWith("\0") || isPackageModule(file) || hasAssetQuery(id)) return null;
+    const compiled = this.isBrowser(context)
+      ? await this.compileForBrowser(context, code, file)
+      : await this.compileForServer(context, code, file);
+    // toString(): the SourceMap types of magic-string and Rolldown differ.
+    return compiled ? { code: compiled.code, map: compiled.map.toString() } : null;
+  }
+
+  private async compileForBrowser(context: HookContext, code: string, file: string): Promise<Compiled | undefined> {
+    // Under the id of a server module, `load` has returned stubs.
+    if (isServerModule(file, this.modules.root)) return undefined;
+    const facts = this.modules.readText({ file, code });
+    const resolver = viteResolver(context, this.modules);
+    await checkEnvironment(facts, resolver, { isBrowserCode: true, defined: this.defined });
+    const imports = await checkBrowserImports(facts, resolver, () => this.application.served(resolver));
+    await checkImportedNames(facts, resolver);
+    await checkMarkup(facts, resolver);
+    await checkRenderEffects(facts, resolver);
+    await checkElementFunctions(facts, resolver);
+    this.recorder.recordBrowserModule(file, imports.stubs);
+    if (!this.isDev) for (const serverModule of imports.serverModules) context.addWatchFile(serverModule);
+    return imports.compiled;
+  }
+
+  private async compileForServer(context: HookContext, code: string, file: string): Promise<Compiled | undefined> {
+    const isEntry = file === this.application.entry();
+    const mayBeIgnored = !mayContainDeclarations(code) && !/\.[jt]sx$/.test(file);
+    if (!isEntry && mayBeIgnored && !isServerModule(file, this.modules.root)) return undefined;
+    const facts = this.modules.readText({ file, code });
+    const resolver = viteResolver(context, this.modules);
+    // Browsers load the modules of views. Others are checked when a browser loads them.
+    const { client, defined } = this;
+    await checkEnvironment(facts, resolver, { isBrowserCode: facts.views.length > 0, defined, client });
+    await checkServerModule(facts, resolver);
+    await checkElementFunctions(facts, resolver);
+    if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);
+    for (const warning of await this.application.checkLayouts(facts, resolver)) context.warn(warning);
+    const listed = !isEntry && facts.isServerModule ? await this.application.listed(resolver) : undefined;
+    if (listed) for (const warning of await checkListedModule(facts, listed, resolver)) context.warn(warning);
+    if (!this.isDev && !this.isTest) await recordPageViews(facts, resolver, { isEntry, recorder: this.recorder });
+    // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
+    const documented = this.isDev && !this.isTest;
+    const hashed = !this.isDev && !this.isTest;
+    const { functions, files } = await strictSignatures(facts, resolver, { documented, hashed });
+    this.recorder.recordServerModule(file, facts.views, functions);
+    // Vite does not see imports of types, so it would not compile this module again when they change.
+    for (const typeFile of files) context.addWatchFile(typeFile);
+    return emitServerCode(facts, functions, this.modules.root);
+  }
+}
