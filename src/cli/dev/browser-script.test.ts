@@ -5,10 +5,10 @@ import { ERROR_EVENT, REPORT_ERRORS } from "./browser-script.ts";
 /** Runs the script with a window of its own. Returns what the page would do. */
 function openPage() {
   const listeners = new Map<string, (event: object) => void>();
-  const updates = new Map<string, () => void>();
+  const updates = new Map<string, (payload: object) => void>();
   const reports: { readonly message: string; readonly overlay: boolean }[] = [];
   const hot = {
-    on: (name: string, listener: () => void) => updates.set(name, listener),
+    on: (name: string, listener: (payload: object) => void) => updates.set(name, listener),
     send: (name: string, report: { message: string; overlay: boolean }) => name === ERROR_EVENT && reports.push(report),
   };
   const window = {
@@ -18,9 +18,12 @@ function openPage() {
   };
   runInNewContext(REPORT_ERRORS.replaceAll("import.meta.hot", "hotContext"), window);
   return {
-    // Without the stack, whose URLs are those of the test.
-    fail: (message: string) => listeners.get("error")?.({ error: Object.assign(new Error(message), { stack: "" }) }),
-    emit: (name: string) => updates.get(`vite:${name}`)?.(),
+    fail(message: string, path = "/src/a.tsx") {
+      const stack = `Error: ${message}\n    at A (http://localhost${path}?t=1:3:5)`;
+      listeners.get("error")?.({ error: Object.assign(new Error(message), { stack }) });
+    },
+    update: (...paths: string[]) => updates.get("vite:beforeUpdate")?.({ updates: paths.map((path) => ({ path })) }),
+    reload: () => updates.get("vite:beforeFullReload")?.({}),
     reported: () => reports.map(({ message }) => message),
   };
 }
@@ -42,7 +45,7 @@ describe("the script that reports errors of a page", () => {
 
   it("reports an error after an update a moment later, because an edit of the server may follow", () => {
     const page = openPage();
-    page.emit("beforeUpdate");
+    page.update("/src/a.tsx");
     page.fail("a");
     vi.advanceTimersByTime(299);
     expect(page.reported()).toEqual([]);
@@ -52,10 +55,10 @@ describe("the script that reports errors of a page", () => {
 
   it("does not report an error after an update if the page is then reloaded", () => {
     const page = openPage();
-    page.emit("beforeUpdate");
+    page.update("/src/a.tsx");
     page.fail("of the old props");
     vi.advanceTimersByTime(299);
-    page.emit("beforeFullReload");
+    page.reload();
     vi.advanceTimersByTime(10_000);
     expect(page.reported()).toEqual([]);
     page.fail("in a page whose user has cancelled the reload");
@@ -63,9 +66,20 @@ describe("the script that reports errors of a page", () => {
     expect(page.reported()).toEqual(["in a page whose user has cancelled the reload"]);
   });
 
+  it("does not report an error after an update if its module is updated again at once", () => {
+    const page = openPage();
+    page.update("/src/a.tsx", "/src/b.tsx");
+    page.fail("in a", "/src/a.tsx");
+    page.fail("in b", "/src/b.tsx");
+    vi.advanceTimersByTime(100);
+    page.update("/src/a.tsx");
+    vi.advanceTimersByTime(10_000);
+    expect(page.reported()).toEqual(["in b"]);
+  });
+
   it("reports an error long after an update at once", () => {
     const page = openPage();
-    page.emit("beforeUpdate");
+    page.update("/src/a.tsx");
     vi.advanceTimersByTime(1_001);
     page.fail("a");
     vi.advanceTimersByTime(0);

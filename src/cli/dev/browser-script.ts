@@ -19,8 +19,9 @@ export const WARNING_EVENT = "tsweb:warning";
  * An error that repeats is reported once, until the user does something in the page: an overlay that is closed does not
  * return by itself. Only the first error opens the overlay, because others are often its consequences.
  *
- * An error shortly after an update is reported a moment later, unless the page is reloaded: of several files that are saved
- * at once, an edited view may be updated first, and would run with the props and functions of the old server modules.
+ * An error shortly after an update is reported a moment later, unless the page is reloaded or the module is updated again: of
+ * several files that are saved at once, an edited view may be updated first, and would run with the props and functions of
+ * the old server modules.
  */
 export const REPORT_ERRORS = `
 const MAX_REPORTS = 50;
@@ -33,7 +34,7 @@ const rejections = new Map();
 let hasOverlay = false;
 let isLeaving = false;
 let updatedAt = Number.NEGATIVE_INFINITY;
-const held = new Set();
+const held = new Map();
 
 const describeValue = (value) => {
   try {
@@ -64,7 +65,7 @@ const report = (described) => {
     held.delete(timer);
     send(described);
   }, RELOAD_DELAY_MS);
-  held.add(timer);
+  held.set(timer, described);
 };
 
 const send = (described) => {
@@ -129,14 +130,19 @@ for (const type of ["pointerdown", "keydown", "submit"]) {
     if (target?.localName !== "vite-error-overlay" && key !== "Escape") forget();
   }, { capture: true });
 }
-hot.on("vite:beforeUpdate", () => {
+const drop = (isObsolete) => {
+  for (const [timer, described] of held) {
+    if (!isObsolete(described)) continue;
+    clearTimeout(timer);
+    held.delete(timer);
+  }
+};
+hot.on("vite:beforeUpdate", ({ updates }) => {
   forget();
   updatedAt = performance.now();
+  drop(({ stack }) => updates.some(({ path }) => stack.includes(path)));
 });
-hot.on("vite:beforeFullReload", () => {
-  for (const timer of held) clearTimeout(timer);
-  held.clear();
-});
+hot.on("vite:beforeFullReload", () => drop(() => true));
 addEventListener("pagehide", () => { isLeaving = true; });
 addEventListener("pageshow", () => { isLeaving = false; });
 
