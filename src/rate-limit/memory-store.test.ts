@@ -54,13 +54,12 @@ describe("memoryRateStore", () => {
 
   it("does not keep clients that have not called for 130 s", () => {
     const { take, clock } = openStore();
-    const before = usedBytes();
     for (let client = 0; client < 100_000; client++) take(`client ${client}`);
-    const kept = usedBytes() - before;
-    expect(kept).toBeGreaterThan(5_000_000);
+    const before = usedBytes();
     clock.ms += 130_000;
     take("late");
-    expect(usedBytes() - before).toBeLessThan(kept / 2); // other tests of the process may have left something
+    // They need more than 5 MB. Other tests of the process have used the rest, and it may be freed or not.
+    expect(before - usedBytes()).toBeGreaterThan(3_000_000);
   });
 
   it("takes calls of a million addresses in bounded memory", () => {

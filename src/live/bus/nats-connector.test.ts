@@ -1,15 +1,10 @@
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { NatsConnector } from "./nats-connector.ts";
 
 type StatusType = "disconnect" | "reconnecting" | "reconnect";
 
-afterEach(() => {
-  vi.doUnmock("@nats-io/transport-node");
-  vi.doUnmock("@nats-io/jetstream");
-});
-
-/** Replaces the NATS client by one whose status events the test emits. */
+/** Replaces the NATS client, and the one of an earlier test, by one whose status events the test emits. */
 function mockClient(info: { readonly cluster?: string } = {}) {
   const events: StatusType[] = [];
   let wake: () => void = () => undefined;
