@@ -240,7 +240,7 @@ export class App {
       live: () => live().counts,
       isBusReachable: () => live().bus.state !== "unreachable",
       droppedLogLines,
-      eventLoopDelayMs: () => health().delay.read(),
+      eventLoopDelayMs: () => health().delay.readMaximum(),
     });
   }
 

@@ -1,13 +1,19 @@
-import { ConfigError, type ConfigProblem, type Environment, loadConfig } from "../config/index.ts";
+import { ConfigError, type ConfigProblem, type Environment, loadConfig, parseServerUrl } from "../config/index.ts";
 import { openBus } from "../live/index.ts";
-import { rotationNotes } from "../session/index.ts";
+import { rotationWarnings } from "../session/index.ts";
 
 /** The result of {@link checkBus}. */
 export interface BusCheck {
   readonly problems: readonly ConfigProblem[];
+  /** What users would notice if this environment was deployed now, in full sentences. */
+  readonly warnings: readonly string[];
   /** What could not be checked, in full sentences. */
   readonly notes: readonly string[];
+  /** The hosts of the server that was reached and checked, without user name and password. */
+  readonly reached?: string;
 }
+
+const NOTHING = { problems: [], warnings: [], notes: [] } as const;
 
 const NO_LOG = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -18,21 +24,28 @@ const NO_LOG = { info: () => undefined, warn: () => undefined, error: () => unde
  */
 export async function checkBus(env: Environment): Promise<BusCheck> {
   const config = configOf(env);
-  if (!config) return { problems: [], notes: [] };
+  if (!config) return NOTHING;
   const { busUrl, busNamespace, workers } = config;
-  if (busUrl === undefined) return { problems: [], notes: workers > 1 ? [missingBus(workers)] : [] };
+  if (busUrl === undefined) return workers > 1 ? { ...NOTHING, notes: [missingBus(workers)] } : NOTHING;
   const bus = openBus({ busUrl, busNamespace, log: NO_LOG });
   try {
     const problems = (await bus.check?.()) ?? [];
     const stored = (await bus.storedFingerprints?.()) ?? [];
-    return { problems, notes: rotationNotes([config.secret, ...config.previousSecrets], stored) };
+    const warnings = rotationWarnings([config.secret, ...config.previousSecrets], stored);
+    return { problems, warnings, notes: [], reached: addressOf(busUrl) };
   } catch (error) {
-    if (error instanceof ConfigError) return { problems: error.problems, notes: [] };
+    if (error instanceof ConfigError) return { ...NOTHING, problems: error.problems };
     const reason = error instanceof Error ? error.message : String(error);
-    return { problems: [], notes: [`${UNREACHABLE} ${reason}`] };
+    return { ...NOTHING, notes: [`${UNREACHABLE} ${reason}`] };
   } finally {
     await bus.close();
   }
+}
+
+/** Returns the protocol and the hosts of a URL, which has been validated. The rest of it may be secret. */
+function addressOf(busUrl: string): string {
+  const server = parseServerUrl(busUrl);
+  return server ? `${server.url.protocol}//${server.hosts.join(",")}` : "WEB_BUS_URL";
 }
 
 const UNREACHABLE =

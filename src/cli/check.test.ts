@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { envFileNotes, productionProblems } from "./check.ts";
+import { describeCheck, envFileNotes, productionProblems } from "./check.ts";
 
 const SECRET = "8f1d0c3b5a79264e8f1d0c3b5a79264f17e2d4c6b8a09f3e5d7c1b2a4f6e8d0c";
 const READY = {
@@ -93,3 +93,37 @@ describe("envFileNotes", () => {
 function withoutValues(env: Record<string, string>): Record<string, undefined> {
   return Object.fromEntries(Object.keys(env).map((name) => [name, undefined]));
 }
+
+describe("describeCheck", () => {
+  const nothing = { problems: [], warnings: [], notes: [] };
+  const warnings = ["WEB_AUTH_SECRET is unknown to every process of the last day."];
+  const READY_TITLE = "This environment is ready for production:";
+
+  it("states that the environment is ready, with status 0 and the bus that was reached", () => {
+    expect(describeCheck(nothing)).toMatchObject({ errors: "", status: 0 });
+    const { success } = describeCheck({ ...nothing, reached: "redis://cache.internal:6379" });
+    expect(success).toContain(READY_TITLE);
+    expect(success).toContain("The bus redis://cache.internal:6379 was reached");
+  });
+
+  it("does not state it next to a warning, and returns status 2 so that a deployment stops", () => {
+    const { errors, success, status } = describeCheck({ ...nothing, warnings });
+    expect(errors).toBe(`${warnings[0]}\n`);
+    expect(success).not.toContain(READY_TITLE);
+    expect(status).toBe(2);
+  });
+
+  it("does not state it when the bus could not be checked, which is no failure", () => {
+    const { errors, success, status } = describeCheck({ ...nothing, notes: ["WEB_BUS_URL was not checked."] });
+    expect(errors).toBe("WEB_BUS_URL was not checked.\n");
+    expect(success).not.toContain(READY_TITLE);
+    expect(status).toBe(0);
+  });
+
+  it("returns status 1 for a problem, also with warnings", () => {
+    const problems = [{ variable: "WEB_ORIGIN", problem: "is not set.", fix: "Set it." }];
+    const { errors, success, status } = describeCheck({ ...nothing, problems, warnings });
+    expect(errors).toContain("WEB_ORIGIN is not set.\n  Set it.\n");
+    expect([success, status]).toEqual(["", 1]);
+  });
+});

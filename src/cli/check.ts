@@ -1,24 +1,50 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, type ConfigProblem, type Environment, loadConfig, misspelledVariables } from "../config/index.ts";
-import { CHECKED_AS, checkBus } from "./check-bus.ts";
+import { type BusCheck, CHECKED_AS, checkBus } from "./check-bus.ts";
 import { ENV_FILES } from "./project/index.ts";
 
 /**
- * Prints whether an environment is ready for production. Otherwise the process exits with status 1.
+ * Prints whether an environment is ready for production. Otherwise the process exits with status 1, or 2 if there are
+ * warnings only.
  *
  * @param folder the current folder. Its `.env` files are not read, as a built application does not read them.
  */
 export async function printProductionCheck(env: Environment, folder: string): Promise<void> {
-  const { problems: busProblems, notes } = await checkBus(env);
-  const problems = [...productionProblems(env), ...busProblems];
-  for (const note of [...envFileNotes(folder), ...notes]) process.stderr.write(`${note}\n`);
-  if (problems.length === 0) {
-    process.stdout.write(`This environment is ready for production:\n${READY.map((line) => `  ${line}\n`).join("")}`);
-    return;
-  }
-  for (const { variable, problem, fix } of problems) process.stderr.write(`${variable} ${problem}\n  ${fix}\n`);
-  process.exitCode = 1;
+  const bus = await checkBus(env);
+  const problems = [...productionProblems(env), ...bus.problems];
+  for (const note of envFileNotes(folder)) process.stderr.write(`${note}\n`);
+  const { errors, success, status } = describeCheck({ ...bus, problems });
+  process.stderr.write(errors);
+  process.stdout.write(success);
+  process.exitCode = status;
+}
+
+/** The exit status of an environment whose only findings are warnings. */
+const WARNING_STATUS = 2;
+
+/**
+ * Returns what the check prints, and its exit status: 1 for problems, 2 for warnings without problems, otherwise 0. That
+ * an environment is ready is stated only if everything was checked and nothing was found.
+ */
+export function describeCheck({ problems, warnings, notes, reached }: BusCheck) {
+  const lines = [
+    ...notes,
+    ...warnings,
+    ...problems.map(({ variable, problem, fix }) => `${variable} ${problem}\n  ${fix}`),
+  ];
+  const errors = lines.map((line) => `${line}\n`).join("");
+  if (problems.length > 0) return { errors, success: "", status: 1 };
+  const checked = [
+    ...READY,
+    ...(reached === undefined ? [] : [`The bus ${reached} was reached, and keeps live updates.`]),
+  ];
+  const title =
+    notes.length + warnings.length === 0
+      ? "This environment is ready for production:"
+      : "Apart from what is printed above, nothing was found:";
+  const success = [title, ...checked.map((line) => `  ${line}`)].map((line) => `${line}\n`).join("");
+  return { errors, success, status: warnings.length > 0 ? WARNING_STATUS : 0 };
 }
 
 /** Returns a note about each file of variables: `tsweb dev` reads it, and a built application does not. */

@@ -135,6 +135,18 @@ describe("the metrics", () => {
     expect(Object.keys(await read(app))).toEqual(before);
   });
 
+  it("have the longest delay of the event loop in the last minute, measured from the start on", async () => {
+    const { app } = metricsApp();
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+    await app.start();
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 3_000);
+    vi.advanceTimersByTime(15_000);
+    expect(await read(app)).toMatchObject({ tsweb_event_loop_delay_seconds: 3 });
+    clock.mockRestore();
+    vi.useRealTimers();
+  });
+
   it("count refusals by reason, each of them", async () => {
     const { app } = metricsApp();
     await app.start();

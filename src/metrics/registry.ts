@@ -13,7 +13,7 @@ export interface MetricsSource {
   /** Whether the bus is reachable; a bus that does not report it counts as reachable. */
   readonly isBusReachable: () => boolean;
   readonly droppedLogLines: () => number;
-  /** The delay of the event loop, in milliseconds. */
+  /** The longest delay of the event loop in the last 60 seconds, in milliseconds. The first call starts the measurement. */
   readonly eventLoopDelayMs: () => number;
 }
 
@@ -62,6 +62,7 @@ export function createMetrics(prom: PromClient, source: MetricsSource): ProcessM
     registers,
   });
   addReadings(prom, registry, source);
+  source.eventLoopDelayMs(); // measures from now on: also what is before the first request for the metrics
   return {
     registry,
     ended: ({ target: { kind, name }, status, durationMs }) => {
@@ -119,7 +120,7 @@ function addReadings(prom: PromClient, registry: Registry, source: MetricsSource
   counter("tsweb_log_lines_dropped_total", "Log lines that could not be written.", source.droppedLogLines);
   gauge(
     "tsweb_event_loop_delay_seconds",
-    "The delay of the event loop, in the slowest process.",
+    "The longest delay of the event loop in the last 60 seconds, in the slowest process.",
     () => source.eventLoopDelayMs() / 1000,
     "max",
   );

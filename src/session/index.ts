@@ -4,6 +4,6 @@ export { issueCsrfToken, verifyCsrfToken } from "./csrf.ts";
 export { sessionId, watchSession } from "./current-session.ts";
 export { deriveKey, keysFor, type PurposeKeys, secretFingerprint } from "./keys.ts";
 export { type RevokedUser, subjectOf } from "./revoked-user.ts";
-export { rotationNotes, secretFingerprints } from "./secret-fingerprints.ts";
+export { rotationWarnings, secretFingerprints } from "./secret-fingerprints.ts";
 export { type Session, session } from "./session.ts";
 export { constantTimeEqual, hmacSha256, signToken, verifyToken } from "./token.ts";

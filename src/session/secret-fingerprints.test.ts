@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { rotationNotes, secretFingerprints } from "./secret-fingerprints.ts";
+import { rotationWarnings, secretFingerprints } from "./secret-fingerprints.ts";
 
 const [A, B, C] = [1, 2, 3].map((byte) => new Uint8Array(32).fill(byte)) as [Uint8Array, Uint8Array, Uint8Array];
 
 /** Returns the first words of each note for an environment, while processes with other environments run. */
 function notesFor(secrets: readonly Uint8Array[], ...running: readonly (readonly Uint8Array[])[]): string[] {
   const stored = new Set(running.flatMap(secretFingerprints));
-  return rotationNotes(secrets, [...stored]).map((note) => note.split(" ").slice(0, 3).join(" "));
+  return rotationWarnings(secrets, [...stored]).map((note) => note.split(" ").slice(0, 3).join(" "));
 }
 
 describe("the notes about a change of the secret", () => {
@@ -44,7 +44,7 @@ describe("the notes about a change of the secret", () => {
   });
 
   it("contain no secret and no fingerprint", () => {
-    const text = rotationNotes([C, B], secretFingerprints([A, B])).join();
+    const text = rotationWarnings([C, B], secretFingerprints([A, B])).join();
     for (const part of [...secretFingerprints([A]), Buffer.from(C).toString("hex")]) expect(text).not.toContain(part);
   });
 });

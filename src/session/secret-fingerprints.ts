@@ -24,7 +24,7 @@ export function secretFingerprints(secrets: readonly Uint8Array[]): readonly str
  * @param stored the fingerprints of all processes of the last 24.5 hours, see {@link secretFingerprints}
  * @see docs/production.md "Changing the secret"
  */
-export function rotationNotes(secrets: readonly Uint8Array[], stored: readonly string[]): readonly string[] {
+export function rotationWarnings(secrets: readonly Uint8Array[], stored: readonly string[]): readonly string[] {
   const [current = "", ...previous] = secrets.map(secretFingerprint);
   const accepted = new Set(stored.filter((text) => !text.startsWith(SIGNS)));
   const signing = new Set(stored.filter((text) => text.startsWith(SIGNS)).map((text) => text.slice(SIGNS.length)));

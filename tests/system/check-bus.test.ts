@@ -28,8 +28,15 @@ const check = (url: string) => checkBus({ WEB_AUTH_SECRET: SECRET, WEB_BUS_URL: 
 
 it("accepts a Redis with append-only file, and writes nothing there", async () => {
   const server = await startRedis({ appendOnly: true });
-  expect(await check(server.url)).toEqual({ problems: [], notes: [] });
+  expect(await check(server.url)).toEqual({ problems: [], warnings: [], notes: [], reached: server.url });
   expect(await server.client().keys("*")).toEqual([]);
+});
+
+it("names the server that was reached without its password", async () => {
+  const server = await startRedis({ appendOnly: true });
+  await server.client().call("ACL", "SETUSER", "app", "on", ">mellon", "~*", "&*", "+@all");
+  const result = await check(server.url.replace("redis://", "redis://app:mellon@"));
+  expect(result.reached).toBe(server.url);
 });
 
 it("reports a Redis without append-only file, and one that deletes keys when it is full, with the fix", async () => {
@@ -57,7 +64,8 @@ it("reports a NATS stream with holes, accepts a server without the stream, and c
   const connection = await connect({ servers: server.url });
   cleanups.push(() => connection.close());
   const { streams } = await jetstreamManager(connection);
-  expect(await check(`${server.url}?namespace=shop`)).toEqual({ problems: [], notes: [] });
+  const nothing = { problems: [], warnings: [], notes: [], reached: server.url };
+  expect(await check(`${server.url}?namespace=shop`)).toEqual(nothing);
   expect((await streams.list().next()).length).toBe(0);
   await streams.add({ name: "tsweb-live-shop", subjects: ["tsweb.live.shop.*"], max_msgs_per_subject: 3 });
   const { problems } = await check(`${server.url}?namespace=shop`);
@@ -81,7 +89,7 @@ it("prints that the application has to install a bus for several processes witho
 });
 
 it("checks nothing in an invalid environment, whose problems are reported on their own", async () => {
-  expect(await checkBus({ WEB_BUS_URL: "redis://127.0.0.1:1" })).toEqual({ problems: [], notes: [] });
+  expect(await checkBus({ WEB_BUS_URL: "redis://127.0.0.1:1" })).toEqual({ problems: [], warnings: [], notes: [] });
 });
 
 it.each([
@@ -104,11 +112,11 @@ it.each([
     const [old, fresh] = [SECRET, SECRET.replaceAll("8", "7")];
     bus.identify?.(secretFingerprints([Buffer.from(old, "hex")]));
     await bus.position([]);
-    const notesOf = async (env: Readonly<Record<string, string>>) =>
-      (await checkBus({ WEB_BUS_URL: url, ...env })).notes;
-    expect(await notesOf({ WEB_AUTH_SECRET: fresh, WEB_AUTH_SECRET_PREVIOUS: old })).toEqual([
+    const warningsOf = async (env: Readonly<Record<string, string>>) =>
+      (await checkBus({ WEB_BUS_URL: url, ...env })).warnings;
+    expect(await warningsOf({ WEB_AUTH_SECRET: fresh, WEB_AUTH_SECRET_PREVIOUS: old })).toEqual([
       expect.stringContaining("WEB_AUTH_SECRET is unknown to every process"),
     ]);
-    expect(await notesOf({ WEB_AUTH_SECRET: old, WEB_AUTH_SECRET_PREVIOUS: fresh })).toEqual([]);
+    expect(await warningsOf({ WEB_AUTH_SECRET: old, WEB_AUTH_SECRET_PREVIOUS: fresh })).toEqual([]);
   },
 );
