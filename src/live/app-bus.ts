@@ -89,8 +89,14 @@ export class AppBus {
   async publish(channel: string, json: string): Promise<void> {
     if (this.#delegate) return this.#delegate.publish(channel, json);
     const publish = () => this.open().publish(channel, json);
-    await (this.observe ? this.observe({ name: "publish", bytes: Buffer.byteLength(json) }, publish) : publish());
-    if (this.#options.counts) this.#options.counts.published++;
+    const { counts } = this.#options;
+    try {
+      await (this.observe ? this.observe({ name: "publish", bytes: Buffer.byteLength(json) }, publish) : publish());
+    } catch (error) {
+      if (counts) counts.publishFailures++;
+      throw error;
+    }
+    if (counts) counts.published++;
     this.onPublished?.(channel, json);
   }
 

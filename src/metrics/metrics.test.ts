@@ -208,6 +208,18 @@ describe("the metrics", () => {
     expect(await read(app)).toMatchObject({ tsweb_bus_connected: 0 });
   });
 
+  it("count the messages that could not be published", async () => {
+    const bus = createFaultyBus();
+    realtime.use_bus(bus);
+    const { app } = metricsApp();
+    await app.start();
+    await callOverHttp(app, "say");
+    expect(await read(app)).toMatchObject({ tsweb_messages_published_total: 1, tsweb_publish_failures_total: 0 });
+    bus.isUnreachable = true;
+    for (let times = 0; times < 2; times++) expect((await callOverHttp(app, "say")).status).toBe(500);
+    expect(await read(app)).toMatchObject({ tsweb_messages_published_total: 1, tsweb_publish_failures_total: 2 });
+  });
+
   it("follow the format and the naming rules of Prometheus", async () => {
     const { app } = metricsApp();
     await app.start();

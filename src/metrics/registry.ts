@@ -20,6 +20,7 @@ export interface MetricsSource {
 /** What live updates have done since the start of the process. */
 export interface LiveCounts {
   readonly published: number;
+  readonly publishFailures: number;
   readonly delivered: number;
   /** By reason. */
   readonly gaps: Readonly<Record<string, number>>;
@@ -96,6 +97,11 @@ function addReadings(prom: PromClient, registry: Registry, source: MetricsSource
   gauge("tsweb_open_streams", "Streams of server functions.", source.openStreams);
   gauge("tsweb_live_connections", "Open event streams, and polls that wait.", source.liveConnections);
   counter("tsweb_messages_published_total", "Messages that were published.", () => source.live().published);
+  counter(
+    "tsweb_publish_failures_total",
+    "Messages that the bus has refused, or not confirmed in time.",
+    () => source.live().publishFailures,
+  );
   counter(
     "tsweb_messages_delivered_total",
     "Messages that were sent to live connections.",

@@ -54,6 +54,23 @@ describe("a FallbackRateStore whose shared store is unreachable", () => {
     rate.close();
   });
 
+  it("logs that the store refuses writes when its server responds with an error, as with a full memory", async () => {
+    const full = Object.assign(new Error("OOM command not allowed when used memory > 'maxmemory'."), {
+      name: "ReplyError",
+    });
+    let isFull = true;
+    const { rate, lines } = openStore(() => (isFull ? Promise.reject(full) : 0));
+    expect(await rate.take("a")).toBe(0);
+    const message = "The shared rate limit store refuses writes; this process counts for itself";
+    expect(lines).toEqual([{ level: "warn", fields: { reason: full.message }, message }]);
+    isFull = false;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(lines.at(-1)?.message).toBe(
+      "The shared rate limit store accepts writes again; all processes share the counts",
+    );
+    rate.close();
+  });
+
   it("delays the first call by 250 ms when the shared store never responds, and no further call", async () => {
     const { rate, logged } = openStore(never);
     let wait: number | undefined;

@@ -1,5 +1,6 @@
 import { ConfigError } from "../config/index.ts";
 import type { Logger } from "../logging/index.ts";
+import { isReplyError } from "../redis/index.ts";
 import type { RateStore } from "./store.ts";
 
 /** How long a call waits for the shared store, in milliseconds, before this process counts it. */
@@ -49,6 +50,8 @@ export class FallbackRateStore implements RateStore {
   readonly #local: RateStore;
   readonly #log: Logger;
   #isUnreachable = false;
+  /** Whether it is reachable and has refused the command, for example because its memory is full. */
+  #isRefused = false;
   #probeTimer: NodeJS.Timeout | undefined;
   #probeDelayMs = PROBE_DELAY_MS;
   #reachableSinceMs = Number.NEGATIVE_INFINITY;
@@ -101,7 +104,9 @@ export class FallbackRateStore implements RateStore {
     // Only the message is logged: the error of a Redis client contains the command, which contains the
     // address of an application's client.
     const reason = error instanceof Error ? error.message : String(error);
-    this.#log.warn({ reason }, "The shared rate limit store is unreachable; this process counts for itself");
+    this.#isRefused = isReplyError(error);
+    const state = this.#isRefused ? "refuses writes" : "is unreachable";
+    this.#log.warn({ reason }, `The shared rate limit store ${state}; this process counts for itself`);
     const isUnstable = performance.now() - this.#reachableSinceMs < STABLE_AFTER_MS;
     this.#probeDelayMs = isUnstable ? Math.min(this.#probeDelayMs * 2, MAX_PROBE_DELAY_MS) : PROBE_DELAY_MS;
     this.#scheduleProbe();
@@ -122,7 +127,8 @@ export class FallbackRateStore implements RateStore {
     }
     this.#isUnreachable = false;
     this.#reachableSinceMs = performance.now();
-    this.#log.info({}, "The shared rate limit store is reachable again; all processes share the counts");
+    const state = this.#isRefused ? "accepts writes" : "is reachable";
+    this.#log.info({}, `The shared rate limit store ${state} again; all processes share the counts`);
   }
 }
 

@@ -1,3 +1,4 @@
+export { isReplyError } from "./command-error.ts";
 export { openRedisConnection, type RedisConnection } from "./connection.ts";
 export { infoOf } from "./info.ts";
 export { defineScript, runScript, type Script, type ScriptInput } from "./script.ts";

@@ -1,3 +1,4 @@
+import { commandError } from "./command-error.ts";
 import type { RedisConnection } from "./connection.ts";
 
 /**
@@ -12,6 +13,6 @@ export async function infoOf(connection: RedisConnection): Promise<string | unde
     return await redis.info();
   } catch (error) {
     if (error instanceof Error && error.message.startsWith("NOPERM ")) return undefined;
-    throw error;
+    throw commandError(error, connection.address);
   }
 }

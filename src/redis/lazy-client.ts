@@ -2,6 +2,7 @@ import type { Redis, RedisOptions } from "ioredis";
 import { ConfigError, parseServerUrl } from "../config/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { backoffMs, ReachabilityLog } from "../reconnect/index.ts";
+import { commandError } from "./command-error.ts";
 import { loadIoredis } from "./load-ioredis.ts";
 import { type RedisNode, RedisNodes } from "./nodes.ts";
 import { describeSentinelError, type SentinelTarget, sentinelTarget } from "./sentinel.ts";
@@ -136,7 +137,7 @@ export class LazyRedisClient {
     try {
       await redis.exists(key);
     } catch (error) {
-      throw isMoved(error) ? this.follow(error.message) : error;
+      throw isMoved(error) ? this.follow(error.message) : commandError(error, this.address);
     }
     // Without the permission for the command, the hosts of the URL are used.
     this.#nodes.learn(String(await redis.cluster("NODES").catch(() => "")));

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { commandError } from "./command-error.ts";
 import type { RedisConnection } from "./connection.ts";
 import { isMoved } from "./lazy-client.ts";
 
@@ -42,8 +43,12 @@ export async function runScript(
     return await redis.evalsha(script.sha, keys.length, ...keys, ...args);
   } catch (error) {
     if (isMoved(error)) throw connection.follow(error.message);
-    if (!isScriptNotCached(error)) throw error;
-    return redis.eval(script.text, keys.length, ...keys, ...args);
+    if (!isScriptNotCached(error)) throw commandError(error, connection.address);
+  }
+  try {
+    return await redis.eval(script.text, keys.length, ...keys, ...args);
+  } catch (error) {
+    throw commandError(error, connection.address);
   }
 }
 

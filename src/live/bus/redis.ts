@@ -9,6 +9,7 @@ import {
 } from "../../config/index.ts";
 import { createConsoleLogger, type Logger } from "../../logging/index.ts";
 import {
+  isReplyError,
   openRedisConnection,
   type RedisConnection,
   RedisSubscriber,
@@ -274,9 +275,9 @@ function databaseOf(url: string): string {
  */
 function isTransientError(error: unknown): boolean {
   if (error instanceof ConfigError || error instanceof UnexpectedReplyError) return false;
-  const isReply = error instanceof Error && error.name === "ReplyError";
   // The message of a reply's error starts with the error code.
   return (
-    !isReply || /^(LOADING|BUSY|READONLY|MASTERDOWN|TRYAGAIN|NOREPLICAS|ASK|CLUSTERDOWN|MOVED) /.test(error.message)
+    !isReplyError(error) ||
+    /^(LOADING|BUSY|READONLY|MASTERDOWN|TRYAGAIN|NOREPLICAS|ASK|CLUSTERDOWN|MOVED) /.test(error.message)
   );
 }
