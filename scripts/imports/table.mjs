@@ -26,7 +26,7 @@ export const MAY_IMPORT = {
   reconnect: ["logging (types)"],
   redis: ["reconnect", "config", "logging (types)"],
   http: ["config (types)", "logging (types)"],
-  revocation: ["http", "config", "logging (types)"],
+  revocation: ["reconnect", "http", "config", "logging (types)"],
   session: ["revocation", "http", "config (types)", "logging (types)"],
   "rate-limit": ["redis", "config", "logging (types)"],
   files: ["http"],

@@ -1,2 +1,3 @@
 export { backoffMs } from "./backoff.ts";
 export { ReachabilityLog } from "./reachability-log.ts";
+export { waitAtMost } from "./wait-at-most.ts";

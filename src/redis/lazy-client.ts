@@ -5,15 +5,10 @@ import { backoffMs, ReachabilityLog } from "../reconnect/index.ts";
 import { commandError } from "./command-error.ts";
 import { loadIoredis } from "./load-ioredis.ts";
 import { type RedisNode, RedisNodes } from "./nodes.ts";
+import { closeWhenSilent } from "./reply-timeout.ts";
 import { describeSentinelError, type SentinelTarget, sentinelTarget } from "./sentinel.ts";
 
 const CONNECT_TIMEOUT_MS = 5_000;
-
-/**
- * How long a reply of Redis may take before the connection counts as dead. A network that drops packets does
- * not close the connection by itself.
- */
-const SOCKET_TIMEOUT_MS = 5_000;
 
 /** How long `close` waits for the replies of commands in flight. */
 const QUIT_TIMEOUT_MS = 500;
@@ -21,7 +16,6 @@ const QUIT_TIMEOUT_MS = 500;
 const OPTIONS: RedisOptions = {
   lazyConnect: true,
   connectTimeout: CONNECT_TIMEOUT_MS,
-  socketTimeout: SOCKET_TIMEOUT_MS,
   keepAlive: 30_000,
   connectionName: "tsweb",
   disableClientInfo: true, // it reads a file of the ioredis package, which a bundled application does not have
@@ -46,6 +40,7 @@ export class LazyRedisClient {
   readonly #reachability: ReachabilityLog;
   #connecting: Promise<Redis> | undefined;
   #redis: Redis | undefined;
+  #stopReplyTimeout: (() => void) | undefined;
   #isClosed = false;
   #databaseError: ConfigError | undefined;
   #generation = 0;
@@ -151,6 +146,7 @@ export class LazyRedisClient {
     if (!redis) return;
     if (redis.status === "ready") await quit(redis);
     redis.disconnect();
+    this.#stopReplyTimeout?.();
   }
 
   async #connect(): Promise<Redis> {
@@ -159,6 +155,7 @@ export class LazyRedisClient {
     const retryStrategy = (attempt: number) => this.#chooseNode(attempt);
     const redis = new Client(this.#url, { ...OPTIONS, retryStrategy, ...this.#sentinel?.options });
     this.#redis = redis;
+    this.#stopReplyTimeout = closeWhenSilent(redis);
     redis.on("error", (error: Error) => this.#handleError(error));
     redis.on("sentinelError", (error: Error) => this.#handleSentinelError(error));
     redis.on("close", () => this.#reachability.unreachable("The connection was closed."));

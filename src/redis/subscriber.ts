@@ -1,6 +1,7 @@
 import type { Redis } from "ioredis";
 import { backoffMs } from "../reconnect/index.ts";
 import type { RedisConnection } from "./connection.ts";
+import { closeWhenSilent } from "./reply-timeout.ts";
 
 /** How often the connection is checked with PING. A subscriber sends no other commands while it is idle. */
 const PING_INTERVAL_MS = 5_000;
@@ -31,6 +32,7 @@ export class RedisSubscriber {
   #opening: Promise<Redis> | undefined;
   #redis: Redis | undefined;
   #pingTimer: NodeJS.Timeout | undefined;
+  #stopReplyTimeout: (() => void) | undefined;
   #isClosed = false;
 
   constructor(connection: RedisConnection, handlers: SubscriberHandlers) {
@@ -62,6 +64,7 @@ export class RedisSubscriber {
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#pingTimer);
+    this.#stopReplyTimeout?.();
     this.#redis?.disconnect();
   }
 
@@ -76,7 +79,8 @@ export class RedisSubscriber {
       redis.on("error", () => undefined);
       redis.on("message", (channel: string, text: string) => this.#handlers.onMessage(channel, text));
       redis.on("ready", () => void this.#resubscribe(redis));
-      // If there is no reply, the socket timeout closes a connection that died silently.
+      // If there is no reply, this closes a connection that died silently.
+      this.#stopReplyTimeout = closeWhenSilent(redis);
       this.#pingTimer = setInterval(() => this.#check(redis), PING_INTERVAL_MS).unref();
       // After a failure the client connects again.
       await redis.connect().catch(() => undefined);

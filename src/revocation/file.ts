@@ -62,16 +62,18 @@ class FileRevocations implements RevocationStore {
   }
 
   read(after: LogPosition | null): Promise<RevocationRead> {
-    return this.#run(async () => {
+    const isFirst = after === null;
+    const work = async () => {
       const continues = after?.epoch === this.#readTo?.epoch && after?.seq === this.#readTo?.seq;
       if (!continues) this.#reader = new SegmentReader(this.#folder);
       const { entries, cursor } = await this.#reader.read();
-      if (after === null) await access(this.#folder, constants.W_OK); // at the start, before somebody has to be signed out
+      if (isFirst) await access(this.#folder, constants.W_OK); // at the start, before somebody has to be signed out
       const { epoch } = cursor.header;
       this.#readTo = { epoch, seq: cursor.seq };
       const from = after?.epoch === epoch ? after.seq : 0;
       return { epoch, entries: entries.filter(({ seq }) => seq > from), end: cursor.seq };
-    });
+    };
+    return this.#run(work, isFirst);
   }
 
   watch(listener: () => void): () => void {
@@ -109,25 +111,45 @@ class FileRevocations implements RevocationStore {
     }
   }
 
-  #run<T>(work: () => Promise<T>): Promise<T> {
+  #run<T>(work: () => Promise<T>, isFirstRead = false): Promise<T> {
     const result = this.#queue.then(work).catch((error: unknown) => {
-      throw describeError(error, this.#folder);
+      throw describeError(error, this.#folder, isFirstRead);
     });
     this.#queue = result.catch(() => undefined); // the caller receives the error
     return result;
   }
 }
 
-const NOT_WRITABLE: ReadonlySet<unknown> = new Set(["EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST"]);
+/** Why a folder cannot be written, by the error code of the system. */
+const NOT_WRITABLE: ReadonlyMap<unknown, string> = new Map([
+  ["EACCES", "permission denied"],
+  ["EPERM", "operation not permitted"],
+  ["EROFS", "read-only file system"],
+  ["ENOTDIR", "a part of the path is a file"],
+  ["EEXIST", "a part of the path is a file"],
+]);
 
-/** A folder that cannot be used is a mistake in the configuration. A full disk is not. */
-function describeError(error: unknown, folder: string): unknown {
-  if (!(error instanceof Error && "code" in error && NOT_WRITABLE.has(error.code))) return error;
+/** Why a log cannot be created on a disk without room. Later these errors are temporary. */
+const FULL: ReadonlyMap<unknown, string> = new Map([
+  ["ENOSPC", "no space left on the disk"],
+  ["EDQUOT", "disk quota exceeded"],
+]);
+
+/**
+ * A folder that cannot be used is a mistake in the configuration. A full disk is one only at the first read, which creates
+ * the log: the server then does not start.
+ */
+function describeError(error: unknown, folder: string, isFirstRead: boolean): unknown {
+  if (!(error instanceof Error && "code" in error)) return error;
+  const full = isFirstRead ? FULL.get(error.code) : undefined;
+  const reason = full ?? NOT_WRITABLE.get(error.code);
+  if (reason === undefined) return error;
+  const fix = "Set it to a folder in which the user of the process may create and write files.";
   return new ConfigError([
     {
       variable: "WEB_DATA_DIR",
-      problem: `is ${folder}, where revocations of sessions cannot be stored (${String(error.code)}).`,
-      fix: "Set it to a folder in which the user of the process may create and write files.",
+      problem: `is ${folder}, where revocations of sessions cannot be stored (${String(error.code)}: ${reason}).`,
+      fix: full ? "Free space on that disk, or set it to a folder on another disk." : fix,
     },
   ]);
 }

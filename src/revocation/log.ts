@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ConfigError } from "../config/index.ts";
 import { isPromise, runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
+import { waitAtMost } from "../reconnect/index.ts";
 import { type CheckedSession, RevokedSubjects } from "./revoked-subjects.ts";
 import type { LogPosition, RevocationStore } from "./store.ts";
 
@@ -150,7 +151,7 @@ export class RevocationLog {
 
   async #start(): Promise<void> {
     const loading = this.#load();
-    await Promise.race([loading, pause(START_TIMEOUT_MS, undefined, { ref: false })]);
+    await waitAtMost(loading, START_TIMEOUT_MS, undefined);
     void loading.catch((error: unknown) => this.#options.log.error({}, String(error)));
   }
 

@@ -14,6 +14,7 @@ const opened: { close(): Promise<void> }[] = [];
 
 afterEach(async () => {
   vi.restoreAllMocks();
+  vi.useRealTimers();
   for (const each of opened.splice(0).reverse()) await each.close();
 });
 
@@ -120,6 +121,27 @@ describe("a connection to Redis", () => {
     server.resume();
     await untilConnected(connection);
     expect(messages(lines)).toEqual([UNREACHABLE, REACHABLE]);
+  });
+
+  it("stays open after a restart of Redis that lost the reply to a command", async () => {
+    vi.useFakeTimers({
+      shouldAdvanceTime: true,
+      toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"],
+    });
+    const server = await startRedis();
+    const { connection, lines } = connect(server.url);
+    await untilConnected(connection);
+    await server.pause();
+    const redis = await connection.client();
+    const rejected = expect(redis.ping()).rejects.toThrow();
+    await server.kill();
+    await rejected;
+    await server.restart();
+    await untilConnected(connection);
+    // Longer than a reply to the lost command may take. Nothing of it may affect the new connection.
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(await redis.ping()).toBe("PONG");
+    expect([connection.generation, messages(lines)]).toEqual([2, [UNREACHABLE, REACHABLE]]);
   });
 
   it("is closed in time while Redis hangs", async () => {

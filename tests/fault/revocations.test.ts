@@ -4,7 +4,9 @@ import { once } from "node:events";
 import { appendFile, readFile, stat, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fillDisk, mountTmpfs, unmount } from "#test/full-disk";
 import { TemporaryFolder } from "#test/temporary-folder";
+import { ConfigError } from "../../src/config/index.ts";
 import { fileRevocations, KEEP_SECONDS, type RevocationRead, subjectOfUser } from "../../src/revocation/index.ts";
 
 const PROGRAM = fileURLToPath(new URL("fixtures/append-revocations.mjs", import.meta.url));
@@ -115,6 +117,20 @@ describe("a revocation in a file", () => {
     const store = fileRevocations(`${folder.path}/file`);
     await expect(store.read(null)).rejects.toThrow(/WEB_DATA_DIR .*\/file, where/);
     await expect(store.append(user("ada"))).rejects.toThrow(/WEB_DATA_DIR .*\/file, where/);
+  });
+
+  it("rejects with the name of the variable and the fix if the disk has no room for a new log", async () => {
+    mountTmpfs(folder.path, "64k");
+    try {
+      fillDisk(`${folder.path}/filler`);
+      const path = `${folder.path}/data`;
+      const problem = `is ${path}, where revocations of sessions cannot be stored (ENOSPC: no space left on the disk).`;
+      const fix = "Free space on that disk, or set it to a folder on another disk.";
+      const error = new ConfigError([{ variable: "WEB_DATA_DIR", problem, fix }]);
+      await expect(fileRevocations(path).read(null)).rejects.toThrow(error);
+    } finally {
+      unmount(folder.path);
+    }
   });
 
   it("is stored where only the user of the process can read it", async () => {

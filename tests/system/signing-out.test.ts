@@ -2,7 +2,7 @@
  * Signing users out, and changing the secret, with several processes of a built application that share a folder and no bus.
  */
 import { randomBytes } from "node:crypto";
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { AppProcess, shiftedDateArgs } from "#test/app-process";
@@ -123,6 +123,32 @@ it("signs out whom it has confirmed although the disk is full, rejects the other
   } finally {
     unmount(data.path);
   }
+});
+
+it("does not start if the disk has no room for the log, and prints the variable, the folder and the fix", async () => {
+  mountTmpfs(data.path, "64k");
+  try {
+    fillDisk(join(data.path, "filler"));
+    const env = { WEB_AUTH_SECRET: createSecret(), WEB_DATA_DIR: join(data.path, "shop") };
+    const failure = await start(env).then(() => "It has started.", String);
+    expect(failure).toContain("exited with 1:");
+    expect(failure).toContain(`WEB_DATA_DIR is ${join(data.path, "shop")}, where`);
+    expect(failure).toContain("ENOSPC");
+    expect(failure).toContain("Free space on that disk");
+    expect(failure).not.toContain("retrying");
+  } finally {
+    unmount(data.path);
+  }
+});
+
+it("starts without the log after a second, answers with 503 what reads a session, and reads the log when it can", async () => {
+  const path = join(data.path, "revocations-1.log");
+  writeFileSync(path, "something else\n");
+  const process = await start({ WEB_AUTH_SECRET: createSecret() });
+  await expect.poll(() => process.output()).toContain("The revocation log cannot be read; retrying");
+  expect((await send(process, "enter", { user: "ada" }, "")).status).toBe(503);
+  rmSync(path);
+  await expect.poll(async () => (await send(process, "enter", { user: "ada" }, "")).status).toBe(200);
 });
 
 it("signs nobody out while the secret changes in two phases, process by process", async () => {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ConfigError } from "../../config/index.ts";
 import type { Logger } from "../../logging/index.ts";
+import { waitAtMost } from "../../reconnect/index.ts";
 import type { Bus } from "./bus.ts";
 
 /** How long {@link startBus} waits for the server, so that an unreachable one does not delay the start. */
@@ -23,8 +24,7 @@ export interface StartBusOptions {
  * @throws ConfigError if the bus cannot be used. In the background, the error is logged. Every operation rejects with it.
  */
 export async function startBus(bus: Bus, options: StartBusOptions): Promise<void> {
-  const timeout = pause(START_TIMEOUT_MS, "unreachable" as const, { ref: false });
-  const result = await Promise.race([checkOnce(bus), timeout]);
+  const result = await waitAtMost(checkOnce(bus), START_TIMEOUT_MS, "unreachable" as const);
   if (result instanceof ConfigError) throw result;
   if (result === "unreachable") void checkUntilReachable(bus, options);
 }
