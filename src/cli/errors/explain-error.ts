@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from "node:util";
 import { normalizePath } from "vite";
 import { browserGlobalAdvice, dateMethodAdvice } from "../../text/index.ts";
 import { relativeFile } from "../project/index.ts";
+import { withoutCompiledNames } from "./compiled-names.ts";
 import { environmentErrorText } from "./environment-errors.ts";
 import { hookAdvice } from "./hook-advice.ts";
 import { signedOutAdvice } from "./signed-out-advice.ts";
@@ -95,9 +96,8 @@ function explainOne(thrown: unknown, root: string): ExplainedError {
     signedOutAdvice(thrown, source ?? []),
     hookAdvice(thrown, source?.at(-1) ?? ""),
   ];
-  const message = [withoutRoot(root, stripVTControlCharacters(error.message)), ...advice]
-    .filter((text) => text !== "")
-    .join("\n");
+  const text = withoutCompiledNames(stripVTControlCharacters(error.message));
+  const message = [withoutRoot(root, text), ...advice].filter((line) => line !== "").join("\n");
   return {
     name,
     message,
