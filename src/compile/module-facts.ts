@@ -6,6 +6,7 @@ import { checkEntryPoints } from "./entry-points.ts";
 import { checkLostAssignments } from "./lost-assignments.ts";
 import { type Endpoint, readEndpoints } from "./page-paths.ts";
 import { relativePath } from "./relative-path.ts";
+import { checkRequestMembers } from "./request-members.ts";
 import { isServerModule } from "./server-only.ts";
 import { readSignature } from "./signature.ts";
 import {
@@ -60,6 +61,7 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
   checkEntryPoints(program, { source, isServerModule: isServer });
   checkDroppedValues(program, source, scopes);
   checkUncalledFunctions(program, source, scopes);
+  checkRequestMembers(program, source, scopes);
   const declarations = findDeclarations(program, { source, scopes, exports, isServerModule: isServer });
   if (!isServer) checkLostAssignments({ program, scopes, declarations }, source);
   const file = relativePath(source.file, root);

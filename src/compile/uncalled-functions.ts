@@ -1,5 +1,5 @@
 import type { ESTree } from "vite";
-import { importedNameOf, isData, isIntrinsicName, possibleValues } from "./jsx-values.ts";
+import { isData, isIntrinsicName, possibleValues } from "./jsx-values.ts";
 import {
   CompileError,
   memberName,
@@ -7,10 +7,9 @@ import {
   type Scope,
   type Scopes,
   type SourceFile,
-  stringValue,
-  unwrapExpression,
   walkScoped,
 } from "./syntax/index.ts";
+import { tswebMemberOf, unwrapChain } from "./tsweb-members.ts";
 
 /** What `()` of a message contains: nothing, or `…` for a function with required parameters. */
 type Parameters = "" | "…";
@@ -52,43 +51,9 @@ export function checkUncalledFunctions(program: ESTree.Program, source: SourceFi
 
 /** Returns the parameters for the message if an expression is one of the functions. */
 function parametersOf(value: Node, scope: Scope): Parameters | undefined {
-  if (value.type === "MemberExpression") return parametersOfMember(value.object, memberName(value), scope);
-  return value.type === "Identifier" ? parametersOfVariable(value.name, scope) : undefined;
-}
-
-/** Returns the parameters if a constant is one of the functions: `const { user } = session`, `const user = session.user`. */
-function parametersOfVariable(variable: string, scope: Scope): Parameters | undefined {
-  const binding = scope.findValue(variable);
-  const [declaration, second] = binding?.declarations ?? [];
-  if (!binding || binding.reassigned || second || declaration?.type !== "VariableDeclarator" || !declaration.init) {
-    return undefined;
-  }
-  if (declaration.id.type === "Identifier") {
-    const init = unwrapChain(declaration.init);
-    return init.type === "MemberExpression"
-      ? parametersOfMember(init.object, memberName(init), binding.scope)
-      : undefined;
-  }
-  if (declaration.id.type !== "ObjectPattern") return undefined;
-  const property = declaration.id.properties.find(
-    (each) => each.type === "Property" && each.value.type === "Identifier" && each.value.name === variable,
-  );
-  if (property?.type !== "Property" || property.computed) return undefined;
-  const name = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
-  return parametersOfMember(declaration.init, name, binding.scope);
-}
-
-function parametersOfMember(object: Node, member: string | undefined, scope: Scope): Parameters | undefined {
-  const imported = importedNameOf(unwrapChain(object), scope);
-  if (imported?.source !== "tsweb" || member === undefined || !Object.hasOwn(FUNCTIONS, imported.name))
-    return undefined;
-  const functions = FUNCTIONS[imported.name];
+  const { object = "", member = "" } = tswebMemberOf(value, scope) ?? {};
+  const functions = Object.hasOwn(FUNCTIONS, object) ? FUNCTIONS[object] : undefined;
   return functions && Object.hasOwn(functions, member) ? functions[member] : undefined;
-}
-
-function unwrapChain(node: Node): Node {
-  const inner = unwrapExpression(node);
-  return inner.type === "ChainExpression" ? unwrapChain(inner.expression) : inner;
 }
 
 /** Returns the expressions of a node of which only the truth matters. */

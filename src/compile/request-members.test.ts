@@ -1,0 +1,59 @@
+import { describe, expect, test } from "vitest";
+import { compileErrorOf, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
+
+const HEAD = 'import { request, request as own } from "tsweb";\nimport * as web from "tsweb";\n';
+
+const inFunction = (statement: string) => `${HEAD}export function read(other, name) { ${statement} }`;
+
+describe("the objects of request", () => {
+  test.each([
+    ['return «request.headers["User-Agent"];', 'Write request.headers["user-agent"].'],
+    ["return «request.headers.Authorization;", 'Write request.headers["authorization"].'],
+    ['return «request.headers?.["User-Agent"];', 'Write request.headers["user-agent"].'],
+    ['return «web.request.headers["X-Id"];', 'Write web.request.headers["x-id"].'],
+    ['const headers = own.headers; return «headers["X-Id"];', 'Write headers["x-id"].'],
+    ['const { headers } = request; return «headers["X-Id"];', 'Write headers["x-id"].'],
+    ["const { «Accept } = request.headers; other(Accept);", 'Write request.headers["accept"].'],
+  ])("have headers in lower case, so another name is a compile error: %s", async (statement, fix) => {
+    const text = inFunction(statement);
+    const error = await compileErrorOf(() => readTestModule("src/a.server.tsx", text));
+    expect(error.message).toContain("because the names in it are in lower case. ");
+    expect(error.message).toContain(fix);
+    expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(text).location });
+  });
+
+  test.each([
+    ['return «request.headers.get("User-Agent");', 'Write request.headers["user-agent"].'],
+    ['return «request.headers?.get("a");', 'Write request.headers["a"].'],
+    ["return «request.query.get(name);", 'Write request.query["name"].'],
+    ['return «request.query.get("Q");', 'Write request.query["Q"].'],
+    ['return «request.cookies.has("theme");', 'Write request.cookies["theme"] !== undefined.'],
+    ['«request.cookies.set("theme", "dark");', "Set a cookie with request.set_cookie(name, value)."],
+    ['«request.headers.set("a", "b");', "It is what the browser has sent and cannot be changed"],
+    ['const { query } = request; return «query.get("q");', 'Write query["q"].'],
+  ])("have no methods, so a call of one is a compile error: %s", async (statement, fix) => {
+    const text = inFunction(statement);
+    const error = await compileErrorOf(() => readTestModule("src/a.server.tsx", text));
+    expect(error.message).toMatch(/ is a plain object without the method \w+\. /);
+    expect(error.message).toContain(fix);
+    expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(text).location });
+  });
+
+  test.each([
+    'return request.headers["user-agent"] ?? request.headers.accept;',
+    'return request.headers[name] ?? request.headers["X-" + name];',
+    'return request.query["Name"] ?? request.query.Name ?? request.cookies.SID;',
+    "return request.query.get ?? request.query.set ?? request.headers.get?.(name);",
+    'return new Headers(request.headers).get("User-Agent");',
+    'return new URLSearchParams(request.query).get("Name");',
+    "return request.cookies.theme.at(0) ?? request.query.name.toLowerCase();",
+    'let headers = request.headers; headers = new Headers(); return headers.get("X");',
+    'const request = other; return request.headers.get("X") ?? request.headers["X"];',
+    'return other((request) => request.headers.get("X"));',
+    'return other.request.headers.get("X") ?? web.other.headers["X"];',
+    "return request.headers.hasOwnProperty(name) || request.headers.toString();",
+    "const { accept, ...rest } = request.headers; return [accept, rest];",
+  ])("are accepted where they are used as they are, and where they are another object: %s", (statement) => {
+    expect(() => readTestModule("src/a.server.tsx", inFunction(statement))).not.toThrow();
+  });
+});

@@ -1,0 +1,94 @@
+import type { ESTree } from "vite";
+import {
+  CompileError,
+  memberName,
+  type Node,
+  type Scope,
+  type Scopes,
+  type SourceFile,
+  stringValue,
+  walkScoped,
+} from "./syntax/index.ts";
+import { tswebMemberOf, unwrapChain } from "./tsweb-members.ts";
+
+/** The members of `request` that are plain objects of strings. */
+const PLAIN_OBJECTS: ReadonlySet<string> = new Set(["headers", "query", "cookies"]);
+
+/** The methods of `Headers`, `URLSearchParams` and of the cookies of other frameworks, which plain objects do not have. */
+const METHODS: ReadonlySet<string> = new Set(["get", "has", "set", "getAll", "append", "delete"]);
+
+/**
+ * Rejects what is certainly wrong with the objects of `request`: a header's name with a capital letter, which is always
+ * `undefined`, and calls of the methods of `Headers` or a `Map`.
+ *
+ * @throws CompileError at the expression
+ */
+export function checkRequestMembers(program: ESTree.Program, source: SourceFile, scopes: Scopes): void {
+  if (!/["']tsweb["']/.test(source.code) || !/\brequest\b/.test(source.code)) return;
+  walkScoped(program, scopes.module, scopes, (node, scope) => {
+    if (node.type === "CallExpression") rejectMethod(node, scope, source);
+    for (const { key, object, at } of keysIn(node)) {
+      if (key === key.toLowerCase() || key in Object.prototype || objectName(object, scope) !== "headers") continue;
+      const text = textOf(object, source);
+      const message = `${text} has no "${key}", because the names in it are in lower case. Write ${text}["${key.toLowerCase()}"].`;
+      throw new CompileError(message, source, at);
+    }
+    return true;
+  });
+}
+
+function rejectMethod(call: ESTree.CallExpression, scope: Scope, source: SourceFile): void {
+  const callee = unwrapChain(call.callee);
+  if (call.optional || callee.type !== "MemberExpression") return;
+  const method = memberName(callee);
+  const name = objectName(callee.object, scope);
+  if (method === undefined || !METHODS.has(method) || name === undefined) return;
+  const text = textOf(callee.object, source);
+  const key = call.arguments[0] ? stringValue(call.arguments[0]) : undefined;
+  const read = `${text}[${JSON.stringify((name === "headers" ? key?.toLowerCase() : key) ?? "name")}]`;
+  throw new CompileError(
+    `${text} is a plain object without the method ${method}. ${fixFor(method, name, read)}`,
+    source,
+    callee,
+  );
+}
+
+function fixFor(method: string, name: string, read: string): string {
+  if (method === "get" || method === "getAll") return `Write ${read}.`;
+  if (method === "has") return `Write ${read} !== undefined.`;
+  return name === "cookies"
+    ? "Set a cookie with request.set_cookie(name, value)."
+    : `It is what the browser has sent and cannot be changed; read it with ${read}.`;
+}
+
+/** A key that a node reads of an object. */
+interface ReadKey {
+  readonly key: string;
+  readonly object: Node;
+  readonly at: Node;
+}
+
+function keysIn(node: Node): ReadKey[] {
+  if (node.type === "MemberExpression") {
+    const key = memberName(node);
+    return key === undefined ? [] : [{ key, object: node.object, at: node }];
+  }
+  if (node.type !== "VariableDeclarator" || node.id.type !== "ObjectPattern" || !node.init) return [];
+  const { init } = node;
+  return node.id.properties.flatMap((property) => {
+    if (property.type !== "Property" || property.computed) return [];
+    const key = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
+    return key === undefined ? [] : [{ key, object: init, at: property }];
+  });
+}
+
+/** Returns which object of `request` an expression is; `undefined` if it certainly is none. */
+function objectName(expression: Node, scope: Scope): string | undefined {
+  const found = tswebMemberOf(expression, scope);
+  return found?.object === "request" && PLAIN_OBJECTS.has(found.member) ? found.member : undefined;
+}
+
+function textOf(node: Node, source: SourceFile): string {
+  const value = unwrapChain(node);
+  return source.code.slice(value.start, value.end);
+}
