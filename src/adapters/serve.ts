@@ -11,7 +11,7 @@ import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
 import { node } from "./node.ts";
 import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
 import { prepareStop } from "./stoppable.ts";
-import { isSupervisor, STOP_MESSAGE, supervise } from "./workers.ts";
+import { isSupervisor, stopSignalOf, supervise } from "./workers.ts";
 
 /** How long a request's headers may take to arrive: limits clients that send them byte by byte (Slowloris). */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -62,17 +62,22 @@ export async function serve(app: App): Promise<void> {
   ignoreOutputErrors();
   const server = createServer(SERVER_OPTIONS, requireHost(node(app), app.base));
   answerRejectedRequests(server, app.base);
-  const stop = prepareStop(server, app);
+  const { stop, logInterruption } = prepareStop(server, app);
   let metricsServer: MetricsServer | undefined;
-  onStop(async (reason) => {
+  const stopAndExit = async (reason: string) => {
     const { stopSeconds } = config;
     // Nobody is left to accept connections for while a new supervisor may need the port.
     const drainSeconds = reason === "disconnect" || !server.listening ? 0 : config.drainSeconds;
     log.info({ signal: reason, drainSeconds, stopSeconds }, "Stopping: waiting for requests in flight");
     const { cut } = await stop({ drainSeconds, stopSeconds });
     metricsServer?.close(); // readable while requests in flight are completed
-    process.exit(cut > 0 ? 1 : 0);
-  });
+    try {
+      if (cut === 0) log.info({}, "Stopped");
+    } finally {
+      process.exit(cut > 0 ? 1 : 0); // also if `on_stop` has closed what a log of the application writes to
+    }
+  };
+  onStop(stopAndExit, logInterruption);
   await app.start();
   const { address } = await listenOn(server, config);
   // After the port of the application: the supervisor takes the first port on which a process listens for it.
@@ -104,12 +109,20 @@ function ignoreOutputErrors(): void {
 /**
  * Calls `stop` once: on `SIGTERM`, `SIGINT` or `SIGHUP`, or in a worker when the supervisor stops it or ends. In a worker,
  * `SIGHUP` has no effect: the supervisor receives it too, and restarts the workers.
+ *
+ * @param interrupt called before a second signal ends the process
  */
-function onStop(stop: (reason: string) => void): void {
+function onStop(stop: (reason: string) => void, interrupt: (signal: string) => void): void {
   let isStopping = false;
   const handle = (reason: string) => {
     // A worker may be stopped twice: by its supervisor, and by a signal to the whole process group.
-    if (isStopping && cluster.isPrimary) process.exit(1);
+    if (isStopping && cluster.isPrimary) {
+      try {
+        interrupt(reason);
+      } finally {
+        process.exit(1);
+      }
+    }
     if (!isStopping) stop(reason);
     isStopping = true;
   };
@@ -117,7 +130,8 @@ function onStop(stop: (reason: string) => void): void {
   process.on("SIGHUP", (signal) => cluster.isPrimary && handle(signal));
   if (cluster.isPrimary) return;
   process.on("message", (message) => {
-    if (message === STOP_MESSAGE) handle(STOP_MESSAGE);
+    const signal = stopSignalOf(message);
+    if (signal !== undefined) handle(signal);
   });
   process.on("disconnect", () => handle("disconnect")); // the supervisor has ended
 }

@@ -71,7 +71,7 @@ async function start(
 ): Promise<Started> {
   const app = createTestApp(module);
   const server = createServer(handlerOf(app));
-  const stop = prepareStop(server, app);
+  const { stop } = prepareStop(server, app);
   servers.push(server);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -211,7 +211,7 @@ it("drains the routes of Express in the same server too", async () => {
 async function openHttp2() {
   const app = createTestApp(module);
   const server = createHttp2Server(node(app) as never); // Node's compatibility layer passes classes of its own
-  const stop = prepareStop(server, app);
+  const { stop } = prepareStop(server, app);
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);

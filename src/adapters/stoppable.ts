@@ -37,18 +37,33 @@ export interface StopTimes {
  * process.once("SIGTERM", async () => process.exit((await stop()).cut > 0 ? 1 : 0));
  */
 export function stoppable(server: Server, app: App): () => Promise<Stopped> {
-  const stop = prepareStop(server, app);
+  const { stop } = prepareStop(server, app);
   return () => stop(app.config);
 }
 
-/** As {@link stoppable}, with the times as an argument. */
-export function prepareStop(server: Server, app: App): (times: StopTimes) => Promise<Stopped> {
+/** A server that can stop. */
+export interface StoppableServer {
+  /** As the function that {@link stoppable} returns, with the times as an argument. */
+  readonly stop: (times: StopTimes) => Promise<Stopped>;
+  /** Logs that a second signal cuts off the requests in flight, with their number. */
+  readonly logInterruption: (signal: string) => void;
+}
+
+/** Prepares a server as {@link stoppable}. */
+export function prepareStop(server: Server, app: App): StoppableServer {
   const internals = requireInternals(app, "stoppable()");
   const connections = new Connections(server);
   let stopped: Promise<Stopped> | undefined;
-  return (times) => {
-    stopped ??= stopServer({ server, app, internals, connections }, times);
-    return stopped;
+  return {
+    stop(times) {
+      stopped ??= stopServer({ server, app, internals, connections }, times);
+      return stopped;
+    },
+    logInterruption(signal) {
+      const count = connections.inFlight.length;
+      if (count === 0) internals.log.info({ signal }, "Stopping at once, because of a second signal");
+      else internals.log.error({ signal, count }, "Requests were cut off by a second signal");
+    },
   };
 }
 

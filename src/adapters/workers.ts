@@ -11,8 +11,14 @@ const STABLE_MS = 10_000;
 /** The longest pause before a restart. */
 const MAX_PAUSE_MS = 30_000;
 
-/** The message that makes a worker stop. */
-export const STOP_MESSAGE = "tsweb:stop";
+/** The type of the message that makes a worker stop. */
+const STOP = "tsweb:stop";
+
+/** Returns the signal for which the supervisor stops a worker by a message; `undefined` for any other message. */
+export function stopSignalOf(message: unknown): string | undefined {
+  const { type, signal } = Object(message) as { readonly type?: unknown; readonly signal?: unknown }; // any value can be read like this
+  return type === STOP && typeof signal === "string" ? signal : undefined;
+}
 
 /** Writes an event to the log of the supervisor. */
 export type LogEvent = (level: "info" | "error", fields: object, message: string) => void;
@@ -93,12 +99,14 @@ class WorkerPool {
   /** Stops all processes; the second time, kills them. */
   stop(signal: string): void {
     if (this.#isStopping) {
+      const message = "Killing all processes, because of a second signal: their requests are cut off";
+      this.#log("error", { signal, processes: this.#workers.size }, message);
       for (const worker of this.#workers) worker.process.kill("SIGKILL");
       process.exit(1);
     }
     this.#isStopping = true;
     this.#log("info", { signal, processes: this.#workers.size }, "Stopping all processes");
-    for (const worker of this.#workers) this.#stopWorker(worker);
+    for (const worker of this.#workers) this.#stopWorker(worker, signal);
     this.#exitAfterLast();
   }
 
@@ -136,16 +144,17 @@ class WorkerPool {
         { pid, successor: successor.process.pid },
         "Stopping a process, because its successor is ready",
       );
-      this.#stopWorker(worker);
+      this.#stopWorker(worker, "SIGHUP");
       await exited;
     }
     return true;
   }
 
-  #stopWorker(worker: Worker): void {
+  /** @param signal the one that the supervisor has received */
+  #stopWorker(worker: Worker, signal: string): void {
     // A message instead of a signal, because a signal to the process group has reached the workers already.
     if (this.#listening.has(worker))
-      worker.send(STOP_MESSAGE, () => undefined); // it may have ended by itself
+      worker.send({ type: STOP, signal }, () => undefined); // it may have ended by itself
     else worker.process.kill("SIGTERM"); // it may not have a listener for messages yet
   }
 
@@ -162,7 +171,9 @@ class WorkerPool {
   }
 
   #exitAfterLast(): void {
-    if (this.#isStopping && this.#workers.size === 0) process.exit(this.#exitCode);
+    if (!this.#isStopping || this.#workers.size > 0) return;
+    this.#log("info", { status: this.#exitCode }, "All processes have stopped");
+    process.exit(this.#exitCode);
   }
 
   #restartAfterExit(worker: Worker, startedAt: number): void {

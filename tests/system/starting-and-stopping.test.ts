@@ -99,6 +99,7 @@ describe("a built server", () => {
     expect((await sendRequest(server.address, "GET /readyz HTTP/1.1", "Host: localhost")).status).toBe(200);
     server.signal("SIGTERM");
     expect(await server.exited).toBe(0);
+    expect(server.output().trimEnd()).toMatch(/"msg":"Stopped"\}$/);
   });
 
   it.each([
@@ -112,6 +113,9 @@ describe("a built server", () => {
     await expect.poll(() => server.output()).toContain("Stopping");
     server.signal(second);
     expect(await server.exited).toBe(1);
+    expect(server.output()).toContain(
+      `"signal":"${second}","count":1,"msg":"Requests were cut off by a second signal"`,
+    );
     expect((await response).text).toBe("");
   });
 });
@@ -133,6 +137,8 @@ describe("a built server with a drain", () => {
     expect((await sendRequest(server.address, "GET /plain HTTP/1.1", "Host: localhost")).status).toBe(200);
     server.signal("SIGTERM");
     expect(await server.exited).toBe(1);
+    expect(server.output()).toContain("Stopping at once, because of a second signal");
+    expect(server.output()).not.toContain("cut off");
   });
 
   it("closes its port and exits with 0 after it", async () => {

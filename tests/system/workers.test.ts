@@ -159,6 +159,7 @@ describe("SIGHUP", () => {
     await expect.poll(() => server.output()).toContain("A slow call has started");
     expect(await server.stop()).toBe(1);
     expect(await slow).toBe("cut off");
+    expect(server.output()).toContain('"status":1,"msg":"All processes have stopped"');
   });
 });
 
