@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isPromise, type RequestContext, randomHex, type SecurityOptions } from "../http/index.ts";
+import { isPromise, isResponse, type RequestContext, randomHex, type SecurityOptions } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { describeUnrenderable, islandComment, type Markup, type PageSource } from "../protocol/index.ts";
 import type { Assets } from "./assets.ts";
@@ -134,8 +134,9 @@ function checkMarkup(subject: "page" | "layout", markup: unknown, location?: Ele
   }
   const description = describeUnrenderable(markup);
   if (description) {
-    const fix =
-      markup instanceof Response ? "Return markup, or declare a route(), which returns a Response." : "Return markup.";
+    const fix = isResponse(markup)
+      ? "Return markup, or declare a route(), which returns a Response."
+      : "Return markup.";
     throw new MarkupError(`The ${subject} returned ${description}, which cannot be rendered. ${fix}`, location);
   }
 }
