@@ -2,6 +2,7 @@ import { RPCError } from "../errors.ts";
 import { type RequestContext, RequestError } from "../http/index.ts";
 import { CSRF_FIELD, CSRF_HEADER, KEY_FIELD } from "../protocol/index.ts";
 import {
+  adviseOfMaxBody,
   countAgainstRate,
   type FunctionDefinition,
   isStaleError,
@@ -109,6 +110,9 @@ async function readAccepted(
       });
       if (refusal && !keepsFields) throw refusal;
     },
+  }).catch((error: unknown) => {
+    adviseOfMaxBody(error, context, definition, { kind: "form", fallback: max_body });
+    throw error;
   });
   const fields = withLineFeeds(body.fields);
   return { definition, fields, key: keyOf(fields), refusal };

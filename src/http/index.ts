@@ -36,6 +36,7 @@ export {
 } from "./redirect.ts";
 export { request } from "./request.ts";
 export {
+  adviseMaxBody,
   BODY_TIMEOUT_SECONDS,
   BodyUsedError,
   bodyTooLargeError,

@@ -17,7 +17,7 @@ export function logRefusal(error: unknown, { id, address }: RequestContext, log:
   if (!(error instanceof RequestError) || reason === null) return;
   const isShared = reason === "rate" && address === "";
   const text = error instanceof UnavailableError ? error.reason : error.message;
-  log.refused(reason, { id, address }, isShared ? NO_ADDRESS : text);
+  log.refused(reason, { id, address }, isShared ? NO_ADDRESS : [text, advice.get(error) ?? ""].join(" ").trimEnd());
 }
 
 /** Returns why tsweb has refused a request; `null` for a mistake of the client. */

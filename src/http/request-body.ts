@@ -1,5 +1,6 @@
 import { formatBytes } from "./format-bytes.ts";
 import type { InboundRequest } from "./inbound-request.ts";
+import { adviseDeveloper } from "./log-refusal.ts";
 import type { RequestContext } from "./request-context.ts";
 import { CONNECTION_CLOSE, RequestError } from "./request-error.ts";
 import type { ByteCounter } from "./request-text.ts";
@@ -16,7 +17,29 @@ export const BODY_TIMEOUT_SECONDS = 30;
 /** Returns the error for a body over its maximum: status 413, and the connection is closed. */
 export function bodyTooLargeError(maxBytes = MAX_BODY_BYTES): RequestError {
   const message = `This is too large to be sent. The maximum is ${formatBytes(maxBytes)}.`;
-  return new RequestError("validation_error", message, { status: 413, headers: CONNECTION_CLOSE });
+  const error = new RequestError("validation_error", message, { status: 413, headers: CONNECTION_CLOSE });
+  bodyMaximums.set(error, maxBytes);
+  return error;
+}
+
+/** The maximum that a body was over, of the errors about one. Entries live as long as the error. */
+const bodyMaximums = new WeakMap<Error, number>();
+
+/**
+ * Adds to the error for a body over the `max_body` of a function, in development, how to raise it. The log contains it,
+ * and no client receives it. Other errors stay as they are.
+ *
+ * @param limit.name the function
+ * @param limit.maxBytes the maximum of its bodies, in bytes
+ */
+export function adviseMaxBody(
+  error: unknown,
+  { config }: Pick<RequestContext, "config">,
+  { name, maxBytes }: { readonly name: string; readonly maxBytes: number },
+): void {
+  if (config.production || !(error instanceof Error) || bodyMaximums.get(error) !== maxBytes) return;
+  const advice = `It was sent to ${name}, whose option max_body is the maximum, in bytes: server({ max_body: 10_000_000 }, …).`;
+  adviseDeveloper(error, advice);
 }
 
 /**

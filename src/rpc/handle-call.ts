@@ -19,7 +19,7 @@ import { callRedirect } from "./call-redirect.ts";
 import { callerError, callerErrorOfFunction, errorResponse, showInDevelopment } from "./caller-error.ts";
 import { requireCsrfToken, trackSignIn } from "./csrf.ts";
 import { handleStream } from "./handle-stream.ts";
-import { maxCallBody } from "./max-body.ts";
+import { adviseOfMaxBody, maxCallBody } from "./max-body.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { type BuildSettings, requireSameSignature } from "./stale-builds.ts";
 import { compileParameterChecks, type ParameterChecks } from "./strict-checks.ts";
@@ -100,6 +100,7 @@ export function* handleCall(
       : yield* respondWithResult(context, definition, args, settings);
     return signIn.withFreshToken(response);
   } catch (error) {
+    if (match) adviseOfMaxBody(error, context, match, { kind: "call", fallback: settings.max_body });
     const shown = showInDevelopment(error, callerError(error, context, log, `The call of ${name}`), settings);
     return signIn.withFreshToken(errorResponse(shown, context, log));
   }

@@ -21,7 +21,7 @@ export {
   findFunction,
   handleCall,
 } from "./handle-call.ts";
-export { maxCallBody, maxFormBody } from "./max-body.ts";
+export { adviseOfMaxBody, maxCallBody, maxFormBody } from "./max-body.ts";
 export {
   definitionOf,
   type FunctionDefinition,
