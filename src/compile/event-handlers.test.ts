@@ -53,3 +53,27 @@ describe("a server function as an event handler", () => {
     await expect(check(`${HEAD}export const a = <b onClick={save} />;`, "src/a.server.tsx")).resolves.toBeUndefined();
   });
 });
+
+describe("a misspelled event handler", () => {
+  test.each([
+    ["<button «onClik={local} />", "Elements have no event handler onClik. Write onClick."],
+    [
+      "<form «onSubmitt={(event) => event.preventDefault()} />",
+      "Elements have no event handler onSubmitt. Write onSubmit.",
+    ],
+  ])("is rejected at its name: %s", async (markup, message) => {
+    const { code, location } = parseMarkedCode(`${HEAD}export const a = () => ${markup};`);
+    const error = await compileErrorOf(() => check(code));
+    expect(error.message).toContain(message);
+    expect(error.loc).toMatchObject(location ?? {});
+  });
+
+  test.each([
+    "<my-list onClik={local} />",
+    "<List onClik={local} />",
+    "<button onSave={local} />",
+    "<button online />",
+  ])("is not: %s", async (markup) => {
+    await expect(check(`${HEAD}export const a = () => ${markup};`)).resolves.toBeUndefined();
+  });
+});

@@ -1,4 +1,5 @@
 import { checkFormActions, serverFunctionOf } from "./form-actions.ts";
+import { meantHandler } from "./handler-names.ts";
 import { isIntrinsicName, possibleValues } from "./jsx-values.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import type { ModuleResolver } from "./module-resolver.ts";
@@ -24,9 +25,10 @@ export async function checkElementFunctions(facts: ModuleFacts, resolver: Module
 
 /**
  * Rejects server functions as event handlers of elements in browser code: a handler receives the event, which cannot be sent.
- * The rejected promise would have no location in the application.
+ * The rejected promise would have no location in the application. Rejects misspelled names of event handlers too: no event
+ * would call them.
  *
- * @throws CompileError at the value of the attribute
+ * @throws CompileError at the value or the name of the attribute
  */
 export async function checkEventHandlers(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   if (facts.isServerModule) return; // elements outside of views have no event handlers
@@ -45,7 +47,7 @@ export async function checkEventHandlers(facts: ModuleFacts, resolver: ModuleRes
   }
 }
 
-function handlersIn({ program, scopes }: ModuleFacts): Handler[] {
+function handlersIn({ program, scopes, source }: ModuleFacts): Handler[] {
   const handlers: Handler[] = [];
   walkScoped(program, scopes.module, scopes, (node, scope) => {
     if (node.type !== "JSXOpeningElement" || !isIntrinsicName(node.name)) return true;
@@ -53,6 +55,7 @@ function handlersIn({ program, scopes }: ModuleFacts): Handler[] {
     for (const attribute of node.attributes) {
       if (attribute.type !== "JSXAttribute" || attribute.name.type !== "JSXIdentifier") continue;
       const { name } = attribute.name;
+      if (/^on[A-Z]/.test(name) && !isCustomElement(node.name)) checkName(name, attribute, source);
       if (!/^on[A-Z]/.test(name) || attribute.value?.type !== "JSXExpressionContainer") continue;
       for (const value of possibleValues(attribute.value.expression))
         handlers.push({ attribute: name, isForm, value, scope });
@@ -60,4 +63,13 @@ function handlersIn({ program, scopes }: ModuleFacts): Handler[] {
     return true;
   });
   return handlers;
+}
+
+/** Returns whether an element is a custom one, which may dispatch events of any name. */
+const isCustomElement = (name: Node) => name.type === "JSXIdentifier" && name.name.includes("-");
+
+function checkName(name: string, attribute: Node, source: ModuleFacts["source"]): void {
+  const meant = meantHandler(name);
+  if (meant !== undefined)
+    throw new CompileError(`Elements have no event handler ${name}. Write ${meant}.`, source, attribute);
 }
