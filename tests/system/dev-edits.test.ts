@@ -232,8 +232,9 @@ it("accepts a call of a removed function in a view that no page renders any more
 it("continues to serve after the Vite config was edited", async () => {
   await restart("export default {};\n");
   expect(await page("/plain")).toContain("Word: new");
-  await change(edit("src/words/index.ts", '"new"', '"newer"'));
-  expect(await page("/plain")).toContain("Word: newer");
+  // Vite may restart once more. Then nothing reports the edit, because no module was loaded before it.
+  site.edit("src/words/index.ts", '"new"', '"newer"');
+  await expect.poll(() => page("/plain")).toContain("Word: newer");
 });
 
 it("finds a missing file that the watcher ignores", async () => {
