@@ -69,12 +69,20 @@ it("notifies Vite of a file that was edited before its first check, and loaded a
   expect(events).toEqual(["change words.ts"]);
 });
 
-it("does not notify Vite of files that are older than the server, or newer than the ready watcher", async () => {
+it("notifies Vite of a file that was edited before its first check, and that the ready watcher has missed", async () => {
+  await start();
+  watcher.emit("ready");
+  await wait(50);
+  load();
+  writeFileSync(file, "new");
+  check();
+  expect(events).toEqual(["change words.ts"]);
+});
+
+it("does not notify Vite of files that are older than the server, or that are not watched", async () => {
   await start();
   load();
   check();
-  watcher.emit("ready");
-  await wait(50);
   const late = join(dir, "late.ts");
   writeFileSync(late, "created");
   modules.set(late, new Set([{}]));

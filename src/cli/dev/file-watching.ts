@@ -37,8 +37,9 @@ export function completeEdits(envFiles: EnvFiles): Plugin {
  * for the end of a write, all files of a folder that was deleted and created again at once, and a file whose time was set
  * back.
  *
- * Until the watcher is ready, it does not report an edit of a file that it has not yet read itself. Vite may have loaded the
- * module before the edit, so it is notified of each file that has changed in that time.
+ * While the watcher reads the folders, it does not report an edit of a file that it has not yet read itself, and it can miss
+ * one shortly after. Vite may have loaded the module before the edit, so it is notified of each file that has changed since
+ * the server was started, unless the watcher has reported it.
  */
 function missedEditsCheck(server: ViteDevServer, envFiles: EnvFiles): () => void {
   const { watcher, environments, config } = server;
@@ -49,15 +50,8 @@ function missedEditsCheck(server: ViteDevServer, envFiles: EnvFiles): () => void
   const checked = new Map<string, string>();
   for (const file of restarting) notified.set(file, fileVersion(file));
   const startedAt = Date.now();
-  let readyAt = Number.POSITIVE_INFINITY;
-  watcher.once("ready", () => {
-    readyAt = Date.now();
-  });
   /** Returns the version of which Vite knows when the file is checked for the first time. */
-  const firstVersion = (version: string) => {
-    const time = changeTime(version);
-    return time >= startedAt - CLOCK_TOLERANCE_MS && time <= readyAt + CLOCK_TOLERANCE_MS ? UNKNOWN : version;
-  };
+  const firstVersion = (version: string) => (changeTime(version) >= startedAt - CLOCK_TOLERANCE_MS ? UNKNOWN : version);
   const graphs = () => Object.values(environments).map(({ moduleGraph }) => moduleGraph);
   const notify = (event: "add" | "change" | "unlink", file: string) => {
     watcher.emit(event, file);
