@@ -1,8 +1,8 @@
-/** `npm run imports`, on this repository and on a copy of src/ that breaks every rule once. */
+/** `npm run imports`, on this repository and on a copy of the folders of src/ that breaks every rule once. */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
 
@@ -97,10 +97,14 @@ let copy: string;
 
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), "imports-"));
-  const filter = (path: string) => !/^src.*\.test\.ts$/.test(relative(repository, path)); // for a faster check
-  for (const name of ["src", "tests/support", "package.json", "tsconfig.json", "CONTRIBUTING.md"]) {
-    cpSync(join(repository, name), join(copy, name), { recursive: true, filter });
+  for (const name of ["tests/support", "package.json", "tsconfig.json", "CONTRIBUTING.md"]) {
+    cpSync(join(repository, name), join(copy, name), { recursive: true });
   }
+  // Only the entry points, without their text: to read the whole of src/ again takes 15 seconds.
+  for (const file of readdirSync(join(repository, "src"), { recursive: true, encoding: "utf8" })) {
+    if (basename(file) === "index.ts") write(`src/${file}`, "export const x = 1; export type Y = string;");
+  }
+  write("src/live/bus/redis.ts", "export {};");
   // The packages that the violations import.
   cpSync(join(repository, "node_modules", "preact"), join(copy, "node_modules", "preact"), { recursive: true });
   cpSync(join(repository, "node_modules", "cookie"), join(copy, "node_modules", "cookie"), { recursive: true });
