@@ -49,8 +49,8 @@ export function createEmptyFolder(): { readonly dir: string; remove(): void } {
 }
 
 /**
- * Packs the repository's package into a folder, once in a run of the tests. It uses `dist/` as it is: `npm test` has built it, and another build
- * would replace it under the other tests.
+ * Packs the repository's package into a folder, once in a run of the tests. It uses `dist/` as it is: `npm test` has built
+ * it, and another build would replace it under the other tests.
  *
  * @param dir the folder of the package. Default: the repository
  */
@@ -67,10 +67,11 @@ export async function packRepository(folder: string, dir = repository): Promise<
 }
 
 /**
- * Creates a project into which the repository's package is installed as `npm install` does it, once in a run of the tests.
+ * Creates a project into which the repository's package, TypeScript and the types of Node are installed as `npm install`
+ * does it, once in a run of the tests.
  *
  * @param folder an empty folder outside of the repository; the packed package is written into it, beside the project
- * @param files the files of the project. To its package.json, the dependency on the packed package is added
+ * @param files the files of the project. The installed packages are added to its package.json
  */
 export async function createInstalledProject(
   folder: string,
@@ -78,14 +79,18 @@ export async function createInstalledProject(
 ): Promise<{ readonly project: Project; readonly packed: PackedPackage }> {
   const packed = await packRepository(folder);
   const dependencies = { tsweb: `file:../${basename(packed.file)}` };
+  const { typescript, "@types/node": types } = JSON.parse(
+    readFileSync(join(repository, "package.json"), "utf8"),
+  ).devDependencies;
+  const installed = { dependencies, devDependencies: { typescript, "@types/node": types } };
   const shared = await oncePerRun("installed", async (target) => {
-    const { file } = await packRepository(target);
-    const manifest = JSON.stringify({ private: true, dependencies: { tsweb: `file:../${basename(file)}` } });
+    await packRepository(target);
+    const manifest = JSON.stringify({ private: true, ...installed });
     await createProject(join(target, "project"), new Map([["package.json", manifest]])).run("npm", ...NPM_INSTALL);
   });
   const dir = join(folder, "project");
   cpSync(join(shared, "project"), dir, { recursive: true, verbatimSymlinks: true });
-  const manifest = { ...JSON.parse(files.get("package.json") ?? "{}"), dependencies };
+  const manifest = { ...JSON.parse(files.get("package.json") ?? "{}"), ...installed };
   return { packed, project: createProject(dir, new Map([...files, ["package.json", JSON.stringify(manifest)]])) };
 }
 

@@ -125,14 +125,15 @@ describe("the new project", () => {
     expect(await shop.run("npm", "test")).toMatch(/Tests.+2 passed/);
   });
 
-  it("passes its own type check, which rejects a wrong call", async () => {
-    await shop.run("npm", "run", "check");
+  it("has a type check that rejects a wrong call", async () => {
     shop.write("src/wrong.ts", 'import { greet } from "./greetings.server.ts";\nexport const wrong = greet(1);\n');
-    await expect(shop.run("npm", "run", "check")).rejects.toThrow("src/wrong.ts(2,28): error TS2345");
+    await expect(shop.run("npm", "run", "check", "--", "--skipLibCheck")).rejects.toThrow(
+      "src/wrong.ts(2,28): error TS2345",
+    );
     await shop.run("rm", "src/wrong.ts");
   });
 
-  it("builds with its own command", async () => {
+  it("passes its type check and builds, with its own command", async () => {
     await shop.run("npm", "run", "build");
     expect(manifest.scripts).toMatchObject({ dev: "tsweb dev", build: "tsc && tsweb build", start: "tsweb serve" });
   });
