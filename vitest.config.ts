@@ -7,7 +7,6 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  */
 const SLOW_FILES = [
   "system/auth-runtimes",
-  "openapi/documents",
   "compile/react-libraries",
   "mistakes/commands",
   "mistakes/development",

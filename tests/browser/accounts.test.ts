@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { BrowserUsers } from "#test/browser-users";
 import { copyExample, type ExampleCopy } from "#test/copy-example";
 import { fasterHashing } from "#test/faster-hashing";
+import { IS_MATRIX } from "#test/matrix";
 import { textOfBuild, textOfPages } from "#test/received-text";
 import { build, type Environment, type RunningServer, runScript, startBuilt, startDev } from "#test/run-tsweb";
 import {
@@ -23,7 +24,6 @@ import {
   tabTo,
 } from "./accounts-actions.ts";
 import { launch } from "./chromium.ts";
-import { IS_MATRIX } from "./matrix.ts";
 
 /** A random text in the server modules, which no browser may receive. */
 const MARKER = `marker-${randomBytes(8).toString("hex")}`;

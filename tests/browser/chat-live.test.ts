@@ -3,8 +3,8 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { IS_MATRIX } from "#test/matrix";
 import { ChatApp, MODES, messageTexts, messageWithText, peopleNames, sendMessage, waitForRoom } from "./chat-app.ts";
-import { IS_MATRIX } from "./matrix.ts";
 
 /** Returns the assistant's answer to "count to …". */
 const upTo = (last: number) => Array.from({ length: last }, (_, index) => `${index + 1} `).join("");

@@ -2,6 +2,7 @@
  * The chat example in Chromium: sign-in, messages and presence.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { IS_MATRIX } from "#test/matrix";
 import { findAccessibilityProblems } from "./accounts-actions.ts";
 import {
   ChatApp,
@@ -13,7 +14,6 @@ import {
   sendMessage,
   waitForRoom,
 } from "./chat-app.ts";
-import { IS_MATRIX } from "./matrix.ts";
 
 describe.each(MODES)("the chat example, %s", (mode) => {
   let app: ChatApp;
