@@ -35,6 +35,10 @@ function mockClient(info: { readonly cluster?: string } = {}) {
   vi.doMock("@nats-io/jetstream", () => ({ jetstream: () => ({}), jetstreamManager: async () => ({ streams }) }));
   return {
     add,
+    /** Replaces the stream by one that was created later. */
+    recreateStream: () => {
+      created.created = "2026-11-22T00:00:00Z";
+    },
     servers: () => options.servers,
     reconnectDelayMs: () => options.reconnectDelayHandler?.() ?? Number.NaN,
     /** Emits status events, each after the one before was handled. */
@@ -53,16 +57,16 @@ const STREAM = { name: "s", subjects: ["s.*"], max_msgs_per_subject: -1 };
 
 function openConnector(url = "nats://127.0.0.1:1", replicas?: number) {
   const { log, lines } = recordedLog();
-  const onReconnect = vi.fn();
+  const onReset = vi.fn();
   const beforeUse = async () => undefined;
   const connector = new NatsConnector(url, {
     stream: STREAM,
     replicas,
     log,
     beforeUse,
-    onReconnect,
+    onReset,
   });
-  return { connector, onReconnect, logged: () => lines.map(({ message }) => message) };
+  return { connector, onReset, logged: () => lines.map(({ message }) => message) };
 }
 
 it("doubles the bound of the reconnect delay with each attempt, and starts again after a reconnect", async () => {
@@ -86,7 +90,7 @@ it("doubles the bound of the reconnect delay with each attempt, and starts again
 
 it("rejects while it is disconnected, and reports the reconnect once", async () => {
   const { emitAll } = mockClient();
-  const { connector, onReconnect, logged } = openConnector();
+  const { connector, onReset, logged } = openConnector();
   const { untilDisconnect } = await connector.context();
   const pending = expect(untilDisconnect(new Promise(() => undefined))).rejects.toThrow(
     "NATS at 127.0.0.1:1 is unreachable.",
@@ -96,8 +100,21 @@ it("rejects while it is disconnected, and reports the reconnect once", async () 
   await expect(connector.context()).rejects.toThrow("NATS at 127.0.0.1:1 is unreachable.");
   await emitAll("reconnecting", "reconnecting", "reconnect");
   expect((await connector.context()).epoch).toMatch(/^[0-9a-z]{13}$/);
-  expect(onReconnect).toHaveBeenCalledTimes(1);
+  expect(onReset).toHaveBeenCalledTimes(1);
   expect(logged()).toEqual(["NATS is unreachable; retrying", "NATS is reachable again"]);
+});
+
+it("reports that the stream has another epoch, because deliveries of the one before may be incomplete", async () => {
+  const { recreateStream } = mockClient();
+  const { connector, onReset } = openConnector();
+  const { epoch } = await connector.context();
+  connector.invalidateStream();
+  expect((await connector.context()).epoch).toBe(epoch);
+  expect(onReset).not.toHaveBeenCalled();
+  recreateStream();
+  connector.invalidateStream();
+  expect((await connector.context()).epoch > epoch).toBe(true);
+  expect(onReset).toHaveBeenCalledTimes(1);
 });
 
 it("connects to the hosts of its URL, with the port 4222 if it has none", async () => {

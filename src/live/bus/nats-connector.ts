@@ -54,8 +54,8 @@ export interface NatsConnectorOptions {
   readonly log: Logger;
   /** Called before the stream is used, also after each reconnection. If it rejects, the stream is not used. */
   readonly beforeUse: () => Promise<void>;
-  /** Called when a lost connection has been established again. */
-  readonly onReconnect: () => void;
+  /** Called when what was delivered may be incomplete: after a reconnection, and when the stream has another epoch. */
+  readonly onReset: () => void;
 }
 
 /** One connection to a NATS server. It connects at its first use and reconnects whenever it is lost. */
@@ -67,10 +67,12 @@ export class NatsConnector {
   readonly #replicas: number | undefined;
   readonly #beforeUse: () => Promise<void>;
   readonly #reachability: ReachabilityLog;
-  readonly #onReconnect: () => void;
+  readonly #onReset: () => void;
   #connecting: Promise<ConnectionContext> | undefined;
   #connection: NatsConnection | undefined;
   #epoch: Promise<string> | undefined;
+  /** The epoch at the last use of the stream. */
+  #lastEpoch: string | undefined;
   /** The functions that reject the pending responses. */
   readonly #pendingRejects = new Set<(error: Error) => void>();
   #reconnectAttempts = 0;
@@ -83,7 +85,7 @@ export class NatsConnector {
   }
 
   /** @param text the URL: `nats://…` or `tls://…` */
-  constructor(text: string, { stream, replicas, log, beforeUse, onReconnect }: NatsConnectorOptions) {
+  constructor(text: string, { stream, replicas, log, beforeUse, onReset }: NatsConnectorOptions) {
     const server = parseServerUrl(text);
     if (!server) throw new TypeError("Invalid URL of NATS."); // it may contain a password
     const { protocol, username, password } = server.url;
@@ -101,7 +103,7 @@ export class NatsConnector {
     this.#beforeUse = beforeUse;
     this.#stream = new NatsStream(stream, { nats: this.address, log });
     this.#reachability = new ReachabilityLog({ service: "NATS", fields: { nats: this.address }, log });
-    this.#onReconnect = onReconnect;
+    this.#onReset = onReset;
   }
 
   /**
@@ -207,7 +209,7 @@ export class NatsConnector {
       } else if (type === "reconnect") {
         this.#isDisconnected = false;
         this.#reachability.reachable();
-        this.#onReconnect();
+        this.#onReset();
       }
     }
     // The client has stopped reconnecting: the next operation creates a new connection.
@@ -219,7 +221,11 @@ export class NatsConnector {
   async #findEpoch({ manager, replicas }: ConnectionContext): Promise<string> {
     try {
       await this.#beforeUse();
-      return await this.#untilDisconnect(this.#stream.open(manager, replicas));
+      const epoch = await this.#untilDisconnect(this.#stream.open(manager, replicas));
+      const isOther = this.#lastEpoch !== undefined && this.#lastEpoch !== epoch;
+      this.#lastEpoch = epoch;
+      if (isOther) this.#onReset();
+      return epoch;
     } catch (error) {
       this.#epoch = undefined;
       throw error;

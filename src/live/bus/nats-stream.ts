@@ -14,6 +14,12 @@ import { checkStreamConfig } from "./nats-stream-config.ts";
 /** The configuration of a stream that may have to be created. */
 export type NewStreamConfig = Pick<StreamConfig, "name" | "subjects"> & Partial<StreamConfig>;
 
+/** A message that a process has seen. */
+interface SeenMessage {
+  readonly epoch: string;
+  readonly offset: StreamOffset;
+}
+
 /** The code of the server's error that a cluster has too few servers for the copies of a stream. */
 const NO_SUITABLE_PEERS = 10_005;
 
@@ -31,8 +37,10 @@ export class NatsStream {
   readonly #config: NewStreamConfig;
   readonly #nats: string;
   readonly #log: Logger;
+  /** The epoch in use. */
+  #epoch: string | undefined;
   /** The last message that this process has seen. */
-  #lastSeen: { readonly epoch: string; readonly offset: StreamOffset } | undefined;
+  #lastSeen: SeenMessage | undefined;
 
   constructor(config: NewStreamConfig, { nats, log }: { readonly nats: string; readonly log: Logger }) {
     this.#config = config;
@@ -40,8 +48,9 @@ export class NatsStream {
     this.#log = log;
   }
 
-  /** Records a message that the server has stored. */
+  /** Records a message that the server has stored. One of an earlier epoch, whose response was late, has no effect. */
   recordStored(epoch: string, offset: StreamOffset): void {
+    if (epoch !== this.#epoch) return;
     const last = this.#lastSeen;
     if (last?.epoch !== epoch || last.offset.seq < offset.seq) this.#lastSeen = { epoch, offset };
   }
@@ -53,17 +62,19 @@ export class NatsStream {
    * @throws ConfigError if the stream could lose messages without a gap
    */
   async open(manager: JetStreamManager, replicas: number): Promise<string> {
+    // Before the request: during a fail-over, its response may lack messages that are stored in the meantime.
+    const last = this.#lastSeen;
     const info = await findOrCreateStream(manager, { ...this.#config, num_replicas: replicas });
     checkStreamConfig(info.config, this.#config);
     const epoch = epochOf(info);
-    if (!(await this.#wasSetBack(manager, info))) return epoch;
+    if (!(await this.#wasSetBack(manager, { info, last }))) return this.#use(epoch);
     const { name } = this.#config;
     this.#log.warn({ nats: this.#nats, stream: name }, "The stream was set back to an earlier state; feeds get a gap");
     // Greater than the epoch before, also if the server's clock is ahead of this one.
     const newEpoch = createEpoch(Math.max(Date.now(), timeOfEpoch(epoch) + 1));
     await manager.streams.update(name, { description: `tsweb epoch ${newEpoch}` });
     // Another process may have started another epoch at the same time: the one that is stored counts.
-    return epochOf(await manager.streams.info(name));
+    return this.#use(epochOf(await manager.streams.info(name)));
   }
 
   /**
@@ -79,9 +90,16 @@ export class NatsStream {
     if (info) checkStreamConfig(info.config, this.#config);
   }
 
-  /** Returns whether the last message that this process has seen is missing at the end, or was replaced. */
-  async #wasSetBack({ streams }: JetStreamManager, info: StreamInfo): Promise<boolean> {
-    const last = this.#lastSeen;
+  #use(epoch: string): string {
+    this.#epoch = epoch;
+    return epoch;
+  }
+
+  /** Returns whether a message that this process had seen before is missing at the end, or was replaced. */
+  async #wasSetBack(
+    { streams }: JetStreamManager,
+    { info, last }: { readonly info: StreamInfo; readonly last: SeenMessage | undefined },
+  ): Promise<boolean> {
     if (last?.epoch !== epochOf(info)) return false;
     const { seq, messageHash } = last.offset;
     if (info.state.last_seq < seq) return true;

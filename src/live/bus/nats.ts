@@ -100,7 +100,7 @@ class NatsBus implements Bus {
       replicas,
       log: logger,
       beforeUse: () => this.#secretsCheck.run(),
-      onReconnect: () => this.#consumer.restart(),
+      onReset: () => this.#consumer.restart(),
     });
     this.#secretsCheck = new SecretsCheck({
       ...{ namespace, log: logger, deleteCommand: `nats stream rm ${secretsStreamName(namespace)}` },
