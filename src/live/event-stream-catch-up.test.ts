@@ -241,6 +241,27 @@ describe("when the bus is unreachable", () => {
     await expectMessages(client, [1, 2]);
   });
 
+  it("the log has each reason once a minute, and at most five of them", () => {
+    const reasons = [
+      "NOPERM this user has no permissions",
+      "WRONGTYPE Operation",
+      "The bus did not respond within 2 s.",
+    ];
+    for (const reason of [...reasons, ...reasons]) hub.busFailed(new Error(reason));
+    expect(log.warn.mock.calls.map(([{ err }, message]) => [err.message, message])).toEqual(
+      reasons.map((reason) => [
+        reason,
+        `Live updates are delayed, because the bus could not be read; retrying. ${reason}`,
+      ]),
+    );
+    for (let n = 0; n < 100; n++) hub.busFailed(new Error(`Another reason ${n}`));
+    expect(log.warn).toHaveBeenCalledTimes(5);
+    vi.spyOn(performance, "now").mockReturnValue(performance.now() + 60_000);
+    hub.busFailed(new Error(reasons[0]));
+    expect(log.warn).toHaveBeenCalledTimes(6);
+    vi.restoreAllMocks();
+  });
+
   it("a read that hangs does not repeat messages", async () => {
     const { client } = await connect(["a"]);
     await publishAll("a", [1]);

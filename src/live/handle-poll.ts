@@ -24,7 +24,7 @@ export interface PollContext {
  * Handles a poll: returns the messages after the cursor, at once if there are any, and otherwise when there are or
  * after `wait` seconds, or 10 if these are fewer and the client has too many connections open.
  *
- * @throws RequestError 400 for an invalid `wait`, 503 while the bus is unreachable
+ * @throws RequestError 400 for an invalid `wait`, 503 while the bus cannot be read
  * @see docs/protocol.md 10.6
  */
 export async function handlePoll(
@@ -42,7 +42,7 @@ export async function handlePoll(
     return jsonResponse(200, poll.toJson());
   } catch (error) {
     hub.busFailed(error);
-    throw new RequestError("internal", "Live updates are unavailable: the bus is unreachable. Retry later.", {
+    throw new RequestError("internal", "Live updates are unavailable at the moment. Retry later.", {
       status: 503,
       headers: { "retry-after": "2" },
     });

@@ -29,8 +29,9 @@ const IDLE_MS = 15_000;
 /** The interval in which buffers drop the messages that every subscriber has received. */
 const SWEEP_MS = 10_000;
 
-/** The minimum interval between two log lines about an unreachable bus. */
+/** How often a failure of the bus with one message is logged, and how many failures with different messages in that time. */
 const LOG_INTERVAL_MS = 60_000;
+const MAX_LOGGED_FAILURES = 5;
 
 /**
  * The connections of this process, and its subscriptions to the channels of one bus: one for each channel, for any number
@@ -49,7 +50,9 @@ export class SubscriptionHub {
   #sweptAtMs = 0;
   /** By when the connections end, by `performance.now`; `null` while they stay open. */
   #endsAtMs: number | null = null;
-  #loggedAtMs = Number.NEGATIVE_INFINITY;
+  /** The messages of the failures that were logged since then, by `performance.now`. */
+  readonly #loggedFailures = new Set<string>();
+  #loggedSinceMs = 0;
 
   constructor(bus: BusReader, log: Logger, counts = new LiveCounts()) {
     this.counts = counts;
@@ -121,12 +124,17 @@ export class SubscriptionHub {
     return read;
   }
 
-  /** Logs that an operation of the bus failed: at most once a minute. */
+  /** Logs why an operation of the bus failed: at most once a minute for each reason. */
   busFailed(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
     const now = performance.now();
-    if (now - this.#loggedAtMs < LOG_INTERVAL_MS) return;
-    this.#loggedAtMs = now;
-    this.#log.warn({ err: error }, "The bus is unreachable; live updates are delayed until it is reachable");
+    if (now - this.#loggedSinceMs >= LOG_INTERVAL_MS) {
+      this.#loggedSinceMs = now;
+      this.#loggedFailures.clear();
+    }
+    if (this.#loggedFailures.has(reason) || this.#loggedFailures.size >= MAX_LOGGED_FAILURES) return;
+    this.#loggedFailures.add(reason);
+    this.#log.warn({ err: error }, `Live updates are delayed, because the bus could not be read; retrying. ${reason}`);
   }
 
   /**
