@@ -6,6 +6,7 @@ import {
   createConsoleLogger,
   createJsonLogger,
   droppedLogLines,
+  isPublishFailure,
   wrapLogger,
 } from "./logging/index.ts";
 import { Metrics } from "./metrics/index.ts";
@@ -87,8 +88,9 @@ export class App {
       requestFields: traceFields,
       onError: reportOnce((error, context) => {
         if (context) this.#tracing.failed(context, error);
-        errorHook?.report(error, context);
+        if (!isPublishFailure(error)) errorHook?.report(error, context);
       }),
+      onPublishFailures: (error) => errorHook?.report(error, currentContext()),
       onRefused: metrics?.refused,
     });
     this.#log = log;

@@ -1,3 +1,4 @@
+import { markPublishFailure } from "../logging/index.ts";
 import { type Bus, type BusSource, isMemoryBus, openBus, redisOf, startBus } from "./bus/index.ts";
 import type { LiveCounts } from "./live-counts.ts";
 
@@ -94,6 +95,7 @@ export class AppBus {
       await (this.observe ? this.observe({ name: "publish", bytes: Buffer.byteLength(json) }, publish) : publish());
     } catch (error) {
       if (counts) counts.publishFailures++;
+      markPublishFailure(error);
       throw error;
     }
     if (counts) counts.published++;

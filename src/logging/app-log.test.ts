@@ -1,8 +1,10 @@
+import { AsyncLocalStorage, AsyncResource } from "node:async_hooks";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { type AppLogOptions, createAppLog } from "./app-log.ts";
 import { wrapLogger } from "./logger.ts";
+import { markPublishFailure } from "./publish-failures.ts";
 
 function openLog(options: Partial<AppLogOptions> = {}) {
   const { log: logger, lines } = recordedLog();
@@ -11,6 +13,7 @@ function openLog(options: Partial<AppLogOptions> = {}) {
     level: "info",
     requestFields: () => undefined,
     onError: (error) => errors.push(error),
+    onPublishFailures: () => undefined,
     ...options,
   });
   return { log, lines, errors };
@@ -77,6 +80,29 @@ describe("refusals in the log", () => {
     log.refused("rate", { id: 1_001 }, "Too many calls 1001.");
     vi.advanceTimersByTime(60_000);
     expect(lines.slice(3).map(({ fields }) => fields)).toEqual([{ reason: "rate", refused: 1, id: 1_001 }]);
+  });
+
+  it("have the fields of their own request, and are written outside of the request that came first", () => {
+    const requests = new AsyncLocalStorage<string>();
+    // As a timer of Node, and unlike a fake one, it runs in the context in which it was created.
+    const setTimer = vi.spyOn(globalThis, "setInterval").mockImplementation((report) => {
+      setTimeout(AsyncResource.bind(report), 60_000);
+      return { unref: () => undefined } as unknown as NodeJS.Timeout;
+    });
+    const contexts: unknown[] = [];
+    const { log, lines } = openLog({
+      requestFields: () => ({ trace_id: requests.getStore() }),
+      onPublishFailures: () => contexts.push(requests.getStore()),
+    });
+    for (const trace of ["first", "second"]) {
+      const err = new Error("The bus is unreachable.");
+      markPublishFailure(err);
+      requests.run(trace, () => log.error({ err }, "The call of save failed"));
+    }
+    vi.advanceTimersByTime(60_000);
+    setTimer.mockRestore();
+    expect(lines.map(({ fields }) => fields)).toMatchObject([{ trace_id: "first" }, { trace_id: "second" }]);
+    expect(contexts).toEqual(["first", undefined]);
   });
 
   it("are logged at once again after a minute without any", () => {

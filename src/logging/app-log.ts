@@ -1,6 +1,13 @@
+import { LineSummary } from "./line-summary.ts";
 import { LOG_LEVELS, type LogLevel } from "./log-output.ts";
 import type { Logger } from "./logger.ts";
-import { type RefusalReason, RefusalSummary } from "./refusal-summary.ts";
+import { isPublishFailure } from "./publish-failures.ts";
+
+/**
+ * Why tsweb has refused a request: it came from another site, too often, was too large, needs an unreachable bus, or page and
+ * server are of different builds, of which that of the page or that of the server is the earlier one.
+ */
+export type RefusalReason = "origin" | "rate" | "size" | "bus" | "stale_page" | "stale_server";
 
 /** The log of one application, as all of its parts write to it. */
 export interface AppLog extends Logger {
@@ -21,37 +28,67 @@ export interface AppLogOptions {
   readonly requestFields: () => object | undefined;
   /** Called with each unexpected error: the field `err` of a line of the level `error`. It must not throw. */
   readonly onError: (error: unknown) => void;
+  /**
+   * Called with the error of each line about messages that the bus did not store: such a line is written at most once a
+   * minute, and stands for all of these errors. It must not throw.
+   */
+  readonly onPublishFailures: (error: unknown) => void;
   /** Called for each request that was refused. It must not throw. */
   readonly onRefused?: ((reason: RefusalReason) => void) | undefined;
 }
 
 /** The log of an application, and what ends it. */
 export interface ClosableAppLog extends AppLog {
-  /** Writes the refusals that were counted and not yet logged. */
+  /** Writes what was counted and not yet logged. */
   close(): void;
 }
 
 /** Returns the log of an application, which writes its lines to a logger. */
 export function createAppLog(
   logger: Logger,
-  { level, requestFields, onError, onRefused }: AppLogOptions,
+  { level, requestFields, onError, onPublishFailures, onRefused }: AppLogOptions,
 ): ClosableAppLog {
   const lowest = LOG_LEVELS.indexOf(level);
   const write = (name: keyof Logger, fields: object, message: string) => {
-    if (LOG_LEVELS.indexOf(name) >= lowest) logger[name]({ ...fields, ...requestFields() }, message);
+    if (LOG_LEVELS.indexOf(name) >= lowest) logger[name](fields, message);
   };
-  const summary = new RefusalSummary((fields, message) => write("warn", fields, message));
-  return {
-    info: (fields, message) => write("info", fields, message),
-    warn: (fields, message) => write("warn", fields, message),
-    error(fields, message) {
+  const withRequest = (fields: object) => ({ ...fields, ...requestFields() });
+  const refusals = new LineSummary<RefusalReason>({
+    write: (fields, message) => write("warn", fields, message),
+    countField: "refused",
+    describe: (count) => (count === 1 ? "1 request was refused" : `${count} requests were refused`),
+  });
+  const publishFailures = new LineSummary<"publish">({
+    write(fields, message) {
       write("error", fields, message);
-      if ("err" in fields) onError(fields.err);
+      if ("err" in fields) onPublishFailures(fields.err);
     },
+    countField: "failed",
+    describe: (count) => `The bus did not store ${count === 1 ? "1 message" : `${count} messages`}`,
+  });
+  /** Some errors are logged twice, for example by a page and by its layout. */
+  const countedFailures = new WeakSet<Error>();
+  const error = (fields: object, message: string) => {
+    if (!("err" in fields)) return write("error", withRequest(fields), message);
+    const { err } = fields;
+    if (!isPublishFailure(err)) write("error", withRequest(fields), message);
+    else if (!countedFailures.has(err)) {
+      countedFailures.add(err);
+      publishFailures.add("publish", withRequest(fields), message);
+    }
+    onError(err);
+  };
+  return {
+    info: (fields, message) => write("info", withRequest(fields), message),
+    warn: (fields, message) => write("warn", withRequest(fields), message),
+    error,
     refused(reason, fields, message) {
       onRefused?.(reason);
-      summary.add(reason, { ...fields, ...requestFields() }, message);
+      refusals.add(reason, withRequest(fields), message);
     },
-    close: () => summary.close(),
+    close() {
+      refusals.close();
+      publishFailures.close();
+    },
   };
 }

@@ -1,5 +1,5 @@
-export { type AppLog, type ClosableAppLog, createAppLog } from "./app-log.ts";
+export { type AppLog, type ClosableAppLog, createAppLog, type RefusalReason } from "./app-log.ts";
 export { droppedLogLines, LOG_LEVELS, type LogLevel, logEvent } from "./log-output.ts";
 export { createConsoleLogger, createJsonLogger, type Logger, wrapLogger } from "./logger.ts";
-export type { RefusalReason } from "./refusal-summary.ts";
+export { isPublishFailure, markPublishFailure } from "./publish-failures.ts";
 export { serializeError } from "./serialize-error.ts";
