@@ -39,6 +39,7 @@ const FIRST_VALUE_ONLY: ReadonlySet<string> = new Set([
 export class NodeInboundRequest implements InboundRequest {
   readonly #incoming: IncomingMessage;
   readonly #response: ServerResponse;
+  #pathname: string | undefined;
   #url: URL | undefined;
   #headers: Headers | undefined;
   #signal: AbortSignal | undefined;
@@ -59,10 +60,8 @@ export class NodeInboundRequest implements InboundRequest {
   }
 
   get pathname(): string {
-    const target = targetOf(this.#incoming);
-    const end = target.indexOf("?");
-    const path = end === -1 ? target : target.slice(0, end);
-    return PLAIN_PATH.test(path) ? path : this.url.pathname;
+    this.#pathname ??= this.#readPathname();
+    return this.#pathname;
   }
 
   get url(): URL {
@@ -128,6 +127,13 @@ export class NodeInboundRequest implements InboundRequest {
   readText(count: ByteCounter): Promise<string> {
     const isDirect = this.#request === undefined && hasUnreadBody(this.#incoming);
     return isDirect ? readIncomingText(this.#incoming, count) : readRequestText(this.request, count);
+  }
+
+  #readPathname(): string {
+    const target = targetOf(this.#incoming);
+    const end = target.indexOf("?");
+    const path = end === -1 ? target : target.slice(0, end);
+    return PLAIN_PATH.test(path) ? path : this.url.pathname;
   }
 
   #scheme(): "http" | "https" {

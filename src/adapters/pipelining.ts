@@ -25,10 +25,9 @@ export function whenPreviousSent(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): void {
   const { socket } = request;
-  // On the next tick the parser has taken in a body that arrived with its headers: it can be read without waiting.
-  const start = () => process.nextTick(handle, request, response);
   if (!isQueued(response, socket)) {
-    start();
+    // On the next tick the parser has taken in a body that arrived with its headers: it can be read without waiting.
+    process.nextTick(handle, request, response);
     return;
   }
   const count = (waitingRequests.get(socket) ?? 0) + 1;
@@ -37,7 +36,7 @@ export function whenPreviousSent(
   // In its own asynchronous context: the event is emitted in that of the previous request, whose trace it does not belong to.
   const onSocket = AsyncResource.bind(() => {
     waitingRequests.set(socket, (waitingRequests.get(socket) ?? 1) - 1);
-    start();
+    process.nextTick(handle, request, response);
   });
   response.once("socket", onSocket);
 }

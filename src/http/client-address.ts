@@ -27,6 +27,7 @@ export function clientAddress(peer: string, forwardedFor: string | null, trustPr
 
 /** Returns an address without a port, and an IPv4-mapped IPv6 address as IPv4: both forms mean the same client. */
 function normalizeAddress(address: string): string {
+  if (!address.includes(":")) return address; // IPv4 without a port
   const host = withoutPort(address);
   return host.startsWith("::ffff:") && host.includes(".") ? host.slice(7) : host;
 }

@@ -80,11 +80,12 @@ function parseOrigin(text: string): string | null {
  * @see docs/protocol.md 8.2
  */
 export function siteOriginsFor({ config, inbound }: RequestContext): readonly string[] {
+  const { trustProxy } = config;
   return siteOrigins({
     configured: config.origins,
     connection: inbound.origin,
-    forwardedProto: inbound.header("x-forwarded-proto"),
-    forwardedHost: inbound.header("x-forwarded-host"),
-    trustProxy: config.trustProxy,
+    forwardedProto: trustProxy > 0 ? inbound.header("x-forwarded-proto") : null,
+    forwardedHost: trustProxy > 0 ? inbound.header("x-forwarded-host") : null,
+    trustProxy,
   });
 }

@@ -5,8 +5,11 @@ import { isResponse } from "./web-types.ts";
 /** A complete response: what an adapter writes to the client. */
 export interface OutboundResponse {
   readonly status: number;
-  /** Names, in lower case, and values, alternating as in Node's `rawHeaders`. A name may occur more than once. */
-  readonly headers: readonly string[];
+  /**
+   * Names, in lower case, and values, alternating as in Node's `rawHeaders`. A name may occur more than once. The list
+   * belongs to this response, so its adapter may append to it.
+   */
+  readonly headers: string[];
   readonly body: HandlerResponse["body"];
 }
 

@@ -73,7 +73,7 @@ export class RequestContext {
   #bodyBytes: number | null = 0;
   #bodyKey: string | undefined;
   #isBodyKept = false;
-  readonly #cleanups: (() => void)[] = [];
+  #cleanups: (() => void)[] | undefined;
   #signal: AbortSignal | undefined;
   #timeoutSignal: AbortSignal | undefined;
   #url: URL | undefined;
@@ -158,11 +158,14 @@ export class RequestContext {
    */
   onBodyReleased(cleanup: () => void): void {
     if (this.#bodyBytes === null) cleanup();
-    else this.#cleanups.push(cleanup);
+    else if (this.#cleanups) this.#cleanups.push(cleanup);
+    else this.#cleanups = [cleanup];
   }
 
   #releaseBody(): void {
-    for (const cleanup of this.#cleanups.splice(0)) cleanup();
+    const cleanups = this.#cleanups;
+    this.#cleanups = undefined;
+    if (cleanups) for (const cleanup of cleanups) cleanup();
     if (this.#bodyBytes && this.#bodyKey !== undefined) this.#bodyLimit?.release(this.#bodyKey, this.#bodyBytes);
     this.#bodyBytes = null;
   }

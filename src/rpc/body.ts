@@ -55,8 +55,9 @@ function checkNesting(value: unknown, depth: number): void {
     for (const item of value) checkNesting(item, depth + 1);
     return;
   }
-  for (const key of Object.keys(value)) {
+  const fields = value as Readonly<Record<string, unknown>>; // an object of JSON, whose keys are its own
+  for (const key in fields) {
     if (key === "__proto__") throw new RPCError("validation_error", "A key named __proto__ is not allowed.");
-    checkNesting(Reflect.get(value, key), depth + 1);
+    checkNesting(fields[key], depth + 1);
   }
 }

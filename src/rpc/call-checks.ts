@@ -45,7 +45,7 @@ const IS_FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)\s*(;
  */
 export function requireJson(inbound: InboundRequest, name: string): void {
   const type = inbound.header("content-type") ?? "";
-  if (IS_JSON.test(type)) return;
+  if (type === JSON_TYPE || IS_JSON.test(type)) return;
   const fix = IS_FORM.test(type) ? ` Send a form to ${FORM_PREFIX}${name}.` : "";
   throw new RequestError("validation_error", `The content type of a call must be ${JSON_TYPE}.${fix}`, {
     status: 415,

@@ -95,10 +95,12 @@ function openContext(
   { config, live, bodyLimit, uploads, sessions }: Site,
   ids: RequestIds = requestIds((name) => inbound.header(name)),
 ): RequestContext {
+  const forwardedFor = config.trustProxy > 0 ? inbound.header("x-forwarded-for") : null;
   return new RequestContext({
     inbound,
-    ...ids,
-    address: clientAddress(inbound.address, inbound.header("x-forwarded-for"), config.trustProxy),
+    id: ids.id,
+    traceparent: ids.traceparent,
+    address: clientAddress(inbound.address, forwardedFor, config.trustProxy),
     config,
     bus: live.bus,
     uploads,

@@ -1,0 +1,60 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { writeResponse } from "./write-response.ts";
+
+describe("a response whose body is a text", () => {
+  const opened: Server[] = [];
+  afterEach(() => {
+    for (const server of opened.splice(0)) server.close();
+  });
+
+  /** Serves a text once. Returns what was written to the connection, and what the client received. */
+  async function serveText(body: string) {
+    const writes: unknown[] = [];
+    const server = createServer((_, response) => {
+      void writeResponse({ status: 200, headers: ["content-type", "text/plain"], body }, response);
+    });
+    opened.push(server);
+    server.on("connection", (socket: Socket) => {
+      const write = socket.write.bind(socket) as (...args: unknown[]) => boolean; // it has several signatures
+      vi.spyOn(socket, "write").mockImplementation((...args: unknown[]) => {
+        writes.push(args.slice(0, 2));
+        return write(...args);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`); // it listens on a port
+    return { writes, length: response.headers.get("content-length"), text: await response.text() };
+  }
+
+  it.each([
+    ["ASCII is not converted to UTF-8", '{"result":"plain"}', "latin1"],
+    ["other text is sent as UTF-8", '{"result":"Grüße, 世界 🌍, \u0080"}', "utf8"],
+  ])("is written in one write with the headers: %s", async (_, body, encoding) => {
+    const { writes, length, text } = await serveText(body);
+    expect(writes).toEqual([[expect.stringMatching(/^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n/s), encoding]]);
+    expect(writes).toEqual([[expect.stringContaining(`\r\n\r\n${body}`), encoding]]);
+    expect({ length, text }).toEqual({ length: String(Buffer.byteLength(body)), text: body });
+  });
+
+  it("does not count as sent if its connection was destroyed before", async () => {
+    const events: string[] = [];
+    const server = createServer((_, response) => {
+      for (const event of ["finish", "close"]) response.on(event, () => events.push(event));
+      response.socket?.destroy();
+      void writeResponse({ status: 200, headers: [], body: "text" }, response);
+    });
+    opened.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    await expect(fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)).rejects.toThrow("fetch failed");
+    await expect.poll(() => events).toEqual(["close"]);
+  });
+
+  it("is sent completely if it does not fit into the buffers of the connection", async () => {
+    const body = "0123456789abcdef".repeat(1024 * 1024);
+    const { length, text } = await serveText(body);
+    expect(length).toBe(String(body.length));
+    expect(text === body).toBe(true);
+  });
+});
