@@ -28,6 +28,7 @@ export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pu
 export { randomHex } from "./random-hex.ts";
 export {
   isSitePath,
+  observeRedirects,
   Redirect,
   type RedirectOptions,
   type RedirectTarget,

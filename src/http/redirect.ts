@@ -1,3 +1,11 @@
+/** Receives each redirect when it is created; set by a development server, for its process. */
+let onCreated: ((redirect: Redirect) => void) | undefined;
+
+/** Calls a function with each redirect of this process when it is created, in the code that creates it. */
+export function observeRedirects(listener: ((redirect: Redirect) => void) | undefined): void {
+  onCreated = listener;
+}
+
 /**
  * A redirect: the result, or the thrown value, of a page, a layout, a route, a server function or `before`.
  */
@@ -10,6 +18,7 @@ export class Redirect {
   constructor(location: string, internal: boolean) {
     this.location = location;
     this.internal = internal;
+    onCreated?.(this);
   }
 
   /**

@@ -50,6 +50,7 @@ export async function handlePage(
 
 /** Handles a request for a path without a page. In development, the response describes how to add one. */
 export async function handleNotFound(context: RequestContext, settings: PageSettings): Promise<HandlerResponse> {
+  await settings.reportUnserved?.();
   const hint = settings.showError ? ` ${await notFoundHint(context, settings)}` : "";
   const error = new RPCError("not_found", `There is no page at this address.${hint.trimEnd()}`);
   return handlePageError(context, error, { subject: "", isLogged: false }, settings);

@@ -31,6 +31,8 @@ export interface PageSettings {
   readonly showError?: (error: unknown, id: string) => Promise<string>;
   /** In development: returns why a path has no page although a module declares one; `undefined` if none does. */
   readonly adviseUnloadedPage?: ((path: string) => Promise<string | undefined>) | undefined;
+  /** In development: reports a request for which there is no page or route; `allow`: the methods that its path has. */
+  readonly reportUnserved?: ((allow?: string) => Promise<void>) | undefined;
 }
 
 /** The parts of a page definition that its document needs. An error page has no source. */

@@ -201,7 +201,8 @@ async function handleMatch(context: RequestContext, path: string, site: Site): P
 }
 
 /** In development, the response describes how to handle the method. */
-function methodNotAllowed(method: string, allow: string, { pages }: Site): HandlerResponse {
+async function methodNotAllowed(method: string, allow: string, { pages }: Site): Promise<HandlerResponse> {
+  await pages.reportUnserved?.(allow);
   const hint = pages.development ? methodHint(method) : "";
   return textResponse(405, `This URL allows ${allow}.${hint && ` ${hint}`}\n`, { allow });
 }

@@ -4,6 +4,8 @@ import {
   type BuildToolAccess,
   createDataHeaders,
   createSecurityHeaders,
+  observeRedirects,
+  type Redirect,
   type ResponseSecurity,
   type SecurityHeaders,
   type SecurityOptions,
@@ -171,6 +173,14 @@ export interface Development {
   readonly showError: (error: unknown, id: string) => Promise<string>;
   /** Returns why a path has no page although a module declares one; `undefined` if none does, or the client is remote. */
   readonly adviseUnloadedPage?: (path: string) => Promise<string | undefined>;
+  /**
+   * Reports the current request, for which there is no page or route.
+   *
+   * @param allow the methods that the path of the request has, if it has any
+   */
+  readonly reportUnserved?: (allow?: string) => Promise<void>;
+  /** Receives each redirect when it is created, in the code that creates it. */
+  readonly redirectCreated?: (redirect: Redirect) => void;
   /** Prints an error in the terminal, after a line about the event. */
   readonly printError: (error: unknown, event: string) => void;
   /** The folder of the files that are served as they are, and which of its paths are; `null` without a folder. */
@@ -188,15 +198,17 @@ export interface Development {
  */
 export function siteInDevelopment(site: Site, options: SecurityOptions, development: Development): Site {
   const { calls, pages, config, inspection, log } = site;
-  const { assets, buildTool, called, showError, adviseUnloadedPage, publicFiles, project, observer } = development;
+  const { assets, buildTool, called, showError, publicFiles, project, observer } = development;
+  const { adviseUnloadedPage, reportUnserved } = development;
   // The functions of the inspection: those of `calls` may be the observed ones of the request before.
   const functions = new Map(inspection.functions.map((definition) => [definition.signature.name, definition]));
   checkCalledFunctions(called, { functions });
   site.listeners.setDevelopment(observer);
+  observeRedirects(development.redirectCreated);
   const observedLog = observer?.observeLog(log) ?? log;
   return {
     ...site,
-    pages: { ...pages, assets, showError, adviseUnloadedPage, development: true, log: observedLog },
+    pages: { ...pages, assets, showError, adviseUnloadedPage, reportUnserved, development: true, log: observedLog },
     calls: {
       ...calls,
       rate: null,

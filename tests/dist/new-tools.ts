@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 import { repository } from "#test/copy-example";
+import { checkDefinitions } from "./tsserver.ts";
 
 const TOOLS = join(repository, "node_modules/.cache/tsweb-new-tools");
 
@@ -76,17 +77,23 @@ export default defineConfig(
  * Returns the steps that check the sources of a project: TypeScript 5.9 and 6, Biome's recommended rules, and
  * typescript-eslint's strict rules.
  *
- * @param isTypeChecked whether also those rules apply that need types
+ * @param isMinimal whether it is the project of `template/`. Those rules that need types apply to it too, and its
+ *   "Go to definition" is checked
  */
-export function checkSources(run: RunTool, dir: string, isTypeChecked: boolean): Record<string, () => Promise<void>> {
+export function checkSources(run: RunTool, dir: string, isMinimal: boolean): Record<string, () => Promise<void>> {
   const node = (...args: string[]) => run(dir, process.execPath, ...args);
   const tool = (path: string) => join(TOOLS, "node_modules", path);
-  const config = join(TOOLS, isTypeChecked ? "strictTypeChecked.mjs" : "strict.mjs");
+  const config = join(TOOLS, isMinimal ? "strictTypeChecked.mjs" : "strict.mjs");
+  const definitions = {
+    "definition 5.9": () => checkDefinitions(tool("typescript"), dir),
+    "definition 6": () => checkDefinitions(tool("typescript-6"), dir),
+  };
   return {
     "tsc 5.9": () => node(tool("typescript/bin/tsc")),
     "tsc 6": () => node(tool("typescript-6/bin/tsc")),
     biome: () =>
       run(dir, join(repository, "node_modules/.bin/biome"), "lint", `--config-path=${TOOLS}/biome.json`, "src"),
     eslint: () => node(tool("eslint/bin/eslint.js"), "--config", config, "--max-warnings=0", "."),
+    ...(isMinimal ? definitions : {}),
   };
 }

@@ -46,7 +46,7 @@ import { retryFailedResolves } from "./retry-resolve.ts";
 import { ServedSourceMaps } from "./source-maps.ts";
 import { notifyParent, stopWithParent, surviveErrors } from "./survival.ts";
 import { unloadedPageAdvice } from "./unloaded-pages.ts";
-import { FileHints } from "./unserved-files.ts";
+import { UnservedRequests } from "./unserved-requests.ts";
 import { viewModules } from "./view-modules.ts";
 import { watchEventLoop } from "./watchdog.ts";
 
@@ -74,9 +74,9 @@ export async function dev(root: string): Promise<void> {
   const { plugins, registry } = compileStep({ entry });
   const buildTool = { nonce: randomHex(16), reportPath: POLICY_REPORTS_PATH };
   const violations = new PolicyViolations(buildTool, (message) => console.error(`\n${message}\n`));
-  const fileHints = new FileHints(edits, (message) => console.error(`\n${message}\n`));
   const errors = new ErrorLog(normalizePath(root), (text) => console.error(text));
   edits.on("all", () => errors.handleEdit());
+  const unserved = new UnservedRequests(edits, errors, (message) => console.error(`\n${message}\n`));
   const maps = new ServedSourceMaps();
   const pageChecks = new PageChecks({ maps, currentEdits: () => versions.current });
   const viteConfig: InlineConfig = {
@@ -118,7 +118,7 @@ export async function dev(root: string): Promise<void> {
   const loader = new DevAppLoader(vite, entry);
   const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
   edits.on("all", () => panel.changed("application"));
-  const parts = { loader, errors, maps, panel, versions, pageChecks, fileHints };
+  const parts = { loader, errors, maps, panel, versions, pageChecks, unserved };
   const app: DevApp = { vite, entry, registry, config, buildTool, ...parts };
   const handle = versions.handle(violations.handle(handlePanel(serveBrowserFiles(app, serveApplication(app)))));
   const allowedHosts = () => vite.config.server.allowedHosts;
@@ -155,7 +155,7 @@ interface DevApp {
   readonly panel: DevelopmentPanel;
   readonly versions: EditVersions;
   readonly pageChecks: PageChecks;
-  readonly fileHints: FileHints;
+  readonly unserved: UnservedRequests;
 }
 
 /** Passes requests for the browser's files to Vite, and all others to the application. */
@@ -216,7 +216,7 @@ async function loadCurrent({
   panel,
   versions,
   pageChecks,
-  fileHints,
+  unserved,
 }: DevApp): Promise<App> {
   const app = await loader.load();
   const { root, publicDir } = vite.config;
@@ -228,11 +228,17 @@ async function loadCurrent({
     errorPageFor(client(), { error, root, id, nonce: buildTool.nonce, edits: versions.atRequest, pageChecks });
   const adviseUnloadedPage = async (path: string) => {
     if (!isThisMachine(client())) return undefined; // other machines receive no names of files
-    await fileHints.print(currentContext()?.inbound, { root, publicDir, base: app.base });
     const files = importedModules(entry, moduleGraphOf(vite.environments.ssr));
     return unloadedPageAdvice(path, { root, entry, files });
   };
   const internals = requireInternals(app, "tsweb dev");
+  const { pages, routes } = internals.inspection;
+  const paths = [...pages, ...routes].map(({ path }) => path);
+  const reportUnserved = async (allow?: string) => {
+    const inbound = currentContext()?.inbound;
+    if (!inbound || !isThisMachine(client())) return;
+    await unserved.report(inbound, { root, publicDir, base: app.base, paths, adviseUnloadedPage }, allow);
+  };
   panel.addApp(internals);
   internals.setDevelopment({
     assets: developmentAssets(vite.environments.ssr, { entry, nonce: buildTool.nonce }),
@@ -240,6 +246,8 @@ async function loadCurrent({
     called: calledFunctions(vite, { entry, registry }),
     showError,
     adviseUnloadedPage,
+    reportUnserved,
+    redirectCreated: (redirect) => unserved.redirectCreated(redirect),
     printError: (error, event) => errors.print(error, event),
     publicFiles:
       publicDir && existsSync(publicDir)

@@ -67,7 +67,7 @@ function isNameOf(component: string, path: string): boolean {
 }
 
 /** Returns a name for the page or route at a path. */
-function exportName(path: string): string {
+export function exportName(path: string): string {
   const words = path.split(/[^\w]+/).filter(Boolean);
   const name = words.join("_").toLowerCase();
   return name === "" ? "home" : name.replace(/^(?=\d)/, "page_");

@@ -13,6 +13,7 @@ beforeAll(() => {
       "export const item = page('/items/:id', () => null);\nexport const file = page(`/files/**:path`, () => null);\n" +
       // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the source of a module
       "export const each = page(`/${name}`, () => null);\n",
+    "src/api.server.ts": 'export const rooms = route("POST /api/rooms", () => null);\n',
     "src/loaded.server.tsx": 'export const loaded = page("/loaded", () => null);\n',
     "src/pages.test.ts": 'export const tested = page("/tested", () => null);\n',
     "src/node_modules/x/index.ts": 'export const installed = page("/installed", () => null);\n',
@@ -36,6 +37,7 @@ describe("the advice about a page that is not served", () => {
   });
 
   it.each([
+    ["/api/rooms", "src/api.server.ts:1 declares a route for this address, and src/app.ts does not import its module."],
     ["/about/", "src/about-us.server.tsx:5 "],
     ["/items/7", "src/shop/items.server.tsx:1 "],
     ["/files/a/b.txt", '"./shop/items.server.tsx"'],

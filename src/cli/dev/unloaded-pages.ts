@@ -4,8 +4,9 @@ import { relativeFile } from "../project/index.ts";
 import { foreignPageAdvice } from "./foreign-pages.ts";
 import { lineAt, readSourceFiles, withoutComments } from "./source-files.ts";
 
-/** An exported page whose path is written as text, at the start of a line. */
-const PAGE = /^export (?:const|let|var) \w+ = page\(\s*(?<quote>["'`])(?<path>\/[^"'`$]*)\k<quote>/gm;
+/** An exported page or route whose path is written as text, at the start of a line. */
+const PAGE =
+  /^export (?:const|let|var) \w+ = (?<kind>page|route)\(\s*(?<quote>["'`])(?:[A-Z]+ )?(?<path>\/[^"'`$]*)\k<quote>/gm;
 
 /** The application, and the modules that it has loaded. */
 export interface LoadedModules {
@@ -17,7 +18,7 @@ export interface LoadedModules {
 }
 
 /**
- * Returns why a path has no page although a module below `src/` declares one: the application does not list the module, or
+ * Returns why a path has no page or route although a module below `src/` declares one: the application does not list the module, or
  * does not even import it, or the module declares it as another framework does. Returns `undefined` if no module certainly
  * declares one.
  *
@@ -27,9 +28,9 @@ export async function unloadedPageAdvice(path: string, modules: LoadedModules): 
   const { root, entry, files } = modules;
   const sources = await readSourceFiles(root);
   for (const { file, text } of sources) {
-    const line = linesOfPages(text).find((page) => matches(page.path, path))?.line;
-    if (line === undefined) continue;
-    const where = `${relativeFile(root, file)}:${line} declares a page for this address`;
+    const page = pagesIn(text).find((candidate) => matches(candidate.path, path));
+    if (!page) continue;
+    const where = `${relativeFile(root, file)}:${page.line} declares a ${page.kind} for this address`;
     const application = relativeFile(root, entry);
     if (files.has(file))
       return `${where}, and ${application} does not list its module: add it to \`modules\` of new App.`;
@@ -40,10 +41,11 @@ export async function unloadedPageAdvice(path: string, modules: LoadedModules): 
   return foreignPageAdvice(path, sources, root);
 }
 
-function linesOfPages(text: string): { readonly path: string; readonly line: number }[] {
+function pagesIn(text: string): { readonly kind: string; readonly path: string; readonly line: number }[] {
   const code = withoutComments(text);
-  return [...code.matchAll(PAGE)].map(({ index, groups }) => ({
-    path: groups?.path ?? "",
+  return [...code.matchAll(PAGE)].map(({ index, groups: { kind = "", path = "" } = {} }) => ({
+    kind,
+    path,
     line: lineAt(code, index),
   }));
 }

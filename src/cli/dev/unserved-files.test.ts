@@ -1,7 +1,6 @@
-import { EventEmitter } from "node:events";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TestProject } from "#test/test-project";
-import { FileHints, unservedFileAdvice } from "./unserved-files.ts";
+import { unservedFileAdvice } from "./unserved-files.ts";
 
 let project: TestProject;
 
@@ -105,24 +104,4 @@ describe("the advice about a file that is not served", () => {
       expect(await adviceFor(path)).toBeUndefined();
     },
   );
-});
-
-it("the terminal shows the advice about a file once until the next edit", async () => {
-  const edits = new EventEmitter();
-  const lines: string[] = [];
-  const hints = new FileHints(edits, (text) => lines.push(text));
-  const request = {
-    pathname: "/logo.svg",
-    header: (name: string) => (name === "referer" ? "http://localhost/" : null),
-  };
-  const folders = { root: project.file("app"), publicDir: project.file("app/public"), base: "" };
-  await hints.print(request, folders);
-  await hints.print(request, folders);
-  await hints.print({ ...request, pathname: "/missing.svg" }, folders);
-  await hints.print(undefined, folders);
-  expect(lines).toHaveLength(1);
-  expect(lines[0]).toContain("src/beside.server.tsx:3 requests /logo.svg");
-  edits.emit("all");
-  await hints.print(request, folders);
-  expect(lines).toHaveLength(2);
 });

@@ -1,9 +1,7 @@
-import type { EventEmitter } from "node:events";
 import { stat } from "node:fs/promises";
 import { posix } from "node:path";
 import { normalizePath } from "vite";
 import { namesServerOnlyUrl } from "../../compile/index.ts";
-import type { InboundRequest } from "../../http/index.ts";
 import { relativeFile } from "../project/index.ts";
 import { lineAt, readSourceFiles, withoutComments } from "./source-files.ts";
 
@@ -21,31 +19,6 @@ export interface ServedFolders {
   readonly publicDir: string;
   /** The path below which the application is served; empty for the root. */
   readonly base: string;
-}
-
-/** Prints how to serve files that pages request where they are not served: each file once until the next edit. */
-export class FileHints {
-  readonly #write: (text: string) => void;
-  readonly #printed = new Set<string>();
-
-  /**
-   * @param edits emits `all` for each edit
-   * @param write writes a text to the terminal
-   */
-  constructor(edits: EventEmitter, write: (text: string) => void) {
-    this.#write = write;
-    edits.on("all", () => this.#printed.clear());
-  }
-
-  /** Prints the hint about a request that was answered with 404, if there is one. */
-  async print(request: Pick<InboundRequest, "pathname" | "header"> | undefined, folders: ServedFolders): Promise<void> {
-    if (!request) return;
-    const { pathname } = request;
-    const advice = await unservedFileAdvice({ pathname, referer: request.header("referer") ?? undefined }, folders);
-    if (advice === undefined || this.#printed.has(advice)) return;
-    this.#printed.add(advice);
-    this.#write(advice);
-  }
 }
 
 /** An attribute with a URL that is written as text. */

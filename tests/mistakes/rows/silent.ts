@@ -201,6 +201,39 @@ const props: readonly Mistake[] = [
   },
 ];
 
+const addresses: readonly Mistake[] = [
+  {
+    ...row(
+      "fetches an address of the application where nothing is served",
+      [{ file: VIEW, from: "event.preventDefault();", to: 'event.preventDefault();\n    await fetch("/api/guests");' }],
+      `${VIEW}:9`,
+      'requests "/api/guests", where nothing is served',
+      'Declare a route, `export const api_guests = route("GET /api/guests", async (request) => …)`, or call a server function',
+    ),
+    act: (page) => sign(page),
+    places: ["terminal"],
+  },
+  {
+    ...row(
+      "redirects to an address without a page",
+      [
+        { file: GUESTS, from: "import { server,", to: "import { redirect, server," },
+        { file: GUESTS, from: "return everyone();", to: 'throw redirect("/wellcome");' },
+        {
+          file: PAGES,
+          from: "export const home",
+          to: 'export const welcome = page("/welcome", () => <h1>Hi</h1>);\nexport const home',
+        },
+      ],
+      `${GUESTS}:13:9`,
+      'redirect("/wellcome") leads to an address where nothing is served',
+      'Did you mean "/welcome"?',
+    ),
+    act: (page) => sign(page),
+    places: ["terminal"],
+  },
+];
+
 /** Mistakes whose effect is only that something is missing. */
 export const mistakes: readonly Mistake[] = [
   ...layouts,
@@ -210,4 +243,5 @@ export const mistakes: readonly Mistake[] = [
   ...exportsOfOthers,
   ...errors,
   ...props,
+  ...addresses,
 ];

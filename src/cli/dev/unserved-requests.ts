@@ -1,0 +1,82 @@
+import type { EventEmitter } from "node:events";
+import type { InboundRequest, Redirect } from "../../http/index.ts";
+import type { ErrorLog } from "../errors/index.ts";
+import { unservedFileAdvice } from "./unserved-files.ts";
+import { existingPageAdvice, type ServedPaths, unservedUrlAdvice } from "./unserved-urls.ts";
+
+/** What the application serves. */
+export interface ServedParts extends ServedPaths {
+  /** The folder of the files that are served as they are; empty without one. */
+  readonly publicDir: string;
+}
+
+/** The number of redirects that are remembered between two edits. */
+const MAX_REDIRECTS = 200;
+
+/**
+ * Prints which line of the source leads to an address where nothing is served, and how to fix it, each line once until the
+ * next edit: the redirect to it, the attribute of a file that is not served, or the URL of a script, a link or a form.
+ */
+export class UnservedRequests {
+  readonly #errors: ErrorLog;
+  readonly #write: (text: string) => void;
+  readonly #printed = new Set<string>();
+  /** The errors that name the code of redirects, by path. */
+  readonly #redirects = new Map<string, Error>();
+
+  /**
+   * @param edits emits `all` for each edit
+   * @param errors prints the redirects
+   * @param write writes a text to the terminal
+   */
+  constructor(edits: EventEmitter, errors: ErrorLog, write: (text: string) => void) {
+    this.#errors = errors;
+    this.#write = write;
+    edits.on("all", () => {
+      this.#printed.clear();
+      this.#redirects.clear();
+    });
+  }
+
+  /** Remembers which code redirects to a path of the application. Called by that code. */
+  redirectCreated({ location, internal }: Redirect): void {
+    const { pathname } = new URL(location, "http://site.invalid");
+    if (!internal || (this.#redirects.size >= MAX_REDIRECTS && !this.#redirects.has(pathname))) return;
+    this.#redirects.set(pathname, new Error(`redirect(${JSON.stringify(location)}) leads to`));
+  }
+
+  /**
+   * Prints the hint about a request, if there is one.
+   *
+   * @param allow the methods that its path has, if it has any
+   */
+  async report(
+    inbound: Pick<InboundRequest, "method" | "pathname" | "origin" | "header">,
+    served: ServedParts,
+    allow?: string,
+  ): Promise<void> {
+    const { method, pathname, origin } = inbound;
+    const redirect = pathname.startsWith(served.base)
+      ? this.#redirects.get(pathname.slice(served.base.length))
+      : undefined;
+    if (redirect && method === "GET") return this.#printRedirect(redirect, pathname, served, allow);
+    const referer = inbound.header("referer") ?? undefined;
+    const destination = inbound.header("sec-fetch-dest") ?? undefined;
+    const request = { method, pathname, origin, referer, destination, allow };
+    const advice = (await unservedFileAdvice(request, served)) ?? (await unservedUrlAdvice(request, served));
+    if (advice === undefined || this.#printed.has(advice)) return;
+    this.#printed.add(advice);
+    this.#write(advice);
+  }
+
+  async #printRedirect({ message, stack = "" }: Error, pathname: string, served: ServedParts, allow?: string) {
+    const problem =
+      allow === undefined ? "an address where nothing is served." : `an address that allows only ${allow}.`;
+    const advice =
+      (allow === undefined ? await existingPageAdvice(pathname, served) : undefined) ??
+      "Redirect to the path of a page, or declare a page with this path.";
+    const error = new Error(`${message} ${problem} ${advice}`);
+    error.stack = stack;
+    this.#errors.print(error);
+  }
+}
