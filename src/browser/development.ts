@@ -16,6 +16,7 @@ import {
 import { checkMarkup } from "./children-checks.ts";
 import { componentName } from "./component-name.ts";
 import { finishEdit, startEdit } from "./hot-state.ts";
+import { checkTextareaText } from "./textarea-text.ts";
 import { checkUnhandledField } from "./unhandled-fields.ts";
 
 /** A component with internal fields: Preact's, under the minified names that its add-ons use, and ours. */
@@ -31,6 +32,12 @@ interface OptionsInternals {
 
 const hooks = options as OptionsInternals; // Preact's types omit them
 const { __r: previousRender, __b: previousDiff } = hooks;
+const { diffed: previousDiffed } = options;
+
+options.diffed = (vnode) => {
+  checkTextareaText(vnode);
+  previousDiffed?.(vnode);
+};
 
 // As the server does for pages (src/pages/rendering.ts). In production the browser has no such checks: the server has
 // rendered each view once, and the content security policy forbids scripts in URLs.

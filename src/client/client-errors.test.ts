@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { collect } from "#test/collect";
+import { compiledServer, createTestApp } from "#test/compiled-app";
+import { setDevelopment } from "#test/development";
 import { type LocalServer, listen } from "#test/listen";
 import { type Functions, rejectionOf, Shop } from "#test/shop";
 import { client, RPCError } from "./index.ts";
@@ -12,7 +14,38 @@ beforeAll(async () => {
 beforeEach(() => shop.reset());
 afterAll(() => shop.close());
 
+/** Returns a client of an application with the functions `greet` and `order`. */
+function clientOf({ isDev }: { readonly isDev: boolean }) {
+  const greet = compiledServer("greet", (name: string) => `Hello ${name}`, { params: { name: "any" } });
+  const order = compiledServer("order", () => null);
+  const app = createTestApp({ greet, order });
+  if (isDev) setDevelopment(app);
+  type Misspelled = Record<"gret" | "ordre" | "remove", typeof greet>;
+  return client<Misspelled>("http://localhost", { fetch: (url, init) => app.fetch(new Request(url, init)) });
+}
+
 describe("an error of a client's call", () => {
+  it("names the function that was probably meant, in development only", async () => {
+    const api = clientOf({ isDev: true });
+    expect(await rejectionOf(api.gret("Ada"))).toMatchObject({
+      code: "not_found",
+      message: "gret: there is no server function with this name. Did you mean greet?",
+    });
+    expect(await rejectionOf(api.ordre.named({ name: "Ada" }))).toMatchObject({
+      code: "not_found",
+      message: "There is no server function with this name. Did you mean order?",
+    });
+    expect(await rejectionOf(api.remove("Ada"))).toMatchObject({
+      message: "remove: there is no server function with this name",
+    });
+    const built = clientOf({ isDev: false });
+    expect(await rejectionOf(built.gret("Ada"))).toMatchObject({
+      message: "gret: there is no server function with this name",
+    });
+    const error = await rejectionOf(built.ordre.named({ name: "Ada" }));
+    expect(error).toMatchObject({ message: "There is no server function with this name.", details: {} });
+  });
+
   it("has the code, message and details of the function's error", async () => {
     const error = await rejectionOf(client<Functions>(shop.address).fail());
     expect(error).toBeInstanceOf(RPCError);

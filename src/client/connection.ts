@@ -98,7 +98,11 @@ export class Connection {
     const error = await readResult(name, response).catch((error: unknown) => error);
     const signature = response.status === 405 && error instanceof RPCError ? readRemoteSignature(error.details) : null;
     if (signature) return signature;
-    if (response.status === 405) throw new RPCError("not_found", `${name}: there is no server function with this name`);
+    if (response.status === 405) {
+      const similar = error instanceof RPCError ? error.details.similar : undefined; // a development server sends it
+      const question = typeof similar === "string" ? `. Did you mean ${similar}?` : "";
+      throw new RPCError("not_found", `${name}: there is no server function with this name${question}`);
+    }
     throw error instanceof RPCError
       ? error
       : callError(`${name}: the server did not send the function's parameter names`, error);

@@ -57,8 +57,9 @@ function typedProps(vnode: VNode, { name, kind }: Field, open: OpenForm): Props 
   open.filled.set(name, index + 1);
   const text = texts[index];
   if (text === undefined) return props;
+  const own = kind === "textarea" ? { children: undefined } : {}; // its own text
   // The HTML parser removes a line feed at the start of a textarea.
-  return { ...rest, value: kind === "textarea" && text.startsWith("\n") ? `\n${text}` : text };
+  return { ...rest, ...own, value: kind === "textarea" && text.startsWith("\n") ? `\n${text}` : text };
 }
 
 /** The first refused field has the focus, in place of a field that asks for it. */

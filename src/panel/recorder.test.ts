@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
+import { setDevelopment } from "#test/development";
 import type { App } from "../app.ts";
 import { RPCError } from "../errors.ts";
 import { redirect } from "../http/index.ts";
 import { channel, publish } from "../live/index.ts";
-import { type Observer, requireInternals } from "../server/index.ts";
+import { requireInternals } from "../server/index.ts";
 import type { ChangedPart, RequestEntry } from "./panel-data.ts";
 import { MAX_MESSAGES, MAX_REQUESTS, Recorder } from "./recorder.ts";
 
@@ -93,26 +94,6 @@ class LazyQuery {
   }
 }
 
-const NO_ASSETS = {
-  scripts: [],
-  islands: { src: "", preload: [] },
-  view: () => ({ src: "", preload: [] }),
-  styles: () => [],
-};
-
-/** Makes the application one of a development server. */
-function setDevelopment(app: App, observer?: Observer): void {
-  requireInternals(app, "test").setDevelopment({
-    called: [],
-    assets: NO_ASSETS,
-    buildTool: { nonce: "0", reportPath: "/" },
-    showError: async () => "error page",
-    publicFiles: null,
-    printError: () => undefined,
-    observer,
-  });
-}
-
 function record() {
   const changes: ChangedPart[] = [];
   const explain = async (error: unknown) => {
@@ -121,7 +102,7 @@ function record() {
   };
   const recorder = new Recorder({ explain, onChange: (part) => changes.push(part) });
   const app = createTestApp(MODULE, { base: "/shop" });
-  setDevelopment(app, recorder);
+  setDevelopment(app, { observer: recorder });
   return { recorder, app, changes, entries: () => recorder.requestsSince(0).entries };
 }
 
@@ -366,7 +347,7 @@ describe("the recorder", () => {
     const { app, recorder } = record();
     for (const observer of [undefined, recorder]) {
       LazyQuery.executions = 0;
-      setDevelopment(app, observer);
+      setDevelopment(app, { observer });
       expect(await (await call(app, name)).text()).toContain("1");
       expect(LazyQuery.executions).toBe(1);
     }

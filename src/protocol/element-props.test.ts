@@ -32,6 +32,48 @@ it.each<[string, object]>([
   ["children", { children: [Promise.resolve()] }],
 ])("accepts %s", (_, props) => expect(invalidPropMessage("p", props)).toBeUndefined());
 
+it.each(["disabled", "checked", "required", "readOnly", "multiple", "hidden", "open", "noValidate", "autofocus"])(
+  "rejects the text false as the attribute %s, which it turns on",
+  (name) => {
+    expect(invalidPropMessage("input", { [name]: "false" })).toBe(
+      `The attribute ${name} of <input> is the text "false". Any text turns it on. Write \`${name}={false}\`, or leave it out.`,
+    );
+    for (const value of [false, true, "", name, "until-found", undefined]) {
+      expect(invalidPropMessage("input", { [name]: value })).toBeUndefined();
+    }
+  },
+);
+
+it.each([
+  "draggable",
+  "contentEditable",
+  "spellcheck",
+  "aria-hidden",
+  "aria-checked",
+  "value",
+  "data-open",
+  "download",
+])("accepts the text false as the attribute %s, which is a value of it", (name) =>
+  expect(invalidPropMessage("p", { [name]: "false" })).toBeUndefined(),
+);
+
+it("rejects a text area with two different texts", () => {
+  expect(invalidPropMessage("textarea", { value: "new", children: "old" })).toBe(
+    "The <textarea> has children and `value`, which are different texts. Leave out the children.",
+  );
+  expect(invalidPropMessage("textarea", { defaultValue: "new", children: "old" })).toContain(
+    "and `defaultValue`, which",
+  );
+  expect(invalidPropMessage("textarea", { value: "", children: 5 })).toContain("children and `value`");
+});
+
+it.each([
+  { children: "old" },
+  { children: "1", value: 1 },
+  { value: "x", children: undefined },
+  { children: ["a", "b"] },
+])("accepts a text area with one text: %j", (props) => expect(invalidPropMessage("textarea", props)).toBeUndefined());
+
 it("accepts everything for a custom element", () => {
-  expect(invalidPropMessage("my-list", { class: {}, onClick: Promise.resolve() })).toBeUndefined();
+  expect(invalidPropMessage("my-list", { class: {}, onClick: Promise.resolve(), open: "false" })).toBeUndefined();
 });

@@ -6,12 +6,38 @@
  */
 export function invalidPropMessage(type: string, props: object): string | undefined {
   if (type.includes("-")) return undefined; // the properties of a custom element may be anything
+  if (type === "textarea") {
+    const message = textareaMessage(props);
+    if (message) return message;
+  }
   for (const [name, value] of Object.entries(props)) {
+    if (value === "false" && BOOLEAN_ATTRIBUTES.has(name.toLowerCase())) {
+      return `The attribute ${name} of <${type}> is the text "false". Any text turns it on. Write \`${name}={false}\`, or leave it out.`;
+    }
     if (typeof value !== "object" && name !== "dangerouslySetInnerHTML") continue;
     const fix = value === null || value === undefined ? undefined : fixOf(name, value);
     if (fix) return `The attribute ${name} of <${type}> is ${describe(value)}. ${fix}`;
   }
   return undefined;
+}
+
+/** The attributes of HTML that are on if they are present, whatever their value is. */
+const BOOLEAN_ATTRIBUTES: ReadonlySet<string> = new Set([
+  ...["allowfullscreen", "async", "autofocus", "autoplay", "checked", "controls", "default", "defer", "disabled"],
+  ...["formnovalidate", "hidden", "inert", "ismap", "itemscope", "loop", "multiple", "muted", "nomodule", "novalidate"],
+  ...["open", "playsinline", "readonly", "required", "reversed", "selected"],
+]);
+
+/** Returns the message for a text area with two different texts: pages show its children, and browsers its value. */
+function textareaMessage(props: object): string | undefined {
+  const { children, value, defaultValue = value }: Readonly<Record<string, unknown>> = { ...props };
+  if (!isText(children) || !isText(defaultValue) || String(children) === String(defaultValue)) return undefined;
+  const name = isText(value) ? "value" : "defaultValue";
+  return `The <textarea> has children and \`${name}\`, which are different texts. Leave out the children.`;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string" || typeof value === "number";
 }
 
 function fixOf(name: string, value: unknown): string | undefined {

@@ -21,6 +21,7 @@ import { requireCsrfToken, trackSignIn } from "./csrf.ts";
 import { handleStream } from "./handle-stream.ts";
 import { adviseOfMaxBody, maxCallBody } from "./max-body.ts";
 import type { FunctionDefinition } from "./server.ts";
+import { withSimilarName } from "./similar-name.ts";
 import { type BuildSettings, requireSameSignature } from "./stale-builds.ts";
 import { compileParameterChecks, type ParameterChecks } from "./strict-checks.ts";
 import { withTimeLimit } from "./time-limit.ts";
@@ -101,7 +102,8 @@ export function* handleCall(
     return signIn.withFreshToken(response);
   } catch (error) {
     if (match) adviseOfMaxBody(error, context, match, { kind: "call", fallback: settings.max_body });
-    const shown = showInDevelopment(error, callerError(error, context, log, `The call of ${name}`), settings);
+    const forCaller = callerError(error, context, log, `The call of ${name}`);
+    const shown = match ? showInDevelopment(error, forCaller, settings) : withSimilarName(forCaller, name, settings);
     return signIn.withFreshToken(errorResponse(shown, context, log));
   }
 }

@@ -5,7 +5,7 @@ import type { Logger } from "../logging/index.ts";
 import { checkLayout, type ErrorPage, type Layout } from "../pages/index.ts";
 import type { Rate } from "../rate-limit/index.ts";
 import { checkTimeLimit } from "../rpc/index.ts";
-import type { Before } from "./before.ts";
+import { type Before, checkBefore } from "./before.ts";
 import type { OnError } from "./error-hook.ts";
 import type { Module } from "./modules.ts";
 
@@ -105,6 +105,7 @@ export function checkAppOptions(options: AppOptions): void {
   checkBase(options.base ?? "");
   checkSignIn(options.sign_in);
   checkFunction("before", options.before);
+  checkBefore(options.before);
   checkFunction("on_error", options.on_error);
   checkFunction("on_stop", options.on_stop);
 }

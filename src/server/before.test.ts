@@ -316,6 +316,28 @@ describe("decodePath", () => {
 });
 
 describe("the option before", () => {
+  it.each([
+    (_req: unknown, _res: unknown, next: () => void) => next(),
+    async (_req: unknown, res: { end(): void }) => res.end(),
+    async (_context: unknown, next: () => Promise<void>) => await next(),
+    function logger(_req: unknown, res: unknown, next: () => void) {
+      return res ? next() : undefined;
+    },
+  ])("rejects a middleware of another framework: %s", (middleware) => {
+    const options = { before: middleware as unknown as Before }; // TypeScript rejects it
+    expect(() => createTestApp(MODULE, options)).toThrow(
+      /^new App: before has the parameters \((?:_?req|_context), .*\) of a middleware\. It receives one object, \{ path, set_header \}, and no response: return a Response or redirect\("\/…"\)/,
+    );
+  });
+
+  it.each<Before>([
+    ({ path }, isStrict = true) => (isStrict && path === "/x" ? redirect("/") : undefined),
+    (...inputs: unknown[]) => void inputs,
+    (input: BeforeInput, tenant?: string) => (input.path === tenant ? redirect("/") : undefined),
+  ])("accepts a function with further parameters of its own: %s", (before) => {
+    expect(createTestApp(MODULE, { before })).toBeDefined();
+  });
+
   it.each([null, "/maintenance", true, {}])("is refused when the application starts if it is %j", (before) => {
     expect(() => createApp(before as unknown as Before)).toThrow(/new App: before must be a function\. It is /);
   });

@@ -23,6 +23,22 @@ export type BeforeResult = Response | Redirect | null | undefined | void;
 /** A function that runs before every request, except those of files of the build and of health checks. */
 export type Before = (input: BeforeInput) => BeforeResult | Promise<BeforeResult>;
 
+/** The parameters of a middleware of Express and others, such as `(req, res, next)` or `(context, next)`. */
+const MIDDLEWARE =
+  /^(?:async\s*)?(?:function\b\s*)?[\w$]*\s*(?<parameters>\(\s*\w+\s*,\s*_?(?:res|response|next)\b[^)]*\))/;
+
+/** @throws TypeError for a function with the parameters of a middleware: it would wait for `next`, or fail at each request */
+export function checkBefore(before: Before | undefined): void {
+  if (before === undefined || before.length < 2) return;
+  const { parameters } = MIDDLEWARE.exec(Function.prototype.toString.call(before))?.groups ?? {};
+  if (parameters === undefined) return;
+  throw new TypeError(
+    `new App: before has the parameters ${parameters.replace(/\s+/g, " ")} of a middleware. It receives one object, ` +
+      '{ path, set_header }, and no response: return a Response or redirect("/…") to answer the request, and nothing to let ' +
+      'it pass. `request` and `session` of "tsweb" are available in it.',
+  );
+}
+
 /** Decodes the segments of a path that was checked with `isValidPath`. An encoded slash stays encoded. */
 export function decodePath(path: string): string {
   if (!path.includes("%")) return path;

@@ -1,6 +1,7 @@
 import { h } from "preact";
 import { expect, it, vi } from "vitest";
 import { compiledPage, compiledServer, createTestApp } from "#test/compiled-app";
+import { setDevelopment } from "#test/development";
 import { FORM_ENV, postForm } from "#test/join-app";
 import { form } from "../pages/index.ts";
 import { requireInternals } from "./index.ts";
@@ -10,20 +11,8 @@ async function warningsOf(result: unknown, { hasHandle = false, isDev = true } =
   const save = compiledServer("save", () => result);
   const home = compiledPage("/", () => h("form", { action: (hasHandle ? form(save) : save) as never }));
   const app = createTestApp({ save, home }, { env: FORM_ENV });
-  const { log, setDevelopment } = requireInternals(app, "the test");
-  const warn = vi.spyOn(log, "warn").mockReturnValue();
-  const assets = {
-    scripts: [],
-    islands: { src: "", preload: [] },
-    view: () => ({ src: "", preload: [] }),
-    styles: () => [],
-  };
-  const data: Parameters<typeof setDevelopment>[0] = {
-    ...{ assets, called: [], publicFiles: null, printError: () => undefined },
-    buildTool: { nonce: "x", reportPath: "/x" },
-    showError: async () => "",
-  };
-  if (isDev) setDevelopment(data);
+  const warn = vi.spyOn(requireInternals(app, "the test").log, "warn").mockReturnValue();
+  if (isDev) setDevelopment(app);
   expect((await postForm(app, "/?__form=save")).status).toBe(200);
   return warn.mock.calls.map(([, message]) => message);
 }

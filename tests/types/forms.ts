@@ -60,6 +60,8 @@ export function handles(): void {
   element("textarea", { name: "email", defaultValue: signUp.values.email });
   element("select", { name: "email", value: signUp.values.email });
   element("input", { type: "checkbox", name: "tag", checked: signUp.values.tag?.includes("a") });
+  // @ts-expect-error: a text turns the attribute on, whatever it is
+  element("button", { disabled: "false" });
   // @ts-expect-error: tsweb alone changes the state
   signUp.pending = true;
 }

@@ -48,6 +48,19 @@ it.each([
   expect(() => read(`{\n  "tsweb": ${value}\n}`)).toThrow(`package.json:2:12\n${message}`);
 });
 
+it.each(["tsWeb", "TSWeb", "ts-web", "TsWeb", "ts_web"])(
+  "rejects the options in a member with another name: %s",
+  (name) => {
+    expect(() => read(`{\n  "name": "shop",\n  "${name}": { "include": ["a"] }\n}`)).toThrow(
+      `package.json:3:3\nThe options of tsweb are ignored here: the member is "${name}". Write it in lower case: "tsweb": {`,
+    );
+  },
+);
+
+it("ignores the options of other programs", () => {
+  expect(read('{ "tsup": {}, "web": {}, "dependencies": { "tsWeb": "1" } }')).toBeUndefined();
+});
+
 it("rejects a misspelled member at its name, with the member that was meant", () => {
   expect(() => read('{\n  "tsweb": {\n    "includes": []\n  }\n}')).toThrow(
     'package.json:3:5\n"tsweb" has the unknown member "includes". Did you mean "include"? Expected "tsweb": {',

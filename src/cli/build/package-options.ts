@@ -24,14 +24,31 @@ const EXAMPLE = '"tsweb": { "include": ["drizzle/**"], "budget": { "script": "20
 /**
  * Returns the value of `"tsweb"` in a project's package.json; `undefined` if it is absent.
  *
- * @throws BuildError for a file that is not JSON, a value that is not an object, and a member that does not exist
+ * @throws BuildError for a file that is not JSON, a value that is not an object, a member that does not exist, and a
+ *   misspelled `"tsweb"`, which would be ignored
  */
 export function readPackageOptions(root: string): PackageValue | undefined {
   const file = join(root, "package.json");
   if (!existsSync(file)) return undefined;
-  const options = parsePackage(readFileSync(file, "utf8")).member("tsweb");
+  const content = parsePackage(readFileSync(file, "utf8"));
+  checkName(content);
+  const options = content.member("tsweb");
   if (options) checkMembers(options, '"tsweb"', { names: MEMBERS, example: EXAMPLE });
   return options;
+}
+
+/** @throws BuildError at a member that is certainly meant to be `"tsweb"`, such as `"tsWeb"` */
+function checkName(content: PackageValue): void {
+  const { value } = content;
+  if (typeof value !== "object" || value === null) return;
+  const misspelled = Object.keys(value).find(
+    (name) => name !== "tsweb" && name.replace(/[\s_-]/g, "").toLowerCase() === "tsweb",
+  );
+  if (misspelled === undefined) return;
+  throw content.nameError(
+    misspelled,
+    `The options of tsweb are ignored here: the member is "${misspelled}". Write it in lower case: ${EXAMPLE}.`,
+  );
 }
 
 /**

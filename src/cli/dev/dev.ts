@@ -138,7 +138,7 @@ export async function dev(root: string): Promise<void> {
     await vite.close();
     http.closeAllConnections();
   });
-  surviveErrors(errors);
+  surviveErrors(errors, root);
   watchEventLoop(root);
   notifyParent({ type: "tsweb:listening", port: Number(new URL(address).port) });
 }

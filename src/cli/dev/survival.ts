@@ -1,5 +1,6 @@
 import type { ErrorLog } from "../errors/index.ts";
 import { type ChildMessage, STOP } from "./messages.ts";
+import { withUnawaitedFileCall } from "./unawaited-file-call.ts";
 
 /** Sends a message to the parent process, if there is one. */
 export function notifyParent(message: ChildMessage): void {
@@ -28,10 +29,12 @@ export function stopWithParent(close: () => Promise<void>): void {
  * built application does after an uncaught exception.
  *
  * @param errors prints them
+ * @param root the application's folder
  */
-export function surviveErrors(errors: ErrorLog): void {
-  process.on("unhandledRejection", (error) => {
-    errors.print(error, "Unhandled promise rejection. Await the promise, or catch its error:");
+export function surviveErrors(errors: ErrorLog, root: string): void {
+  process.on("unhandledRejection", async (error) => {
+    const located = await withUnawaitedFileCall(error, root);
+    errors.print(located, "Unhandled promise rejection. Await the promise, or catch its error:");
   });
   process.on("uncaughtException", (error) => {
     errors.print(

@@ -82,6 +82,16 @@ const repairedInPage: readonly Omit<Mistake, "places" | "at">[] = [
   },
 ];
 
+/** Attributes that do something else than their text says. */
+const attributes: readonly Omit<Mistake, "places" | "at">[] = [
+  {
+    mistake: "disables a button with the text false",
+    edits: [inView('<button type="button" {...{ disabled: "false" as never }}>x</button>')],
+    says: 'The attribute disabled of <button> is the text "false". Any text turns it on.',
+    fix: "Write `disabled={false}`, or leave it out.",
+  },
+];
+
 const FIX = "Compute such a value in the page and pass it to the view as a prop, or set it in on_mount.";
 
 /** Views that the browser renders differently. */
@@ -113,7 +123,7 @@ const different: readonly Omit<Mistake, "at" | "fix">[] = [
 ];
 
 export const mistakes: readonly Mistake[] = [
-  ...repaired.map((row): Mistake => ({ ...row, places: ["page", "terminal"], at: `${VIEW}:21` })),
+  ...[...repaired, ...attributes].map((row): Mistake => ({ ...row, places: ["page", "terminal"], at: `${VIEW}:21` })),
   ...repairedInPage.map((row): Mistake => ({ ...row, places: ["page", "terminal"], at: `${PAGES}:7` })),
   ...different.map((row): Mistake => ({ ...row, at: `${VIEW}:21`, fix: FIX })),
 ];

@@ -1,0 +1,22 @@
+import type { App } from "../../src/app.ts";
+import { requireInternals } from "../../src/server/index.ts";
+
+/** What a development server provides to its application. */
+export type Development = Parameters<ReturnType<typeof requireInternals>["setDevelopment"]>[0];
+
+const NO_ASSETS = {
+  scripts: [],
+  islands: { src: "", preload: [] },
+  view: () => ({ src: "", preload: [] }),
+  styles: () => [],
+};
+
+/** Makes an application one of a development server, which has no scripts and style sheets. */
+export function setDevelopment(app: App, development: Partial<Development> = {}): void {
+  requireInternals(app, "the test").setDevelopment({
+    ...{ assets: NO_ASSETS, called: [], publicFiles: null, printError: () => undefined },
+    buildTool: { nonce: "0", reportPath: "/" },
+    showError: async () => "error page",
+    ...development,
+  });
+}
