@@ -2,8 +2,8 @@ import { defineConfig, type Plugin } from "vite";
 
 /** The packages that the panel does not contain: they are installed with tsweb. */
 const PACKAGES = [
-  ...["@fastify/busboy", "@levischuck/tiny-cbor", "cookie", "pino", "rou3"],
-  ...["ioredis", "@nats-io/jetstream", "@nats-io/transport-node"], // optional, and never loaded by the panel
+  ...["@fastify/busboy", "@levischuck/tiny-cbor", "cookie", "rou3"],
+  ...["ioredis", "@nats-io/jetstream", "@nats-io/transport-node", "prom-client", "@opentelemetry/api"], // optional
 ];
 
 /** Changes the build of an application into that of a part of the package: small, and with its files at paths of its own. */

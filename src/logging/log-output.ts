@@ -5,9 +5,11 @@
  * Node's own ways do not guarantee that. `fs.write` occupies a thread on a pipe that is not read, and Node waits for
  * the thread at its exit. `process.stdout` throws, or has a buffer without a limit.
  *
- * `tsweb build` copies this file beside the built application, so it imports nothing but Node's own modules.
+ * `tsweb build` copies this file beside the built application, so it imports nothing but Node's own modules and another
+ * copied file.
  */
 import { constants, fstatSync, openSync, writeSync } from "node:fs";
+import { jsonLine } from "./json-line.ts";
 
 /** The levels of `WEB_LOG_LEVEL`, lowest first. */
 export const LOG_LEVELS = ["info", "warn", "error", "silent"] as const;
@@ -120,10 +122,6 @@ function dropReport(dropped: number, failure: string | null): string {
   const lines = dropped === 1 ? "1 log line was dropped" : `${dropped} log lines were dropped`;
   const reason = failure === "EAGAIN" ? "its reader was too slow" : `the error was ${failure}`;
   return jsonLine("warn", { dropped }, `${lines}: standard output could not be written, ${reason}.`);
-}
-
-function jsonLine(level: string, fields: object, message: string): string {
-  return `${JSON.stringify({ level, time: new Date().toISOString(), ...fields, msg: message })}\n`;
 }
 
 /** Standard output exists once in a process, and so does the queue of its lines. */

@@ -1,4 +1,4 @@
-import { pino } from "pino";
+import { jsonLine } from "./json-line.ts";
 import { writeLogLine } from "./log-output.ts";
 import { safeError } from "./safe-error.ts";
 import { serializeError } from "./serialize-error.ts";
@@ -16,13 +16,11 @@ export interface Logger {
  * written are dropped and counted.
  */
 export function createJsonLogger(): Logger {
-  const options = {
-    base: null,
-    timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (level: string) => ({ level }) },
-    serializers: { err: (thrown: unknown) => serializeError(thrown) },
+  const write = (level: string) => (fields: object, message: string) => {
+    const written = "err" in fields ? { ...fields, err: serializeError(fields.err) } : fields;
+    writeLogLine(jsonLine(level, written, message));
   };
-  return pino(options, { write: writeLogLine });
+  return { info: write("info"), warn: write("warn"), error: write("error") };
 }
 
 /** The methods of a {@link Logger}. */

@@ -9,6 +9,16 @@ export interface LoadedApi {
   readonly error?: unknown;
 }
 
+/**
+ * Returns whether an SDK has registered itself: every copy of the package keeps what was registered in one property of the
+ * global object, for each of its major versions. Without an SDK, the package is not loaded.
+ */
+export function hasRegisteredSdk(): boolean {
+  return Object.getOwnPropertySymbols(globalThis).some(({ description }) =>
+    description?.startsWith("opentelemetry.js.api."),
+  );
+}
+
 /** Lives as long as the process, as the package itself does. */
 let loading: Promise<LoadedApi> | undefined;
 

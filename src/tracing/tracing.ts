@@ -4,7 +4,7 @@ import type { ObserveOperation } from "../live/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { RequestListener } from "../server/index.ts";
 import { busSpans } from "./bus-span.ts";
-import { type LoadedApi, loadTelemetryApi, type TelemetryApi } from "./load-api.ts";
+import { hasRegisteredSdk, loadTelemetryApi, type TelemetryApi } from "./load-api.ts";
 import { RequestSpan } from "./request-span.ts";
 
 /** What is connected to an application while a tracing SDK is in use. */
@@ -26,19 +26,16 @@ export interface TracingOptions extends TracingHooks {
  */
 export class Tracing {
   readonly #options: TracingOptions;
-  readonly #loading: Promise<LoadedApi>;
   #api: TelemetryApi | undefined;
 
   constructor(options: TracingOptions) {
     this.#options = options;
-    this.#loading = loadTelemetryApi();
     void this.#connect();
   }
 
   /** Resolves when it is decided whether requests are traced. Never rejects. */
   async start(): Promise<void> {
-    const { error } = await this.#loading;
-    await this.#connect();
+    const error = await this.#connect();
     if (error) this.#options.log.warn({ err: error }, "@opentelemetry/api could not be loaded; there are no traces");
   }
 
@@ -53,9 +50,11 @@ export class Tracing {
     if (hasFlush(provider)) await provider.forceFlush();
   }
 
-  async #connect(): Promise<void> {
-    const { api } = await this.#loading;
-    if (!api || this.#api || !providerOf(api)) return;
+  /** Connects the application to an SDK, if there is one. Returns why the API cannot be loaded. */
+  async #connect(): Promise<unknown> {
+    if (this.#api || !hasRegisteredSdk()) return;
+    const { api, error } = await loadTelemetryApi();
+    if (!api || this.#api || !providerOf(api)) return error;
     this.#api = api;
     const tracer = api.trace.getTracer("tsweb");
     setTraceExit((work) => api.context.with(api.ROOT_CONTEXT, work));

@@ -19,7 +19,7 @@ import { copyIncluded, findIncluded, type IncludedFiles, readIncludePatterns } f
 import { type EarlierBuild, keepAssets, readEarlierBuild } from "./kept-assets.ts";
 import { copyNativePackages } from "./native-packages.ts";
 import { readPackageOptions } from "./package-options.ts";
-import { serverBuild } from "./server.ts";
+import { type ServerBuildOptions, serverBuild } from "./server.ts";
 import { writeServer } from "./write-server.ts";
 
 /** The options of {@link build}. */
@@ -52,7 +52,7 @@ export async function build(root: string, { keepFrom }: BuildOptions = {}): Prom
   try {
     const { references, report, kept } = await buildInto(temporaryDir, { root, entry, id, earlier });
     await copyIncluded(root, included.files, temporaryDir);
-    await rm(outDir, { recursive: true, force: true });
+    await rm(outDir, { recursive: true, force: true, maxRetries: 3 }); // a process that ends may store compiled code in it
     await rename(temporaryDir, outDir);
     printIncluded(included, references);
     if (keepFrom !== undefined) printKept(kept, { earlier, keepFrom });
@@ -109,15 +109,8 @@ interface BuildInput {
 }
 
 async function buildInto(outDir: string, { root, entry, id, earlier }: BuildInput): Promise<BuildResult> {
-  const { plugins, registry } = compileStep({ entry });
   const distFolders = ownDistFolders(root);
-  const server = serverBuild({ root, entry, outDir });
-  const references = new FileReferences(root, distFolders);
-  const fixed = fixOptions(server.options, (message) => console.warn(`\n  ${message}`));
-  await runBuild(server.config, [plugins, server.plugin, references.plugin(), fixed]).catch((error: unknown) => {
-    const isNoApplication = server.lacksDefaultExport();
-    throw isNoApplication ? noApplicationError(root, entry, { cause: error }) : error;
-  });
+  const { plugins, registry, server, references } = await buildServer({ root, entry, outDir, distFolders });
   const inputs = browserInputs(root, entry, { graph: server.graph(), registry });
 
   const clientDir = join(outDir, "client");
@@ -136,6 +129,26 @@ async function buildInto(outDir: string, { root, entry, id, earlier }: BuildInpu
   const isOwnModule = (id: string) => chunkGroupOf(id, distFolders) !== undefined;
   const report = { root, isOwnModule, files: client.files(), pages, sizeOf: await readFileSizes(pages, clientDir) };
   return { references: references.existing(), report, kept: manifest.kept };
+}
+
+/** The server to build. */
+interface ServerInput extends Pick<ServerBuildOptions, "root" | "entry" | "outDir"> {
+  readonly distFolders: readonly string[];
+}
+
+/** Builds the server, and returns what its build knows of the application. */
+async function buildServer(input: ServerInput, isOneFile = false) {
+  const { root, entry, outDir, distFolders } = input;
+  const { plugins, registry } = compileStep({ entry });
+  const server = serverBuild({ root, entry, outDir, isOneFile });
+  const references = new FileReferences(root, distFolders);
+  const fixed = fixOptions(server.options, (message) => console.warn(`\n  ${message}`));
+  await runBuild(server.config, [plugins, server.plugin, references.plugin(), fixed]).catch((error: unknown) => {
+    const isNoApplication = server.lacksDefaultExport();
+    throw isNoApplication ? noApplicationError(root, entry, { cause: error }) : error;
+  });
+  if (server.needsOneFile() && !isOneFile) return buildServer(input, true);
+  return { plugins, registry, server, references };
 }
 
 /** Runs one of the two builds. */

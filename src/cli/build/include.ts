@@ -17,7 +17,7 @@ const EXCLUDED_FOLDERS: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
 /** The names at the top of `dist/` that the build itself writes. */
 const BUILD_OUTPUT =
-  /^(?:client|dist|node_modules|(?:app|server|manifest|workers|log-output|metrics-relay|serialize-error)\.mjs(?:\.map)?)$/;
+  /^(?:client|dist|node_modules|\.compile-cache|(?:app|server|manifest|workers|compile-cache|json-line|log-output|metrics-relay|serialize-error|source-maps)\.mjs(?:\.map)?)$/;
 
 /** Files with environment variables. They belong to a machine and not to a build. */
 const ENV_FILE = /^\.env(?:\.|$)/i;

@@ -6,6 +6,7 @@ import type { FixedOptions } from "../errors/index.ts";
 import type { ModuleGraph } from "../modules/index.ts";
 import { hashedNames } from "./hashed-names.ts";
 import { nativePackageName } from "./native-packages.ts";
+import { hasTopLevelAwait } from "./top-level-await.ts";
 
 /** The modules of the server's build, and their imports. */
 export interface ServerGraph extends ModuleGraph {
@@ -19,6 +20,12 @@ export interface ServerBuild {
   readonly options: FixedOptions;
   readonly plugin: Plugin;
   graph(): ServerGraph;
+  /**
+   * Returns whether the build must be repeated as one file, because a module awaits something while it is loaded. Nothing
+   * was written then. Otherwise, the modules that a part shares with such a file would be in a third file, which runs first:
+   * before the modules that are imported before them.
+   */
+  needsOneFile(): boolean;
   /** Returns whether the application module was parsed and has no default export. */
   lacksDefaultExport(): boolean;
   /** Returns the names of the packages that load compiled code and cannot be bundled, by the path of the imported file. */
@@ -40,8 +47,21 @@ const MANIFEST_MODULE = fileURLToPath(new URL("../../server/build-manifest.js", 
 /** The module that the build replaces by the name in package.json, and the folder of the build. */
 const BUILD_INFO_MODULE = fileURLToPath(new URL("../../config/build-info.js", import.meta.url));
 
-/** Prepares the server's build: one file, with everything but compiled code in it. */
-export function serverBuild({ root, entry, outDir }: { root: string; entry: string; outDir: string }): ServerBuild {
+/** The options of {@link serverBuild}. */
+export interface ServerBuildOptions {
+  readonly root: string;
+  readonly entry: string;
+  readonly outDir: string;
+  /** Whether the whole server is one file. */
+  readonly isOneFile: boolean;
+}
+
+/**
+ * Prepares the server's build, with everything but compiled code in it: `app.mjs`, and a file for each part that is only
+ * loaded by `import()`, such as the clients of Redis and NATS.
+ */
+export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptions): ServerBuild {
+  let needsOneFile = false;
   const imports = new Map<string, readonly string[]>();
   let lacksDefaultExport = false;
   const nativePackages = new Map<string, string>();
@@ -77,6 +97,9 @@ export function serverBuild({ root, entry, outDir }: { root: string; entry: stri
     generateBundle: {
       order: "post",
       handler(options, bundle) {
+        const chunks = Object.values(bundle).filter(({ type }) => type === "chunk");
+        needsOneFile = chunks.length > 1 && [...this.getModuleIds()].some((id) => awaitsAtLoad(this.getModuleInfo(id)));
+        if (needsOneFile) for (const name of Object.keys(bundle)) delete bundle[name];
         hashed = hashedNames(bundle, options);
         for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? []);
         moveAssets(bundle, assets);
@@ -84,19 +107,24 @@ export function serverBuild({ root, entry, outDir }: { root: string; entry: stri
     },
   };
   return {
-    config: serverConfig(root),
+    config: serverConfig(root, isOneFile),
     options: { base: assetBase, envDir: false, build: { outDir } }, // .env files are for development only
     plugin,
     graph: () => ({
       modules: [...imports.keys()],
       imports: (id) => imports.get(id) ?? [],
     }),
+    needsOneFile: () => needsOneFile,
     lacksDefaultExport: () => lacksDefaultExport,
     nativePackages: () => nativePackages,
     assets: () => assets,
     hashedAssets: () => hashed.filter((name) => assets.has(name)).map((name) => `/${name}`),
     assetBase,
   };
+}
+
+function awaitsAtLoad(module: Rolldown.ModuleInfo | null): boolean {
+  return hasTopLevelAwait(module?.code ?? "");
 }
 
 /** Moves the browser's files out of the server's bundle. Style sheets are built with the browser's scripts. */
@@ -108,7 +136,7 @@ function moveAssets(bundle: Rolldown.OutputBundle, assets: Map<string, string | 
   }
 }
 
-function serverConfig(root: string): InlineConfig {
+function serverConfig(root: string, isOneFile: boolean): InlineConfig {
   return {
     root,
     logLevel: "warn",
@@ -127,8 +155,12 @@ function serverConfig(root: string): InlineConfig {
         input: { app: ENTRY },
         output: {
           entryFileNames: "[name].mjs",
+          // Beside app.mjs, so that `import.meta.url` has the same folder in all of them. With a hash, so that a process that
+          // still runs never loads a part of a later build.
+          chunkFileNames: "[name]-[hash].mjs",
           paths: { [MANIFEST]: "./manifest.mjs" },
-          codeSplitting: false,
+          codeSplitting: !isOneFile,
+          comments: { legal: true, annotation: false, jsdoc: false }, // a quarter of the code
         },
       },
     },

@@ -1,15 +1,18 @@
-import { copyFile, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Manifest } from "../../server/index.ts";
 
 const SERVER = `// Serves the application until the process receives SIGTERM or SIGINT: node server.mjs
+import { storeCompiledCode } from "./compile-cache.mjs";
 import { logEvent } from "./log-output.mjs";
 import { serializeError } from "./serialize-error.mjs";
 import { relayMetrics } from "./metrics-relay.mjs";
+import { mapStacks } from "./source-maps.mjs";
 import { isSupervisor, supervise } from "./workers.mjs";
 
-process.setSourceMapsEnabled(true);
+mapStacks(new URL(".", import.meta.url).href);
+storeCompiledCode(new URL(".compile-cache/", import.meta.url));
 try {
   // Only the workers load the application, so that the supervisor does not run its start-up code.
   const workers = Number(process.env.WEB_WORKERS ?? 1);
@@ -31,19 +34,23 @@ async function start() {
 }
 `;
 
-/** Files that import nothing but Node's own modules, so that they are copied without bundling. */
+/** Files that import nothing but Node's own modules and each other, so that they are copied without bundling. */
 const COPIED = {
   "workers.mjs": "../../adapters/workers.js",
   "metrics-relay.mjs": "../../metrics/relay.js",
+  "compile-cache.mjs": "../../adapters/compile-cache.js",
+  "json-line.mjs": "../../logging/json-line.js",
   "log-output.mjs": "../../logging/log-output.js",
   "serialize-error.mjs": "../../logging/serialize-error.js",
+  "source-maps.mjs": "../../adapters/source-maps.js",
 };
 
 /** Writes the files of the built server that are not bundled: its start, its worker pool with its log, its manifest. */
 export async function writeServer(outDir: string, manifest: Manifest): Promise<void> {
   await writeFile(join(outDir, "server.mjs"), SERVER);
   for (const [name, source] of Object.entries(COPIED)) {
-    await copyFile(fileURLToPath(new URL(source, import.meta.url)), join(outDir, name));
+    const text = await readFile(fileURLToPath(new URL(source, import.meta.url)), "utf8");
+    await writeFile(join(outDir, name), text.replace(/(from "\.\/[\w-]+)\.js"/g, '$1.mjs"'));
   }
   await writeFile(join(outDir, "manifest.mjs"), `export const buildManifest = ${JSON.stringify(manifest, null, 2)};\n`);
 }

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { hasTopLevelAwait } from "./top-level-await.ts";
+
+describe("a module awaits while it is loaded", () => {
+  it.each([
+    "await start();",
+    "const db = await import('./db.js');",
+    "export const { a } = await load();",
+    "if (x) { try { f(await y); } catch {} }",
+    "for await (const line of lines) f(line);",
+    "await using file = open();",
+    "export default await load();",
+    "class A extends (await load()) {}",
+    "class A { [await name()] = 1 }",
+    "class A { static [await name()]() {} }",
+    "const f = () => 1, g = await f();",
+    "const a = await(b);",
+  ])("in %s", (code) => expect(hasTopLevelAwait(code)).toBe(true));
+
+  it("in code that cannot be parsed, when unsure", () => expect(hasTopLevelAwait("await await = ;")).toBe(true));
+});
+
+describe("a module does not await while it is loaded", () => {
+  it.each([
+    "start();",
+    "const text = 'await start()'; // await",
+    "async function f() { await g(); for await (const a of b) c(a); }",
+    "export const f = async () => await g();",
+    "export default async () => { await g() };",
+    "class A { async f() { await g(); } x = async () => await g(); static { void (async () => { await g() })() } }",
+    "const o = { async f() { await g(); }, await: 1 }; o.await;",
+    "(async () => { await g(); })();",
+  ])("in %s", (code) => expect(hasTopLevelAwait(code)).toBe(false));
+});
