@@ -15,7 +15,7 @@ const TIMEOUT_MS = 20_000;
 /** The pause between two edits: a file watcher may merge edits that are closer. */
 const PAUSE_MS = 300;
 
-export async function dev({ rounds = 10 } = {}) {
+export async function dev({ rounds }) {
   const executablePath = process.env.CHROMIUM_PATH ?? CHROMIUM.find((path) => existsSync(path));
   if (!executablePath)
     throw new Error(`Chromium was not found (${CHROMIUM.join(", ")}). Install it, or set CHROMIUM_PATH.`);

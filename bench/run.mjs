@@ -1,37 +1,79 @@
-// npm run bench                          all benchmarks, in about five minutes
-// npm run bench -- rpc --rounds 10       one of: rpc, pages, live, startup, dev, growth, sizing
+// npm run bench                          the complete run, in about 13 minutes
+// npm run bench -- --quick               the same with few rounds, in about 3 minutes
+// npm run bench -- calls --node 24       one of: calls, pages, live, startup, dev, growth, sizing
+// npm run bench -- --guard <revision>    compares this tree with another revision; fails if this one is slower
 import { arch, availableParallelism, cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackage, fail, installPackages, requireNode, root } from "../scripts/setup.mjs";
 
-const BENCHES = ["rpc", "pages", "live", "startup", "dev", "growth", "sizing"];
+const BENCHES = ["calls", "pages", "live", "startup", "dev", "growth", "sizing"];
+
+/** What a complete run measures. `growth` and `sizing` take further minutes, and have no peers to be compared with. */
+const COMPLETE = ["calls", "pages", "live", "startup", "dev"];
+
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
+    quick: { type: "boolean", default: false },
+    full: { type: "boolean", default: false },
+    write: { type: "boolean", default: false },
+    guard: { type: "string" },
+    node: { type: "string" },
+    only: { type: "string" },
     rounds: { type: "string" },
     seconds: { type: "string" },
     connections: { type: "string" },
-    only: { type: "string" },
   },
 });
 
-const { only, ...numbers } = values;
-const options = Object.fromEntries(Object.entries(numbers).map(([name, text]) => [name, positive(name, text)]));
-if (only !== undefined) options.only = only.toLowerCase();
-const selected = positionals.length === 0 ? BENCHES : positionals;
+const loadAtStart = loadavg()[0];
+const selected = positionals.length === 0 ? COMPLETE : positionals;
 for (const name of selected)
   if (!BENCHES.includes(name)) fail(`Unknown benchmark ${name}. Valid benchmarks: ${BENCHES.join(", ")}.`);
+if (values.full && selected.join() !== "live") fail("--full is an option of live: npm run bench -- live --full");
+const part = positionals.length === 0 ? "complete run" : [...positionals, ...(values.full ? ["--full"] : [])].join(" ");
 
 requireNode();
 installPackages();
 installPackages(join(root, "bench"));
 buildPackage();
+// These modules import packages.
+const { settingsOf } = await import("./lib/settings.mjs");
+const { selectNode } = await import("./lib/nodes.mjs");
+const { checkPart, writePart } = await import("./lib/document.mjs");
+if (values.write) checkPart(part);
 
-console.log(`# tsweb, side by side\n\n${machine()}`);
-for (const name of selected) {
-  const module = await import(`./${name}.mjs`);
-  console.log(`\n${await module[name](options)}`);
+if (values.guard === undefined) await compare();
+else await (await import("./guard.mjs")).guard(values.guard);
+process.exit(); // connections to the measured servers may be open
+
+async function compare() {
+  const start = performance.now();
+  const nodes = await selectedNodes();
+  const sections = [];
+  for (const name of selected) {
+    const module = await import(`./${name}.mjs`);
+    const settings = settingsOf(name, { isQuick: values.quick, isFull: values.full });
+    sections.push(await module[name]({ ...settings, ...numbers(), only: values.only?.toLowerCase(), nodes }));
+    process.stderr.write(`${name}: ${minutesSince(start)} minutes so far\n`);
+  }
+  const text = [machine(start), ...sections].join("\n\n");
+  console.log(`\n${text}`);
+  if (values.write) writePart(part, text);
+}
+
+/** The current Node, and in a complete run that is not quick also Node 24. */
+async function selectedNodes() {
+  if (values.node !== undefined) return [await selectNode(values.node)];
+  const versions = values.quick || positionals.length > 0 ? [undefined] : [undefined, "24"];
+  const nodes = await Promise.all(versions.map(selectNode));
+  return nodes.filter(({ version }, i) => nodes.findIndex((node) => node.version === version) === i);
+}
+
+function numbers() {
+  const given = Object.entries(values).filter(([name]) => ["rounds", "seconds", "connections"].includes(name));
+  return Object.fromEntries(given.map(([name, text]) => [name, positive(name, text)]));
 }
 
 function positive(name, text) {
@@ -40,9 +82,15 @@ function positive(name, text) {
   return value;
 }
 
-function machine() {
-  const busy = loadavg()[0];
-  const warning = busy > 0.7 ? "\n\nThe machine was busy at the start: compare the ranges instead of the medians." : "";
+function machine(start) {
+  const busy = loadAtStart;
+  const kind = values.quick ? "**Preliminary: a quick run with few rounds.** " : "";
+  const warning = busy > 0.7 ? " The machine was busy: compare the ranges instead of the medians." : "";
   const cores = `${availableParallelism()} × ${cpus()[0]?.model ?? arch()}`;
-  return `Node ${process.version}, ${cores}, load ${busy.toFixed(1)} at the start.${warning}`;
+  const date = new Date().toISOString().slice(0, 10);
+  return `${kind}${date}, ${cores}, load ${busy.toFixed(1)} at the start, ${minutesSince(start)} minutes.${warning}`;
+}
+
+function minutesSince(start) {
+  return ((performance.now() - start) / 60_000).toFixed(1);
 }

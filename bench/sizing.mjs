@@ -3,8 +3,9 @@ import { fileURLToPath } from "node:url";
 import { buildApp, startApp } from "./lib/app.mjs";
 import { browserHeaders, generator, load } from "./lib/load.mjs";
 import { median, table } from "./lib/numbers.mjs";
-import { cpuMs, layout, startServer } from "./lib/processes.mjs";
-import { measureDelivery, residentKiB, tsweb } from "./live.mjs";
+import { cpuMs, layout, residentKiB, startServer } from "./lib/processes.mjs";
+import { tsweb } from "./live/contestants.mjs";
+import { measureDelivery } from "./live/delivery.mjs";
 
 const CALL = {
   path: "/__web/rpc/echo",
@@ -18,7 +19,7 @@ const PAGE = { path: "/table", method: "GET" };
 const BARE = {
   ...CALL,
   path: "/echo",
-  start: () => startServer([fileURLToPath(new URL("peers/bare.mjs", import.meta.url))]),
+  start: () => startServer([fileURLToPath(new URL("peers/calls/bare.mjs", import.meta.url))]),
 };
 
 /** Measures a process under load with one kind of request. */
@@ -37,7 +38,7 @@ async function measureRequests({ path, method, headers, body, start = startApp }
   }
 }
 
-export async function sizing({ rounds = 3, seconds = 3, connections = 1_000 } = {}) {
+export async function sizing({ rounds, seconds, connections }) {
   buildApp();
   const runs = { bare: [], calls: [], pages: [], live: [] };
   for (let round = 0; round < rounds; round++) {

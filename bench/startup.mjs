@@ -5,7 +5,7 @@ import { build, settings } from "./lib/app.mjs";
 import { median, spread, table } from "./lib/numbers.mjs";
 import { pinned, startServer } from "./lib/processes.mjs";
 
-export async function startup({ rounds = 10 } = {}) {
+export async function startup({ rounds }) {
   const { dir, remove } = copyAccounts();
   try {
     build(dir);

@@ -19,12 +19,13 @@ export const settings = () => ({
   WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
   HOST: "127.0.0.1",
   PORT: "0",
+  WEB_DRAIN_SECONDS: "0", // nothing has to be drained when a measurement ends
 });
 
 /** Starts the built application of `bench/app`. */
-export function startApp() {
-  const env = { ...settings(), WEB_CSRF_SECRET: randomBytes(32).toString("hex") };
-  return startServer(["dist/server.mjs"], { cwd: folder, env });
+export function startApp({ env = {}, nodeArgs = [], ...options } = {}) {
+  const secrets = { ...settings(), WEB_CSRF_SECRET: randomBytes(32).toString("hex") };
+  return startServer([...nodeArgs, "dist/server.mjs"], { cwd: folder, env: { ...secrets, ...env }, ...options });
 }
 
 export function buildApp() {

@@ -1,8 +1,10 @@
 // A load generator over plain sockets: each connection sends its request again after it has received the whole
-// response. Its argument is JSON: { url, method, headers, body, seconds, connections }.
+// response. Its argument is JSON: { url, method, headers, bodyFile, seconds, connections }.
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 
-const { url, method, headers, body = "", seconds, connections } = JSON.parse(process.argv[2]);
+const { url, method, headers, bodyFile, seconds, connections } = JSON.parse(process.argv[2]);
+const body = readFileSync(bodyFile, "utf8");
 const { hostname, port, host, pathname, search } = new URL(url);
 const lines = Object.entries({ host, ...headers, ...(body ? { "content-length": Buffer.byteLength(body) } : {}) });
 const request = Buffer.from(

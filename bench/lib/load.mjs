@@ -1,6 +1,9 @@
 // Sends requests as fast as the server responds, from a process of its own: with wrk if it is on the path, otherwise
 // with load-process.mjs.
 import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { onPath, pinned } from "./processes.mjs";
@@ -49,13 +52,29 @@ export async function load(target, { seconds, connections }) {
 async function withWrk({ url, method, headers, body = "" }, { seconds, connections }) {
   const lines = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
   const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", siblingPath("wrk.lua"), ...lines, url];
-  const env = { ...process.env, BENCH_METHOD: method, BENCH_BODY: body };
-  const { stdout } = await run(...pinned(1, "wrk", args), { env, timeout: seconds * 1000 + 10_000 });
-  return JSON.parse(stdout.trim().split("\n").at(-1));
+  return withBodyFile(body, async (file) => {
+    const env = { ...process.env, BENCH_METHOD: method, BENCH_BODY_FILE: file };
+    const { stdout } = await run(...pinned(1, "wrk", args), { env, timeout: seconds * 1000 + 10_000 });
+    return JSON.parse(stdout.trim().split("\n").at(-1));
+  });
 }
 
-async function withNode(target, { seconds, connections }) {
-  const args = [siblingPath("load-process.mjs"), JSON.stringify({ ...target, seconds, connections })];
-  const { stdout } = await run(...pinned(1, process.execPath, args), { timeout: seconds * 1000 + 10_000 });
-  return JSON.parse(stdout);
+async function withNode({ body = "", ...target }, { seconds, connections }) {
+  return withBodyFile(body, async (bodyFile) => {
+    const args = [siblingPath("load-process.mjs"), JSON.stringify({ ...target, bodyFile, seconds, connections })];
+    const { stdout } = await run(...pinned(1, process.execPath, args), { timeout: seconds * 1000 + 10_000 });
+    return JSON.parse(stdout);
+  });
+}
+
+/** Writes the body to a file, because arguments and variables of a process have at most 128 KiB. */
+async function withBodyFile(body, use) {
+  const dir = mkdtempSync(join(tmpdir(), "tsweb-bench-"));
+  try {
+    const file = join(dir, "body");
+    writeFileSync(file, body);
+    return await use(file);
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
 }

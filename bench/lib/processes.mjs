@@ -40,19 +40,30 @@ export function pinned(core, command, args) {
 /**
  * Starts a server and waits until it prints its address, as JSON with `address` or as `tsweb dev` does.
  *
+ * @param options `core`: that of the load is 1; `files`: the wanted number of file descriptors, as far as the system allows it
  * @returns its address, its process id, and a function that stops it
  */
-export async function startServer(args, { cwd, env = {}, core = 0 } = {}) {
-  const [command, commandArgs] = pinned(core, process.execPath, args);
+export async function startServer(args, { cwd, env = {}, core = 0, node = process.execPath, files } = {}) {
+  const [command, commandArgs] = pinned(core, ...withFiles(files, node, args));
   const child = spawn(command, commandArgs, {
     cwd,
     env: { ...process.env, NODE_ENV: "production", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  running.add(child);
-  child.once("exit", () => running.delete(child));
+  killAtExit(child);
   const address = await firstAddress(child, args);
   return { address: address.replace("localhost", "127.0.0.1"), pid: child.pid, end: () => end(child) };
+}
+
+function withFiles(files, command, args) {
+  if (files === undefined || process.platform === "win32") return [command, args];
+  return ["sh", ["-c", `ulimit -n ${files} 2>/dev/null; exec "$0" "$@"`, command, ...args]];
+}
+
+/** Kills a process when this one exits. */
+export function killAtExit(child) {
+  running.add(child);
+  child.once("exit", () => running.delete(child));
 }
 
 async function firstAddress(child, args) {
@@ -87,6 +98,11 @@ process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+
+/** Returns the memory of a process, in KiB. */
+export function residentKiB(pid) {
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+}
 
 /**
  * Returns the CPU time that a process has used with all its threads, in milliseconds; `null` on other systems than

@@ -1,30 +1,25 @@
-// Measures several servers under load in alternating order, A B C A B C …, so that other work of the machine affects
+// Measures several servers under load in alternating order, A B C C B A …, so that other work of the machine affects
 // all of them equally.
 import { load } from "./load.mjs";
 import { median, spread, table } from "./numbers.mjs";
 import { cpuMs } from "./processes.mjs";
 
 /**
- * Measures every contestant once in each round.
+ * Measures every target once in each round.
  *
- * A contestant is `{ name, open }`; `open()` starts its server and returns `{ target, pid, end }`. All are started
- * and warmed up before the first round. One at a time is under load.
- *
+ * @param targets by name: `{ name, target, pid }`. Their servers run; one at a time is under load
+ * @param options `rounds`; `seconds` of load in a round, and before the first one; `connections`
  * @returns a row for each, in order: `{ name, rates, cpu }`, with responses per second and µs of CPU time per response, by round
  */
-export async function measure(contestants, { rounds, seconds, connections, warmUp }) {
-  const open = [];
-  try {
-    for (const { name, open: start } of contestants) open.push({ name, rates: [], cpu: [], ...(await start()) });
-    for (const { target } of open) await load(target, { seconds: warmUp, connections });
-    for (let round = 0; round < rounds; round++) {
-      for (const row of open) await measureOnce(row, { seconds, connections });
-      process.stderr.write(`round ${round + 1} of ${rounds}\n`);
-    }
-    return open.map(({ name, rates, cpu }) => ({ name, rates, cpu }));
-  } finally {
-    await Promise.all(open.map(({ end }) => end()));
+export async function measure(targets, { rounds, seconds, warmUp, connections }) {
+  const rows = targets.map((target) => ({ ...target, rates: [], cpu: [] }));
+  for (const { target } of rows) await load(target, { seconds: warmUp, connections });
+  for (let round = 0; round < rounds; round++) {
+    const order = round % 2 === 0 ? rows : rows.toReversed();
+    for (const row of order) await measureOnce(row, { seconds, connections });
+    process.stderr.write(`round ${round + 1} of ${rounds}\n`);
   }
+  return rows;
 }
 
 async function measureOnce(row, options) {
@@ -34,15 +29,24 @@ async function measureOnce(row, options) {
   if (before !== null) row.cpu.push(((cpuMs(row.pid) - before) * 1000) / requests);
 }
 
-/** Formats the results: each row compared with the first of the same round, so that a slow minute cancels out. */
-export function ratioTable(rows, unit) {
+/** Returns the rate of a row divided by that of another one, round by round. */
+export const ratios = (row, other) => row.rates.map((rate, round) => rate / other.rates[round]);
+
+/**
+ * Formats the results: each row compared with the first of the same round, so that a slow minute cancels out.
+ *
+ * @param extra `{ head, cell }` of a last column
+ */
+export function ratioTable(rows, unit, extra) {
   const [first] = rows;
-  const cells = rows.map(({ name, rates, cpu }) => [
-    name,
-    Math.round(median(rates)).toLocaleString("en"),
-    spread(rates.map((rate, round) => rate / first.rates[round])),
-    cpu.length > 0 ? spread(cpu.map((micros, round) => first.cpu[round] / micros)) : "–",
-    cpu.length > 0 ? median(cpu).toFixed(1) : "–",
+  const cells = rows.map((row) => [
+    row.name,
+    Math.round(median(row.rates)).toLocaleString("en"),
+    spread(ratios(row, first)),
+    row.cpu.length > 0 ? spread(row.cpu.map((micros, round) => first.cpu[round] / micros)) : "–",
+    row.cpu.length > 0 ? median(row.cpu).toFixed(1) : "–",
+    ...(extra ? [extra.cell(row)] : []),
   ]);
-  return table(["", `${unit} per second`, `of ${first.name}`, "by CPU time", "µs each"], cells);
+  const head = ["", `${unit} per second`, `of ${first.name}`, "by CPU time", "µs each"];
+  return table([...head, ...(extra ? [extra.head] : [])], cells);
 }

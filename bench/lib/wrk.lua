@@ -1,6 +1,6 @@
 -- Configures the requests of wrk by environment variables, and prints the result as one line of JSON.
 wrk.method = os.getenv("BENCH_METHOD")
-local body = os.getenv("BENCH_BODY")
+local body = io.open(os.getenv("BENCH_BODY_FILE"), "rb"):read("*a")
 if body ~= "" then wrk.body = body end
 
 function done(summary, latency, requests)

@@ -1,10 +1,34 @@
-import { channel, publish, route, server } from "tsweb";
+import { channel, type int, publish, route, server } from "tsweb";
 
-/** Returns a feed of the measured channel, as a page gets it. */
-export const issue_feed = server(() => channel("ticks"));
+/** Returns a feed of a measured channel, as a page gets it. */
+export const issue_feed = server((name: string) => channel(`ticks-${name}`));
 
 /** Publishes the JSON of the request. */
-export const publish_tick = route("POST /ticks", async (request) => {
-  await publish("ticks", await request.json());
+export const publish_tick = route("POST /ticks/:name", async (request, { name }) => {
+  await publish(`ticks-${name}`, await request.json());
   return new Response(null, { status: 204 });
 });
+
+/** Publishes messages as fast as the bus stores them, with so many on their way at a time. Returns the time in ms. */
+export const publish_many = server(async (name: string, first: int, count: int, concurrency: int) => {
+  const start = performance.now();
+  let seq = first;
+  const publishNext = async () => {
+    while (seq < first + count) await publish(`ticks-${name}`, message(seq++));
+  };
+  await Promise.all(Array.from({ length: concurrency }, publishNext));
+  return performance.now() - start;
+});
+
+/** Returns the heap in bytes after a garbage collection. The process has to run with --expose-gc. */
+export const used_heap = server(() => {
+  globalThis.gc?.();
+  return process.memoryUsage().heapUsed;
+});
+
+/** A message in the form that the listeners of the benchmark expect: its number, and when it was published, in µs. */
+function message(seq: number) {
+  const at = process.hrtime.bigint() / 1000n;
+  const text = `~${String(seq).padStart(9, "0")}.${String(at).padStart(16, "0")} said something.`;
+  return { n: 1_000_000, text };
+}

@@ -1,6 +1,7 @@
 import { page } from "tsweb";
 import { Counter } from "./counter.tsx";
-import { rows, Table } from "./table.tsx";
+import { rows } from "./rows.ts";
+import { Table } from "./table.tsx";
 
 export const table = page("/table", { title: "Table" }, () => (
   <main>

@@ -1,18 +1,4 @@
-/** A row of the measured table. */
-interface Row {
-  readonly id: number;
-  readonly customer: string;
-  readonly city: string;
-  readonly total: string;
-}
-
-/** The fifty rows of the measured page and of its bare peer. */
-export const rows: readonly Row[] = Array.from({ length: 50 }, (_, i) => ({
-  id: 1000 + i,
-  customer: `Customer ${i} & Sons`,
-  city: ["Vienna", "Lima", "Osaka"][i % 3] ?? "",
-  total: `${(i * 37.5).toFixed(2)} €`,
-}));
+import type { Row } from "./rows.ts";
 
 /** The measured markup. */
 export function Table({ rows }: { readonly rows: readonly Row[] }) {

@@ -1,12 +1,10 @@
 import { createServer } from "node:http";
 import { os } from "@orpc/server";
 import { RPCHandler } from "@orpc/server/node";
-import { z } from "zod";
-import { announce } from "./listen.mjs";
+import { announce } from "../listen.mjs";
+import { echoArguments } from "./zod.mjs";
 
-const echo = os
-  .input(z.object({ text: z.string(), n: z.number().int() }))
-  .handler(({ input: { text, n } }) => ({ text, n }));
+const echo = os.input(echoArguments).handler(({ input: { text, n } }) => ({ text, n }));
 const handler = new RPCHandler({ echo });
 announce(
   createServer(async (request, response) => {

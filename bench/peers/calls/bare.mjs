@@ -1,6 +1,6 @@
 // The baseline: node:http returns the received bytes without parsing them.
 import { createServer } from "node:http";
-import { announce } from "./listen.mjs";
+import { announce } from "../listen.mjs";
 
 announce(
   createServer((request, response) => {

@@ -1,0 +1,110 @@
+// Compares this tree with another revision: both serve the same application, in alternation. Exits with status 1 if this tree
+// is slower.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fail, run } from "../scripts/setup.mjs";
+import { FORMS } from "./calls/forms.mjs";
+import { callOf } from "./calls/target.mjs";
+import { build, buildApp, root, startApp } from "./lib/app.mjs";
+import { browserHeaders } from "./lib/load.mjs";
+import { median, spread, table } from "./lib/numbers.mjs";
+import { measure } from "./lib/rounds.mjs";
+import { tsweb } from "./live/contestants.mjs";
+import { measureDelivery } from "./live/delivery.mjs";
+
+/** The least ratio to the other revision, by processor time. Differences below it are within the noise of the machine. */
+const LEAST = 0.93;
+
+const LOAD = { rounds: 12, seconds: 1, warmUp: 2, connections: 32 };
+const DELIVERIES = { connections: 1_000, rate: 1_000, seconds: 2 };
+const DELIVERY_ROUNDS = 8;
+
+/** @param revision a revision of Git, for example `main` */
+export async function guard(revision) {
+  const other = checkOut(revision);
+  try {
+    buildApp();
+    build(join(other.dir, "bench", "app"));
+    const rows = [
+      [
+        "calls",
+        await guardRequests(other, ({ address }) => callOf({ address, form: FORMS.tsweb }, { text: "hello", n: 42 })),
+      ],
+      ["pages", await guardRequests(other, pageOf)],
+      ["deliveries", await guardDeliveries(other)],
+    ];
+    console.log(
+      `\n## This tree, of ${revision}, by processor time\n\n${table(
+        ["", "ratio"],
+        rows.map(([name, ratios]) => [name, spread(ratios)]),
+      )}`,
+    );
+    const slower = rows.filter(([, ratios]) => median(ratios) < LEAST).map(([name]) => name);
+    if (slower.length > 0) fail(`\nSlower than ${revision} (below ${LEAST}): ${slower.join(", ")}.`);
+  } finally {
+    other.remove();
+  }
+}
+
+/** Checks out a revision into a temporary folder, with this application and these packages, and builds it. */
+function checkOut(revision) {
+  const dir = mkdtempSync(join(tmpdir(), "tsweb-guard-"));
+  const remove = () => {
+    spawnSync("git", ["worktree", "remove", "--force", dir], { cwd: root });
+    rmSync(dir, { recursive: true, force: true });
+  };
+  try {
+    run("git", ["worktree", "add", "--detach", "--quiet", dir, revision], { cwd: root });
+    linkPackages(dir);
+    run(process.execPath, [join(dir, "scripts", "build.mjs")], { cwd: dir });
+    const app = join(dir, "bench", "app");
+    rmSync(app, { recursive: true });
+    cpSync(join(root, "bench", "app"), app, { recursive: true, filter: (path) => !/[\\/](dist|\.tsweb)$/.test(path) });
+    return { dir, app, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+/** Links the installed packages, but not tsweb: there it is that revision. */
+function linkPackages(dir) {
+  const packages = join(root, "node_modules");
+  mkdirSync(join(dir, "node_modules"));
+  for (const name of readdirSync(packages)) {
+    if (name.startsWith(".") || name === "tsweb") continue;
+    symlinkSync(join(packages, name), join(dir, "node_modules", name), "dir");
+  }
+  symlinkSync(dir, join(dir, "node_modules", "tsweb"), "dir");
+}
+
+const pageOf = ({ address }) => ({ url: `${address}/table`, method: "GET", headers: browserHeaders(address) });
+
+async function guardRequests({ app }, targetOf) {
+  const servers = [await startApp({ cwd: app }), await startApp()];
+  try {
+    const rows = await measure(
+      servers.map((server) => ({ ...server, target: targetOf(server) })),
+      LOAD,
+    );
+    return rows[1].cpu.map((micros, round) => rows[0].cpu[round] / micros);
+  } finally {
+    await Promise.all(servers.map(({ end }) => end()));
+  }
+}
+
+async function guardDeliveries({ app }) {
+  const ratios = [];
+  for (let round = 0; round < DELIVERY_ROUNDS; round++) {
+    const cpu = {};
+    for (const cwd of round % 2 === 0 ? [app, undefined] : [undefined, app]) {
+      const contestant = { ...tsweb, start: () => tsweb.start(cwd ? { cwd } : {}) };
+      cpu[cwd ? "other" : "own"] = (await measureDelivery(contestant, DELIVERIES)).cpu;
+    }
+    ratios.push(cpu.other / cpu.own);
+    process.stderr.write(`round ${round + 1} of ${DELIVERY_ROUNDS}\n`);
+  }
+  return ratios;
+}

@@ -1,0 +1,29 @@
+// How much each benchmark measures, in a complete and in a quick run. A round has `seconds` of load for each contestant.
+
+const LOAD = { rounds: 5, seconds: 1, warmUp: 1, connections: 32 };
+const QUICK_LOAD = { ...LOAD, rounds: 2 };
+
+const COMPLETE = {
+  calls: { ...LOAD, sizes: [1, 64, 512], sizeRounds: 3 },
+  pages: LOAD,
+  live: { rounds: 3, seconds: 2, latencySeconds: 3, connections: [1_000, 5_000] },
+  startup: { rounds: 10 },
+  dev: { rounds: 10 },
+  growth: { sizes: [25, 50, 100, 200, 400] },
+  sizing: { rounds: 3, seconds: 3, connections: 1_000 },
+};
+
+const QUICK = {
+  calls: { ...QUICK_LOAD, sizes: [64], sizeRounds: 1 },
+  pages: QUICK_LOAD,
+  live: { rounds: 1, seconds: 1, latencySeconds: 1, connections: [1_000] },
+  startup: { rounds: 3 },
+  dev: { rounds: 3 },
+  growth: { sizes: [25, 50] },
+  sizing: { rounds: 1, seconds: 1, connections: 1_000 },
+};
+
+/** Returns the settings of a benchmark. Options of the command replace them. */
+export function settingsOf(name, { isQuick, isFull }) {
+  return { ...(isQuick ? QUICK : COMPLETE)[name], isFull };
+}

@@ -1,0 +1,65 @@
+// What takes too long for a complete run: 20,000 streams, 1,000 channels, Redis and NATS, resuming, publishing, and memory
+// over an hour's worth of messages.
+import { spread, table } from "../lib/numbers.mjs";
+import { compareLatency, compareLoad } from "./compare.mjs";
+import { maxConnections, nchan, tsweb, tswebNats, tswebRedis } from "./contestants.mjs";
+import { measureMemory } from "./memory.mjs";
+import { measurePublishing } from "./publishing.mjs";
+import { measureResume } from "./resume.mjs";
+
+const WANTED_CONNECTIONS = 20_000;
+const RESUMED_CONNECTIONS = 5_000;
+const LISTENING_PROCESSES = 8;
+
+/** Returns the sections of `npm run bench -- live --full`. */
+export async function liveFull(contestants, settings) {
+  const all = [...contestants, tswebRedis, tswebNats];
+  const connections = Math.min(WANTED_CONNECTIONS, maxConnections);
+  const many = await compareLoad(all, { ...settings, connections });
+  return [
+    many + (connections < WANTED_CONNECTIONS ? `\n\n${LIMITED}` : ""),
+    await compareLoad(all, { ...settings, connections: RESUMED_CONNECTIONS, channels: 1_000 }),
+    await compareLatency(all, { ...settings, connections: 1_000 }),
+    await compareResume(contestants, settings),
+    await comparePublishing(settings),
+    await measureMemory(),
+  ];
+}
+
+const LIMITED = `The system allows no more than ${maxConnections.toLocaleString("en")} connections of one process (\`ulimit -Hn\`).`;
+
+async function compareResume(contestants, { rounds }) {
+  const rows = [];
+  for (const contestant of [tsweb, tswebRedis, tswebNats, ...(contestants.includes(nchan) ? [nchan] : [])]) {
+    const runs = [];
+    for (let round = 0; round < rounds; round++)
+      runs.push(await measureResume(contestant, { connections: RESUMED_CONNECTIONS }));
+    rows.push([contestant.name, spread(runs, 0)]);
+  }
+  const count = RESUMED_CONNECTIONS.toLocaleString("en");
+  return `### Resuming\n\nThe time until ${count} streams of one channel that were cut at once are connected again and have every message of the meantime. The bare server and better-sse store no messages.\n\n${table(["", "ms"], rows)}`;
+}
+
+async function comparePublishing({ rounds }) {
+  const rows = [];
+  for (const bus of ["redis", "nats"]) {
+    for (const processes of [1, LISTENING_PROCESSES]) {
+      const runs = [];
+      for (let round = 0; round < rounds; round++) runs.push(await measurePublishing(bus, { processes }));
+      const cell = (read) => spread(runs.map(read), 0);
+      rows.push([
+        bus === "redis" ? "Redis" : "NATS",
+        String(processes),
+        cell((run) => run.published),
+        cell((run) => run.received),
+      ]);
+    }
+  }
+  const head = [
+    "",
+    "processes with a stream",
+    "messages published per second",
+    "messages received per second, by each",
+  ];
+  return `### One process that publishes\n\nMessages of one channel, 256 on their way at a time. All processes and the bus share the cores of the machine.\n\n${table(head, rows)}`;
+}

@@ -1,0 +1,23 @@
+// The messages of the live benchmarks: each has its number in its channel, and the time at which it was sent. All processes
+// of a machine read the same monotonic clock.
+
+/** The character that starts the number, once in each message. */
+export const MARK = "~".charCodeAt(0);
+
+/** `~`, nine digits of the number, a point, and sixteen digits of the time. */
+export const HEAD_LENGTH = 27;
+
+export const nowMicros = () => Number(process.hrtime.bigint() / 1000n);
+
+/** Returns the JSON of a message, 75 bytes. */
+export function messageText(seq) {
+  const head = `~${String(seq).padStart(9, "0")}.${String(nowMicros()).padStart(16, "0")}`;
+  return JSON.stringify({ n: 1_000_000, text: `${head} said something.` });
+}
+
+/** Reads a number of some digits from bytes. */
+export function readDigits(bytes, start, length) {
+  let value = 0;
+  for (let i = start; i < start + length; i++) value = value * 10 + bytes[i] - 48;
+  return value;
+}
