@@ -69,6 +69,8 @@ export class Compiler {
   private modules = new ModuleCache("/");
   private application = new ApplicationSource(this.modules);
   private isDev = false;
+  /** Builds only: in development, checks see all elements. Another plugin may compile JSX for another library. */
+  private hasTemplates = false;
   private publicDir = "";
   /** Returns the file that an alias names, before links are followed. */
   private namedFile: ReturnType<typeof aliasedFileNames> = async (_environment, specifier) => specifier;
@@ -117,6 +119,7 @@ export class Compiler {
     this.application = new ApplicationSource(this.modules, this.options.entry);
     this.isDev = resolved.command === "serve";
     this.isTest = isVitest(resolved);
+    this.hasTemplates = !this.isDev && !this.isTest && resolved.oxc !== false;
     this.publicDir = resolved.publicDir;
     this.namedFile = aliasedFileNames(resolved);
     this.defined = definedGlobals(resolved);
@@ -247,6 +250,6 @@ export class Compiler {
     this.recorder.recordServerModule(file, facts.views, functions);
     // Vite does not see imports of types, so it would not compile this module again when they change.
     for (const typeFile of files) context.addWatchFile(typeFile);
-    return emitServerCode(facts, functions, this.modules.root);
+    return emitServerCode(facts, functions, this.modules.root, { hasTemplates: this.hasTemplates });
   }
 }

@@ -2,6 +2,7 @@ import MagicString, { type SourceMap } from "magic-string";
 import type { PageSource, Signature } from "../protocol/index.ts";
 import type { Declaration } from "./declarations.ts";
 import { mayDropValues } from "./dropped-values.ts";
+import { emitTemplates } from "./markup-templates.ts";
 import { type ModuleFacts, readModule } from "./module-facts.ts";
 import { relativePath } from "./relative-path.ts";
 import { strictSignaturesWithin } from "./strict-signatures.ts";
@@ -42,17 +43,20 @@ export function compileServerModule(code: string, options: { file: string; root:
 }
 
 /**
- * Returns the server code of a module; `undefined` for a module without declarations.
+ * Returns the server code of a module; `undefined` for a module in which nothing changes.
  *
  * @param functions the signatures of its server functions, with the shapes that strict applications check
+ * @param options.hasTemplates whether its static markup becomes templates
  */
 export function emitServerCode(
   facts: ModuleFacts,
   functions: readonly Signature[],
   root: string,
+  { hasTemplates = false }: { readonly hasTemplates?: boolean } = {},
 ): Compiled | undefined {
-  if (facts.declarations.length === 0) return undefined;
   const text = new MagicString(facts.source.code);
+  if (hasTemplates) emitTemplates(text, facts);
+  else if (facts.declarations.length === 0) return undefined;
   const signatures = [...functions];
   const views = [...facts.views];
   for (const declaration of facts.declarations) {
@@ -64,6 +68,7 @@ export function emitServerCode(
           : pageSource(declaration, facts.source, root);
     appendArgument(text, declaration, JSON.stringify(metadata));
   }
+  if (!text.hasChanged()) return undefined;
   return {
     code: text.toString(),
     map: text.generateMap({ source: facts.source.file, includeContent: true, hires: "boundary" }),

@@ -14,6 +14,7 @@ import {
 } from "../protocol/index.ts";
 import { checkNesting } from "./check-nesting.ts";
 import { closeForm, openForm, prepareField } from "./form-rendering.ts";
+import { readsNode } from "./other-hooks.ts";
 import {
   describeLocation,
   type ElementLocation,
@@ -23,6 +24,8 @@ import {
   type RenderState,
   setActiveRender,
 } from "./render-state.ts";
+import { isTemplateNode } from "./template-node.ts";
+import { writeTemplate } from "./write-template.ts";
 
 /** Returns the HTML of markup. Islands and the children of `Head` are collected in `state`. */
 export function renderMarkup(markup: ComponentChildren, state: RenderState): string {
@@ -31,6 +34,7 @@ export function renderMarkup(markup: ComponentChildren, state: RenderState): str
     return renderToString(h(Fragment, null, markup));
   } finally {
     setActiveRender(previous);
+    hideTemplate(state);
     restoreProps(state);
   }
 }
@@ -40,6 +44,7 @@ export function renderMarkup(markup: ComponentChildren, state: RenderState): str
  * next request would show what the user of this one has typed, and the CSRF token.
  */
 function restoreProps({ replacedProps }: RenderState): void {
+  if (replacedProps.size === 0) return;
   for (const [vnode, props] of replacedProps) vnode.props = props;
   replacedProps.clear();
 }
@@ -190,23 +195,17 @@ function removeScriptUrls(vnode: VNode, type: string, warn: RenderState["warn"])
 
 // The renderer calls these hooks before and after every node. They do nothing outside the rendering of a page.
 const hooks = options as typeof options & { __b?: (vnode: VNode) => void }; // Preact's types omit __b
-const { __b: previousBefore, diffed: previousAfter } = hooks;
+const { __b: previousBefore, diffed: previousAfter, unmount: unmountHook } = hooks;
+const hadOtherHooks = [previousBefore, previousAfter, unmountHook].some((hook) => hook && readsNode(hook));
 
-hooks.__b = (vnode) => {
+function beforeNode(vnode: VNode): void {
   const active = getActiveRender();
   if (active) {
+    hideTemplate(active);
     // The development runtime of JSX sets __source, which Preact's types omit.
     if (active.development) active.location = (vnode as { __source?: ElementLocation }).__source ?? active.location;
     if (typeof vnode.type === "string") {
-      const { replacedProps } = active;
-      // An element that is used twice has the props for its place before.
-      const props = replacedProps.get(vnode) ?? vnode.props;
-      vnode.props = props;
-      try {
-        prepareElement(vnode, vnode.type, active);
-      } finally {
-        if (vnode.props !== props) replacedProps.set(vnode, props);
-      }
+      if (!showTemplate(vnode, active)) prepareOwnProps(vnode, vnode.type, active);
     } else if (vnode.type === Fragment) {
       checkNoPromise(vnode);
       if (active.development) checkChildren(vnode);
@@ -217,7 +216,55 @@ hooks.__b = (vnode) => {
     }
   }
   previousBefore?.(vnode);
-};
+}
+hooks.__b = beforeNode;
+
+/**
+ * Gives the node of a template its HTML. Elements of forms, attributes with URLs of scripts and promises are never part of
+ * it, so that {@link prepareElement} has nothing to do for its elements. In development, which checks all elements, there
+ * are no templates.
+ *
+ * @returns whether the node has its HTML
+ */
+function showTemplate(vnode: VNode, active: RenderState): boolean {
+  if (!isTemplateNode(vnode) || active.development || hasOtherHooks()) return false;
+  const html = writeTemplate(vnode, containsPromise);
+  if (!html) return false;
+  vnode.showHtml(html);
+  active.shownTemplate = vnode;
+  return true;
+}
+
+/** Ends {@link showTemplate}: by the next node, the renderer has read the HTML. Components may inspect the node again. */
+function hideTemplate(active: RenderState): void {
+  active.shownTemplate?.hideHtml();
+  active.shownTemplate = undefined;
+}
+
+/** Returns whether hooks of other code see nodes: they may change an element, so that there are no templates. */
+function hasOtherHooks(): boolean {
+  return (
+    hadOtherHooks ||
+    hooks.vnode !== undefined ||
+    hooks.__b !== beforeNode ||
+    hooks.diffed !== afterNode ||
+    hooks.unmount !== unmountHook
+  );
+}
+
+/** Prepares an element whose props may be replaced: {@link restoreProps} gives it its own again. */
+function prepareOwnProps(vnode: VNode, type: string, active: RenderState): void {
+  const { replacedProps } = active;
+  // An element that is used twice has the props for its place before.
+  const earlier = replacedProps.size > 0 ? replacedProps.get(vnode) : undefined;
+  if (earlier) vnode.props = earlier;
+  const { props } = vnode;
+  try {
+    prepareElement(vnode, type, active);
+  } finally {
+    if (vnode.props !== props) replacedProps.set(vnode, props);
+  }
+}
 
 function prepareElement(vnode: VNode, type: string, active: RenderState): void {
   if (type === "form") openForm(vnode, active);
@@ -232,11 +279,12 @@ function prepareElement(vnode: VNode, type: string, active: RenderState): void {
   }
 }
 
-hooks.diffed = (vnode) => {
+function afterNode(vnode: VNode): void {
   const active = getActiveRender();
   if (active) {
     if (vnode.type === "form" || vnode.type === "select") closeForm(vnode, active);
     else if (typeof vnode.type === "function" && viewBodies.has(vnode.type)) active.viewDepth--;
   }
   previousAfter?.(vnode);
-};
+}
+hooks.diffed = afterNode;

@@ -245,7 +245,8 @@ describe("tsweb/vite", () => {
 
 describe("the entry points that compiled code imports", () => {
   it("export the JSX runtime", () => {
-    expect(exportedValues("tsweb/jsx-runtime")).toEqual(["Fragment", "jsx", "jsxs"]);
+    expect(exportedValues("tsweb/jsx-runtime", "browser")).toEqual(["Fragment", "jsx", "jsxs"]);
+    expect(exportedValues("tsweb/jsx-runtime")).toEqual(["Fragment", "jsx", "jsxs", "template"]);
     expect(exportedTypes("tsweb/jsx-runtime")).toEqual(["JSX"]);
   });
 

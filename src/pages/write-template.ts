@@ -1,0 +1,109 @@
+import { isNode, type TemplateHtml, TemplateNode, type TemplateParts } from "./template-node.ts";
+import { readParts } from "./template-parts.ts";
+
+/** Returns whether children contain a promise. */
+type ContainsPromise = (children: unknown) => boolean;
+
+/** HTML that is being written: `text` follows the last node. */
+class HtmlWriter {
+  readonly tpl: string[] = [];
+  readonly exprs: unknown[] = [];
+  text = "";
+
+  node(node: unknown): void {
+    this.tpl.push(this.text);
+    this.exprs.push(node);
+    this.text = "";
+  }
+}
+
+/**
+ * Returns the HTML of a node of a template, with the nodes in it that are of no template: the same bytes and the same
+ * nodes as without the template.
+ *
+ * @returns `undefined` if its values are more than text and nodes: it is then rendered like other nodes
+ * @throws MarkupError if `containsPromise` throws, as for the node without the template
+ */
+export function writeTemplate(node: TemplateNode, containsPromise: ContainsPromise): TemplateHtml | undefined {
+  const out = new HtmlWriter();
+  if (!writeNode(node, out, containsPromise)) return undefined;
+  out.tpl.push(out.text);
+  return out;
+}
+
+/** Writes the HTML of a node. Returns `false`, and writes nothing, if its values have to be seen by the renderer. */
+function writeNode(node: TemplateNode, out: HtmlWriter, containsPromise: ContainsPromise): boolean {
+  const { template, values } = node;
+  if (template.parts === undefined) template.parts = readParts(template.build, values.length);
+  const { parts } = template;
+  if (!parts || !canWrite(values, parts, containsPromise)) return false;
+  const { html, attributes } = parts;
+  let index = 0;
+  for (const value of values) {
+    out.text += html[index];
+    const name = attributes[index];
+    if (name) out.text += attribute(name, value);
+    else writeChild(value, out, containsPromise);
+    index++;
+  }
+  out.text += html[index];
+  return true;
+}
+
+/** Returns whether all values are text, nothing, or nodes. Nothing else is common, and the renderer has rules for it. */
+function canWrite(
+  values: readonly unknown[],
+  { attributes, hasPlainBooleans }: TemplateParts,
+  containsPromise: ContainsPromise,
+): boolean {
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    switch (typeof value) {
+      case "string":
+      case "number":
+      case "undefined":
+        break;
+      case "boolean":
+        if (attributes[i] && !hasPlainBooleans) return false;
+        break;
+      case "object":
+        if (value !== null && (attributes[i] || !canWriteChild(value, containsPromise))) return false;
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+/** A signal is a node as well, and the renderer reads its value if it is the only child. */
+function canWriteChild(value: object, containsPromise: ContainsPromise): boolean {
+  if (value instanceof TemplateNode) return true;
+  return Array.isArray(value) ? !containsPromise(value) : isNode(value) && !("peek" in value);
+}
+
+function attribute(name: string, value: unknown): string {
+  if (value === undefined || value === null || value === false) return "";
+  if (value === true || value === "") return ` ${name}`;
+  return ` ${name}="${escapeText(String(value))}"`;
+}
+
+/** Writes a child as the renderer does. Children of arrays may be anything. */
+function writeChild(value: unknown, out: HtmlWriter, containsPromise: ContainsPromise): void {
+  if (typeof value === "string") out.text += escapeText(value);
+  else if (value === undefined || value === null || typeof value === "boolean" || typeof value === "function") return;
+  else if (typeof value !== "object")
+    out.text += value as number; // a symbol throws, as in the renderer
+  else if (Array.isArray(value)) for (const item of value) writeChild(item, out, containsPromise);
+  else if (value instanceof TemplateNode) {
+    if (!writeNode(value, out, containsPromise)) out.node(value);
+  } else if (isNode(value)) out.node(value);
+}
+
+const ESCAPED = /["&<]/;
+const ENTITIES: Readonly<Record<string, string>> = { '"': "&quot;", "&": "&amp;", "<": "&lt;" };
+
+/** Escapes the characters that the renderer escapes. */
+function escapeText(text: string): string {
+  return ESCAPED.test(text) ? text.replace(/["&<]/g, (character) => ENTITIES[character] ?? character) : text;
+}
