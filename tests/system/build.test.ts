@@ -283,10 +283,34 @@ describe("a build", () => {
     },
   );
 
-  it("that succeeds removes the files of the last build", async () => {
+  it("that succeeds warns about packages with a copy of React, and removes the files of the last build", async () => {
     const project = createProject();
     project.write("dist/stale.mjs", "");
-    await build(project.dir);
+    const runtime =
+      'var e=Symbol.for("react.transitional.element");export function jsx(type,props){return{$$typeof:e,type,props}}';
+    const badge = 'import { jsx } from "./runtime.js";\nexport const Badge = () => jsx("b", { children: "new" });\n';
+    for (const name of ["badge", "mounted", "unused"]) {
+      const renderer = name === "mounted" ? 'export const key = "__reactContainer$";\n' : "";
+      project.write(
+        `node_modules/${name}/package.json`,
+        JSON.stringify({ name, type: "module", exports: "./index.js" }),
+      );
+      project.write(`node_modules/${name}/index.js`, `${badge}${renderer}`);
+      project.write(`node_modules/${name}/runtime.js`, runtime);
+    }
+    project.edit(
+      "src/counter.tsx",
+      "import { greet }",
+      'import { Badge as New } from "badge";\nimport { Badge as Mounted } from "mounted";\nimport { Badge as Unused } from "unused";\nObject.assign(globalThis, { New, Mounted });\nimport { greet }',
+    );
+    const { code, output } = await runTsweb(project.dir, ["build"]);
+    expect(code, output).toBe(0);
+    expect(output.match(/^.* a copy of React .*$/gm)).toEqual([
+      expect.stringContaining(
+        "src/counter.tsx:4: badge contains a copy of React (node_modules/badge/runtime.js). Views are rendered with Preact, " +
+          "which shows nothing of its elements. Use a version of badge that imports react",
+      ),
+    ]);
     const isPart = (name: string) => /-[\w-]{8}\.mjs(?:\.map)?$/.test(name);
     const names = readdirSync(project.file("dist")).filter((name) => !isPart(name));
     expect(names.sort()).toEqual([

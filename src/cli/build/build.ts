@@ -10,6 +10,7 @@ import { filesOfPages, type PageReport, printPages, readFileSizes } from "../siz
 import { browserInputs } from "./browser-inputs.ts";
 import { readBudget } from "./budget.ts";
 import { createBuildId } from "./build-id.ts";
+import { BundledReact } from "./bundled-react.ts";
 import { chunkGroupOf, ownDistFolders } from "./chunk-groups.ts";
 import { clientBuild } from "./client.ts";
 import { compressFiles } from "./compress.ts";
@@ -50,11 +51,12 @@ export async function build(root: string, { keepFrom }: BuildOptions = {}): Prom
   // Built beside `dist/` and renamed, so that a failed build leaves the last one unchanged.
   const temporaryDir = join(root, `.dist-${process.pid}`);
   try {
-    const { references, report, kept } = await buildInto(temporaryDir, { root, entry, id, earlier });
+    const { references, report, kept, warnings } = await buildInto(temporaryDir, { root, entry, id, earlier });
     await copyIncluded(root, included.files, temporaryDir);
     await rm(outDir, { recursive: true, force: true, maxRetries: 3 }); // a process that ends may store compiled code in it
     await rename(temporaryDir, outDir);
     printIncluded(included, references);
+    for (const warning of warnings) console.warn(`\n  ${warning}`);
     if (keepFrom !== undefined) printKept(kept, { earlier, keepFrom });
     await printPages(report, budget);
   } finally {
@@ -97,6 +99,8 @@ interface BuildResult {
   readonly references: readonly FileReference[];
   readonly report: PageReport;
   readonly kept: readonly KeptBuild[];
+  /** The warnings about packages that cannot work in views. */
+  readonly warnings: readonly string[];
 }
 
 /** An application to build. */
@@ -115,7 +119,9 @@ async function buildInto(outDir: string, { root, entry, id, earlier }: BuildInpu
 
   const clientDir = join(outDir, "client");
   const client = clientBuild({ root, outDir: clientDir, inputs });
-  if (client.hasInputs) await runBuild(client.config, [plugins, emptyStyleSheets(), client.plugin]);
+  const react = new BundledReact(root);
+  const clientPlugins = [plugins, emptyStyleSheets(), client.plugin, react.plugin()];
+  if (client.hasInputs) await runBuild(client.config, clientPlugins);
   await writeAssets(clientDir, server.assets());
   const clientManifest = await client.manifest(registry.stubs());
   const hashedFiles = [...new Set([...clientManifest.hashedFiles, ...server.hashedAssets()])].sort();
@@ -128,7 +134,7 @@ async function buildInto(outDir: string, { root, entry, id, earlier }: BuildInpu
   const pages = filesOfPages({ manifest, files: client.files(), registry });
   const isOwnModule = (id: string) => chunkGroupOf(id, distFolders) !== undefined;
   const report = { root, isOwnModule, files: client.files(), pages, sizeOf: await readFileSizes(pages, clientDir) };
-  return { references: references.existing(), report, kept: manifest.kept };
+  return { references: references.existing(), report, kept: manifest.kept, warnings: react.warnings };
 }
 
 /** The server to build. */
