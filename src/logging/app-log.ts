@@ -5,9 +5,10 @@ import { isPublishFailure } from "./publish-failures.ts";
 
 /**
  * Why tsweb has refused a request: it came from another site, too often, was too large, needs an unreachable bus, or page and
- * server are of different builds, of which that of the page or that of the server is the earlier one.
+ * server are of different builds, of which that of the page or that of the server is the earlier one. `unknown_secret`: only
+ * its session was refused, and it was served as one of a signed-out client.
  */
-export type RefusalReason = "origin" | "rate" | "size" | "bus" | "stale_page" | "stale_server";
+export type RefusalReason = "origin" | "rate" | "size" | "bus" | "stale_page" | "stale_server" | "unknown_secret";
 
 /** The log of one application, as all of its parts write to it. */
 export interface AppLog extends Logger {
@@ -56,7 +57,10 @@ export function createAppLog(
   const refusals = new LineSummary<RefusalReason>({
     write: (fields, message) => write("warn", fields, message),
     countField: "refused",
-    describe: (count) => (count === 1 ? "1 request was refused" : `${count} requests were refused`),
+    describe: (count, reason) => {
+      const refused = reason === "unknown_secret" ? "session" : "request";
+      return count === 1 ? `1 ${refused} was refused` : `${count} ${refused}s were refused`;
+    },
   });
   const publishFailures = new LineSummary<"publish">({
     write(fields, message) {

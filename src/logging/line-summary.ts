@@ -4,13 +4,13 @@ import { AsyncResource } from "node:async_hooks";
 const INTERVAL_MS = 60_000;
 
 /** The options of a {@link LineSummary}. */
-export interface LineSummaryOptions {
+export interface LineSummaryOptions<Reason> {
   /** Writes one line. It must not throw. */
   readonly write: (fields: object, message: string) => void;
   /** The field with the number of events. */
   readonly countField: string;
   /** Returns what has happened in the last minute, for example `5 requests were refused`. */
-  readonly describe: (count: number) => string;
+  readonly describe: (count: number, reason: Reason) => string;
 }
 
 /** The events of one reason since its last line. */
@@ -27,12 +27,12 @@ interface Counted {
  * followed, with their number and the fields of the latest one.
  */
 export class LineSummary<Reason extends string> {
-  readonly #options: LineSummaryOptions;
+  readonly #options: LineSummaryOptions<Reason>;
   readonly #byReason = new Map<Reason, Counted>();
   /** The asynchronous context of the timers. Otherwise each would keep that of a request alive, and log in it. */
   readonly #context = new AsyncResource("tsweb.LineSummary");
 
-  constructor(options: LineSummaryOptions) {
+  constructor(options: LineSummaryOptions<Reason>) {
     this.#options = options;
   }
 
@@ -69,7 +69,7 @@ export class LineSummary<Reason extends string> {
       return;
     }
     counted.count = 0;
-    const happened = `${this.#options.describe(count)} in the last minute.`;
+    const happened = `${this.#options.describe(count, reason)} in the last minute.`;
     this.#write(reason, { count, fields, message: `${happened} The latest: ${message}` });
   }
 

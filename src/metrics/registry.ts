@@ -58,7 +58,7 @@ export function createMetrics(prom: PromClient, source: MetricsSource): ProcessM
   });
   const refusals = new prom.Counter({
     name: "tsweb_refusals_total",
-    help: "Requests that tsweb has refused, by reason.",
+    help: "Requests that tsweb has refused, and sessions (unknown_secret), by reason.",
     labelNames: ["reason"],
     registers,
   });

@@ -1,5 +1,5 @@
 import { type RequestContext, RequestError } from "../http/index.ts";
-import type { Logger } from "../logging/index.ts";
+import type { AppLog } from "../logging/index.ts";
 import { formatLogPosition, RevocationLog, type RevocationSource } from "../revocation/index.ts";
 import { ClockSkewLog } from "./clock-skew.ts";
 import type { VerifiedSession } from "./payload.ts";
@@ -8,7 +8,7 @@ import type { VerifiedSession } from "./payload.ts";
 export interface AppSessionsOptions {
   /** Returns where revocations are stored. */
   revocations(): RevocationSource;
-  readonly log: Logger;
+  readonly log: AppLog;
 }
 
 /** A request whose response goes on: a stream, an event stream, or a poll. */
@@ -23,12 +23,14 @@ interface OpenRequest {
 export class AppSessions {
   readonly revocations: RevocationLog;
   readonly clockSkew: ClockSkewLog;
+  readonly #log: AppLog;
   readonly #openRequests = new Set<OpenRequest>();
 
   constructor({ revocations, log }: AppSessionsOptions) {
     const onRevoked = () => this.#endRevoked();
     this.revocations = new RevocationLog({ source: revocations, log, onRevoked });
     this.clockSkew = new ClockSkewLog(log);
+    this.#log = log;
   }
 
   /**
@@ -50,6 +52,14 @@ export class AppSessions {
     this.#requireLoaded(context);
     const { position } = this.revocations;
     return position && formatLogPosition(position);
+  }
+
+  /**
+   * Logs that the session of a request was refused because its signature is of no secret of this process. Not in development,
+   * where the cookies of all applications on localhost are sent to each of them.
+   */
+  refuseSecret({ id, config }: RequestContext): void {
+    if (config.production) this.#log.refused("unknown_secret", { id }, UNKNOWN_SECRET);
   }
 
   /** Calls `onRevoked` once when the session of an open request is revoked. Returns a function that ends this. */
@@ -80,6 +90,11 @@ export class AppSessions {
     throw context.unavailable;
   }
 }
+
+const UNKNOWN_SECRET =
+  "A session was refused: its signature is of none of the secrets of this process. If other processes sign with another " +
+  "WEB_AUTH_SECRET, restart this one with it, as docs/production.md describes (Changing the secret). Otherwise the " +
+  "secret was replaced, or the cookie was forged.";
 
 /** Returns the session that a request has read or issued, whether or not it is valid now. */
 export function storedSession(context: RequestContext): VerifiedSession | null {

@@ -4,7 +4,7 @@ import { findCookie } from "./cookie.ts";
 import { keysFor } from "./keys.ts";
 import { cachePerConfig } from "./lru-cache.ts";
 import { isExpired, parsePayload, type VerifiedSession } from "./payload.ts";
-import { verifyToken } from "./token.ts";
+import { readUnverifiedText, verifyToken } from "./token.ts";
 
 /** The sessions of cookies whose signature was verified, by token. */
 const verifiedSessions = cachePerConfig<VerifiedSession>();
@@ -60,10 +60,20 @@ function readSession(context: RequestContext): VerifiedSession | null {
   const cached = cache.get(token);
   if (cached) return cached;
   const text = verifyToken(keysFor(config, "session").verify, token);
-  const session =
-    text === null
-      ? null
-      : parsePayload(text, nowSeconds(), (seconds) => sessionsOf(context)?.clockSkew.report(seconds));
+  if (text === null) {
+    if (isOfUnknownSecret(token)) sessionsOf(context)?.refuseSecret(context);
+    return null;
+  }
+  const session = parsePayload(text, nowSeconds(), (seconds) => sessionsOf(context)?.clockSkew.report(seconds));
   if (session) cache.set(token, session);
   return session;
+}
+
+/**
+ * Returns whether a token that no secret of this process has signed has the content of a session that is valid now: another
+ * process may have signed it with a secret that this one lacks. For the log only: any client can write such a token.
+ */
+function isOfUnknownSecret(token: string): boolean {
+  const text = readUnverifiedText(token);
+  return text !== null && parsePayload(text, nowSeconds()) !== null;
 }

@@ -4,6 +4,8 @@ import { decodeBase64Url, encodeBase64Url } from "./base64url.ts";
 /** The maximum length of a token, in characters. It bounds the work for invalid tokens. @see docs/protocol.md 7.2 */
 export const MAX_TOKEN_CHARS = 4096;
 
+const SIGNATURE_BYTES = 32;
+
 /** Returns the HMAC-SHA256 of bytes, or of the UTF-8 of a text: 32 bytes. */
 export function hmacSha256(key: KeyObject, data: Uint8Array | string): Buffer {
   return createHmac("sha256", key).update(data).digest();
@@ -45,5 +47,15 @@ export function verifyToken(keys: readonly KeyObject[], token: unknown): string 
   const payload = token.slice(0, dot);
   const signature = decodeBase64Url(token.slice(dot + 1));
   if (signature === null || !keys.some((key) => constantTimeEqual(hmacSha256(key, payload), signature))) return null;
+  return decodeBase64Url(payload)?.toString("utf8") ?? null;
+}
+
+/**
+ * Returns the text of a token without verifying its signature, to describe a token that was refused; `null` if it is not one.
+ * Nothing else may depend on the text, because any client can write it.
+ */
+export function readUnverifiedText(token: string): string | null {
+  const [payload = "", signature = "", ...rest] = token.length > MAX_TOKEN_CHARS ? [] : token.split(".");
+  if (rest.length > 0 || decodeBase64Url(signature)?.byteLength !== SIGNATURE_BYTES) return null;
   return decodeBase64Url(payload)?.toString("utf8") ?? null;
 }

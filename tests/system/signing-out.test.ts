@@ -172,12 +172,13 @@ it("signs nobody out while the secret changes in two phases, process by process"
   }
 });
 
-it("signs users out who reach another process, if the secret changes in one phase", async () => {
+it("signs users out who reach another process, if the secret changes in one phase, and logs the reason", async () => {
   const [old, fresh] = [createSecret(), createSecret()];
   const before = await start({ WEB_AUTH_SECRET: old });
   const after = await start({ WEB_AUTH_SECRET: fresh, WEB_AUTH_SECRET_PREVIOUS: old });
   const cookie = await enter(after, "ada");
   expect(await call(before, "who", {}, cookie)).toBe("nobody");
+  await expect.poll(() => before.output()).toContain('"reason":"unknown_secret"');
 });
 
 it("accepts a session of a process whose clock is 50 s ahead, and logs by how much one is that is further ahead", async () => {
