@@ -54,12 +54,16 @@ export class RevocationLog {
   readonly #subjects = new RevokedSubjects();
   #starting: Promise<void> | undefined;
   #isLoaded = false;
+  /** Whether {@link start} may still reject. */
+  #isStarting = true;
   #isClosed = false;
   /** The read that runs, and the one that follows it. */
   #reading: Promise<void> | undefined;
   #nextRead: Promise<void> | undefined;
   #readForAheadAtMs = Number.NEGATIVE_INFINITY;
   #hasLoggedFailure = false;
+  /** The last error of the configuration that was logged. */
+  #loggedMisconfiguration = "";
   #timer: NodeJS.Timeout | undefined;
   #watched: RevocationSource | undefined;
   #stopWatching: (() => void) | undefined;
@@ -150,19 +154,22 @@ export class RevocationLog {
   }
 
   async #start(): Promise<void> {
-    const loading = this.#load();
-    await waitAtMost(loading, START_TIMEOUT_MS, undefined);
-    void loading.catch((error: unknown) => this.#options.log.error({}, String(error)));
+    await waitAtMost(this.#load(), START_TIMEOUT_MS, undefined);
+    this.#isStarting = false;
   }
 
-  /** Watches and reads until this has succeeded once. Rejects only if it never will. */
+  /**
+   * Watches and reads until this has succeeded once. Rejects only if the configuration has to be corrected, and if somebody waits
+   * for the start. Later, it may be the server that is corrected while this process runs.
+   */
   async #load(): Promise<void> {
     while (!this.#isClosed && !this.#isLoaded) {
       try {
         await this.#update();
       } catch (error) {
-        if (error instanceof ConfigError) throw error;
-        this.#logFailure(error);
+        if (error instanceof ConfigError && this.#isStarting) throw error;
+        if (error instanceof ConfigError) this.#logMisconfiguration(error);
+        else this.#logFailure(error);
         await pause(RETRY_DELAY_MS, undefined, { ref: false });
       }
     }
@@ -218,6 +225,12 @@ export class RevocationLog {
       () => this.#subjects.confirm(position),
       (error: unknown) => this.#logFailure(error),
     );
+  }
+
+  #logMisconfiguration({ message }: ConfigError): void {
+    if (message === this.#loggedMisconfiguration || this.#isClosed) return;
+    this.#loggedMisconfiguration = message;
+    this.#options.log.error({}, `The revocation log cannot be read; retrying. ${message}`);
   }
 
   /** Logs that the log cannot be read, once until it was read again. */
