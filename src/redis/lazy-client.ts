@@ -183,8 +183,8 @@ export class LazyRedisClient {
   }
 
   #handleSentinelError(error: Error): void {
-    this.#refusal = describeSentinelError(error, this.#sentinel?.name ?? "");
-    this.#reachability.unreachable(this.#refusal);
+    if (this.#sentinel) this.#refusal = describeSentinelError(error, this.#sentinel);
+    this.#reachability.unreachable(this.#refusal ?? error.message);
   }
 
   #handleError(error: Error): void {

@@ -50,13 +50,19 @@ const INVALID = {
   fix: "End the URL with the name that the Sentinels monitor: redis://s1:26379,s2:26379?sentinel=mymaster",
 };
 
+const UNTRUSTED =
+  "With rediss://, the Sentinels need TLS too, with certificates that Node trusts: set NODE_EXTRA_CA_CERTS to the file of a " +
+  "certificate authority of your own.";
+
 /** Returns why a Sentinel could not be used, with the fix. It contains no password. */
-export function describeSentinelError({ message }: Error, name: string): string {
+export function describeSentinelError({ message }: Error, { name, options }: SentinelTarget): string {
   if (/invalid reply: null$|No such master/.test(message)) {
     return `The Sentinels know no primary ${JSON.stringify(name)}. Correct ?sentinel= in WEB_BUS_URL.`;
   }
   if (/NOAUTH/.test(message)) {
     return "The Sentinels require a password. Add &sentinel_password= to WEB_BUS_URL.";
   }
-  return `No Sentinel is reachable: ${message}.`;
+  const reason = `No Sentinel is reachable: ${message.replace(/\.$/, "")}.`;
+  // The client does not report why a connection with TLS was closed.
+  return options.sentinelTLS && /Connection is closed/.test(message) ? `${reason} ${UNTRUSTED}` : reason;
 }

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { RedisServer } from "#test/redis-server";
+import { trustCertificate } from "#test/trusted-certificate";
 import { redis } from "../../src/live/bus/redis.ts";
 import { openRateStore } from "../../src/rate-limit/index.ts";
 import { endOf, readAll, TestSubscriber } from "./bus.ts";
@@ -41,10 +42,11 @@ it("a bus and a rate limit in a Redis cluster keep all their keys in one hash sl
   for (const each of [...buses, rate]) await each.close();
 });
 
-it("a bus finds the node of a Redis cluster that serves its slot, whichever node its URL names", async () => {
+it("a bus finds the node of a Redis cluster that serves its slot, whichever node its URL names, also with TLS", async () => {
+  const certificate = trustCertificate();
   const nodes = [
-    await RedisServer.start({ clusterSlots: [0, 8_191] }),
-    await RedisServer.start({ clusterSlots: [8_192, 16_383] }),
+    await RedisServer.start({ clusterSlots: [0, 8_191], certificate }),
+    await RedisServer.start({ clusterSlots: [8_192, 16_383], certificate }),
   ] as const;
   try {
     await nodes[0].formCluster(nodes[1]);
@@ -66,7 +68,9 @@ it("a bus finds the node of a Redis cluster that serves its slot, whichever node
       for (const each of [first, second, rate]) await each.close();
     }
     expect(served.size, "namespaces on both nodes").toBe(2);
+    expect([...certificate.verifiedHosts]).toEqual(["127.0.0.1"]);
   } finally {
+    certificate.remove();
     for (const node of nodes) await node.stop();
   }
 });

@@ -5,7 +5,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { TEST_NAMESPACE } from "#test/app-process";
-import { type ClusteredServers, startNatsCluster, startRedisCluster, startSentinel } from "#test/clusters";
+import {
+  type ClusteredServers,
+  startNatsCluster,
+  startNatsClusterWithTls,
+  startRedisCluster,
+  startSentinel,
+} from "#test/clusters";
 import { findLosses, type PublishedMessage } from "#test/delivery-losses";
 import { recordedLog } from "#test/recorded-log";
 import type { Bus } from "../../src/live/bus/index.ts";
@@ -16,10 +22,13 @@ const isFull = process.env.TORTURE_SIZE === "full";
 const ROUNDS = isFull ? 5 : 1;
 const CHANNELS = ["a", "b", "c"];
 
-const NATS = ["a NATS cluster", startNatsCluster] as const;
-const KINDS = isFull
-  ? ([["a Redis with Sentinel", startSentinel], ["a Redis cluster", startRedisCluster], NATS] as const)
-  : ([NATS] as const);
+const KINDS: readonly (readonly [name: string, start: () => Promise<ClusteredServers>])[] = isFull
+  ? [
+      ["a Redis with Sentinel", startSentinel],
+      ["a Redis cluster", startRedisCluster],
+      ["a NATS cluster", startNatsCluster],
+    ]
+  : [["a NATS cluster with TLS", startNatsClusterWithTls]];
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { PRIMARY_NAME, RedisSentinel, type RedisSentinelOptions } from "#test/redis-sentinel";
 import { RedisServer } from "#test/redis-server";
+import { trustCertificate } from "#test/trusted-certificate";
 import { ConfigError } from "../../src/config/index.ts";
 import { redis } from "../../src/live/bus/redis.ts";
 import { openRateStore } from "../../src/rate-limit/index.ts";
@@ -32,16 +33,18 @@ function open(url: string) {
 }
 
 describe("a Redis that Sentinel names", () => {
-  it("is used by the bus and the rate limit; after a fail-over they use the promoted replica, and positions get a gap", async () => {
-    const primary = await RedisServer.start({ appendOnly: true });
+  it("is used by the bus and the rate limit with TLS; after a fail-over they use the promoted replica, and positions get a gap", async () => {
+    const certificate = trustCertificate();
+    cleanups.push(() => certificate.remove());
+    const primary = await RedisServer.start({ appendOnly: true, certificate });
     cleanups.push(() => primary.stop());
-    const replica = await RedisServer.start({ appendOnly: true, replicaOf: primary });
+    const replica = await RedisServer.start({ appendOnly: true, certificate, replicaOf: primary });
     cleanups.push(() => replica.stop());
     await replica.synchronize(primary);
-    const sentinel = await RedisSentinel.start(primary);
+    const sentinel = await RedisSentinel.start(primary, { certificate });
     cleanups.push(() => sentinel.stop());
     await sentinel.know(1, 0);
-    const url = `redis://127.0.0.1:1,127.0.0.1:${sentinel.port}?sentinel=${PRIMARY_NAME}`;
+    const url = `rediss://127.0.0.1:1,127.0.0.1:${sentinel.port}?sentinel=${PRIMARY_NAME}`;
     const { bus } = open(url);
     const rate = openRateStore(
       { calls: 1, seconds: 60 },
@@ -66,6 +69,10 @@ describe("a Redis that Sentinel names", () => {
     // The count of before the fail-over, which the replica has received.
     await expect.poll(() => rate.take("a")).toBeGreaterThan(0);
     subscriber.stop();
+    expect([...certificate.verifiedHosts]).toEqual(["127.0.0.1"]);
+    certificate.isTrusted = false;
+    const untrusted = open(`rediss://127.0.0.1:${sentinel.port}?sentinel=${PRIMARY_NAME}`); // with a connection of its own
+    await expect(untrusted.bus.position([])).rejects.toThrow(/No Sentinel is reachable: .*NODE_EXTRA_CA_CERTS/);
   });
 
   it("is used with its password, and Sentinel with its own, both of which no log line contains", async () => {

@@ -8,11 +8,13 @@ import { promisify } from "node:util";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { TEST_NAMESPACE } from "./app-process.ts";
+import type { Certificate } from "./certificate.ts";
 import { freePort } from "./free-port.ts";
 import { NatsServer } from "./nats-server.ts";
 import { PRIMARY_NAME, RedisSentinel } from "./redis-sentinel.ts";
 import { RedisServer } from "./redis-server.ts";
 import { readNatsMessages, type StoredMessages } from "./stored-messages.ts";
+import { trustCertificate } from "./trusted-certificate.ts";
 
 /** After which time a server counts as failed, in milliseconds: much less than in production. */
 const DOWN_AFTER_MS = 2_000;
@@ -153,13 +155,24 @@ export async function startRedisCluster(): Promise<ClusteredServers> {
   };
 }
 
+/** Starts a NATS cluster of 3 servers with JetStream, which all clients use with TLS. */
+export async function startNatsClusterWithTls(): Promise<ClusteredServers> {
+  const certificate = trustCertificate();
+  const servers = await startNatsCluster(certificate);
+  const stop = async () => {
+    await servers.stop();
+    certificate.remove();
+  };
+  return { ...servers, stop };
+}
+
 /** Starts a NATS cluster of 3 servers with JetStream. */
-export async function startNatsCluster(): Promise<ClusteredServers> {
+export async function startNatsCluster(certificate?: Certificate): Promise<ClusteredServers> {
   const ports = [await freePort(), await freePort(), await freePort()];
-  const starting = ports.map((port, n) => NatsServer.start({ cluster: { server: `n${n}`, port, ports } }));
+  const starting = ports.map((port, n) => NatsServer.start({ certificate, cluster: { server: `n${n}`, port, ports } }));
   const servers = await Promise.all(starting);
-  const hosts = servers.map(({ port }) => `127.0.0.1:${port}`);
-  const url = (list: readonly string[]) => `nats://${list.join(",")}`;
+  const hosts = servers.map(({ url }) => new URL(url).host);
+  const url = (list: readonly string[]) => `${certificate ? "tls" : "nats"}://${list.join(",")}`;
   let killed: NatsServer | undefined;
   /** Returns the server with the first copy of the messages, when both others have all of them. */
   const leader = () =>

@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
+import type { Certificate } from "./certificate.ts";
 import { startOnFreePort } from "./free-port.ts";
 import { PROGRAM_ENVIRONMENT, ProgramProcess, waitForOutput } from "./program-process.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -15,6 +16,8 @@ export interface NatsServerOptions {
   readonly password?: string;
   /** Runs as a server of a cluster, under its name. */
   readonly cluster?: { readonly server: string; readonly port: number; readonly ports: readonly number[] };
+  /** Accepts clients with TLS only. */
+  readonly certificate?: Certificate | undefined;
   /** Whether JetStream is enabled. Default: true. */
   readonly jetStream?: boolean;
 }
@@ -38,19 +41,22 @@ export class NatsServer {
 
   /** The URL, for example `nats://127.0.0.1:43121`, with user and password if there is a password. */
   get url(): string {
-    const { password } = this.#options;
-    return `nats://${password === undefined ? "" : `tsweb:${password}@`}127.0.0.1:${this.port}`;
+    const { password, certificate } = this.#options;
+    const user = password === undefined ? "" : `tsweb:${password}@`;
+    // The client verifies host names only.
+    return certificate ? `tls://${user}localhost:${this.port}` : `nats://${user}127.0.0.1:${this.port}`;
   }
 
   /** Starts the server again on the same port, with its stored data. */
   async restart(): Promise<void> {
-    const { password, jetStream = true, cluster } = this.#options;
+    const { password, certificate, jetStream = true, cluster } = this.#options;
     const child = spawn(
       "nats-server",
       [
         ...["--addr", "127.0.0.1", "--port", String(this.port)],
         ...(jetStream ? ["--jetstream", "--store_dir", this.#folder.path] : []),
         ...(password === undefined ? [] : ["--user", "tsweb", "--pass", password]),
+        ...(certificate ? ["--tls", "--tlscert", certificate.certificateFile, "--tlskey", certificate.keyFile] : []),
         ...(cluster ? clusterArguments(cluster) : []),
       ],
       { stdio: ["ignore", "ignore", "pipe"], env: PROGRAM_ENVIRONMENT },

@@ -3,15 +3,18 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import type { Certificate } from "./certificate.ts";
 import { startOnFreePort } from "./free-port.ts";
 import { ProgramProcess, waitForOutput } from "./program-process.ts";
-import type { RedisServer } from "./redis-server.ts";
+import { type RedisServer, tlsSettings } from "./redis-server.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
 
 /** The options of {@link RedisSentinel.start}. */
 export interface RedisSentinelOptions {
   /** The password of the Sentinel itself. */
   readonly password?: string;
+  /** Accepts connections with TLS only. Its primary has to do so too. */
+  readonly certificate?: Certificate;
   /** How many Sentinels have to agree that the primary is down. Default: 1. */
   readonly quorum?: number;
   /** How long the primary may be unreachable before a replica is promoted. Default: 1,000. */
@@ -29,15 +32,21 @@ export class RedisSentinel {
   readonly #client: Redis;
 
   private constructor(port: number, primary: RedisServer, options: RedisSentinelOptions) {
-    const { password, quorum = 1, downAfterMs = 1_000 } = options;
+    const { password, certificate, quorum = 1, downAfterMs = 1_000 } = options;
     this.port = port;
-    this.#client = new Redis({ port, lazyConnect: true, ...(password === undefined ? {} : { password }) });
+    this.#client = new Redis({
+      ...{ port, lazyConnect: true },
+      ...(password === undefined ? {} : { password }),
+      ...(certificate ? { host: "127.0.0.1", tls: { ca: certificate.pem } } : {}),
+    });
     this.#client.on("error", () => undefined);
     // Sentinel stores its state in this file.
     writeFileSync(
       join(this.#folder.path, "sentinel.conf"),
       [
-        ...[`port ${port}`, "bind 127.0.0.1", `dir ${this.#folder.path}`],
+        ...(certificate ? ["port 0", `tls-port ${port}`] : [`port ${port}`]),
+        ...["bind 127.0.0.1", `dir ${this.#folder.path}`],
+        ...(certificate ? tlsSettings(certificate).map((setting) => setting.join(" ")) : []),
         `sentinel monitor ${PRIMARY_NAME} 127.0.0.1 ${primary.port} ${quorum}`,
         `sentinel down-after-milliseconds ${PRIMARY_NAME} ${downAfterMs}`,
         `sentinel failover-timeout ${PRIMARY_NAME} 5000`,

@@ -3,6 +3,7 @@
  */
 import { spawn } from "node:child_process";
 import { Redis, type RedisOptions } from "ioredis";
+import type { Certificate } from "./certificate.ts";
 import { startOnFreePort } from "./free-port.ts";
 import { ProgramProcess, waitForOutput } from "./program-process.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -16,6 +17,8 @@ export interface RedisServerOptions {
   readonly clusterSlots?: readonly [first: number, last: number];
   /** Runs as the node of a cluster. It serves no slots at first; the others count it as failed after this time. */
   readonly clusterTimeoutMs?: number;
+  /** Accepts connections with TLS only, also those of replicas and of the nodes of its cluster. */
+  readonly certificate?: Certificate | undefined;
   /** Runs as a replica of this server. */
   readonly replicaOf?: RedisServer;
 }
@@ -40,8 +43,8 @@ export class RedisServer {
 
   /** The URL, for example `redis://127.0.0.1:43121`, with the password if there is one. */
   get url(): string {
-    const { password } = this.#options;
-    return `redis://${password === undefined ? "" : `:${password}@`}127.0.0.1:${this.port}`;
+    const { password, certificate } = this.#options;
+    return `${certificate ? "rediss" : "redis"}://${password === undefined ? "" : `:${password}@`}127.0.0.1:${this.port}`;
   }
 
   /** The port that the nodes of a cluster use among themselves. */
@@ -51,7 +54,8 @@ export class RedisServer {
 
   /** Returns a client for the commands of the test itself. {@link stop} disconnects it. */
   client(options: RedisOptions = {}): Redis {
-    const client = new Redis(this.url, options);
+    const { certificate } = this.#options;
+    const client = new Redis(this.url, { ...(certificate ? { tls: { ca: certificate.pem } } : {}), ...options });
     // The client reconnects when the server runs again, and queues commands until then.
     client.on("error", () => undefined);
     this.#clients.push(client);
@@ -64,13 +68,15 @@ export class RedisServer {
    * @param options `isPrimary`: not as a replica any more
    */
   async restart({ isPrimary = false } = {}): Promise<void> {
-    const { appendOnly = false, password, clusterSlots, clusterTimeoutMs, replicaOf } = this.#options;
+    const { appendOnly = false, password, clusterSlots, clusterTimeoutMs, certificate, replicaOf } = this.#options;
     const child = spawn(
       "redis-server",
       [
-        ...["--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder.path, "--save", ""],
+        ...(certificate ? ["--port", "0", "--tls-port"] : ["--port"]),
+        ...[String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder.path, "--save", ""],
         ...["--appendonly", appendOnly ? "yes" : "no", "--appendfsync", "always"],
         ...["--repl-diskless-sync-delay", "0"], // a replica is synchronized at once
+        ...(certificate ? tlsSettings(certificate).flatMap(([name, value]) => [`--${name}`, value]) : []),
         ...(password === undefined ? [] : ["--requirepass", password]),
         ...(replicaOf && !isPrimary
           ? ["--replicaof", "127.0.0.1", String(replicaOf.port), "--repl-diskless-sync-delay", "0"]
@@ -152,4 +158,16 @@ export class RedisServer {
     await this.kill();
     this.#folder.remove();
   }
+}
+
+/** Returns the settings of a Redis or a Sentinel that uses TLS for all of its connections. */
+export function tlsSettings({ certificateFile, keyFile }: Certificate): [name: string, value: string][] {
+  return [
+    ["tls-cert-file", certificateFile],
+    ["tls-key-file", keyFile],
+    ["tls-ca-cert-file", certificateFile],
+    ["tls-auth-clients", "no"],
+    ["tls-replication", "yes"],
+    ["tls-cluster", "yes"],
+  ];
 }
