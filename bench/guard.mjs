@@ -17,32 +17,32 @@ import { measureDelivery } from "./live/delivery.mjs";
 /** The least ratio to the other revision, by processor time. Differences below it are within the noise of the machine. */
 const LEAST = 0.93;
 
-const LOAD = { rounds: 12, seconds: 1, warmUp: 2, connections: 32 };
 const DELIVERIES = { connections: 1_000, rate: 1_000, seconds: 2 };
-const DELIVERY_ROUNDS = 8;
 
-/** @param revision a revision of Git, for example `main` */
-export async function guard(revision) {
+/**
+ * @param revision a revision of Git, for example `main`
+ * @param options `rounds`; `seconds` under load in a round, and `connections`, of calls and pages
+ */
+export async function guard(revision, options) {
+  const rows = await compareWith(revision, options);
+  const cells = rows.map(([name, ratios]) => [name, spread(ratios)]);
+  console.log(`\n## This tree, of ${revision}, by processor time\n\n${table(["", "ratio"], cells)}`);
+  const slower = rows.filter(([, ratios]) => median(ratios) < LEAST).map(([name]) => name);
+  if (slower.length > 0) fail(`\nSlower than ${revision} (below ${LEAST}): ${slower.join(", ")}.`);
+}
+
+/** Returns the ratios of each kind, by round. */
+async function compareWith(revision, { rounds, seconds, connections }) {
   const other = checkOut(revision);
   try {
+    const load = { rounds, seconds, connections, warmUp: 2 };
     buildApp();
     build(join(other.dir, "bench", "app"));
-    const rows = [
-      [
-        "calls",
-        await guardRequests(other, ({ address }) => callOf({ address, form: FORMS.tsweb }, { text: "hello", n: 42 })),
-      ],
-      ["pages", await guardRequests(other, pageOf)],
-      ["deliveries", await guardDeliveries(other)],
+    return [
+      ["calls", await guardRequests(other, load, callTo)],
+      ["pages", await guardRequests(other, load, pageOf)],
+      ["deliveries", await guardDeliveries(other, rounds)],
     ];
-    console.log(
-      `\n## This tree, of ${revision}, by processor time\n\n${table(
-        ["", "ratio"],
-        rows.map(([name, ratios]) => [name, spread(ratios)]),
-      )}`,
-    );
-    const slower = rows.filter(([, ratios]) => median(ratios) < LEAST).map(([name]) => name);
-    if (slower.length > 0) fail(`\nSlower than ${revision} (below ${LEAST}): ${slower.join(", ")}.`);
   } finally {
     other.remove();
   }
@@ -80,14 +80,15 @@ function linkPackages(dir) {
   symlinkSync(dir, join(dir, "node_modules", "tsweb"), "dir");
 }
 
+const callTo = ({ address }) => callOf({ address, form: FORMS.tsweb }, { text: "hello", n: 42 });
 const pageOf = ({ address }) => ({ url: `${address}/table`, method: "GET", headers: browserHeaders(address) });
 
-async function guardRequests({ app }, targetOf) {
+async function guardRequests({ app }, load, targetOf) {
   const servers = [await startApp({ cwd: app }), await startApp()];
   try {
     const rows = await measure(
       servers.map((server) => ({ ...server, target: targetOf(server) })),
-      LOAD,
+      load,
     );
     return rows[1].cpu.map((micros, round) => rows[0].cpu[round] / micros);
   } finally {
@@ -95,16 +96,16 @@ async function guardRequests({ app }, targetOf) {
   }
 }
 
-async function guardDeliveries({ app }) {
+async function guardDeliveries({ app }, rounds) {
   const ratios = [];
-  for (let round = 0; round < DELIVERY_ROUNDS; round++) {
+  for (let round = 0; round < rounds; round++) {
     const cpu = {};
     for (const cwd of round % 2 === 0 ? [app, undefined] : [undefined, app]) {
       const contestant = { ...tsweb, start: () => tsweb.start(cwd ? { cwd } : {}) };
       cpu[cwd ? "other" : "own"] = (await measureDelivery(contestant, DELIVERIES)).cpu;
     }
     ratios.push(cpu.other / cpu.own);
-    process.stderr.write(`round ${round + 1} of ${DELIVERY_ROUNDS}\n`);
+    process.stderr.write(`round ${round + 1} of ${rounds}\n`);
   }
   return ratios;
 }

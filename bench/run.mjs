@@ -45,7 +45,7 @@ const { checkPart, writePart } = await import("./lib/document.mjs");
 if (values.write) checkPart(part);
 
 if (values.guard === undefined) await compare();
-else await (await import("./guard.mjs")).guard(values.guard);
+else await (await import("./guard.mjs")).guard(values.guard, { ...settingsOf("guard", {}), ...numbers() });
 process.exit(); // connections to the measured servers may be open
 
 async function compare() {

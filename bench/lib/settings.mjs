@@ -11,6 +11,7 @@ const COMPLETE = {
   dev: { rounds: 10 },
   growth: { sizes: [25, 50, 100, 200, 400] },
   sizing: { rounds: 3, seconds: 3, connections: 1_000 },
+  guard: { ...LOAD, rounds: 12 },
 };
 
 const QUICK = {

@@ -61,5 +61,5 @@ async function comparePublishing({ rounds }) {
     "messages published per second",
     "messages received per second, by each",
   ];
-  return `### One process that publishes\n\nMessages of one channel, 256 on their way at a time. All processes and the bus share the cores of the machine.\n\n${table(head, rows)}`;
+  return `### One process that publishes\n\nMessages of one channel, 256 on their way at a time, and at most 500 that a process has not received. “Received” is the rate until every process has every message. All processes and the bus share the cores of the machine.\n\n${table(head, rows)}`;
 }

@@ -68,6 +68,7 @@ export class Listener {
       from = end + EVENT_END.length;
     }
     this.#rest = from === data.length ? null : data.subarray(from);
+    if (this.#rest?.includes("event: gap")) throw new Error(`The server reports a gap:\n${this.#rest}`);
   }
 
   #receive(data, mark) {
