@@ -8,7 +8,7 @@ import { buildTelefunc } from "./lib/builds.mjs";
 import { generator } from "./lib/load.mjs";
 import { spread, table } from "./lib/numbers.mjs";
 import { layout } from "./lib/processes.mjs";
-import { measure, ratios, ratioTable } from "./lib/rounds.mjs";
+import { efficiency, measure, ratioTable } from "./lib/rounds.mjs";
 
 const SMALL = { text: "The quick brown fox jumps over the lazy dog", n: 42 };
 const KIB = 1024;
@@ -96,11 +96,12 @@ const kindOf = ({ isProtected }) => (isProtected ? "protected" : "plain");
 function timesColumn(rows) {
   const own = { protected: rows.find(({ name }) => name === tsweb.name) };
   own.signedIn = rows.find(({ name }) => name === `${tsweb.name}, signed in`);
-  const cell = (row) => (row.kind === "plain" || row === own[row.kind] ? "" : spread(ratios(own[row.kind], row), 1));
-  return { head: "tsweb is … times as fast", cell };
+  const cell = (row) =>
+    row.kind === "plain" || row === own[row.kind] ? "" : spread(efficiency(own[row.kind], row), 1);
+  return { head: "tsweb is … times as fast, by CPU time", cell };
 }
 
 function bodyTable(sizes, bodies) {
-  const cells = bodies[0].map(({ name }, i) => [name, ...bodies.map((rows) => spread(ratios(rows[i], rows[0])))]);
-  return `Of the bare server, by the length of the text:\n\n${table(["", ...sizes.map((size) => `${size} KiB`)], cells)}`;
+  const cells = bodies[0].map(({ name }, i) => [name, ...bodies.map((rows) => spread(efficiency(rows[i], rows[0])))]);
+  return `Of the bare server by CPU time, by the length of the text:\n\n${table(["", ...sizes.map((size) => `${size} KiB`)], cells)}`;
 }

@@ -51,7 +51,17 @@ export async function load(target, { seconds, connections }) {
 
 async function withWrk({ url, method, headers, body = "" }, { seconds, connections }) {
   const lines = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-  const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-s", siblingPath("wrk.lua"), ...lines, url];
+  const args = [
+    "-t1",
+    "--timeout",
+    "20s",
+    `-c${connections}`,
+    `-d${seconds}s`,
+    "-s",
+    siblingPath("wrk.lua"),
+    ...lines,
+    url,
+  ];
   return withBodyFile(body, async (file) => {
     const env = { ...process.env, BENCH_METHOD: method, BENCH_BODY_FILE: file };
     const { stdout } = await run(...pinned(1, "wrk", args), { env, timeout: seconds * 1000 + 10_000 });

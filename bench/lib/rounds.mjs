@@ -29,8 +29,12 @@ async function measureOnce(row, options) {
   if (before !== null) row.cpu.push(((cpuMs(row.pid) - before) * 1000) / requests);
 }
 
-/** Returns the rate of a row divided by that of another one, round by round. */
-export const ratios = (row, other) => row.rates.map((rate, round) => rate / other.rates[round]);
+const ratios = (row, other) => row.rates.map((rate, round) => rate / other.rates[round]);
+
+/** Returns how often a row can respond in the CPU time of one response of another row, round by round; by rates without CPU times. */
+export function efficiency(row, other) {
+  return row.cpu.length > 0 ? row.cpu.map((micros, round) => other.cpu[round] / micros) : ratios(row, other);
+}
 
 /**
  * Formats the results: each row compared with the first of the same round, so that a slow minute cancels out.
@@ -43,7 +47,7 @@ export function ratioTable(rows, unit, extra) {
     row.name,
     Math.round(median(row.rates)).toLocaleString("en"),
     spread(ratios(row, first)),
-    row.cpu.length > 0 ? spread(row.cpu.map((micros, round) => first.cpu[round] / micros)) : "–",
+    row.cpu.length > 0 ? spread(efficiency(row, first)) : "–",
     row.cpu.length > 0 ? median(row.cpu).toFixed(1) : "–",
     ...(extra ? [extra.cell(row)] : []),
   ]);
