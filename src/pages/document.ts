@@ -82,6 +82,7 @@ function renderLinks(parts: DocumentParts): string {
 
 /** Escapes text for HTML, in elements and in quoted attributes. */
 export function escapeHtml(text: string): string {
+  if (!/[&<>"']/.test(text)) return text; // most names and URLs
   return text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")

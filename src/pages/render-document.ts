@@ -69,7 +69,8 @@ export function renderDocument(
     forms: new FormRendering(context, {
       base: settings.base,
       build: settings.assets?.build,
-      sendsOrigin: sendsOrigin(settings.headers, options.headers),
+      // Only a check of development uses it.
+      sendsOrigin: !settings.development || sendsOrigin(settings.headers, options.headers),
     }),
   };
   const body = renderMarkup(surround(markup, layoutMarkup, settings), state);

@@ -101,9 +101,33 @@ function writeChild(value: unknown, out: HtmlWriter, containsPromise: ContainsPr
 }
 
 const ESCAPED = /["&<]/;
-const ENTITIES: Readonly<Record<string, string>> = { '"': "&quot;", "&": "&amp;", "<": "&lt;" };
 
-/** Escapes the characters that the renderer escapes. */
+/**
+ * Escapes the characters that the renderer escapes. A page has many short texts: `replace()` with a function takes twice
+ * the time.
+ */
 function escapeText(text: string): string {
-  return ESCAPED.test(text) ? text.replace(/["&<]/g, (character) => ENTITIES[character] ?? character) : text;
+  if (!ESCAPED.test(text)) return text;
+  let html = "";
+  let written = 0;
+  for (let i = 0; i < text.length; i++) {
+    const entity = entityOf(text.charCodeAt(i));
+    if (entity === "") continue;
+    html += text.slice(written, i) + entity;
+    written = i + 1;
+  }
+  return html + text.slice(written);
+}
+
+function entityOf(code: number): string {
+  switch (code) {
+    case 0x22:
+      return "&quot;";
+    case 0x26:
+      return "&amp;";
+    case 0x3c:
+      return "&lt;";
+    default:
+      return "";
+  }
 }

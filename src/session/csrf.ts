@@ -1,5 +1,4 @@
-import { randomBytes } from "node:crypto";
-import type { RequestContext } from "../http/index.ts";
+import { type RequestContext, randomHex } from "../http/index.ts";
 import { decodeBase64Url, encodeBase64Url } from "./base64url.ts";
 import { sessionId } from "./current-session.ts";
 import { keysFor } from "./keys.ts";
@@ -25,7 +24,7 @@ const verifiedTokens = cachePerConfig<{ readonly sid: string | null }>();
  */
 export function issueCsrfToken(context: RequestContext): string | null {
   if (!context.config.csrfSecret) return null;
-  const nonce = randomBytes(NONCE_BYTES);
+  const nonce = Buffer.from(randomHex(NONCE_BYTES), "hex");
   return encodeBase64Url(Buffer.concat([nonce, tokenMac(context, nonce)]));
 }
 
