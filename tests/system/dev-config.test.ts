@@ -98,7 +98,16 @@ describe("the variables of .env and .env.local", () => {
     remove(".env.local");
     await expect.poll(shown).toEqual({ label: "none", REAL: "real", FIRST: "env", SECOND: "env" });
     project.write(".env.local", "FIRST=created\n");
+    // A page that is opened during the restart receives its scripts.
+    const statuses = new Set<number>();
+    let isRestarted = false;
+    const requests = (async () => {
+      while (!isRestarted) statuses.add((await fetch(`${dev.address}/__web/dev/src/label.tsx?t=${Date.now()}`)).status);
+    })();
     await expect.poll(shown).toEqual({ label: "none", REAL: "real", FIRST: "created", SECOND: "env" });
+    isRestarted = true;
+    await requests;
+    expect([...statuses]).toEqual([200]);
   });
 
   it("are read again by the application, and do not replace those of the real environment", async () => {

@@ -105,8 +105,20 @@ export function developmentScripts(): Plugin {
   };
 }
 
+/** The lines of Vite's script for the console of the browser, and those in their place. */
+const CONSOLE_LINES = [
+  [
+    "This could be due to syntax errors or importing non-existent modules. (see errors above)",
+    "The page is loaded again, and the terminal of tsweb dev shows the error.",
+  ],
+  [
+    "server connection lost. Polling for restart...",
+    "tsweb dev restarts, or it has stopped. The page is loaded again as soon as it responds.",
+  ],
+] as const;
+
 /**
- * Changes Vite's script in three ways. While the server is unreachable, it waits for it from the page itself: by default,
+ * Changes Vite's script in four ways. What it writes to the console says what happens next and where the error is shown. While the server is unreachable, it waits for it from the page itself: by default,
  * it uses a worker that it creates from a blob, which no policy of an application allows. It reloads with GET. And the
  * locations in its overlay are no links, because the development server opens no editor.
  */
@@ -118,7 +130,10 @@ export function adaptViteClient(): Plugin {
     transform: (code, id) =>
       /\/vite\/dist\/client\/client\.mjs$/.test(id)
         ? {
-            code: `const SharedWorker = undefined; ${code
+            code: `const SharedWorker = undefined; ${CONSOLE_LINES.reduce(
+              (text, [line, own]) => text.replace(line, own),
+              code,
+            )
               .replaceAll("location.reload()", `(${RELOAD_WITH_GET})`)
               .replace("new ErrorOverlayConstructor(err)", "new ErrorOverlayConstructor(err, false)")}`,
             map: null,

@@ -42,6 +42,7 @@ import { panelLine, servePanel } from "./panel.ts";
 import { PolicyViolations } from "./policy-violations.ts";
 import { allowOnlyThisMachine, type Client, guardUpgrades, isThisMachine, setHeaders } from "./requests.ts";
 import { restartWithConfig } from "./restart.ts";
+import { Restarts } from "./restarts.ts";
 import { retryFailedResolves } from "./retry-resolve.ts";
 import { ServedSourceMaps } from "./source-maps.ts";
 import { notifyParent, stopWithParent, surviveErrors } from "./survival.ts";
@@ -78,6 +79,7 @@ export async function dev(root: string): Promise<void> {
   edits.on("all", () => errors.handleEdit());
   const unserved = new UnservedRequests(edits, errors, (message) => console.error(`\n${message}\n`));
   const maps = new ServedSourceMaps();
+  const restarts = new Restarts();
   const pageChecks = new PageChecks({ maps, currentEdits: () => versions.current });
   const viteConfig: InlineConfig = {
     root,
@@ -98,7 +100,7 @@ export async function dev(root: string): Promise<void> {
       adaptViteClient(),
       violations.plugin(),
       completeEdits(envFiles),
-      restartWithConfig({ envFiles, log: (message) => console.error(message) }),
+      restartWithConfig({ envFiles, restarts, log: (message) => console.error(message) }),
       retryFailedResolves(),
       rejectMissingAssets(),
       reportEdits(edits, envFiles),
@@ -118,7 +120,7 @@ export async function dev(root: string): Promise<void> {
   const loader = new DevAppLoader(vite, entry);
   const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
   edits.on("all", () => panel.changed("application"));
-  const parts = { loader, errors, maps, panel, versions, pageChecks, unserved };
+  const parts = { loader, errors, maps, restarts, panel, versions, pageChecks, unserved };
   const app: DevApp = { vite, entry, registry, config, buildTool, ...parts };
   const handle = versions.handle(violations.handle(handlePanel(serveBrowserFiles(app, serveApplication(app)))));
   const allowedHosts = () => vite.config.server.allowedHosts;
@@ -152,6 +154,7 @@ interface DevApp {
   readonly loader: DevAppLoader;
   readonly errors: ErrorLog;
   readonly maps: ServedSourceMaps;
+  readonly restarts: Restarts;
   readonly panel: DevelopmentPanel;
   readonly versions: EditVersions;
   readonly pageChecks: PageChecks;
@@ -159,25 +162,35 @@ interface DevApp {
 }
 
 /** Passes requests for the browser's files to Vite, and all others to the application. */
-function serveBrowserFiles({ vite, entry, registry, maps }: DevApp, next: NodeHandler): NodeHandler {
+function serveBrowserFiles({ vite, entry, registry, loader, maps, restarts }: DevApp, next: NodeHandler): NodeHandler {
   const files = new BrowserFiles();
-  return (request, response) => {
+  const application = () => {
+    const { client, ssr } = vite.environments; // others after a restart
+    return { client, ssr, entry, registry };
+  };
+  const find = async (url: string) => {
+    const found = files.find(url, application());
+    if (found !== undefined || !url.startsWith(DEV_BASE)) return found;
+    // After a restart, the files of the application are known once it is loaded. The handler of the application shows errors.
+    const isLoaded = await loader.load().then(Boolean, () => false);
+    return isLoaded ? files.find(url, application()) : undefined;
+  };
+  return async (request, response) => {
     const { method, url = "/" } = request;
-    const { client, ssr } = vite.environments;
-    const application = { client, ssr, entry, registry };
     const isRead = method === "GET" || method === "HEAD";
-    const found = isRead ? files.find(url, application) : undefined;
+    const found = isRead ? await find(url) : undefined;
     if (found === undefined) return next(request, response);
     request.url = found;
     response.once("finish", () => {
-      files.record(application);
-      maps.record(found, client);
+      files.record(application());
+      maps.record(found, vite.environments.client);
     });
     setHeaders(request, response);
-    vite.middlewares(request, response, () => {
+    const refuse = () => {
       response.writeHead(404, { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store" });
       response.end("This file could not be loaded. The terminal of the development server shows why.\n");
-    });
+    };
+    restarts.serve(request, response, () => vite.middlewares(request, response, refuse));
   };
 }
 

@@ -2,6 +2,7 @@ import { normalizePath, type Plugin, type ResolvedConfig, type ViteDevServer } f
 import { locateConfigError, withConfigStacks } from "../errors/index.ts";
 import type { EnvFiles } from "../project/index.ts";
 import { relativeFile } from "../project/index.ts";
+import type { Restarts } from "./restarts.ts";
 
 /** The names of a Vite config, as Vite looks for it in the project's folder. */
 const CONFIG_NAMES = ["js", "mjs", "ts", "cjs", "mts", "cts"].map((extension) => `vite.config.${extension}`);
@@ -21,6 +22,7 @@ export function restartFiles(config: ResolvedConfig, envFiles: EnvFiles): readon
 /** The options of {@link restartWithConfig}. */
 export interface RestartOptions {
   readonly envFiles: EnvFiles;
+  readonly restarts: Restarts;
   readonly log: (message: string) => void;
 }
 
@@ -31,7 +33,7 @@ export interface RestartOptions {
  * If Vite cannot start with a new config, it prints the error, and the previous Vite continues. Then every edit tries
  * again, because the mistake may be in a file that the config imports.
  */
-export function restartWithConfig({ envFiles, log }: RestartOptions): Plugin {
+export function restartWithConfig({ envFiles, restarts, log }: RestartOptions): Plugin {
   /** The servers that were created since the last restart. If a plugin throws, Vite abandons its server and leaves it open. */
   const created: ViteDevServer[] = [];
   return {
@@ -45,7 +47,9 @@ export function restartWithConfig({ envFiles, log }: RestartOptions): Plugin {
         server.restart = async (forceOptimize) => {
           const before = server.config;
           created.length = 0;
-          await withConfigStacks(() => restart(forceOptimize)); // prints an error, and resolves
+          const running = withConfigStacks(() => restart(forceOptimize)); // prints an error, and resolves
+          restarts.track(running);
+          await running;
           hasFailed = server.config === before;
           const abandoned = hasFailed ? created : created.slice(0, -1);
           await Promise.all(abandoned.map((each) => each.close()));
