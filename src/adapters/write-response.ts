@@ -38,15 +38,19 @@ function writeBuffered({ status, headers }: OutboundResponse, body: string | nul
   if (response.writableLength > 0) destroyIfStalled(response); // most responses are in the system's buffers by now
 }
 
+/** The length from which a text is sent as bytes, in UTF-16 code units: Node copies a text together with the headers. */
+const LONG_TEXT = 128 * 1024;
+
 /**
  * Ends a response with its whole body, whose size in bytes is known.
  *
  * `response.end(text)` makes two writes, of which the second is empty, and converts the text to UTF-8 also if it is ASCII.
- * Here headers and body are one write. That saves a fifth of the CPU time of a small response.
+ * Here headers and body are one write, which saves about 5% of the CPU time of a small call.
  */
 function endWithText(text: string, bytes: number, response: ServerResponse): void {
   // On a destroyed connection, `end()` without a text would emit `finish`, as if the response had been sent.
   if (response.socket?.destroyed) return void response.end(text);
+  if (text.length >= LONG_TEXT) return void response.end(Buffer.from(text));
   const encoding = bytes === text.length ? "latin1" : "utf8"; // ASCII is the same in both
   response.cork();
   response.write(text, encoding);
