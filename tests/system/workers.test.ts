@@ -54,6 +54,12 @@ async function respondingPids(server: RunningServer, count: number, except: read
   return [...pids];
 }
 
+/** Returns the signals that the processes have logged when they stopped. In development, the log is text. */
+function stopSignals(server: RunningServer): string[] {
+  const lines = server.output().matchAll(/^Stopping: waiting for requests in flight {2}signal=(\w+) /gm);
+  return [...lines].map(([, signal = ""]) => signal);
+}
+
 const isAlive = (pid: number) => {
   try {
     return process.kill(pid, 0);
@@ -68,6 +74,7 @@ describe("two processes", () => {
     const pids = await respondingPids(server, 2);
     expect(server.output().match(/The application is loaded\./g)).toHaveLength(2);
     expect(await server.stop()).toBe(0);
+    expect(stopSignals(server)).toEqual(["SIGTERM", "SIGTERM"]); // of the supervisor
     expect(pids.filter(isAlive)).toEqual([]);
   });
 
@@ -126,6 +133,7 @@ describe("SIGHUP", () => {
     const after = await respondingPids(server, 2);
     expect(after.filter((pid) => before.includes(pid))).toEqual([]);
     expect(before.filter(isAlive)).toEqual([]);
+    expect(stopSignals(server)).toEqual(["SIGHUP", "SIGHUP"]);
     const { index: firstStop = 0 } = /Stopping a process, because/.exec(server.output()) ?? {};
     // Three processes had loaded the application when the first one was stopped.
     expect(
