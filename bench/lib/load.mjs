@@ -46,6 +46,7 @@ export async function load(target, { seconds, connections }) {
     ? await withWrk(target, { seconds, connections })
     : await withNode(target, { seconds, connections });
   if (failed > 0) throw new Error(`${failed} of ${requests} responses of ${target.url} had another status than 2xx.`);
+  if (requests === 0) throw new Error(`${target.url} did not respond within ${seconds} s.`);
   return { requests, seconds: micros / 1e6 };
 }
 

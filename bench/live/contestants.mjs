@@ -5,8 +5,8 @@ import { startApp } from "../lib/app.mjs";
 import { startServer } from "../lib/processes.mjs";
 import { startBus, startNchan } from "../lib/programs.mjs";
 
-/** The file descriptors of one process, beside those of its connections. */
-const OTHER_FILES = 100;
+/** The file descriptors of one process, beside those of its streams: tsweb keeps 256 free for files and databases. */
+const OTHER_FILES = 400;
 
 /** The number of file descriptors that a process may have open here: the hard limit, which Node and nginx use. */
 const files = Number(spawnSync("sh", ["-c", "ulimit -n 21000 2>/dev/null; ulimit -Hn"], { encoding: "utf8" }).stdout);

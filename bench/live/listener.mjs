@@ -11,7 +11,6 @@ export class Listener {
   #lastId = "";
   #socket = null;
   #rest = null;
-  #isClosing = false;
 
   /** @param options `url`; `client`: a number, for a client address of its own; `onMessage`: called with the latency in µs; `onClose`: called when the server ends the stream */
   constructor({ url, client, tracksIds, onMessage, onClose }) {
@@ -22,7 +21,6 @@ export class Listener {
   open() {
     const { hostname, port } = this.url;
     this.#rest = null;
-    this.#isClosing = false;
     return new Promise((resolve, reject) => {
       const socket = connect(Number(port), hostname, () => socket.write(this.#request()));
       this.#socket = socket;
@@ -38,15 +36,15 @@ export class Listener {
       socket.on("error", reject);
       socket.on("close", () => {
         reject(new Error("The event stream has ended before its first byte."));
-        if (isOpen && !this.#isClosing) this.onClose(this);
+        if (isOpen && this.#socket === socket) this.onClose(this);
       });
     });
   }
 
   /** Closes the connection at once, without notice to the server. */
   cut() {
-    this.#isClosing = true;
     this.#socket?.destroy();
+    this.#socket = null;
   }
 
   /** Each connection has a client address of its own, because tsweb limits the live requests of one client. */
