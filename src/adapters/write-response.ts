@@ -14,9 +14,9 @@ export function writeResponse(result: OutboundResponse | Response, response: Ser
   if (isResponse(result)) return writeFetchResponse(result, response);
   const outbound = withEarlierCookies(result, response);
   const { headers, body } = outbound;
-  if (typeof body === "string" || body === null) {
+  if (typeof body === "string" || body === null || body instanceof Uint8Array) {
     if (response.req.complete || !closesConnection(headers)) return writeBuffered(outbound, body, response);
-    return writeLingering(outbound, Buffer.from(body ?? ""), response);
+    return writeLingering(outbound, typeof body === "object" && body ? body : Buffer.from(body ?? ""), response);
   }
   writeHead(outbound, response);
   if (isPushedBody(body)) {
@@ -28,13 +28,18 @@ export function writeResponse(result: OutboundResponse | Response, response: Ser
   return writeStream(body, response);
 }
 
-function writeBuffered({ status, headers }: OutboundResponse, body: string | null, response: ServerResponse): void {
+function writeBuffered(
+  { status, headers }: OutboundResponse,
+  body: string | Uint8Array | null,
+  response: ServerResponse,
+): void {
   const isBodiless = response.req.method === "HEAD" || status === 304 || status === 204; // RFC 9110, section 8.6
   const length = body === null ? 0 : Buffer.byteLength(body);
   if (!isBodiless) headers.push("content-length", String(length));
   response.writeHead(status, headers);
   if (isBodiless || !body) response.end();
-  else endWithText(body, length, response);
+  else if (typeof body === "string") endWithText(body, length, response);
+  else response.end(body);
   if (response.writableLength > 0) destroyIfStalled(response); // most responses are in the system's buffers by now
 }
 

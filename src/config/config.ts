@@ -39,6 +39,8 @@ export interface Config {
   readonly maxUploadBytes: number;
   /** The maximum of bytes of uploaded files of one client. */
   readonly maxUploadBytesPerClient: number;
+  /** Whether pages and files are sent compressed. `tsweb dev` never does. */
+  readonly compress: boolean;
   /** The lowest level of the log lines that are written. */
   readonly logLevel: LogLevel;
   /** Whether each request is logged. */
@@ -157,6 +159,7 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
       maxUploadBytes,
       Math.floor(maxUploadBytes / 2),
     ),
+    compress: reader.read("WEB_COMPRESS", parseBoolean, true),
     logLevel: reader.read("WEB_LOG_LEVEL", (text) => parseChoice(text, LOG_LEVELS), "info"),
     accessLog: reader.read("WEB_ACCESS_LOG", parseBoolean, false),
     ...(metricsPath === undefined ? {} : { metricsPath }),

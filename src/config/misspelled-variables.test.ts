@@ -33,6 +33,7 @@ describe("misspelledVariables", () => {
     for (const name of VARIABLES.filter((each) => each.startsWith("WEB_"))) {
       const [start, last, end] = [name.slice(0, -2), name.slice(-2, -1), name.slice(-1)];
       for (const misspelled of [`${start}${end}`, `${name}${end}`, `${start}${end}${last}`]) {
+        if (misspelled === name) continue; // two equal letters were swapped
         expect(misspellings({ [misspelled]: "x" })).toEqual([`${misspelled} -> ${name}`]);
       }
     }

@@ -57,13 +57,18 @@ function suffixRange(length: number, size: number): ByteRange | "unsatisfiable" 
   return { start: Math.max(0, size - length), end: size - 1 };
 }
 
-/** Returns those of `codings` that a client accepts, in the order of `codings`. */
+/**
+ * Returns those of `codings` that a client accepts: those that it prefers first, and otherwise in the order of `codings`.
+ *
+ * @see RFC 9110, section 12.5.3
+ */
 export function acceptedCodings<C extends string>(acceptEncoding: string | null, codings: readonly C[]): C[] {
   const weights = new Map<string, number>();
   for (const item of (acceptEncoding ?? "").split(",")) {
     const [coding = "", ...parameters] = item.split(";").map((part) => part.trim());
-    const weight = parameters.find((parameter) => parameter.startsWith("q="));
+    const weight = parameters.find((parameter) => /^q=/i.test(parameter));
     if (coding !== "") weights.set(coding.toLowerCase(), weight ? Number.parseFloat(weight.slice(2)) || 0 : 1);
   }
-  return codings.filter((coding) => (weights.get(coding) ?? weights.get("*") ?? 0) > 0);
+  const weightOf = (coding: C) => weights.get(coding) ?? weights.get("*") ?? 0;
+  return codings.filter((coding) => weightOf(coding) > 0).sort((one, other) => weightOf(other) - weightOf(one));
 }

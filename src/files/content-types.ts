@@ -9,6 +9,8 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map(
     ".js": "text/javascript",
     ".mjs": "text/javascript",
     ".json": "application/json",
+    ".map": "application/json",
+    ".webmanifest": "application/manifest+json",
     ".txt": "text/plain",
     ".xml": "application/xml",
     ".wasm": "application/wasm",
@@ -20,6 +22,8 @@ const MEDIA_TYPES: ReadonlyMap<string, string> = new Map(
     ".svg": "image/svg+xml",
     ".webp": "image/webp",
     ".avif": "image/avif",
+    ".otf": "font/otf",
+    ".ttf": "font/ttf",
     ".woff": "font/woff",
     ".woff2": "font/woff2",
     ".mp3": "audio/mpeg",
@@ -41,11 +45,14 @@ export function contentTypeOf(mediaType: string): string {
   return mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType;
 }
 
+/** The media types besides text, JSON and XML whose files are not compressed in themselves. */
+const COMPRESSIBLE = new Set(["application/wasm", "font/otf", "font/ttf", "image/vnd.microsoft.icon"]);
+
 /** Returns whether files of a media type may have compressed copies. */
 export function isCompressible(mediaType: string): boolean {
   return (
     mediaType.startsWith("text/") ||
     /[+/](json|xml)$/.test(mediaType) || // also image/svg+xml
-    mediaType === "application/wasm"
+    COMPRESSIBLE.has(mediaType)
   );
 }

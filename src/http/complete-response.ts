@@ -65,7 +65,7 @@ function securityOf({ headers, security }: HandlerResponse, { documents, data }:
 function lengthOf({ status, body }: HandlerResponse): number | null {
   if (status === 204 || status === 304) return null;
   if (body === null) return 0;
-  return typeof body === "string" ? Buffer.byteLength(body) : null;
+  return typeof body === "string" || body instanceof Uint8Array ? Buffer.byteLength(body) : null;
 }
 
 function completeFetchResponse(routeResponse: Response, context: RequestContext, security: SecurityHeaders): Response {

@@ -10,7 +10,7 @@ export interface HandlerResponse {
   readonly headers?: Readonly<Record<string, string>>;
   /** The security headers, if they differ from those of the application. */
   readonly security?: SecurityHeaders;
-  readonly body: string | ReadableStream<Uint8Array> | PushedBody | null;
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | PushedBody | null;
 }
 
 /** The header of a response for this client only, which no cache may store. @see docs/protocol.md 2.6 */

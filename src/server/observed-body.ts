@@ -15,7 +15,7 @@ export function observeEnd(response: OutboundResponse | Response, onEnd: OnRespo
     return new Response(observeStream(response.body, onEnd), { status, statusText, headers });
   }
   if (body === null) return endNow(response, 0, onEnd);
-  if (typeof body === "string") return endNow(response, Buffer.byteLength(body), onEnd);
+  if (typeof body === "string" || body instanceof Uint8Array) return endNow(response, Buffer.byteLength(body), onEnd);
   if (isPushedBody(body)) return { ...response, body: observePushed(body, onEnd) };
   return isReadableStream(body) ? { ...response, body: observeStream(body, onEnd) } : response;
 }

@@ -40,6 +40,7 @@ import { errorResponse as callErrorResponse, handleCall } from "../rpc/index.ts"
 import { respondToHealthCheck, respondToReadinessCheck } from "./health.ts";
 import { handleMetrics } from "./metrics-endpoint.ts";
 import { observeRequest } from "./observe-request.ts";
+import { compressPage } from "./page-compression.ts";
 import { findPageForm } from "./page-form.ts";
 import { isHealthPath } from "./request-target.ts";
 import { runBefore } from "./run-before.ts";
@@ -126,7 +127,10 @@ function* dispatch(context: RequestContext, site: Site): MaybeAsync<HandlerRespo
     return yield* awaitMaybe(handleFormCall(context, path.slice(FORM_PREFIX.length), site.calls));
   }
   const form = path === null ? null : findPageForm(inbound, path, site.router);
-  if (form) return yield* awaitMaybe(handleForm(context, form, site));
+  if (form) {
+    const response = yield* awaitMaybe(handleForm(context, form, site));
+    return yield* awaitMaybe(compressPage(response, context, site));
+  }
   const reader = routeOfBody(inbound, path, site);
   checkDeclaredLength(inbound, reader ? maxRouteBody(reader, site) : undefined);
   if (inbound.hasUndeclaredBody && !reader) yield* awaitMaybe(discardBody(context));
@@ -176,7 +180,8 @@ function* handlePath(context: RequestContext, path: string, site: Site): MaybeAs
     const response = (yield* awaitMaybe(file)) ?? (yield* runBefore(context, path, site));
     if (response) return response;
   }
-  return yield* awaitMaybe(handleMatch(context, path, site));
+  const response = yield* awaitMaybe(handleMatch(context, path, site));
+  return yield* awaitMaybe(compressPage(response, context, site));
 }
 
 async function handleMatch(context: RequestContext, path: string, site: Site): Promise<HandlerResponse | Response> {

@@ -142,7 +142,9 @@ export function createSite(options: AppOptions, { config, listing, rate, log, li
     }),
     router,
     warnOfRemovedBase: createRemovedBaseWarning({ base, router, log }),
-    files: buildManifest && createStaticFiles(buildManifest.files, { log, hashed: buildManifest.hashedFiles }),
+    files:
+      buildManifest &&
+      createStaticFiles(buildManifest.files, { log, hashed: buildManifest.hashedFiles, isCompressed: config.compress }),
     ...securityOf(config, options, { pages, buildTool: null }),
     inspection: {
       title,

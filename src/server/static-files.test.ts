@@ -159,6 +159,7 @@ describe("createStaticFiles", () => {
     ["br", "br"],
     ["gzip, br", "br"],
     ["gzip;q=0.5, br;q=0", "gzip"],
+    ["br;q=0.5, gzip", "gzip"],
     ["*", "br"],
     ["*;q=0, GZIP", "gzip"],
     ["identity", undefined],
@@ -168,6 +169,15 @@ describe("createStaticFiles", () => {
     const response = await respond(APP, { "accept-encoding": accepted });
     expect(response.headers?.["content-encoding"]).toBe(coding);
     expect(await textOf(response)).toBe(coding ?? "0123456789");
+  });
+
+  it("sends no compressed copy, and no Vary, if that is switched off", async () => {
+    const uncompressed = createStaticFiles(LISTED, { dir, log: recordedLog().log, isCompressed: false });
+    const request = new Request("http://shop.example/", { headers: { "accept-encoding": "br" } });
+    const response = await uncompressed.handle(new FetchInboundRequest(request), APP);
+    expect(response?.headers).not.toHaveProperty("content-encoding");
+    expect(response?.headers).not.toHaveProperty("vary");
+    expect(await textOf(response as HandlerResponse)).toBe("0123456789");
   });
 
   it("sends a compressed copy without ranges, and with a tag of its own", async () => {

@@ -29,6 +29,8 @@ export interface StaticFilesOptions {
   readonly log: Logger;
   /** The folder of the files. Default: `client/` beside the built application. */
   readonly dir?: string;
+  /** Whether the compressed copies are sent to clients that accept them. Default: yes. */
+  readonly isCompressed?: boolean;
   /** The paths of the files whose names contain a hash of their content. Default: none. */
   readonly hashed?: readonly string[];
 }
@@ -58,6 +60,7 @@ export function createStaticFiles(
   const isBuild = typeof files !== "function";
   const listed = new Set(isBuild ? files : []);
   const immutable = new Set(options.hashed);
+  const isCompressed = options.isCompressed ?? true;
   const isServed = (file: string) => isPublic(file) && (isBuild || files(file));
   const dir = options.dir ?? fileURLToPath(new URL("./client/", import.meta.url));
   const onFailed = (err: Error) => options.log.error({ err }, "A file could not be sent");
@@ -79,7 +82,15 @@ export function createStaticFiles(
         reportMissingFolder();
         return dir;
       });
-      return respondWithFile(inbound, { dir, root, file, isServed, isImmutable: immutable.has(file), onFailed });
+      return respondWithFile(inbound, {
+        dir,
+        root,
+        file,
+        isServed,
+        isImmutable: immutable.has(file),
+        isCompressed,
+        onFailed,
+      });
     },
   };
 }
@@ -106,6 +117,8 @@ interface RequestedFile {
   readonly file: string;
   /** Returns whether a path below the folder may be served. */
   readonly isServed: (path: string) => boolean;
+  /** Whether its compressed copies are sent. */
+  readonly isCompressed: boolean;
   /** Whether the name has a hash of the content. */
   readonly isImmutable: boolean;
   readonly onFailed: (error: Error) => void;
@@ -113,19 +126,20 @@ interface RequestedFile {
 
 async function respondWithFile(
   inbound: InboundRequest,
-  { dir, root, file, isServed, isImmutable, onFailed }: RequestedFile,
+  { dir, root, file, isServed, isImmutable, isCompressed, onFailed }: RequestedFile,
 ): Promise<HandlerResponse | null> {
   const mediaType = mediaTypeOf(file);
   const range = inbound.method === "GET" ? inbound.header("range") : null;
   const isRanged = range?.startsWith("bytes=") ?? false;
-  const codings = isCompressible(mediaType) && !isRanged ? inbound.header("accept-encoding") : null;
+  const hasCopies = isCompressed && isCompressible(mediaType);
+  const codings = hasCopies && !isRanged ? inbound.header("accept-encoding") : null;
   const chosen = await openRepresentation(join(dir, file), codings, { root: await root, isServed });
   if (!chosen) return null; // it was deleted after the build
   return fileResponse(inbound, chosen, {
     contentType: contentTypeOf(mediaType),
     coding: chosen.coding,
     headers: {
-      ...(isCompressible(mediaType) ? { vary: "Accept-Encoding" } : {}),
+      ...(hasCopies ? { vary: "Accept-Encoding" } : {}),
       "cache-control": isImmutable ? `max-age=${YEAR_SECONDS}, immutable` : "no-cache",
     },
     onFailed,

@@ -1,0 +1,123 @@
+import { promisify } from "node:util";
+import { acceptedCodings } from "../files/index.ts";
+import { type HandlerResponse, isResponse, type RequestContext } from "../http/index.ts";
+import type { Site } from "./site.ts";
+
+/** The content codings of pages, in order of preference. */
+const CODINGS = ["br", "gzip"] as const;
+
+type Coding = (typeof CODINGS)[number];
+
+/** The size from which pages are compressed, in bytes. Smaller ones fit into one packet. */
+export const MIN_COMPRESSED_BYTES = 1024;
+
+/** What decides whether and how a page is compressed. Headers are `null` if they are absent. */
+export interface PageFacts {
+  /** The size of its HTML. */
+  readonly bytes: number;
+  /** `Accept-Encoding` of the request. */
+  readonly acceptEncoding: string | null;
+  /** `Sec-Fetch-Site` of the request: which site has caused it. */
+  readonly fetchSite: string | null;
+  /** Whether the page may contain what only this client may see: the request, or the response, has a cookie or a password. */
+  readonly isPersonal: boolean;
+  /** `Cache-Control` of the response. */
+  readonly cacheControl: string | null;
+  /** `ETag` of the response. */
+  readonly etag: string | null;
+  /** `Content-Encoding` of the response. */
+  readonly contentEncoding: string | null;
+}
+
+/**
+ * Returns the content coding in which a page is sent; `null` if it is not compressed.
+ *
+ * The size of a compressed page depends on how often a text repeats in it. An attacker who makes a browser request a page with
+ * a chosen text in it, for example in the query, and who sees the size of the response, can guess a secret of the page letter by
+ * letter (BREACH). So a personal page is compressed only if the browser says that no other site has caused the request:
+ * `same-origin`, or `none` for an address that the user has entered. `same-site` is another origin. Without the header, it may be
+ * any site. A page that is not personal contains nothing that an attacker could not request.
+ *
+ * @see RFC 9110, sections 8.8.3.3 and 12.5.3; RFC 9111, section 5.2.2.6; Fetch Metadata Request Headers, section 2.4
+ */
+export function pageCoding(facts: PageFacts): Coding | null {
+  const { bytes, acceptEncoding, fetchSite, isPersonal, cacheControl, etag, contentEncoding } = facts;
+  if (bytes < MIN_COMPRESSED_BYTES || contentEncoding !== null) return null;
+  if (isPersonal && fetchSite !== "same-origin" && fetchSite !== "none") return null;
+  if (/(?:^|,)\s*no-transform\s*(?:,|$)/i.test(cacheControl ?? "")) return null;
+  if (etag !== null && !etag.startsWith("W/")) return null; // a strong one names the bytes of the page as it is
+  return acceptedCodings(acceptEncoding, CODINGS)[0] ?? null;
+}
+
+/**
+ * Returns the response of a page or a form as it is sent: compressed, if {@link pageCoding} allows it. Other responses, such as
+ * those of routes, stay as they are, and all of them in the development server, which reads pages.
+ */
+export function compressPage(
+  response: HandlerResponse | Response,
+  context: RequestContext,
+  { pages, security }: Pick<Site, "pages" | "security">,
+): HandlerResponse | Response | Promise<HandlerResponse> {
+  if (!context.config.compress || pages.development || isResponse(response) || typeof response.body !== "string")
+    return response;
+  const { body, headers = {} } = response;
+  if (!headers["content-type"]?.startsWith("text/html")) return response;
+  const { inbound, responseHeaders } = context;
+  const optionOf = (name: string) => (response.security ?? security.documents).find(([option]) => option === name)?.[1];
+  const headerOf = (name: string) => {
+    const set = responseHeaders?.get(name);
+    return headers[name] ?? (set === undefined ? optionOf(name) : set) ?? null;
+  };
+  const coding = pageCoding({
+    bytes: Buffer.byteLength(body),
+    acceptEncoding: inbound.header("accept-encoding"),
+    fetchSite: inbound.header("sec-fetch-site"),
+    isPersonal: isPersonal(context),
+    cacheControl: headerOf("cache-control"),
+    etag: headerOf("etag"),
+    contentEncoding: headerOf("content-encoding"),
+  });
+  const varied = { ...response, headers: { ...headers, vary: withAcceptEncoding(headerOf("vary")) } };
+  return coding ? compress(varied, body, coding) : varied;
+}
+
+function isPersonal({ inbound, setCookieHeaders }: RequestContext): boolean {
+  if (inbound.header("cookie") !== null || inbound.header("authorization") !== null) return true;
+  for (const _ of setCookieHeaders) return true;
+  return false;
+}
+
+/** Adds `Accept-Encoding` to the value of a `Vary` header. */
+function withAcceptEncoding(vary: string | null): string {
+  if (!vary) return "Accept-Encoding";
+  return /(?:^|,)\s*(?:\*|accept-encoding)\s*(?:,|$)/i.test(vary) ? vary : `${vary}, Accept-Encoding`;
+}
+
+async function compress(response: HandlerResponse, html: string, coding: Coding): Promise<HandlerResponse> {
+  const compressed = await (await compressors())[coding](Buffer.from(html));
+  return { ...response, headers: { ...response.headers, "content-encoding": coding }, body: compressed };
+}
+
+type Compressors = Readonly<Record<Coding, (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>>>;
+
+/** Loaded with the first page that is compressed: a start without one is faster. They run in threads of Node. */
+let loading: Promise<Compressors> | undefined;
+
+function compressors(): Promise<Compressors> {
+  loading ??= loadCompressors();
+  return loading;
+}
+
+async function loadCompressors(): Promise<Compressors> {
+  const { brotliCompress, constants, gzip } = await import("node:zlib");
+  const [compressBrotli, compressGzip] = [promisify(brotliCompress), promisify(gzip)];
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: 4, // higher ones take several times as long for a few percent
+    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    [constants.BROTLI_PARAM_LGWIN]: 18, // 256 KiB: larger windows only take memory for pages
+  };
+  return {
+    br: (bytes) => compressBrotli(bytes, { params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+    gzip: (bytes) => compressGzip(bytes),
+  };
+}
