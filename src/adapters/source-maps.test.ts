@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { createPrepareStackTrace } from "./source-maps.ts";
+import { createPrepareStackTrace, mapStacks } from "./source-maps.ts";
 
 const require = createRequire(import.meta.url);
 const dir = mkdtempSync(join(tmpdir(), "tsweb-maps-"));
@@ -57,6 +57,22 @@ describe("a stack of a built application", () => {
     ],
     [unreadable(), "<error>"],
   ])("begins as Node begins it: %#", (error, header) => expect(prepare(error, [])).toBe(header));
+});
+
+it("maps the stacks of all errors, unless Node maps them itself", () => {
+  const { prepareStackTrace } = Error;
+  const { sourceMapsEnabled } = process;
+  try {
+    for (const isEnabled of [true, false]) {
+      process.setSourceMapsEnabled(isEnabled);
+      Error.prepareStackTrace = undefined as never; // as Node 20 starts
+      mapStacks(`${pathToFileURL(dir).href}/`);
+      expect(typeof Error.prepareStackTrace).toBe(isEnabled ? "undefined" : "function");
+    }
+  } finally {
+    process.setSourceMapsEnabled(sourceMapsEnabled);
+    Error.prepareStackTrace = prepareStackTrace;
+  }
 });
 
 function errorOfNode(): Error {
