@@ -9,7 +9,7 @@ import { parseAst } from "vite";
 export function hasTopLevelAwait(code: string): boolean {
   if (!/\bawait\b/.test(code)) return false;
   try {
-    return containsAwait(parseAst(code));
+    return containsAwait(parseAst(code, { lang: "js", sourceType: "module" }));
   } catch {
     return true;
   }
