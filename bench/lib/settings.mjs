@@ -24,7 +24,10 @@ const QUICK = {
   sizing: { rounds: 1, seconds: 1, connections: 1_000 },
 };
 
+/** `live --full`: so many streams need longer until all receive at the same rate. */
+const FULL = { seconds: 5, latencySeconds: 10 };
+
 /** Returns the settings of a benchmark. Options of the command replace them. */
 export function settingsOf(name, { isQuick, isFull }) {
-  return { ...(isQuick ? QUICK : COMPLETE)[name], isFull };
+  return { ...(isQuick ? QUICK : COMPLETE)[name], ...(isFull ? FULL : {}), isFull };
 }
