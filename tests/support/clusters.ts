@@ -194,7 +194,10 @@ export async function startNatsCluster(certificate?: Certificate): Promise<Clust
       await killed.kill();
     },
     restore: async () => void (await killed?.restart()),
-    readStored: () => readNatsMessages(servers[0]?.url ?? ""),
+    async readStored() {
+      await leader(); // a server that was just restarted does not answer yet
+      return readNatsMessages(servers[0]?.url ?? "");
+    },
     async stop() {
       for (const server of servers) await server.stop();
     },
