@@ -114,14 +114,15 @@ type SerializedObject<T> = T extends Uint8Array | ArrayBufferLike | DataView
                         : never;
 
 /** The type of a whole result after it was sent: `undefined` becomes `null`. */
-// biome-ignore lint/suspicious/noConfusingVoidType: matches functions that return nothing
-export type SerializedResult<T> = [T] extends [undefined | void]
-  ? null
-  : IsAny<T> extends true
+export type SerializedResult<T> =
+  IsAny<T> extends true
     ? T
-    : unknown extends T
-      ? unknown
-      : // biome-ignore lint/suspicious/noConfusingVoidType: as above
-        T extends undefined | void | FunctionOrClass | symbol
-        ? null
-        : Serialized<T>;
+    : // biome-ignore lint/suspicious/noConfusingVoidType: matches functions that return nothing
+      [T] extends [undefined | void]
+      ? null
+      : unknown extends T
+        ? unknown
+        : // biome-ignore lint/suspicious/noConfusingVoidType: as above
+          T extends undefined | void | FunctionOrClass | symbol
+          ? null
+          : Serialized<T>;

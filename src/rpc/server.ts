@@ -58,9 +58,9 @@ type CheckedParameters<F> = F extends (...args: infer A) => unknown
  */
 type CheckedFunction<F> = CheckedParameters<F> & (F extends (...args: never[]) => infer R ? CheckedResult<R> : unknown);
 
-/** `unknown` also for results that only the serialiser can check. */
+/** `unknown` also for results that only the serialiser can check, such as `any` and a promise of it. */
 type CheckedResult<R> =
-  IsAny<R> extends true
+  IsAny<Awaited<R>> extends true
     ? unknown
     : [Extract<Awaited<R>, Response>] extends [never]
       ? [Extract<Awaited<R>, Blob | FormData>] extends [never]

@@ -35,6 +35,24 @@ export function accepted(): void {
   server(({ item, tags }: { item: string; tags?: string[] | undefined }) => [item, tags]);
   view(({ data, tree, names }: { data: Json; tree: Tree; names: string[] }) => [String(data), tree.pair[1], names]);
   server(() => JSON.parse("1"));
+  server(async () => JSON.parse("1"));
+  server(async () => await (await fetch("http://example.com/")).json());
+  // biome-ignore lint/suspicious/noExplicitAny: the type any is tested
+  server(async (x: any): Promise<any> => x);
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  server(async ({ x, y }: { x: any; y: { z: any }[] }) => [x, y]);
+  server({ auth_required: true }, async () => {
+    try {
+      return JSON.parse("1");
+    } catch {
+      return null;
+    }
+  });
+  server(async function* () {
+    yield JSON.parse("1");
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  view(({ data, more }: { data: any; more: { x: any } }) => [data, more.x]);
   server((): unknown => 1);
   server((): never => {
     throw new Error();

@@ -57,6 +57,11 @@ export function results(): void {
   const date = server(() => ({ at: new Date(), tags: new Set(["a"]) }));
   const list = server(() => [1, 2]);
   const anything = server(() => JSON.parse("1"));
+  const anythingLater = server(async () => JSON.parse("1"));
+  const anythings = server(async function* () {
+    yield JSON.parse("1");
+  });
+  const anyField = server(async () => ({ body: JSON.parse("1") }));
   const unknown = server((): unknown => 1);
   const never = server((): never => {
     throw new Error();
@@ -68,6 +73,12 @@ export function results(): void {
   assertType<Equal<Result<typeof list>, Call<number[]>>>();
   // biome-ignore lint/suspicious/noExplicitAny: the type any is tested
   assertType<Equal<Result<typeof anything>, Call<any>>>();
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  assertType<Equal<Result<typeof anythingLater>, Call<any>>>();
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  assertType<Equal<Result<typeof anythings>, Stream<any>>>();
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  assertType<Equal<Result<typeof anyField>, Call<{ body: any }>>>();
   assertType<Equal<Result<typeof unknown>, Call<unknown>>>();
   assertType<Equal<Result<typeof never>, Call<never>>>();
 }
