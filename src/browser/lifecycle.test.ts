@@ -161,7 +161,9 @@ test("on_mount and on_unmount do not run on the server", () => {
 });
 
 test.each([on_mount, on_unmount])("%o throws outside rendering", (call) => {
-  expect(() => call(() => {})).toThrow(`Call ${call.name}() inside a view`);
+  expect(() => call(() => {})).toThrow(
+    `Call ${call.name}() inside a view, at the top of its function: not in an event handler, in on_mount, after an await`,
+  );
 });
 
 test("an async on_mount whose function returns a cleanup is reported in development, at the call of on_mount", async () => {

@@ -80,7 +80,8 @@ hooks.__c = (...args) => {
  */
 export function slot<T extends object>(caller: string, create: (component: ComponentInternals) => T): T {
   if (!current) {
-    throw new Error(`Call ${caller}() inside a view`);
+    const fix = process.env.NODE_ENV === "production" ? "" : MISPLACED;
+    throw new Error(`Call ${caller}() inside a view${fix}`);
   }
   // Hot reload uses it. Bundlers remove this from production.
   if (process.env.NODE_ENV !== "production") {
@@ -90,6 +91,9 @@ export function slot<T extends object>(caller: string, create: (component: Compo
   // biome-ignore lint/suspicious/noAssignInExpressions: shorter in the browser
   return ((current.slots ??= [])[next++] ??= create(current)) as T; // a slot is always used by the same call
 }
+
+const MISPLACED =
+  ", at the top of its function: not in an event handler, in on_mount, after an await or outside of a view.";
 
 /** Calls `callback` after the component that is being rendered is in the page. */
 export function afterRender(callback: () => void): void {

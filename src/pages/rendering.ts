@@ -25,6 +25,7 @@ import {
   setActiveRender,
 } from "./render-state.ts";
 import { isTemplateNode } from "./template-node.ts";
+import { removeTextHandlers } from "./text-handlers.ts";
 import { writeTemplate } from "./write-template.ts";
 
 /** Returns the HTML of markup. Islands and the children of `Head` are collected in `state`. */
@@ -277,6 +278,7 @@ function prepareElement(vnode: VNode, type: string, active: RenderState): void {
     checkProps(vnode, type);
     if (active.viewDepth === 0) checkHandlers(vnode);
   }
+  removeTextHandlers(vnode, type); // after the checks, which report them
 }
 
 function afterNode(vnode: VNode): void {

@@ -170,6 +170,23 @@ describe("an attribute with a javascript: URL", () => {
   });
 });
 
+describe("an event handler that is no function", () => {
+  const code = "alert(1)";
+  const elements: [element: Markup, html: string][] = [
+    [h("b", { onClick: code as never, title: "x" }, "y"), '<b title="x">y</b>'],
+    [h("a", { onMouseOver: Object(code), onfocus: "own()" } as object), '<a onfocus="own()"></a>'],
+    [h("input", { onInputCapture: true as never }), "<input/>"],
+    [h("svg", null, h("a", { onClick: code as never })), "<svg><a></a></svg>"],
+    [h("my-list", { onOpen: "first" } as object), '<my-list onOpen="first"></my-list>'],
+  ];
+
+  it.each(elements)("is not rendered as an inline handler, outside and inside a view: %#", async (element, html) => {
+    expect((await renderPage(() => element)).body).toBe(html);
+    const View = compiledView("V", () => element);
+    expect(withoutIslandMarkers((await renderPage(() => h(View, {}))).body)).toBe(`[0]${html}[/0]`);
+  });
+});
+
 describe("invalid markup", () => {
   const Later = (async () => h("p", null)) as unknown as () => null;
 

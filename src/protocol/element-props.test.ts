@@ -16,6 +16,13 @@ it.each<[string, object, string]>([
     { dangerouslySetInnerHTML: { html: "x" } },
     "dangerouslySetInnerHTML={{ __html: html }}",
   ],
+  [
+    "a text as a handler",
+    { onClick: "clicked" },
+    "onClick of <p> is a text, not a function. Write `onClick={() => …}`",
+  ],
+  ["a number as a handler", { onClick: 5 }, "onClick of <p> is a number, not a function"],
+  ["true as a handler", { onFocus: true }, "onFocus of <p> is a boolean, not a function"],
   ["a promise as a handler", { onClick: Promise.resolve() }, "Write `onClick={() => save()}`, or `onClick={save}`"],
 ])("rejects %s", (_, props, message) => expect(invalidPropMessage("p", props)).toContain(message));
 
@@ -27,7 +34,9 @@ it.each<[string, object]>([
   ["HTML", { dangerouslySetInnerHTML: { __html: "<b>x</b>" } }],
   ["no HTML", { dangerouslySetInnerHTML: undefined }],
   ["a condition for HTML", { dangerouslySetInnerHTML: false }],
-  ["handlers", { onClick: () => 1, onInput: { handleEvent: () => 1 }, onBlur: null, onFocus: "void 0" }],
+  ["handlers", { onClick: () => 1, onInput: { handleEvent: () => 1 }, onBlur: null, onFocus: undefined }],
+  ["conditions without a handler", { onClick: false, onInput: 0, onBlur: "" }],
+  ["a handler of HTML", { onclick: "void 0" }],
   ["other attributes", { value: ["a", "b"], ref: { current: null }, data: {}, once: Promise.resolve() }],
   ["children", { children: [Promise.resolve()] }],
 ])("accepts %s", (_, props) => expect(invalidPropMessage("p", props)).toBeUndefined());

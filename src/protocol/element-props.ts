@@ -14,11 +14,32 @@ export function invalidPropMessage(type: string, props: object): string | undefi
     if (value === "false" && BOOLEAN_ATTRIBUTES.has(name.toLowerCase())) {
       return `The attribute ${name} of <${type}> is the text "false". Any text turns it on. Write \`${name}={false}\`, or leave it out.`;
     }
+    if (isTextHandler(name, value)) {
+      return `${name} of <${type}> is ${describeHandler(value)}, not a function. Write \`${name}={() => …}\`: the code after the arrow runs at the event.`;
+    }
     if (typeof value !== "object" && name !== "dangerouslySetInnerHTML") continue;
     const fix = value === null || value === undefined ? undefined : fixOf(name, value);
     if (fix) return `The attribute ${name} of <${type}> is ${describe(value)}. ${fix}`;
   }
   return undefined;
+}
+
+/**
+ * Returns whether an event handler has a value that can never be called: Preact adds the listener, and fails at the event.
+ * Conditions without a function, such as `items.length && save`, are accepted. `onclick`, in lowercase, is an attribute of HTML.
+ */
+function isTextHandler(name: string, value: unknown): boolean {
+  return isHandlerName(name) && Boolean(value) && typeof value !== "function" && typeof value !== "object";
+}
+
+/** Returns whether a prop of an element is an event handler of JSX, such as `onClick`. */
+export function isHandlerName(name: string): boolean {
+  return /^on[A-Z]/.test(name);
+}
+
+/** The value itself is not shown: it may be the data of a user. */
+function describeHandler(value: unknown): string {
+  return typeof value === "string" ? "a text" : `a ${typeof value}`;
 }
 
 /** The attributes of HTML that are on if they are present, whatever their value is. */
@@ -52,7 +73,7 @@ function fixOf(name: string, value: unknown): string | undefined {
       if (value === false || (typeof value === "object" && value !== null && "__html" in value)) return undefined;
       return "It takes an object with the HTML: `dangerouslySetInnerHTML={{ __html: html }}`.";
     default:
-      if (!/^on[A-Z]/.test(name) || !(value instanceof Promise)) return undefined;
+      if (!isHandlerName(name) || !(value instanceof Promise)) return undefined;
       return `It takes a function, which was called while the element was rendered. Write \`${name}={() => save()}\`, or \`${name}={save}\`.`;
   }
 }

@@ -1,5 +1,6 @@
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
 import { ERROR_EVENT, REPORT_ERRORS } from "./browser-script.ts";
 
 /** Runs the script with a window of its own. Returns what the page would do. */
@@ -11,7 +12,10 @@ function openPage() {
     on: (name: string, listener: (payload: object) => void) => updates.set(name, listener),
     send: (name: string, report: { message: string; overlay: boolean }) => name === ERROR_EVENT && reports.push(report),
   };
+  let render = () => {};
   const window = {
+    fetch: () => new Promise<object>((resolve) => (render = () => resolve({ status: 200 }))),
+    AbortSignal,
     ...{ hotContext: hot, Response: class {}, location: { origin: "http://localhost" } },
     ...{ Error, performance, setTimeout, clearTimeout },
     addEventListener: (name: string, listener: (event: object) => void) => listeners.set(name, listener),
@@ -23,6 +27,9 @@ function openPage() {
       listeners.get("error")?.({ error: Object.assign(new Error(message), { stack }) });
     },
     update: (...paths: string[]) => updates.get("vite:beforeUpdate")?.({ updates: paths.map((path) => ({ path })) }),
+    render: () => render(),
+    cancelReload: () => listeners.get("beforeunload")?.({ defaultPrevented: true }),
+    updateViews: () => listeners.get(VIEWS_UPDATE_EVENT)?.({}),
     reload: () => updates.get("vite:beforeFullReload")?.({}),
     reported: () => reports.map(({ message }) => message),
   };
@@ -43,37 +50,68 @@ describe("the script that reports errors of a page", () => {
     expect(page.reported()).toEqual(["a"]);
   });
 
-  it("reports an error after an update a moment later, because an edit of the server may follow", () => {
+  it("reports an error after an update once the server has rendered the page, because an edit of the server may follow", async () => {
     const page = openPage();
     page.update("/src/a.tsx");
     page.fail("a");
-    vi.advanceTimersByTime(299);
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(page.reported()).toEqual([]);
-    vi.advanceTimersByTime(1);
+    page.render();
+    await vi.advanceTimersByTimeAsync(0);
     expect(page.reported()).toEqual(["a"]);
   });
 
-  it("does not report an error after an update if the page is then reloaded", () => {
+  it("does not report an error after an update if the page is then reloaded", async () => {
     const page = openPage();
     page.update("/src/a.tsx");
     page.fail("of the old props");
-    vi.advanceTimersByTime(299);
+    await vi.advanceTimersByTimeAsync(5_000);
     page.reload();
-    vi.advanceTimersByTime(10_000);
+    page.render();
+    await vi.advanceTimersByTimeAsync(10_000);
     expect(page.reported()).toEqual([]);
+  });
+
+  it("does not report an error between the request to reload and the new page, unless the user cancels the reload", async () => {
+    const page = openPage();
+    page.update("/src/a.tsx");
+    page.reload();
+    page.fail("of an update that was loaded late");
+    await vi.advanceTimersByTimeAsync(10_000);
+    page.render();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(page.reported()).toEqual([]);
+    page.cancelReload();
+    await vi.advanceTimersByTimeAsync(0);
     page.fail("in a page whose user has cancelled the reload");
-    vi.advanceTimersByTime(0);
+    await vi.advanceTimersByTimeAsync(0);
     expect(page.reported()).toEqual(["in a page whose user has cancelled the reload"]);
   });
 
-  it("does not report an error after an update if its module is updated again at once", () => {
+  it("holds an error of an update whose modules were loaded slowly", async () => {
+    const page = openPage();
+    page.update("/src/a.tsx");
+    await vi.advanceTimersByTimeAsync(5_000);
+    page.updateViews();
+    page.fail("a");
+    await vi.advanceTimersByTimeAsync(500);
+    expect(page.reported()).toEqual([]);
+    page.reload();
+    page.render();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(page.reported()).toEqual([]);
+  });
+
+  it("does not report an error after an update if its module is updated again at once", async () => {
     const page = openPage();
     page.update("/src/a.tsx", "/src/b.tsx");
     page.fail("in a", "/src/a.tsx");
     page.fail("in b", "/src/b.tsx");
-    vi.advanceTimersByTime(100);
+    await vi.advanceTimersByTimeAsync(100);
     page.update("/src/a.tsx");
-    vi.advanceTimersByTime(10_000);
+    await vi.advanceTimersByTimeAsync(10_000);
+    page.render();
+    await vi.advanceTimersByTimeAsync(0);
     expect(page.reported()).toEqual(["in b"]);
   });
 

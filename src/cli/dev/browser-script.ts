@@ -19,22 +19,32 @@ export const WARNING_EVENT = "tsweb:warning";
  * An error that repeats is reported once, until the user does something in the page: an overlay that is closed does not
  * return by itself. Only the first error opens the overlay, because others are often its consequences.
  *
- * An error shortly after an update is reported a moment later, unless the page is reloaded or the module is updated again: of
- * several files that are saved at once, an edited view may be updated first, and would run with the props and functions of
- * the old server modules.
+ * An error shortly after an update is held until the server has rendered the page once more, and dropped if the page is
+ * reloaded or the module is updated again: of several files that are saved at once, an edited view may be updated first, and
+ * runs with the props and functions of the old server modules. From the request to reload until the page is left, no errors
+ * are reported: an update may arrive in between, and the server needs time to render the new page.
  */
 export const REPORT_ERRORS = `
 const MAX_REPORTS = 50;
 const HANDLING_DELAY_MS = 200;
 const UPDATE_MS = 1000;
 const RELOAD_DELAY_MS = 300;
+const RENDERING_MS = 30_000;
 const hot = import.meta.hot;
 const reported = new Set();
 const rejections = new Map();
 let hasOverlay = false;
 let isLeaving = false;
+let isReloading = false;
 let updatedAt = Number.NEGATIVE_INFINITY;
-const held = new Map();
+let settled;
+const held = new Set();
+
+// Never rejects: Vite's client shows that it has lost the connection.
+const requestPage = () =>
+  fetch(location.href, {
+    headers: { accept: "text/html" }, cache: "no-store", signal: AbortSignal.timeout(RENDERING_MS),
+  }).catch(() => undefined);
 
 const describeValue = (value) => {
   try {
@@ -60,12 +70,11 @@ const isForeign = ({ stack = "" }) => {
 };
 
 const report = (described) => {
+  if (isReloading) return;
   if (performance.now() - updatedAt > UPDATE_MS) return send(described);
-  const timer = setTimeout(() => {
-    held.delete(timer);
-    send(described);
-  }, RELOAD_DELAY_MS);
-  held.set(timer, described);
+  held.add(described);
+  settled ??= new Promise((resolve) => setTimeout(resolve, RELOAD_DELAY_MS)).then(requestPage);
+  settled.then(() => held.delete(described) && send(described));
 };
 
 const send = (described) => {
@@ -131,18 +140,28 @@ for (const type of ["pointerdown", "keydown", "submit"]) {
   }, { capture: true });
 }
 const drop = (isObsolete) => {
-  for (const [timer, described] of held) {
-    if (!isObsolete(described)) continue;
-    clearTimeout(timer);
-    held.delete(timer);
-  }
+  for (const described of held) if (isObsolete(described)) held.delete(described);
+};
+const startUpdate = () => {
+  updatedAt = performance.now();
+  settled = undefined;
 };
 hot.on("vite:beforeUpdate", ({ updates }) => {
   forget();
-  updatedAt = performance.now();
+  startUpdate();
   drop(({ stack }) => updates.some(({ path }) => stack.includes(path)));
 });
-hot.on("vite:beforeFullReload", () => drop(() => true));
+// The modules of an update are loaded first, which takes time. Preact renders them after this event.
+addEventListener("${VIEWS_UPDATE_EVENT}", startUpdate);
+hot.on("vite:beforeFullReload", ({ path }) => {
+  if (path?.endsWith(".html")) return; // Vite reloads only the page of this file
+  isReloading = true;
+  drop(() => true);
+});
+// The user can cancel a reload if a listener of the page requests it.
+addEventListener("beforeunload", (event) => {
+  setTimeout(() => { isReloading &&= !event.defaultPrevented && !event.returnValue; });
+});
 addEventListener("pagehide", () => { isLeaving = true; });
 addEventListener("pageshow", () => { isLeaving = false; });
 
@@ -171,14 +190,9 @@ let checks = 0;
 
 const checkPage = async () => {
   const check = ++checks;
-  let response;
-  try {
-    response = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
-  } catch {
-    return; // Vite's client shows that it has lost the connection
-  }
+  const response = await requestPage();
   // A later edit may have fixed the error.
-  if (response.status === 500 && check === checks) {
+  if (response?.status === 500 && check === checks) {
     hot.send("${PAGE_CHECK_EVENT}", { id: response.headers.get("${REQUEST_ID_HEADER}") });
   }
 };

@@ -157,8 +157,8 @@ export const mistakes: readonly Mistake[] = [
     act: click,
     places: ["overlay", "terminal"],
     at: `${VIEW}:21`,
-    says: "state()",
-    fix: "Call state() inside a view",
+    says: "Call state() inside a view, at the top of its function",
+    fix: "not in an event handler",
   },
   {
     mistake: "assigns to a copy of a field of a state",
@@ -216,6 +216,14 @@ export const mistakes: readonly Mistake[] = [
     at: `${VIEW}:21:7`,
     says: "The attribute dangerouslySetInnerHTML of <p> is a value of the type string",
     fix: "`dangerouslySetInnerHTML={{ __html: html }}`",
+  },
+  {
+    mistake: "assigns to a state in place of an event handler that does so",
+    edits: [alert('<b onClick={(book.error = "clicked") as never}>{book.error}</b>')],
+    places: ["page"],
+    at: `${VIEW}:21`,
+    says: /onClick of <b> is a text, not a function|is assigned/,
+    fix: "=>",
   },
   {
     mistake: "calls the handler of an event, after a click",
