@@ -3,6 +3,15 @@ import { describe, expect, it } from "vitest";
 import { isSitePath, redirect, redirectTarget } from "./redirect.ts";
 
 describe("redirect", () => {
+  it("says what it is and how to redirect, to the code that has caught it", () => {
+    const caught: unknown = redirect("/users?id=1");
+    const text =
+      'redirect("/users?id=1") was caught and has no effect. Write `return redirect(…)`, which no catch receives, or throw ' +
+      "it outside of the try block.";
+    expect(`Failed: ${caught}`).toBe(`Failed: ${text}`);
+    expect((caught as Error).message).toBe(text);
+  });
+
   it.each([
     ["/", "/"],
     ["/account", "/account"],

@@ -21,6 +21,19 @@ export class Redirect {
     onCreated?.(this);
   }
 
+  /** What a `catch` sees that has caught a thrown redirect, and how to redirect in spite of it. */
+  get message(): string {
+    return (
+      `redirect(${JSON.stringify(this.location)}) was caught and has no effect. Write \`return redirect(…)\`, which no catch ` +
+      "receives, or throw it outside of the try block."
+    );
+  }
+
+  /** Returns {@link message}, so that `"Failed: " + error` shows it. */
+  toString(): string {
+    return this.message;
+  }
+
   /**
    * Throws: only a whole result redirects. Inside of a result, in a message or in the props of a view, a redirect would be
    * sent as an object without effect. The type is that of the whole result: the caller of a function that redirects
@@ -68,6 +81,8 @@ export interface RedirectOptions {
 /**
  * Returns a redirect to another path of this site. Return or throw it in a page, a layout, a route or a server function.
  * Cookies and the sign-in that were set before are kept.
+ *
+ * A `try` block around a thrown redirect catches it: return it there, or throw it outside of the block.
  *
  * A page and a route respond with status 303. The stub of a server function opens the path in the browser.
  *

@@ -47,7 +47,7 @@ export async function handlePageError(
   settings: PageSettings,
 ): Promise<HandlerResponse> {
   const redirect = error instanceof Redirect ? error : signInRedirect(context, error, settings);
-  if (redirect) return redirectResponse(redirect, settings);
+  if (redirect) return redirectResponse(context, redirect, settings);
   if (isPageError(error)) {
     if (isLogged) logExpectedError(error, context, settings.log, subject);
     return respondWithErrorPage(
@@ -90,10 +90,21 @@ function disconnectedResponse(): HandlerResponse {
   return textResponse(status, `${message}\n`, headers);
 }
 
-/** Returns the response of a page that redirects. */
-export function redirectResponse(redirect: Redirect, { base }: Pick<PageSettings, "base">): HandlerResponse {
+/** Returns the response of a page or a route that redirects. */
+export function redirectResponse(
+  context: RequestContext,
+  redirect: Redirect,
+  { base, reportRedirectLoop }: Pick<PageSettings, "base" | "reportRedirectLoop">,
+): HandlerResponse {
   const { location } = redirectTarget(redirect, base);
+  if (reportRedirectLoop && leadsToItself(context, location)) reportRedirectLoop(redirect);
   return { status: 303, headers: { location, ...PRIVATE_NO_STORE }, body: null };
+}
+
+/** Returns whether the browser sends the same request again. With a cookie of the response, it is another request. */
+function leadsToItself({ inbound, url, setCookieHeaders }: RequestContext, location: string): boolean {
+  if (inbound.method !== "GET" || [...setCookieHeaders].length > 0) return false;
+  return url.pathname + url.search === location.replace(/#.*/, "");
 }
 
 const PAGE_ERRORS: ReadonlySet<string> = new Set(["not_found", "forbidden", "unauthenticated"]);

@@ -40,7 +40,7 @@ export async function handlePage(
   if (!result.ok) {
     return handlePageError(context, result.error, { subject, ...(isOwnLayout ? {} : { layoutMarkup }) }, settings);
   }
-  if (result.value instanceof Redirect) return redirectResponse(result.value, settings);
+  if (result.value instanceof Redirect) return redirectResponse(context, result.value, settings);
   try {
     return htmlResponse(200, renderDocument(context, result.value, { options, source, layoutMarkup }, settings));
   } catch (error) {

@@ -17,7 +17,7 @@ import type { PageSettings } from "./render-document.ts";
 import type { RouteDefinition } from "./route.ts";
 
 /** What a route is handled with. */
-export interface RouteSettings extends Pick<PageSettings, "base" | "log"> {
+export interface RouteSettings extends Pick<PageSettings, "base" | "log" | "reportRedirectLoop"> {
   /** The maximum size of the body, in bytes. */
   readonly maxBody: number;
 }
@@ -32,18 +32,19 @@ export async function handleRoute(
   context: RequestContext,
   route: RouteDefinition,
   params: Record<string, string | undefined>,
-  { base, log, maxBody }: RouteSettings,
+  settings: RouteSettings,
 ): Promise<HandlerResponse | Response> {
+  const { log, maxBody } = settings;
   const subject = `The route ${route.method} ${route.path}`;
   let limited: LimitedRequest | undefined;
   try {
     limited = maxBody > MAX_BODY_BYTES ? withUploadLimits(context, maxBody) : withLimitedBody(context, maxBody);
     const response = await route.run(limited.request, params);
-    if (response instanceof Redirect) return redirectResponse(response, { base });
+    if (response instanceof Redirect) return redirectResponse(context, response, settings);
     if (!isResponse(response)) throw new Error(noResponseMessage(route, response));
     return response;
   } catch (error) {
-    if (error instanceof Redirect) return redirectResponse(error, { base });
+    if (error instanceof Redirect) return redirectResponse(context, error, settings);
     const failure = isBodyLost(context, error)
       ? disconnectedError()
       : callerErrorOfFunction(error, context, log, subject);

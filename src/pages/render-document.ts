@@ -1,5 +1,12 @@
 import { resolve } from "node:path";
-import { isPromise, isResponse, type RequestContext, randomHex, type SecurityOptions } from "../http/index.ts";
+import {
+  isPromise,
+  isResponse,
+  type Redirect,
+  type RequestContext,
+  randomHex,
+  type SecurityOptions,
+} from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { describeUnrenderable, islandComment, type Markup, type PageSource } from "../protocol/index.ts";
 import type { Assets } from "./assets.ts";
@@ -33,6 +40,8 @@ export interface PageSettings {
   readonly adviseUnloadedPage?: ((path: string) => Promise<string | undefined>) | undefined;
   /** In development: reports a request for which there is no page or route; `allow`: the methods that its path has. */
   readonly reportUnserved?: ((allow?: string) => Promise<void>) | undefined;
+  /** In development: reports a redirect of a request to its own URL. */
+  readonly reportRedirectLoop?: ((redirect: Redirect) => void) | undefined;
 }
 
 /** The parts of a page definition that its document needs. An error page has no source. */

@@ -1,7 +1,8 @@
 import { h } from "preact";
-import { expect, it } from "vitest";
-import { compiledPage, createTestApp } from "#test/compiled-app";
+import { describe, expect, it } from "vitest";
+import { compiledPage, compiledRoute, createTestApp } from "#test/compiled-app";
 import { setDevelopment } from "#test/development";
+import { redirect, request } from "../http/index.ts";
 
 /** The requests without a page or route that the development server has received. */
 const reported: string[] = [];
@@ -36,6 +37,47 @@ it("an address without a page is answered in development with the module that de
   expect(await textOf("/shop/other")).toContain("To add one, list its module in `modules` of new App.");
   expect(await textOf("/about"), "outside of the base").toContain("To add one, list its module");
   expect(await textOf("/shop/about", { isDev: false })).not.toContain("src/about");
+});
+
+describe("a redirect of a request to its own URL", () => {
+  /** Requests a path of an application with such redirects, and returns the redirects that were reported. */
+  async function loopsOf(path: string, init: RequestInit = {}): Promise<string[]> {
+    const loops: string[] = [];
+    const self = () =>
+      redirect(request.path.slice("/shop".length) + (request.query.q ? `?q=${request.query.q}` : "#top"));
+    const app = createTestApp(
+      {
+        returned: compiledPage("/returned", self),
+        thrown: compiledPage("/thrown", async () => {
+          throw self();
+        }),
+        route: compiledRoute("GET /route", self),
+        form: compiledRoute("POST /route", self),
+        cookie: compiledPage("/cookie", () => {
+          request.set_cookie("seen", "1");
+          return self();
+        }),
+        other: compiledPage("/other", () => redirect("/other?q=1")),
+        login: compiledPage("/login", () => null),
+      },
+      { base: "/shop", before: ({ path: at }) => (at === "/login" ? self() : undefined) },
+    );
+    setDevelopment(app, { reportRedirectLoop: ({ location }) => void loops.push(location) });
+    expect((await app.fetch(new Request(`http://localhost/shop${path}`, init))).status).toBe(303);
+    return loops;
+  }
+
+  it.each(["/returned", "/thrown", "/route", "/login"])("is reported to the development server: %s", async (path) => {
+    expect(await loopsOf(path)).toEqual([`${path}#top`]);
+    expect(await loopsOf(`${path}?q=1`)).toEqual([`${path}?q=1`]);
+  });
+
+  it("is not reported if the next request is another one", async () => {
+    expect(await loopsOf("/cookie")).toEqual([]);
+    expect(await loopsOf("/other")).toEqual([]);
+    expect(await loopsOf("/returned?other=1")).toEqual([]);
+    expect(await loopsOf("/route", { method: "POST", body: "x" })).toEqual([]);
+  });
 });
 
 it("the development server receives each request for which there is no page or route, and no other", async () => {

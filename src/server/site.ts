@@ -181,6 +181,8 @@ export interface Development {
    * @param allow the methods that the path of the request has, if it has any
    */
   readonly reportUnserved?: (allow?: string) => Promise<void>;
+  /** Reports a redirect of a request to its own URL. */
+  readonly reportRedirectLoop?: (redirect: Redirect) => void;
   /** Receives each redirect when it is created, in the code that creates it. */
   readonly redirectCreated?: (redirect: Redirect) => void;
   /** Prints an error in the terminal, after a line about the event. */
@@ -201,7 +203,7 @@ export interface Development {
 export function siteInDevelopment(site: Site, options: SecurityOptions, development: Development): Site {
   const { calls, pages, config, inspection, log } = site;
   const { assets, buildTool, called, showError, publicFiles, project, observer } = development;
-  const { adviseUnloadedPage, reportUnserved } = development;
+  const { adviseUnloadedPage, reportUnserved, reportRedirectLoop } = development;
   // The functions of the inspection: those of `calls` may be the observed ones of the request before.
   const functions = new Map(inspection.functions.map((definition) => [definition.signature.name, definition]));
   checkCalledFunctions(called, { functions });
@@ -210,7 +212,11 @@ export function siteInDevelopment(site: Site, options: SecurityOptions, developm
   const observedLog = observer?.observeLog(log) ?? log;
   return {
     ...site,
-    pages: { ...pages, assets, showError, adviseUnloadedPage, reportUnserved, development: true, log: observedLog },
+    pages: {
+      ...{ ...pages, assets, showError, adviseUnloadedPage, reportUnserved, reportRedirectLoop },
+      development: true,
+      log: observedLog,
+    },
     calls: {
       ...calls,
       rate: null,

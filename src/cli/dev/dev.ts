@@ -260,6 +260,7 @@ async function loadCurrent({
     showError,
     adviseUnloadedPage,
     reportUnserved,
+    reportRedirectLoop: (redirect) => unserved.redirectedToItself(redirect),
     redirectCreated: (redirect) => unserved.redirectCreated(redirect),
     printError: (error, event) => errors.print(error, event),
     publicFiles:

@@ -196,6 +196,24 @@ describe("a redirect to an address where nothing is served", () => {
     expect(await report("/hook", { allow: "POST", dest: "document" })).toContain("an address that allows only POST.");
   });
 
+  it("is printed if it leads to its own URL for the third time, with its code, once until the next edit", () => {
+    const answer = () => {
+      const before = lines.length;
+      redirectIn("src/home.server.tsx", "/login?next=1");
+      requests.redirectedToItself(redirect("/login?next=1"));
+      return lines.slice(before).join("\n");
+    };
+    expect([answer(), answer()]).toEqual(["", ""]);
+    const text = answer();
+    expect(text).toContain(
+      'redirect("/login?next=1") answers a request of /login itself, so the browser is redirected until it gives up. Redirect ' +
+        'only from other paths: in `before`, test `path !== "/login"` first.',
+    );
+    expect(answer()).toBe("");
+    edits.emit("all");
+    expect([answer(), answer()]).toEqual(["", ""]);
+  });
+
   it("is not printed if it leads to another site, for another method, and after an edit", async () => {
     new Function("redirect", `redirect("https://site.example/abuot", { external: true })`)(redirect);
     expect(await report("/abuot", { dest: "document" })).not.toContain("redirect(");

@@ -14,8 +14,15 @@ export interface ServedParts extends ServedPaths {
 const MAX_REDIRECTS = 200;
 
 /**
+ * How often a request is redirected to its own URL before it is reported. Browsers give up after about 20 times. A page
+ * may do it once, after it has created what it shows.
+ */
+const LOOP_COUNT = 3;
+
+/**
  * Prints which line of the source leads to an address where nothing is served, and how to fix it, each line once until the
- * next edit: the redirect to it, the attribute of a file that is not served, or the URL of a script, a link or a form.
+ * next edit: the redirect to it, the attribute of a file that is not served, or the URL of a script, a link or a form. Also
+ * prints which redirect leads to its own URL.
  */
 export class UnservedRequests {
   readonly #errors: ErrorLog;
@@ -23,6 +30,8 @@ export class UnservedRequests {
   readonly #printed = new Set<string>();
   /** The errors that name the code of redirects, by path. */
   readonly #redirects = new Map<string, Error>();
+  /** How often a request was redirected to its own URL, by the location of the redirect. */
+  readonly #loops = new Map<string, number>();
 
   /**
    * @param edits emits `all` for each edit
@@ -35,6 +44,7 @@ export class UnservedRequests {
     edits.on("all", () => {
       this.#printed.clear();
       this.#redirects.clear();
+      this.#loops.clear();
     });
   }
 
@@ -43,6 +53,21 @@ export class UnservedRequests {
     const { pathname } = new URL(location, "http://site.invalid");
     if (!internal || (this.#redirects.size >= MAX_REDIRECTS && !this.#redirects.has(pathname))) return;
     this.#redirects.set(pathname, new Error(`redirect(${JSON.stringify(location)}) leads to`));
+  }
+
+  /** Prints a redirect that has led to its own URL several times: the browser shows only that there are too many. */
+  redirectedToItself({ location }: Redirect): void {
+    const count = (this.#loops.get(location) ?? 0) + 1;
+    if (count > LOOP_COUNT || (this.#loops.size >= MAX_REDIRECTS && count === 1)) return;
+    this.#loops.set(location, count);
+    if (count < LOOP_COUNT) return;
+    const { pathname } = new URL(location, "http://site.invalid");
+    const error = new Error(
+      `redirect(${JSON.stringify(location)}) answers a request of ${pathname} itself, so the browser is redirected until it ` +
+        `gives up. Redirect only from other paths: in \`before\`, test \`path !== ${JSON.stringify(pathname)}\` first.`,
+    );
+    error.stack = this.#redirects.get(pathname)?.stack ?? "";
+    this.#errors.print(error);
   }
 
   /**
