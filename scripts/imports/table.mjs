@@ -28,7 +28,7 @@ export const MAY_IMPORT = {
   http: ["config (types)", "logging (types)"],
   revocation: ["reconnect", "http", "config", "logging (types)"],
   session: ["revocation", "http", "config (types)", "logging (types)"],
-  "rate-limit": ["redis", "config", "logging (types)"],
+  "rate-limit": ["redis", "config", "logging"],
   files: ["http"],
   uploads: ["http", "logging (types)"],
   rpc: ["text", "http", "session", "rate-limit", "config", "logging (types)"],

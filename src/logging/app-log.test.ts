@@ -55,6 +55,68 @@ describe("the log of an application", () => {
   });
 });
 
+describe("messages that the bus did not store, in the log", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  function openFailures() {
+    const reported: unknown[] = [];
+    const opened = openLog({ onPublishFailures: (error) => reported.push(error) });
+    const fail = (...errors: Error[]) => {
+      for (const err of errors) {
+        markPublishFailure(err);
+        opened.log.error({ err }, "The call of save failed");
+      }
+    };
+    return { ...opened, reported, fail };
+  }
+  const replyError = (message: string) => Object.assign(new Error(message), { name: "ReplyError" });
+
+  it("are logged and reported at once for each cause, whatever was logged in this minute", () => {
+    const { lines, reported, fail } = openFailures();
+    const lost = () => new Error("Redis at 127.0.0.1:6379 is unreachable.");
+    fail(lost(), lost(), lost());
+    vi.advanceTimersByTime(23_000);
+    const full = replyError("OOM command not allowed when used memory > 'maxmemory'.");
+    fail(full, lost());
+    expect(lines.map(({ fields }) => fields)).toMatchObject([
+      { reason: "publish", failed: 1, err: { message: lost().message } },
+      { reason: "publish", failed: 1, err: full },
+    ]);
+    expect(reported).toHaveLength(2);
+    vi.advanceTimersByTime(37_000);
+    expect(lines.slice(2).map(({ fields }) => fields)).toMatchObject([{ reason: "publish", failed: 3 }]);
+  });
+
+  it.each([
+    ["numbers", new Error("No reply within 2000 ms from 10.0.0.1"), new Error("No reply within 251 ms from 10.0.0.2")],
+    ["names in quotes", new Error("Channel 'a' is full"), new Error("Channel 'b' is full")],
+  ])("have one cause if their messages differ in %s only", (_what, one, other) => {
+    const { lines, fail } = openFailures();
+    fail(one, other);
+    expect(lines).toHaveLength(1);
+  });
+
+  it.each([
+    ["class", new Error("full"), new TypeError("full")],
+    ["code", Object.assign(new Error("x"), { code: "ECONNRESET" }), Object.assign(new Error("x"), { code: "EPIPE" })],
+    ["message", replyError("OOM command not allowed"), replyError("NOPERM this user has no permissions")],
+  ])("have different causes if they differ in their %s", (_what, one, other) => {
+    const { lines, fail } = openFailures();
+    fail(one, other);
+    expect(lines).toHaveLength(2);
+  });
+
+  it("are counted together beyond eight causes", () => {
+    const { lines, fail } = openFailures();
+    const letters = [..."abcdefghijklmnopqrstuvwxyz"];
+    fail(...letters.map((letter) => new Error(`Cause ${letter}`)));
+    expect(lines).toHaveLength(9);
+    vi.advanceTimersByTime(60_000);
+    expect(lines.slice(9).map(({ fields }) => fields)).toMatchObject([{ failed: letters.length - 9 }]);
+  });
+});
+
 describe("refusals in the log", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());

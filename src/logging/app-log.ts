@@ -1,7 +1,7 @@
 import { LineSummary } from "./line-summary.ts";
 import { LOG_LEVELS, type LogLevel } from "./log-output.ts";
 import type { Logger } from "./logger.ts";
-import { isPublishFailure } from "./publish-failures.ts";
+import { countedCause, isPublishFailure } from "./publish-failures.ts";
 
 /**
  * Why tsweb has refused a request: it came from another site, too often, was too large, needs an unreachable bus, or page and
@@ -31,7 +31,7 @@ export interface AppLogOptions {
   readonly onError: (error: unknown) => void;
   /**
    * Called with the error of each line about messages that the bus did not store: such a line is written at most once a
-   * minute, and stands for all of these errors. It must not throw.
+   * minute for each cause, and stands for all errors of this cause. It must not throw.
    */
   readonly onPublishFailures: (error: unknown) => void;
   /** Called for each request that was refused. It must not throw. */
@@ -62,9 +62,10 @@ export function createAppLog(
       return count === 1 ? `1 ${refused} was refused` : `${count} ${refused}s were refused`;
     },
   });
-  const publishFailures = new LineSummary<"publish">({
+  // By cause: otherwise a full memory would be logged only a minute after the end of an outage.
+  const publishFailures = new LineSummary<string>({
     write(fields, message) {
-      write("error", fields, message);
+      write("error", { ...fields, reason: "publish" }, message);
       if ("err" in fields) onPublishFailures(fields.err);
     },
     countField: "failed",
@@ -78,7 +79,7 @@ export function createAppLog(
     if (!isPublishFailure(err)) write("error", withRequest(fields), message);
     else if (!countedFailures.has(err)) {
       countedFailures.add(err);
-      publishFailures.add("publish", withRequest(fields), message);
+      publishFailures.add(countedCause(err, publishFailures), withRequest(fields), message);
     }
     onError(err);
   };

@@ -36,6 +36,16 @@ export class LineSummary<Reason extends string> {
     this.#options = options;
   }
 
+  /** Returns how many reasons are counted now. */
+  get size(): number {
+    return this.#byReason.size;
+  }
+
+  /** Returns whether events of this reason are counted now, so that the next one is not logged at once. */
+  has(reason: Reason): boolean {
+    return this.#byReason.has(reason);
+  }
+
   /** Counts an event, or logs it if it is the first one. */
   add(reason: Reason, fields: object, message: string): void {
     const counted = this.#byReason.get(reason);

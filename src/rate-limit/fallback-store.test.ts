@@ -6,6 +6,8 @@ import { FallbackRateStore } from "./fallback-store.ts";
 import { memoryRateStore } from "./memory-store.ts";
 
 const UNREACHABLE = "The shared rate limit store is unreachable; this process counts for itself";
+const SLOW = (timeoutMs: number) =>
+  `The shared rate limit store is slow: no response within ${timeoutMs} ms; this process counts for itself until it responds`;
 const REACHABLE = "The shared rate limit store is reachable again; all processes share the counts";
 
 /** Opens a fallback store with a shared store that returns `answer(key)`, and a local rate of three calls. */
@@ -82,7 +84,11 @@ describe("a FallbackRateStore whose shared store is unreachable", () => {
     await vi.advanceTimersByTimeAsync(2);
     expect(wait).toBe(0);
     expect(rate.take("a")).toBe(0); // synchronously
-    expect(logged()).toEqual([UNREACHABLE]);
+    expect(logged()).toEqual([SLOW(250)]);
+    await vi.advanceTimersByTimeAsync(4_700);
+    expect(logged()).toEqual([SLOW(250)]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(logged()).toEqual([SLOW(250), UNREACHABLE]);
     rate.close();
   });
 
@@ -159,6 +165,65 @@ describe("a FallbackRateStore whose shared store is unreachable", () => {
   });
 });
 
+describe("a FallbackRateStore whose shared store is slow", () => {
+  const answerIn = (ms: number) => () => new Promise<number>((resolve) => setTimeout(resolve, ms, 9));
+
+  it("counts late calls for itself, and logs their number once a minute, but no outage", async () => {
+    const { rate, lines } = openStore(answerIn(300));
+    for (let second = 0; second < 600; second++) {
+      void rate.take("a");
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    const fields = lines.map((line) => line.fields) as { reason: string; calls: number }[];
+    expect(lines[0]).toEqual({ level: "warn", fields: { reason: "slow", calls: 1 }, message: SLOW(250) });
+    expect(lines[1]?.message).toMatch(
+      /^The shared rate limit store was slow for [2-9] calls in the last minute\. The latest: .*250 ms/,
+    );
+    expect(fields.every(({ reason, calls }) => reason === "slow" && calls >= 1)).toBe(true);
+    expect(lines.length).toBeLessThanOrEqual(11);
+    rate.close();
+  });
+
+  it("uses it again after the first response, without a line", async () => {
+    let answer: () => number | Promise<number> = answerIn(4_000);
+    const { rate, logged } = openStore(() => answer());
+    void rate.take("a");
+    await vi.advanceTimersByTimeAsync(300);
+    answer = () => 42;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await rate.take("a")).toBe(42);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(logged()).toEqual([SLOW(250)]);
+    rate.close();
+  });
+
+  it("logs the outage with its cause when the connection is lost meanwhile, and its end", async () => {
+    let answer: () => number | Promise<number> = () =>
+      new Promise<number>((_, reject) => setTimeout(reject, 600, new Error("read ECONNRESET")));
+    const { rate, lines } = openStore(() => answer());
+    void rate.take("a");
+    await vi.advanceTimersByTimeAsync(600);
+    answer = () => 0;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(lines.map(({ message }) => message)).toEqual([SLOW(250), UNREACHABLE, REACHABLE]);
+    expect(lines[1]?.fields).toEqual({ reason: "read ECONNRESET" });
+    rate.close();
+  });
+
+  it("logs an outage when a probe is not answered for five seconds, although the late call was", async () => {
+    let answer: () => number | Promise<number> = answerIn(300);
+    const { rate, logged } = openStore(() => answer());
+    void rate.take("a");
+    await vi.advanceTimersByTimeAsync(300);
+    answer = never;
+    await vi.advanceTimersByTimeAsync(5_900);
+    expect(logged()).toEqual([SLOW(250)]);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(logged()).toEqual([SLOW(250), UNREACHABLE]);
+    rate.close();
+  });
+});
+
 it("accepts a response that arrived in time but was not read because the process was busy", async () => {
   vi.useRealTimers();
   const { rate, logged } = openStore(
@@ -191,7 +256,9 @@ describe("the start of a FallbackRateStore", () => {
     const started = rate.start();
     await vi.advanceTimersByTimeAsync(1_001);
     await started;
-    expect(logged()).toEqual([UNREACHABLE]);
+    expect(logged()).toEqual([SLOW(1_000)]);
+    await vi.advanceTimersByTimeAsync(4_100);
+    expect(logged()).toEqual([SLOW(1_000), UNREACHABLE]);
     rate.close();
   });
 

@@ -1,5 +1,5 @@
 import { type RedisTarget, redisKeyPrefix } from "../config/index.ts";
-import type { Logger } from "../logging/index.ts";
+import { backgroundLog, type Logger } from "../logging/index.ts";
 import { openRedisConnection } from "../redis/index.ts";
 import { FallbackRateStore } from "./fallback-store.ts";
 import { memoryRateStore } from "./memory-store.ts";
@@ -51,8 +51,10 @@ function managed(local: RateStore): ManagedRateStore {
 
 function openShared(
   rate: Rate,
-  { target, local, log }: { readonly target: RedisTarget; readonly local: RateStore; readonly log: Logger },
+  options: { readonly target: RedisTarget; readonly local: RateStore; readonly log: Logger },
 ): ManagedRateStore {
+  const { target, local } = options;
+  const log = backgroundLog(options.log);
   const connection = openRedisConnection(target.url, log, redisKeyPrefix(target.namespace));
   const shared = redisRateStore(rate, connection, { keyPrefix: redisKeyPrefix(target.namespace) });
   const store = new FallbackRateStore({ shared, local, log });

@@ -2,7 +2,7 @@ import type { Redis, RedisOptions } from "ioredis";
 import { ConfigError, parseServerUrl } from "../config/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { backoffMs, ReachabilityLog } from "../reconnect/index.ts";
-import { commandError } from "./command-error.ts";
+import { commandError, isConnectionLost } from "./command-error.ts";
 import { loadIoredis } from "./load-ioredis.ts";
 import { type RedisNode, RedisNodes } from "./nodes.ts";
 import { closeWhenSilent } from "./reply-timeout.ts";
@@ -202,6 +202,7 @@ export class LazyRedisClient {
  * command that failed, and the arguments of AUTH are the password.
  */
 function describeError(error: Error): string {
+  if (isConnectionLost(error)) return "The connection was lost.";
   const { code } = error as NodeJS.ErrnoException; // `code` is read as undefined from any other error
   // If no address of a host answers, Node reports an AggregateError with an empty message.
   return error.message || code || error.name;

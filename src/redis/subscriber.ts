@@ -1,5 +1,6 @@
 import type { Redis } from "ioredis";
 import { backoffMs } from "../reconnect/index.ts";
+import { commandError } from "./command-error.ts";
 import type { RedisConnection } from "./connection.ts";
 import { closeWhenSilent } from "./reply-timeout.ts";
 
@@ -50,7 +51,11 @@ export class RedisSubscriber {
     const redis = await this.#opening;
     // Without this check ioredis rejects the command too, but its message is about its own options.
     if (redis.status !== "ready") throw this.#connection.unreachableError();
-    await redis.subscribe(channel);
+    try {
+      await redis.subscribe(channel);
+    } catch (error) {
+      throw commandError(error, this.#connection.address);
+    }
   }
 
   /** Unsubscribes from a channel, without waiting for the confirmation. */

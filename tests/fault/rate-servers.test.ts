@@ -91,7 +91,7 @@ it("two servers count for themselves while Redis is unreachable, and share the c
   expect((counts[200] ?? 0) + (counts[429] ?? 0)).toBe(200);
   expect(counts[200]).toBeGreaterThanOrEqual(120);
   expect(await callBoth(300, "10.0.0.4")).toEqual({ 200: 240, 429: 60 });
-  for (const server of servers) expect(logLines(server, UNREACHABLE)).toHaveLength(1);
+  for (const server of servers) await expect.poll(() => logLines(server, UNREACHABLE).length).toBe(1);
 
   await redis.restart();
   for (const server of servers) {

@@ -72,7 +72,7 @@ it("two stores share counts, count separately while Redis is down, and share cou
   // Each store has detected the failure by now, or detects it at its next call.
   for (const { store, logged } of [one, two]) {
     expect(await store.take("late")).toBe(0);
-    expect(logged()).toEqual([UNREACHABLE]);
+    await expect.poll(logged).toEqual([UNREACHABLE]);
   }
   expect(await countAccepted(40, stores, "meanwhile")).toBe(20);
 
@@ -85,20 +85,19 @@ it("two stores share counts, count separately while Redis is down, and share cou
 
 it("only the first call waits for a Redis that hangs, for 250 ms", async () => {
   const server = await startRedis();
-  const { store, logged } = openStore(server, { calls: 5 });
+  const { store, lines } = openStore(server, { calls: 5 });
   await store.start();
   expect(await store.take("a")).toBe(0);
   await server.pause();
   const first = store.take("a");
   expect(first).toBeInstanceOf(Promise);
   expect(await first).toBe(0);
-  expect(logged()).toEqual([UNREACHABLE]);
+  expect(lines.at(-1)).toMatchObject({ fields: { reason: "slow", calls: 1 } });
   // The local store returns synchronously, and has counted the first call.
   expect([store.take("a"), store.take("a"), store.take("a")]).toEqual([0, 0, 0]);
   expect(store.take("a")).toBeGreaterThan(0);
   server.resume();
-  await expect.poll(logged).toEqual([UNREACHABLE, REACHABLE]);
-  expect(store.take("a")).toBeInstanceOf(Promise);
+  await expect.poll(() => store.take("a") instanceof Promise).toBe(true);
 });
 
 it("a process counts for itself while Redis is full", async () => {

@@ -1,5 +1,5 @@
 import { ConfigError, type ConfigProblem, resolveBusOptions } from "../../config/index.ts";
-import { createConsoleLogger, type Logger } from "../../logging/index.ts";
+import { backgroundLog, createConsoleLogger, type Logger } from "../../logging/index.ts";
 import type { RevocationStore } from "../../revocation/index.ts";
 import type { Bus, EntryListener, Position, ReadLimit, ReadResult } from "./bus.ts";
 import { DEFAULT_HOURS } from "./default-hours.ts";
@@ -86,7 +86,7 @@ class NatsBus implements Bus {
     this.#namespace = namespace;
     const stream = `tsweb-live-${namespace}`;
     this.#subjectPrefix = `tsweb.live.${namespace}.`;
-    const logger = log ?? createConsoleLogger();
+    const logger = backgroundLog(log ?? createConsoleLogger());
     const maxAgeMs = hours * 3_600_000;
     this.#connector = new NatsConnector(url, {
       stream: {

@@ -7,7 +7,7 @@ import {
   redisKeyPrefix,
   resolveBusOptions,
 } from "../../config/index.ts";
-import { createConsoleLogger, type Logger } from "../../logging/index.ts";
+import { backgroundLog, createConsoleLogger, type Logger } from "../../logging/index.ts";
 import {
   isReplyError,
   openRedisConnection,
@@ -113,7 +113,8 @@ class RedisBus implements Bus {
   readonly #preparation: RedisPreparation;
   #closing: Promise<void> | undefined;
 
-  constructor({ hours = DEFAULT_HOURS, messages = 10_000, log = createConsoleLogger(), ...options }: RedisOptions) {
+  constructor({ hours = DEFAULT_HOURS, messages = 10_000, ...options }: RedisOptions) {
+    const log = backgroundLog(options.log ?? createConsoleLogger());
     this.#target = resolveBusOptions(options, "redis");
     const { url, namespace } = this.#target;
     this.#connection = openRedisConnection(url, log, redisKeyPrefix(namespace));
