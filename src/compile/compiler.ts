@@ -43,6 +43,7 @@ import {
   serverOnlyFile,
   serverOnlyMessage,
 } from "./server-only.ts";
+import { ShownWarnings } from "./shown-warnings.ts";
 import { strictSignatures } from "./strict-signatures.ts";
 import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
 import { checkStyleSheetModule, guardStyleSheetImports, isStyleSheet, resolveStyleSheet } from "./style-sheets.ts";
@@ -68,6 +69,7 @@ export class Compiler {
   private readonly recorder: BuildRecorder;
   private modules = new ModuleCache("/");
   private application = new ApplicationSource(this.modules);
+  private readonly warnings = new ShownWarnings();
   private isDev = false;
   /** Builds only: in development, checks see all elements. Another plugin may compile JSX for another library. */
   private hasTemplates = false;
@@ -238,10 +240,13 @@ export class Compiler {
     await checkEnvironment(facts, resolver, { isBrowserCode: facts.views.length > 0, defined, client });
     await checkServerModule(facts, resolver);
     await checkElementFunctions(facts, resolver);
-    if (isEntry) for (const warning of await checkApplication(facts, resolver)) context.warn(warning);
-    for (const warning of await this.application.checkLayouts(facts, resolver)) context.warn(warning);
     const listed = !isEntry && facts.isServerModule ? await this.application.listed(resolver) : undefined;
-    if (listed) for (const warning of await checkListedModule(facts, listed, resolver)) context.warn(warning);
+    const warnings = [
+      ...(isEntry ? await checkApplication(facts, resolver) : []),
+      ...(await this.application.checkLayouts(facts, resolver)),
+      ...(listed ? await checkListedModule(facts, listed, resolver) : []),
+    ];
+    for (const warning of this.warnings.add(facts.source, warnings)) context.warn(warning);
     if (!this.isDev && !this.isTest) await recordPageViews(facts, resolver, { isEntry, recorder: this.recorder });
     // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
     const documented = this.isDev && !this.isTest;

@@ -48,12 +48,23 @@ describe("a layout that never renders the page", () => {
     expect(error.loc).toMatchObject(parseMarkedCode(code).location ?? {});
   });
 
-  test("gets a warning without a parameter, because it may be on purpose", async () => {
-    expect(await check("src/app.tsx", inApp("const Layout = () => <main>Closed</main>;"))).toEqual([
+  test.each([
+    "const Layout = () => <main>Closed</main>;",
+    'const Layout = (() => "hello") as any;',
+    "const Layout = async () => { return `hello`; };",
+  ])("gets a warning without a parameter, because it may be on purpose: %s", async (layout) => {
+    expect(await check("src/app.tsx", inApp(layout))).toEqual([
       "The layout at src/app.tsx:2 has no parameter `children`, so it shows no page. Put `{children}` where the page " +
         "belongs: `({ children }) => <main>{children}</main>`.",
     ]);
   });
+});
+
+test("a layout that is written in the application gets a warning", async () => {
+  const code = `${APP}export default new App({\n  layout: (() => "hello") as any, modules: [] });`;
+  expect(await check("src/app.ts", code)).toEqual([
+    expect.stringContaining("The layout at src/app.ts:3 has no parameter"),
+  ]);
 });
 
 test.each([
@@ -67,6 +78,8 @@ test.each([
   "const Layout = (_props) => <p>Closed</p>;",
   "const Layout = ({ children: _children }) => <p>Closed</p>;",
   'const Layout = () => redirect("/moved");',
+  "const Layout = () => { throw new NotFound(); };",
+  "const Layout = () => null;",
   'const Layout = ({ children }) => "closed";',
   "let Layout = () => <p>Closed</p>; if (open) Layout = ({ children }) => children;",
   "const Layout = closed ? () => <p>Closed</p> : Open;",

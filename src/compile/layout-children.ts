@@ -24,9 +24,9 @@ const FIX = "Put `{children}` where the page belongs: `({ children }) => <main>{
 
 /**
  * Checks that the layouts of a module render the page: those of its own pages, and those of the application that the module
- * contains. A layout can leave the page out on purpose, so only code that never can render it is reported: a layout with a
- * parameter that it does not use is an error, and one without a parameter gets a warning. A layout without markup, such as one that always
- * redirects, is neither.
+ * contains. A layout can leave the page out on purpose, so only code that never can render it is reported: a layout with markup
+ * and a parameter that it does not use is an error, and one with markup or a text and no parameter gets a warning. Other layouts,
+ * such as one that always redirects, are accepted.
  *
  * @param layouts the layouts of the application
  * @returns warnings
@@ -42,7 +42,7 @@ export async function checkLayoutChildren(
   const warnings: string[] = [];
   for (const { facts: module, fn } of functions.values()) {
     const [parameter] = fn.params;
-    if (rendersPage(fn) || !containsMarkup(fn)) continue;
+    if (rendersPage(fn) || !(containsMarkup(fn) || (!parameter && returnsText(fn)))) continue;
     if (parameter) {
       throw new CompileError(
         `This layout never renders \`children\`, so it shows no page. ${FIX}`,
@@ -154,4 +154,17 @@ function containsMarkup(fn: FunctionNode): boolean {
     return !found;
   });
   return found;
+}
+
+/** Returns whether all that an arrow function does is to return a text that is written in the source. */
+function returnsText(fn: FunctionNode): boolean {
+  if (fn.type !== "ArrowFunctionExpression" || !fn.body) return false;
+  const body = unwrapExpression(soleResult(fn.body) ?? fn.body);
+  return body.type === "TemplateLiteral" || (body.type === "Literal" && typeof body.value === "string");
+}
+
+/** Returns the expression of a block that consists of a `return`. */
+function soleResult(body: Node): Node | undefined {
+  const [statement, second] = body.type === "BlockStatement" ? body.body : [];
+  return statement?.type === "ReturnStatement" && !second ? (statement.argument ?? undefined) : undefined;
 }
