@@ -153,9 +153,10 @@ export class App {
   readonly fetch = (request: Request, info?: RequestInfo): Promise<Response> => handleFetch(request, info, this.#site);
 
   /**
-   * Connects the bus and the rate limit to their server, reads which sessions were revoked, for up to one second, and removes the uploads that killed
-   * processes have left. Call it before the first request; otherwise the first use connects. While the server is
-   * unreachable, this process counts for itself, logs that and retries.
+   * Connects the bus and the rate limit to their server, reads which sessions were revoked, and removes the uploads that
+   * killed processes have left. Await it before the server listens; otherwise the first use connects, and requests of
+   * signed-in users may get 503 until the revocations were read. In production, it waits for them for up to 10 seconds, in
+   * development for one. While the server is unreachable, this process counts for itself, logs that and retries.
    *
    * @throws ConfigError if the client of the bus or, for metrics, prom-client is not installed, if Redis refuses the
    *   database, or if another application uses the namespace
@@ -169,7 +170,7 @@ export class App {
       this.#rate?.start(),
       live.start(),
       uploads.start(),
-      sessions.revocations.start(),
+      sessions.revocations.start(this.config.production ? FIRST_READ_MS : FIRST_READ_DEVELOPMENT_MS),
     ]);
     health.isStarting = false;
   }
@@ -263,5 +264,14 @@ function traceFields(): object | undefined {
 }
 
 const ON_ERROR = "on_error of new App";
+
+/**
+ * How long the start waits for the revocations in production: a proxy sends requests to a process as soon as it listens, and
+ * those of signed-in users need them. The limit keeps pages without a session working while the store is unreachable.
+ */
+const FIRST_READ_MS = 10_000;
+
+/** The same in development, where a restart should be short and no other process serves requests meanwhile. */
+const FIRST_READ_DEVELOPMENT_MS = 1_000;
 
 const DEFAULT_RATE: Rate = { calls: 120, seconds: 60 };

@@ -36,7 +36,9 @@ export const SERVER_OPTIONS = {
 
 /**
  * Serves an application on `HOST` and `PORT` until the process receives `SIGTERM` or `SIGINT`. Resolves once the server
- * accepts connections. `dist/server.mjs` calls it.
+ * accepts connections, or once a signal has stopped the start. `dist/server.mjs` calls it.
+ *
+ * The server listens when `app.start()` has completed: a proxy sends requests to it from then on.
  *
  * After a signal, the server stops as {@link stoppable} describes, and the process exits: with status 1 if requests were cut
  * off, otherwise with 0. A second signal exits immediately with status 1.
@@ -77,8 +79,9 @@ export async function serve(app: App): Promise<void> {
       process.exit(cut > 0 ? 1 : 0); // also if `on_stop` has closed what a log of the application writes to
     }
   };
-  onStop(stopAndExit, logInterruption);
+  const stopping = onStop(stopAndExit, logInterruption);
   await app.start();
+  if (stopping.aborted) return; // the process is about to exit
   const { address } = await listenOn(server, config);
   // After the port of the application: the supervisor takes the first port on which a process listens for it.
   if (metrics && config.metricsPort !== undefined) {
@@ -111,27 +114,30 @@ function ignoreOutputErrors(): void {
  * `SIGHUP` has no effect: the supervisor receives it too, and restarts the workers.
  *
  * @param interrupt called before a second signal ends the process
+ * @returns a signal that aborts when `stop` is called
  */
-function onStop(stop: (reason: string) => void, interrupt: (signal: string) => void): void {
-  let isStopping = false;
+function onStop(stop: (reason: string) => void, interrupt: (signal: string) => void): AbortSignal {
+  const stopping = new AbortController();
   const handle = (reason: string) => {
     // A worker may be stopped twice: by its supervisor, and by a signal to the whole process group.
-    if (isStopping && cluster.isPrimary) {
+    if (stopping.signal.aborted && cluster.isPrimary) {
       try {
         interrupt(reason);
       } finally {
         process.exit(1);
       }
     }
-    if (!isStopping) stop(reason);
-    isStopping = true;
+    if (stopping.signal.aborted) return;
+    stopping.abort();
+    stop(reason);
   };
   process.on("SIGTERM", handle).on("SIGINT", handle);
   process.on("SIGHUP", (signal) => cluster.isPrimary && handle(signal));
-  if (cluster.isPrimary) return;
+  if (cluster.isPrimary) return stopping.signal;
   process.on("message", (message) => {
     const signal = stopSignalOf(message);
     if (signal !== undefined) handle(signal);
   });
   process.on("disconnect", () => handle("disconnect")); // the supervisor has ended
+  return stopping.signal;
 }

@@ -134,14 +134,14 @@ class WorkerPool {
       if (!this.#workers.has(worker)) this.start(); // it has ended meanwhile
       if (this.#isStopping) return false;
       const message = "The new process did not start. The restart has ended, and the other processes go on";
-      this.#log("error", { pid: successorPid, exitCode, signalCode }, message);
+      this.#log("error", { worker: successorPid, exitCode, signalCode }, message);
       return false;
     }
     this.#restartAfterExit(successor, startedAt);
     if (this.#workers.has(worker)) {
       this.#log(
         "info",
-        { pid, successor: successor.process.pid },
+        { worker: pid, successor: successor.process.pid },
         "Stopping a process, because its successor is ready",
       );
       this.#stopWorker(worker, "SIGHUP");
@@ -186,7 +186,7 @@ class WorkerPool {
     const { pid, exitCode, signalCode } = worker.process;
     this.#failures = performance.now() - startedAt < STABLE_MS ? this.#failures + 1 : 0;
     const pauseMs = this.#failures === 0 ? 0 : Math.min(MAX_PAUSE_MS, 2 ** this.#failures * 125);
-    this.#log("error", { pid, exitCode, signalCode }, `A process has ended; restarting in ${pauseMs} ms`);
+    this.#log("error", { worker: pid, exitCode, signalCode }, `A process has ended; restarting in ${pauseMs} ms`);
     setTimeout(() => this.start(), pauseMs);
   }
 }

@@ -6,12 +6,12 @@ const parse = (fields: object): unknown => JSON.parse(jsonLine("info", fields, "
 const anyValues = () => fc.anything({ withBigInt: true, withDate: true, withMap: true, withNullPrototype: true });
 
 describe("a log line", () => {
-  it("is one line of JSON with level, time, the fields and the message, in this order", () => {
+  it("is one line of JSON with level, time, process id, the fields and the message, in this order", () => {
     const line = jsonLine("warn", { id: 1, text: "a\nb\u2028" }, 'Not "saved"');
     expect(line).toMatch(
-      /^\{"level":"warn","time":"\d{4}-\d\d-\d\dT[\d:.]+Z","id":1,"text":"a\\nb\u2028","msg":".*"\}\n$/,
+      /^\{"level":"warn","time":"\d{4}-\d\d-\d\dT[\d:.]+Z","pid":\d+,"id":1,"text":"a\\nb\u2028","msg":".*"\}\n$/,
     );
-    expect(JSON.parse(line)).toMatchObject({ id: 1, text: "a\nb\u2028", msg: 'Not "saved"' });
+    expect(JSON.parse(line)).toMatchObject({ pid: process.pid, id: 1, text: "a\nb\u2028", msg: 'Not "saved"' });
   });
 
   it.each([

@@ -1,5 +1,8 @@
 // `tsweb build` copies this file beside the built application, so it imports nothing.
 
+/** Several processes may write to one log. */
+const PID = process.pid;
+
 /** The maximum depth of a value that `JSON.stringify` refuses. */
 const MAX_DEPTH = 5;
 
@@ -12,11 +15,11 @@ const LEFT_OUT = "[…]";
 const UNREADABLE = "[Unreadable]";
 
 /**
- * Returns a log line: JSON with `level`, `time`, the fields and `msg`, and a line break. Never throws because of a field:
+ * Returns a log line: JSON with `level`, `time`, `pid`, the fields and `msg`, and a line break. Never throws because of a field:
  * a reference to a parent, a `bigint` or a getter that throws becomes text.
  */
 export function jsonLine(level: string, fields: object, message: string): string {
-  return `${stringify({ level, time: new Date().toISOString(), ...fields, msg: message })}\n`;
+  return `${stringify({ level, time: new Date().toISOString(), pid: PID, ...fields, msg: message })}\n`;
 }
 
 function stringify(value: object): string {

@@ -100,6 +100,7 @@ describe("log output", () => {
     expect(report).toEqual({
       level: "warn",
       time: expect.any(String),
+      pid: process.pid,
       dropped,
       msg: `${dropped} log lines were dropped: standard output could not be written, the error was ENOSPC.`,
     });

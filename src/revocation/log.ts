@@ -3,6 +3,7 @@ import { ConfigError } from "../config/index.ts";
 import { isPromise, runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
 import { waitAtMost } from "../reconnect/index.ts";
+import { ReadFailures } from "./read-failures.ts";
 import { type CheckedSession, RevokedSubjects } from "./revoked-subjects.ts";
 import type { LogPosition, RevocationStore } from "./store.ts";
 
@@ -31,8 +32,11 @@ export interface RevocationLogOptions {
   onRevoked(): void;
 }
 
-/** How long the start waits for the first read, so that an unreachable store does not delay it. */
-const START_TIMEOUT_MS = 1_000;
+/** How long a request waits for the first read, so that an unreachable store does not delay pages without a session. */
+const REQUEST_TIMEOUT_MS = 1_000;
+
+/** After which time a start that still waits for the first read logs that. */
+const NOTICE_MS = 1_000;
 
 /** How long to wait after a failed read, before the first one has succeeded. */
 const RETRY_DELAY_MS = 1_000;
@@ -52,24 +56,25 @@ const AHEAD_INTERVAL_MS = 1_000;
 export class RevocationLog {
   readonly #options: RevocationLogOptions;
   readonly #subjects = new RevokedSubjects();
-  #starting: Promise<void> | undefined;
+  readonly #failures: ReadFailures;
+  #loading: Promise<void> | undefined;
+  /** The wait that all requests before the first read share. */
+  #requestWait: Promise<void> | undefined;
   #isLoaded = false;
-  /** Whether {@link start} may still reject. */
-  #isStarting = true;
-  #isClosed = false;
+  /** How many callers wait for the first read. */
+  #waiting = 0;
+  readonly #closing = new AbortController();
   /** The read that runs, and the one that follows it. */
   #reading: Promise<void> | undefined;
   #nextRead: Promise<void> | undefined;
   #readForAheadAtMs = Number.NEGATIVE_INFINITY;
-  #hasLoggedFailure = false;
-  /** The last error of the configuration that was logged. */
-  #loggedMisconfiguration = "";
   #timer: NodeJS.Timeout | undefined;
   #watched: RevocationSource | undefined;
   #stopWatching: (() => void) | undefined;
 
   constructor(options: RevocationLogOptions) {
     this.#options = options;
+    this.#failures = new ReadFailures(options.log);
   }
 
   /** Whether the log was read once. Before that, no session can be accepted. */
@@ -83,15 +88,35 @@ export class RevocationLog {
   }
 
   /**
-   * Starts to read the log. Resolves when it was read, or after a second: it is then read in the background. Returns
-   * nothing if it was read at once, from memory.
+   * Starts to read the log. Resolves when it was read, when this is closed, or after `maxMs`: it is then read in the background.
+   * Logs after a second that it waits.
    *
    * @throws ConfigError if it can never be read
    */
-  start(): Promise<void> | undefined {
-    if (!this.#starting && this.#readFromMemory()) return undefined;
-    this.#starting ??= runOutsideRequests(() => this.#start());
-    return this.#starting;
+  async start(maxMs: number): Promise<void> {
+    if (!this.#loading && this.#readFromMemory()) return;
+    const sinceMs = performance.now();
+    const isLong = maxMs > NOTICE_MS;
+    const notice = isLong ? setTimeout(() => this.#failures.waiting({ sinceMs, maxMs }), NOTICE_MS) : undefined;
+    try {
+      await this.#waitForLoad(maxMs);
+    } finally {
+      clearTimeout(notice);
+    }
+    this.#requestWait ??= Promise.resolve(); // requests do not wait again
+    if (isLong && !this.#isLoaded) this.#failures.waitedInVain(maxMs);
+  }
+
+  /**
+   * As {@link start}, for the requests before the first read: the first of them starts it if nobody has, and no request
+   * waits longer than a second after that one. Returns nothing if it was read at once, from memory.
+   *
+   * @throws ConfigError if it can never be read
+   */
+  startForRequest(): Promise<void> | undefined {
+    if (!this.#loading && this.#readFromMemory()) return undefined;
+    this.#requestWait ??= runOutsideRequests(() => this.#waitForLoad(REQUEST_TIMEOUT_MS));
+    return this.#requestWait;
   }
 
   /** Returns whether a session was revoked, as far as this process knows. Call it after the first read. */
@@ -137,7 +162,8 @@ export class RevocationLog {
 
   /** Stops reading. Sessions are checked with what was read. */
   close(): void {
-    this.#isClosed = true;
+    this.#closing.abort();
+    this.#failures.close();
     clearInterval(this.#timer);
     this.#stopWatching?.();
     this.#stopWatching = undefined;
@@ -153,9 +179,18 @@ export class RevocationLog {
     return true;
   }
 
-  async #start(): Promise<void> {
-    await waitAtMost(this.#load(), START_TIMEOUT_MS, undefined);
-    this.#isStarting = false;
+  async #waitForLoad(maxMs: number): Promise<void> {
+    this.#waiting++;
+    try {
+      this.#loading ??= runOutsideRequests(() => this.#load());
+      await waitAtMost(this.#loading, maxMs, undefined);
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   /**
@@ -167,10 +202,11 @@ export class RevocationLog {
       try {
         await this.#update();
       } catch (error) {
-        if (error instanceof ConfigError && this.#isStarting) throw error;
-        if (error instanceof ConfigError) this.#logMisconfiguration(error);
+        if (error instanceof ConfigError && this.#waiting > 0) throw error;
+        if (error instanceof ConfigError) this.#failures.misconfigured(error);
         else this.#logFailure(error);
-        await pause(RETRY_DELAY_MS, undefined, { ref: false });
+        const { signal } = this.#closing;
+        await pause(RETRY_DELAY_MS, undefined, { ref: false, signal }).catch(() => undefined); // closed: the loop ends
       }
     }
     if (this.#isClosed || !this.#isShared) return;
@@ -212,7 +248,7 @@ export class RevocationLog {
     const hasEntries = this.#subjects.apply(read, now);
     this.#subjects.expire(now);
     this.#isLoaded = true;
-    this.#hasLoggedFailure = false;
+    this.#failures.succeeded();
     if (hasEntries) this.#options.onRevoked();
   }
 
@@ -227,20 +263,8 @@ export class RevocationLog {
     );
   }
 
-  #logMisconfiguration({ message }: ConfigError): void {
-    if (message === this.#loggedMisconfiguration || this.#isClosed) return;
-    this.#loggedMisconfiguration = message;
-    this.#options.log.error({}, `The revocation log cannot be read; retrying. ${message}`);
-  }
-
-  /** Logs that the log cannot be read, once until it was read again. */
   #logFailure(err: unknown): void {
-    if (this.#hasLoggedFailure || this.#isClosed) return;
-    this.#hasLoggedFailure = true;
-    const consequence = this.#isLoaded
-      ? "Revocations of other processes take effect when it can be read again"
-      : "Requests of signed-in users are answered with 503 until it can be read";
-    this.#options.log.warn({ err }, `The revocation log cannot be read; retrying. ${consequence}`);
+    this.#failures.failed(err, this);
   }
 }
 

@@ -113,8 +113,8 @@ function openContext(
 function* dispatch(context: RequestContext, site: Site): MaybeAsync<HandlerResponse | Response> {
   const { inbound } = context;
   const { revocations } = site.sessions;
-  // Only where nobody has called app.start(), or while the store is unreachable: after a second, it waits no longer.
-  if (!revocations.isLoaded) yield* awaitMaybe(revocations.start());
+  // Only where nobody has awaited app.start(), or while the store is unreachable: after a second, it waits no longer.
+  if (!revocations.isLoaded) yield* awaitMaybe(revocations.startForRequest());
   const isValid = isValidPath(inbound.pathname);
   const path = isValid ? pathBelowBase(inbound.pathname, site.base) : null;
   if (site.metrics && path === site.metrics.path) return yield* awaitMaybe(handleMetrics(inbound, site.metrics));

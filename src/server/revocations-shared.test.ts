@@ -1,7 +1,9 @@
 /** `session.revoke` in several processes: applications that share a bus, and that can be cut off from it. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { callOverHttp } from "#test/compiled-app";
+import { SECRET } from "#test/environment";
 import { issueFeed, openEventStream } from "#test/live-client";
+import { recordedLog } from "#test/recorded-log";
 import { call, createRevocableApp, createSharedBus, enter, KINDS, type SharedBus } from "#test/revocable-app";
 import { readerOf, textOf } from "#test/streaming-app";
 import type { App } from "../app.ts";
@@ -145,6 +147,28 @@ describe("a process that has not read the revocations yet", () => {
     bus.isStoreUnreachable = false;
     await expect.poll(() => readiness(app)).toBe(200);
     expect(await call(app, "who", {}, cookie)).toBe("ada");
+  });
+
+  it.each([
+    ["production", 10_000],
+    ["development", 1_000],
+  ])("waits for them at its start in %s for %d ms, and then starts without them", async (WEB_ENV, maxMs) => {
+    vi.useFakeTimers();
+    bus.isStoreUnreachable = true;
+    const app = createRevocableApp({ env: { WEB_ENV, WEB_AUTH_SECRET: SECRET }, log: recordedLog().log });
+    apps.push(app);
+    let hasStarted = false;
+    const starting = app.start().then(() => {
+      hasStarted = true;
+    });
+    await vi.advanceTimersByTimeAsync(maxMs - 1);
+    expect(hasStarted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await starting;
+    vi.useRealTimers();
+    expect(await readiness(app)).toBe(503);
+    bus.isStoreUnreachable = false;
+    await expect.poll(() => readiness(app)).toBe(200);
   });
 
   it("reads them before the first request if nobody has started the application", async () => {

@@ -226,7 +226,7 @@ class InProcessVisitor implements Visitor {
   /** Runs work in a request of this visitor and stores the cookies that it sets. The session code is the real one. */
   #runInRequest(work: () => void): void {
     const { sessions } = requireInternals(this.#app, "visitor()");
-    void sessions.revocations.start(); // in memory, they are read at once
+    void sessions.revocations.startForRequest(); // in memory, they are read at once
     const cookie = this.#jar.cookieHeader();
     const request = new Request(this.#origin, { headers: cookie === null ? {} : { cookie } });
     const context = new RequestContext({

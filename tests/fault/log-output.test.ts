@@ -12,6 +12,7 @@ import { callFunction, sendCall } from "#test/call-function";
 import { SECRET } from "#test/environment";
 import { freePort } from "#test/free-port";
 import { fillDisk, mountTmpfs, unmount } from "#test/full-disk";
+import { RedisServer } from "#test/redis-server";
 import { build } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
@@ -35,15 +36,18 @@ const FILES = {
 const FAILURES = 40;
 
 let site: TestProject;
+let redis: RedisServer;
 let running: ChildProcess[] = [];
 
 beforeAll(async () => {
+  redis = await RedisServer.start();
   site = TestProject.fromFiles(FILES);
   await build(site.dir);
 });
 afterAll(() => {
   for (const child of running) child.kill("SIGKILL");
   site?.remove();
+  return redis?.stop();
 });
 
 interface Server {
@@ -172,7 +176,7 @@ describe("a server whose standard output is a pipe that nobody reads", () => {
 
   it("also if it has several processes", async () => {
     const { reader, writer } = openPipe("unread-by-workers");
-    const server = await start(writer, { WEB_WORKERS: "2", WEB_BUS_URL: "redis://127.0.0.1:1" });
+    const server = await start(writer, { WEB_WORKERS: "2", WEB_BUS_URL: redis.url });
     closeSync(writer);
     await failCalls(server);
     const { code, ms } = await stop(server);
@@ -203,7 +207,7 @@ describe("a server whose standard output is a pipe that nobody reads", () => {
   });
 
   it("answers and stops, and continues its log, when the pipe is a socket, as under systemd", async () => {
-    const server = await start("pipe", { WEB_WORKERS: "2", WEB_BUS_URL: "redis://127.0.0.1:1" });
+    const server = await start("pipe", { WEB_WORKERS: "2", WEB_BUS_URL: redis.url });
     await failCalls(server, 2 * FAILURES);
     let text = "";
     server.child.stdout?.setEncoding("utf8").on("data", (chunk) => {

@@ -88,6 +88,11 @@ export function runScript(dir: string, args: readonly string[], env: Environment
   return succeed(run(["--import", "tsweb/register", ...args], { dir, env }), args.join(" "));
 }
 
+/** Runs a program with Node in a folder, and waits for nothing. The caller has to end it. */
+export function spawnNode(dir: string, args: readonly string[], env: Environment = {}): StartedProcess {
+  return run(args, { dir, env });
+}
+
 /** Runs a server with Node in a folder on a free port, and waits until it listens. */
 export function startNode(dir: string, args: readonly string[], env: Environment = {}): Promise<RunningServer> {
   return untilListening(run(args, { dir, env }), args.join(" "));
@@ -102,8 +107,10 @@ export function startProgram(
   return untilListening(run(args, { env: {}, ...options, program }), `${program} ${args.join(" ")}`);
 }
 
-interface StartedProcess {
+/** A process that runs, or has ended. */
+export interface StartedProcess {
   readonly child: ChildProcess;
+  /** Returns all output so far. */
   output(): string;
 }
 

@@ -2,12 +2,14 @@
  * Signing users out, and changing the secret, with several processes of a built application that share a folder and no bus.
  */
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { AppProcess, shiftedDateArgs } from "#test/app-process";
+import { freePort } from "#test/free-port";
 import { fillDisk, mountTmpfs, unmount } from "#test/full-disk";
-import { build } from "#test/run-tsweb";
+import { build, spawnNode } from "#test/run-tsweb";
 import { TemporaryFolder } from "#test/temporary-folder";
 import { TestProject } from "#test/test-project";
 
@@ -52,7 +54,12 @@ async function start(env: Readonly<Record<string, string>>, args: readonly strin
   return process;
 }
 
-async function send(process: AppProcess, name: string, args: object, cookie: string): Promise<Response> {
+async function send(
+  process: Pick<AppProcess, "address">,
+  name: string,
+  args: object,
+  cookie: string,
+): Promise<Response> {
   const headers = { "content-type": "application/json", cookie };
   return fetch(`${process.address}/__web/rpc/${name}`, { method: "POST", headers, body: JSON.stringify({ args }) });
 }
@@ -141,14 +148,40 @@ it("does not start if the disk has no room for the log, and prints the variable,
   }
 });
 
-it("starts without the log after a second, answers with 503 what reads a session, and reads the log when it can", async () => {
-  const path = join(data.path, "revocations-1.log");
-  writeFileSync(path, "something else\n");
-  const process = await start({ WEB_AUTH_SECRET: createSecret() });
-  await expect.poll(() => process.output()).toContain("The revocation log cannot be read; retrying");
-  expect((await send(process, "enter", { user: "ada" }, "")).status).toBe(503);
-  rmSync(path);
-  await expect.poll(async () => (await send(process, "enter", { user: "ada" }, "")).status).toBe(200);
+describe("a server that cannot read the log when it starts", () => {
+  const path = () => join(data.path, "revocations-1.log");
+
+  /** Starts the server with a file in place of the log, on a port of its own, and waits until it has logged that. */
+  async function startWithoutLog() {
+    writeFileSync(path(), "something else\n");
+    const address = `http://127.0.0.1:${await freePort()}`;
+    const env = { WEB_AUTH_SECRET: createSecret(), WEB_DATA_DIR: data.path, PORT: new URL(address).port };
+    const started = spawnNode(project.dir, ["dist/server.mjs"], env);
+    onTestFinished(() => void started.child.kill("SIGKILL"));
+    const exited = once(started.child, "close");
+    await expect.poll(() => started.output()).toContain("The revocation log cannot be read; retrying");
+    return { ...started, address, exited };
+  }
+
+  it("does not listen meanwhile, and exits with 0 on SIGTERM without having listened", async () => {
+    const { child, output, address, exited } = await startWithoutLog();
+    await expect.poll(output).toContain("Waiting for the first read of the revocation log, for up to 10 s");
+    await expect(fetch(`${address}/healthz`)).rejects.toThrow();
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+    expect(output()).toContain('"msg":"Stopped"');
+    expect(output()).not.toContain("Listening");
+  });
+
+  it("listens when it has read the log, and no request of a signed-in user gets 503", async () => {
+    const { child, output, address, exited } = await startWithoutLog();
+    rmSync(path());
+    await expect.poll(output).toContain("Listening at");
+    expect(output()).toMatch(/"msg":"The revocation log can be read again".*"msg":"Listening at/s);
+    expect((await send({ address }, "enter", { user: "ada" }, "")).status).toBe(200);
+    child.kill("SIGTERM");
+    expect(await exited).toEqual([0, null]);
+  });
 });
 
 it("signs nobody out while the secret changes in two phases, process by process", async () => {

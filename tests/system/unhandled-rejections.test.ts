@@ -80,6 +80,7 @@ it("a server in production ends with status 1 and one line of JSON after an unca
     {
       level: "error",
       time: expect.any(String),
+      pid: expect.any(Number),
       err: {
         type: "RangeError",
         message: "Thrown in a timer",
@@ -99,6 +100,7 @@ it("a server in production that fails while its modules load writes one line of 
       {
         level: "error",
         time: expect.any(String),
+        pid: expect.any(Number),
         err: { type: "TypeError", message: "No database", stack: expect.stringContaining("src/app.ts") },
         msg: "The application could not be started",
       },

@@ -1,8 +1,10 @@
 /**
  * Several processes that share one port: `WEB_WORKERS`.
  */
+import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RedisServer } from "#test/redis-server";
 import { build, type RunningServer, runTsweb, startBuilt } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
@@ -58,6 +60,13 @@ async function respondingPids(server: RunningServer, count: number, except: read
 function stopSignals(server: RunningServer): string[] {
   const lines = server.output().matchAll(/^Stopping: waiting for requests in flight {2}signal=(\w+) /gm);
   return [...lines].map(([, signal = ""]) => signal);
+}
+
+/** Returns the lines of the log whose message begins with a text, or matches. */
+function jsonLines(server: RunningServer, message: string | RegExp) {
+  const lines = server.output().split("\n");
+  const parsed = lines.flatMap((line) => (line.startsWith("{") && line.endsWith("}") ? [JSON.parse(line)] : []));
+  return parsed.filter(({ msg }) => (typeof message === "string" ? msg.startsWith(message) : message.test(msg)));
 }
 
 const isAlive = (pid: number) => {
@@ -143,6 +152,42 @@ describe("SIGHUP", () => {
         .match(/The application is loaded/g),
     ).toHaveLength(3);
     expect(await server.stop()).toBe(0);
+  });
+
+  it("stops a process only after its successor has read the revocation log, and each line names its process", async () => {
+    const redis = await RedisServer.start();
+    const env = { WEB_ENV: "production", WEB_AUTH_SECRET: randomBytes(32).toString("hex"), WEB_BUS_URL: redis.url };
+    const server = await startBuilt(site.dir, { ...ENV, ...env });
+    try {
+      const before = await respondingPids(server, 2);
+      await redis.pause();
+      server.signal("SIGHUP");
+      await expect.poll(() => jsonLines(server, "Waiting for the first read")).toHaveLength(1);
+      expect(jsonLines(server, "Stopping a process")).toEqual([]);
+      redis.resume();
+      await expect.poll(() => server.output()).toContain("All processes were restarted");
+      const ends = /^The revocation log (was read|can be read again|could not be read within 10 s)/;
+      const [first] = jsonLines(server, "Stopping a process");
+      const [end] = jsonLines(server, ends).filter(({ pid }) => !before.includes(pid));
+      expect([first?.pid, first?.successor, before.includes(Number(first?.worker))]).toEqual([
+        server.pid,
+        end?.pid,
+        true,
+      ]);
+      const output = server.output();
+      expect(output.search(/"msg":"Stopping a process/)).toBeGreaterThan(output.indexOf(String(end?.msg)));
+      await expect
+        .poll(() =>
+          jsonLines(server, "Stopped")
+            .map(({ pid }) => pid)
+            .toSorted(),
+        )
+        .toEqual(before.toSorted());
+    } finally {
+      redis.resume();
+      expect(await server.stop()).toBe(0);
+      await redis.stop();
+    }
   });
 
   it("leaves both processes if the new one does not start, and restarts them when it does", async () => {

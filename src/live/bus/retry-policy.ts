@@ -1,3 +1,4 @@
+import { UnreachableError } from "../../reconnect/index.ts";
 import { errorMessage } from "./error-message.ts";
 import { type Retry, RetryQueue } from "./retry-queue.ts";
 
@@ -26,7 +27,7 @@ export class RetryPolicy {
    *
    * @param attempt starts one attempt; it may reject, or never settle
    * @returns the result of the first attempt that succeeds
-   * @throws the error of an attempt if it is not transient; an Error with the last reason after two seconds;
+   * @throws the error of an attempt if it is not transient; an UnreachableError with the last reason after two seconds;
    *   an Error if the bus is closed
    */
   run<T>(attempt: () => Promise<T>): Promise<T> {
@@ -76,5 +77,5 @@ function closedError(): Error {
 
 function timeoutError(lastError: unknown): Error {
   const reason = lastError === undefined ? "" : ` ${errorMessage(lastError)}`;
-  return new Error(`The bus did not respond within ${TIMEOUT_MS / 1000} s.${reason}`, { cause: lastError });
+  return new UnreachableError(`The bus did not respond within ${TIMEOUT_MS / 1000} s.${reason}`, { cause: lastError });
 }
