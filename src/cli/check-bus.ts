@@ -9,6 +9,8 @@ export interface BusCheck {
   readonly warnings: readonly string[];
   /** What could not be checked, in full sentences. */
   readonly notes: readonly string[];
+  /** Why the server of the bus was not checked: it is unreachable from here. */
+  readonly unreachable?: string;
   /** The hosts of the server that was reached and checked, without user name and password. */
   readonly reached?: string;
 }
@@ -36,7 +38,7 @@ export async function checkBus(env: Environment): Promise<BusCheck> {
   } catch (error) {
     if (error instanceof ConfigError) return { ...NOTHING, problems: error.problems };
     const reason = error instanceof Error ? error.message : String(error);
-    return { ...NOTHING, notes: [`${UNREACHABLE} ${reason}`] };
+    return { ...NOTHING, unreachable: `${UNREACHABLE} ${reason}` };
   } finally {
     await bus.close();
   }

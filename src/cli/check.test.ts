@@ -49,6 +49,12 @@ describe("productionProblems", () => {
       ["WEB_ENV", "WEB_AUTH_SECRET"],
     ],
     ["a misspelled variable", { WEB_WORKER: "4" }, ["WEB_WORKER"]],
+    ["a folder for uploads that cannot be created", { WEB_UPLOAD_DIR: "/dev/null/uploads" }, ["WEB_UPLOAD_DIR"]],
+    [
+      "a misspelled variable, an invalid one and a folder that cannot be created",
+      { WEB_ACESS_LOG: "1", WEB_WORKERS: "many", WEB_DATA_DIR: "/dev/null/data" },
+      ["WEB_DATA_DIR", "WEB_WORKERS", "WEB_ACESS_LOG"],
+    ],
     ["a misspelled mode", { WEB_EVN: "production" }, ["WEB_EVN"]],
     [
       "a misspelled secret",
@@ -113,9 +119,18 @@ describe("describeCheck", () => {
     expect(status).toBe(2);
   });
 
-  it("does not state it when the bus could not be checked, which is no failure", () => {
-    const { errors, success, status } = describeCheck({ ...nothing, notes: ["WEB_BUS_URL was not checked."] });
-    expect(errors).toBe("WEB_BUS_URL was not checked.\n");
+  it("returns status 3 when the bus was unreachable: its host may be misspelled", () => {
+    const unreachable = "WEB_BUS_URL was not checked.";
+    const { errors, success, status } = describeCheck({ ...nothing, unreachable });
+    expect(errors).toBe(`${unreachable}\n`);
+    expect(success).not.toContain(READY_TITLE);
+    expect(status).toBe(3);
+    expect(describeCheck({ ...nothing, unreachable, warnings }).status).toBe(2);
+  });
+
+  it("does not state it next to a note, which is no failure", () => {
+    const { errors, success, status } = describeCheck({ ...nothing, notes: ["src/app.ts has to install a bus."] });
+    expect(errors).toBe("src/app.ts has to install a bus.\n");
     expect(success).not.toContain(READY_TITLE);
     expect(status).toBe(0);
   });

@@ -2,11 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError, type ConfigProblem, type Environment, loadConfig, misspelledVariables } from "../config/index.ts";
 import { type BusCheck, CHECKED_AS, checkBus } from "./check-bus.ts";
+import { folderProblems } from "./check-folders.ts";
 import { ENV_FILES } from "./project/index.ts";
 
 /**
- * Prints whether an environment is ready for production. Otherwise the process exits with status 1, or 2 if there are
- * warnings only.
+ * Prints whether an environment is ready for production. Otherwise the process exits with status 1, 2 if there are
+ * warnings only, or 3 if the bus was unreachable.
  *
  * @param folder the current folder. Its `.env` files are not read, as a built application does not read them.
  */
@@ -23,13 +24,18 @@ export async function printProductionCheck(env: Environment, folder: string): Pr
 /** The exit status of an environment whose only findings are warnings. */
 const WARNING_STATUS = 2;
 
+/** The exit status if nothing was found, and the bus was unreachable: its host may be misspelled. */
+const UNREACHABLE_STATUS = 3;
+
 /**
- * Returns what the check prints, and its exit status: 1 for problems, 2 for warnings without problems, otherwise 0. That
+ * Returns what the check prints, and its exit status: 1 for problems, 2 for warnings without problems, 3 for a bus
+ * that was only unreachable, otherwise 0. That
  * an environment is ready is stated only if everything was checked and nothing was found.
  */
-export function describeCheck({ problems, warnings, notes, reached }: BusCheck) {
+export function describeCheck({ problems, warnings, notes, unreachable, reached }: BusCheck) {
   const lines = [
     ...notes,
+    ...(unreachable === undefined ? [] : [unreachable]),
     ...warnings,
     ...problems.map(({ variable, problem, fix }) => `${variable} ${problem}\n  ${fix}`),
   ];
@@ -40,11 +46,12 @@ export function describeCheck({ problems, warnings, notes, reached }: BusCheck) 
     ...(reached === undefined ? [] : [`The bus ${reached} was reached, and keeps live updates.`]),
   ];
   const title =
-    notes.length + warnings.length === 0
+    notes.length + warnings.length === 0 && unreachable === undefined
       ? "This environment is ready for production:"
       : "Apart from what is printed above, nothing was found:";
   const success = [title, ...checked.map((line) => `  ${line}`)].map((line) => `${line}\n`).join("");
-  return { errors, success, status: warnings.length > 0 ? WARNING_STATUS : 0 };
+  if (warnings.length > 0) return { errors, success, status: WARNING_STATUS };
+  return { errors, success, status: unreachable === undefined ? 0 : UNREACHABLE_STATUS };
 }
 
 /** Returns a note about each file of variables: `tsweb dev` reads it, and a built application does not. */
@@ -63,7 +70,8 @@ const READY = [
 
 /**
  * Returns the problems of an environment for production: everything that would prevent the server from starting,
- * the settings that the server accepts although they are unsafe in public, and misspelled variables.
+ * the settings that the server accepts although they are unsafe in public, folders that cannot be used, and misspelled
+ * variables.
  */
 export function productionProblems(env: Environment): readonly ConfigProblem[] {
   const unsafe = [
@@ -71,6 +79,7 @@ export function productionProblems(env: Environment): readonly ConfigProblem[] {
     ...(isOff(env.WEB_COOKIE_SECURE) ? [INSECURE_COOKIE] : []),
     ...(isOff(env.WEB_TRUST_PROXY) ? [NO_PROXY] : []),
     ...(env.WEB_ORIGIN ? [] : [NO_ORIGIN]),
+    ...folderProblems(env),
   ];
   const misspelled = misspelledVariables(env);
   try {
