@@ -27,7 +27,7 @@ const MAX_CAUSE_LENGTH = 200;
  * Returns a text that is equal for errors of one cause: the class, the code and the message, without what differs from one
  * event to the next, such as numbers and quoted names.
  */
-export function causeOf(error: Error): string {
+function causeOf(error: Error): string {
   const { code } = error as NodeJS.ErrnoException; // `code` is read as undefined from any other error
   const message = error.message
     .slice(0, MAX_CAUSE_LENGTH)
