@@ -40,6 +40,32 @@ describe("the objects of request", () => {
   });
 
   test.each([
+    ["return «request.params.id;", "request has no params. A page and a route receive the parts of their path: `page("],
+    [
+      "return «request.body.name;",
+      "request has no body. A server function receives the values of a call or a form as its",
+    ],
+    ["return (await «own.json()).name;", "own has no json. A server function receives"],
+    ["return «(web.request as any).ip;", "web.request has no ip. Write request.address."],
+    ["const { «body } = request; return body;", "request has no body."],
+    ["return «request?.url;", "request has no url. Write request.path and request.query."],
+    ["«request.user = name;", "request cannot be assigned to. It is one object for all requests."],
+    ["(«request as any).count++;", "request cannot be assigned to."],
+    [
+      "«session.visits = 1;",
+      "session cannot be assigned to. A session holds what session.login(id, claims) has stored.",
+    ],
+    ["(«session as any).visits += 1;", "session cannot be assigned to."],
+  ])("have no members of other frameworks, and take no assignments: %s", async (statement, says) => {
+    const text = `import { session } from "tsweb";\n${inFunction(statement).replace("function", "async function")}`;
+    const error = await compileErrorOf(() => readTestModule("src/a.server.tsx", text));
+    expect(error.message).toContain(says);
+    if (!statement.includes("as any")) {
+      expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(text).location });
+    }
+  });
+
+  test.each([
     'return request.headers["user-agent"] ?? request.headers.accept;',
     'return request.headers[name] ?? request.headers["X-" + name];',
     'return request.query["Name"] ?? request.query.Name ?? request.cookies.SID;',
@@ -51,6 +77,9 @@ describe("the objects of request", () => {
     'const request = other; return request.headers.get("X") ?? request.headers["X"];',
     'return other((request) => request.headers.get("X"));',
     'return other.request.headers.get("X") ?? web.other.headers["X"];',
+    'const { json, text } = other; return json + text + other.body + other.request.params + request["x-id"];',
+    "return other((request) => { request.user = request.params.id; return request.body; });",
+    "const session = {}; session.visits = 1; return session;",
     "return request.headers.hasOwnProperty(name) || request.headers.toString();",
     "const { accept, ...rest } = request.headers; return [accept, rest];",
   ])("are accepted where they are used as they are, and where they are another object: %s", (statement) => {

@@ -1,4 +1,5 @@
 import type { ESTree } from "vite";
+import { importedNameOf } from "./jsx-values.ts";
 import {
   CompileError,
   memberName,
@@ -17,17 +18,45 @@ const PLAIN_OBJECTS: ReadonlySet<string> = new Set(["headers", "query", "cookies
 /** The methods of `Headers`, `URLSearchParams` and of the cookies of other frameworks, which plain objects do not have. */
 const METHODS: ReadonlySet<string> = new Set(["get", "has", "set", "getAll", "append", "delete"]);
 
+const BODY_FIX =
+  "A server function receives the values of a call or a form as its parameters. A route receives the request: " +
+  '`route("POST /…", async (request) => { const body = await request.json(); … })`.';
+
+/** What other frameworks have in their requests and `request` does not, and what to write in its place. */
+const MISSING_MEMBERS: Readonly<Record<string, string>> = {
+  params: 'A page and a route receive the parts of their path: `page("/users/:id", ({ id }) => …)`.',
+  body: BODY_FIX,
+  json: BODY_FIX,
+  text: BODY_FIX,
+  formData: BODY_FIX,
+  url: "Write request.path and request.query.",
+  ip: "Write request.address.",
+  session: 'Import `session` of "tsweb".',
+  user: 'Import `session` of "tsweb", and write session.user().',
+};
+
+/** What to do in place of an assignment to an object of `tsweb`. */
+const ASSIGNMENT_FIXES: Readonly<Record<string, string>> = {
+  session:
+    "A session holds what session.login(id, claims) has stored. Store what changes in the database, or in a cookie: " +
+    "request.set_cookie(name, value).",
+  request: "It is one object for all requests. Pass the value as an argument, or load it with once().",
+};
+
 /**
  * Rejects what is certainly wrong with the objects of `request`: a header's name with a capital letter, which is always
- * `undefined`, and calls of the methods of `Headers` or a `Map`.
+ * `undefined`, and calls of the methods of `Headers` or a `Map`. Also the members of the requests of other frameworks, and
+ * assignments to members of `request` and `session`.
  *
  * @throws CompileError at the expression
  */
 export function checkRequestMembers(program: ESTree.Program, source: SourceFile, scopes: Scopes): void {
-  if (!/["']tsweb["']/.test(source.code) || !/\brequest\b/.test(source.code)) return;
+  if (!/["']tsweb["']/.test(source.code) || !/\b(?:request|session)\b/.test(source.code)) return;
   walkScoped(program, scopes.module, scopes, (node, scope) => {
     if (node.type === "CallExpression") rejectMethod(node, scope, source);
+    rejectAssignment(node, scope, source);
     for (const { key, object, at } of keysIn(node)) {
+      rejectMissingMember({ key, object, at }, scope, source);
       if (key === key.toLowerCase() || key in Object.prototype || objectName(object, scope) !== "headers") continue;
       const text = textOf(object, source);
       const message = `${text} has no "${key}", because the names in it are in lower case. Write ${text}["${key.toLowerCase()}"].`;
@@ -51,6 +80,23 @@ function rejectMethod(call: ESTree.CallExpression, scope: Scope, source: SourceF
     source,
     callee,
   );
+}
+
+function rejectMissingMember({ key, object, at }: ReadKey, scope: Scope, source: SourceFile): void {
+  const imported = importedNameOf(unwrapChain(object), scope);
+  if (imported?.source !== "tsweb" || imported.name !== "request" || !Object.hasOwn(MISSING_MEMBERS, key)) return;
+  throw new CompileError(`${textOf(object, source)} has no ${key}. ${MISSING_MEMBERS[key]}`, source, at);
+}
+
+function rejectAssignment(node: Node, scope: Scope, source: SourceFile): void {
+  const target =
+    node.type === "AssignmentExpression" ? node.left : node.type === "UpdateExpression" ? node.argument : undefined;
+  const member = target && unwrapChain(target);
+  if (member?.type !== "MemberExpression") return;
+  const imported = importedNameOf(unwrapChain(member.object), scope);
+  if (imported?.source !== "tsweb" || !Object.hasOwn(ASSIGNMENT_FIXES, imported.name)) return;
+  const message = `${textOf(member.object, source)} cannot be assigned to. ${ASSIGNMENT_FIXES[imported.name]}`;
+  throw new CompileError(message, source, member);
 }
 
 function fixFor(method: string, name: string, read: string): string {

@@ -113,6 +113,13 @@ describe("request.set_cookie", () => {
     );
   });
 
+  it("refuses an option that does not exist, and names max_age", () => {
+    const options = { maxAge: 3600 };
+    expect(() => setCookieHeaders(() => Reflect.apply(request.set_cookie, request, ["a", "b", options]))).toThrow(
+      "Unknown option maxAge in request.set_cookie(). Valid options: max_age.",
+    );
+  });
+
   it("refuses a cookie over 4,096 bytes, which browsers would drop", () => {
     expect(setCookieHeaders(() => request.set_cookie("a", "x".repeat(4095)))).toHaveLength(1);
     expect(() => setCookieHeaders(() => request.set_cookie("a", "x".repeat(4096)))).toThrow("a would be 4097 bytes");

@@ -1,3 +1,4 @@
+import { rejectUnknownOptions } from "../config/index.ts";
 import { requireContext } from "./context-storage.ts";
 import { isCookieName, isSessionCookie, MAX_COOKIE_BYTES } from "./cookies.ts";
 import type { StringRecord } from "./request-context.ts";
@@ -55,7 +56,7 @@ export const request = {
    * @param name letters, digits and `` !#$%&'*+-.^_`|~ ``
    * @param value any text; it is percent-encoded
    * @param options `max_age` in seconds. Without it, the cookie ends with the browser's session; `0` removes it.
-   * @throws TypeError for an invalid name, value or `max_age`, and for the name of the session cookie
+   * @throws TypeError for an unknown option, an invalid name, value or `max_age`, and for the name of the session cookie
    * @throws RangeError if name and value together are over 4,096 bytes, which browsers do not store
    * @throws Error after the headers of the response have been sent
    */
@@ -63,6 +64,7 @@ export const request = {
     const context = requireContext("request.set_cookie()");
     checkCookieName(name);
     checkCookieValue(name, value);
+    rejectUnknownOptions(options, COOKIE_OPTIONS, "request.set_cookie()");
     const { max_age } = options;
     if (max_age !== undefined && !Number.isSafeInteger(max_age)) {
       throw new TypeError(
@@ -72,6 +74,8 @@ export const request = {
     context.setCookie(name, value, max_age === undefined ? {} : { maxAge: max_age });
   },
 };
+
+const COOKIE_OPTIONS = { max_age: true } as const;
 
 function checkCookieName(name: unknown): asserts name is string {
   if (typeof name !== "string" || !isCookieName(name)) {

@@ -19,6 +19,7 @@ import { callRedirect } from "./call-redirect.ts";
 import { callerError, callerErrorOfFunction, errorResponse, showInDevelopment } from "./caller-error.ts";
 import { requireCsrfToken, trackSignIn } from "./csrf.ts";
 import { handleStream } from "./handle-stream.ts";
+import { logHandwrittenCall } from "./handwritten-call.ts";
 import { adviseOfMaxBody, maxCallBody } from "./max-body.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { withSimilarName } from "./similar-name.ts";
@@ -102,6 +103,7 @@ export function* handleCall(
     return signIn.withFreshToken(response);
   } catch (error) {
     if (match) adviseOfMaxBody(error, context, match, { kind: "call", fallback: settings.max_body });
+    if (settings.development) logHandwrittenCall(error, context, log);
     const forCaller = callerError(error, context, log, `The call of ${name}`);
     const shown = match ? showInDevelopment(error, forCaller, settings) : withSimilarName(forCaller, name, settings);
     return signIn.withFreshToken(errorResponse(shown, context, log));

@@ -19,6 +19,19 @@ function runtimeRequest(url: string, host: string | null): Request {
 
 describe("app.fetch", () => {
   it.each([
+    ["/rooms?token=x", "/rooms", "http://localhost/rooms"],
+    ["rooms", "rooms", "http://localhost/rooms"],
+    [new URL("http://shop.example/rooms?token=x"), "http://shop.example/rooms", "http://shop.example/rooms"],
+  ])("logs how to create a Request if it receives the URL %s", async (url, received, created) => {
+    const response = await Reflect.apply(app.fetch, undefined, [url]); // TypeScript rejects it
+    expect(response.status).toBe(500);
+    expect(logError.mock.calls.map(String).join("\n")).toContain(
+      `app.fetch takes a Request, and received the URL "${received}". Write app.fetch(new Request("${created}")).`,
+    );
+    expect(logError.mock.calls.map(String).join("\n")).not.toContain("token");
+  });
+
+  it.each([
     ["Bun", "/", "a b"],
     ["Bun", "/", "a/__web/rpc/ping?"],
     ["Bun", "/", "a@b"],

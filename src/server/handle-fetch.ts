@@ -17,6 +17,7 @@ import type { Site } from "./site.ts";
 export async function handleFetch(request: Request, info: unknown, site: Site): Promise<Response> {
   const release = keepInMemory(request);
   try {
+    requireRequest(request);
     const address = site.readAddress(info);
     const url = readUrl(request);
     if (!url) return toFetchResponse(unreadableRequestResponse((name) => request.headers.get(name)));
@@ -27,4 +28,15 @@ export async function handleFetch(request: Request, info: unknown, site: Site): 
   } finally {
     release();
   }
+}
+
+/** @throws TypeError for a URL, which `fetch` of browsers takes too */
+function requireRequest(request: unknown): void {
+  if (typeof request !== "string" && !(request instanceof URL)) return;
+  // A relative URL has no host. What follows the path may be a secret.
+  const [path = "/"] = String(request).split(/[?#]/);
+  const url = URL.canParse(path) ? path : `http://localhost${path.startsWith("/") ? "" : "/"}${path}`;
+  throw new TypeError(
+    `app.fetch takes a Request, and received the URL ${JSON.stringify(path)}. Write app.fetch(new Request(${JSON.stringify(url)})).`,
+  );
 }
