@@ -1,4 +1,3 @@
-import { rejectUnknownOptions } from "../config/index.ts";
 import { requireContext } from "./context-storage.ts";
 import { isCookieName, isSessionCookie, MAX_COOKIE_BYTES } from "./cookies.ts";
 import type { StringRecord } from "./request-context.ts";
@@ -64,7 +63,7 @@ export const request = {
     const context = requireContext("request.set_cookie()");
     checkCookieName(name);
     checkCookieValue(name, value);
-    rejectUnknownOptions(options, COOKIE_OPTIONS, "request.set_cookie()");
+    checkCookieOptions(options);
     const { max_age } = options;
     if (max_age !== undefined && !Number.isSafeInteger(max_age)) {
       throw new TypeError(
@@ -75,7 +74,11 @@ export const request = {
   },
 };
 
-const COOKIE_OPTIONS = { max_age: true } as const;
+function checkCookieOptions(options: object): void {
+  const unknown = Object.keys(options).find((option) => option !== "max_age");
+  if (unknown === undefined) return;
+  throw new TypeError(`Unknown option ${unknown} in request.set_cookie(). Valid options: max_age.`);
+}
 
 function checkCookieName(name: unknown): asserts name is string {
   if (typeof name !== "string" || !isCookieName(name)) {
