@@ -72,6 +72,7 @@ function report({ kind, description, source }: Difference, { name }: IslandData)
     reportWarning(error);
   } else if (!reported.has(name)) {
     reported.add(name);
-    reportError(error);
+    // The development server reloads a page that is older than the last edit (src/cli/dev/browser-script.ts).
+    reportError(Object.assign(error, { isMarkupDifference: true }));
   }
 }

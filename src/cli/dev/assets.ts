@@ -4,7 +4,7 @@ import type { Assets } from "../../pages/index.ts";
 import { PANEL_PATH } from "../../panel/index.ts";
 import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "../modules/index.ts";
 import { relativeFile } from "../project/index.ts";
-import { CHECK_PAGE, REPORT_ERRORS } from "./browser-script.ts";
+import { CHECK_PAGE, reportErrors } from "./browser-script.ts";
 
 /**
  * The path below which the development server serves the browser's modules. It is below the framework's own path, so
@@ -96,7 +96,7 @@ export function developmentScripts(): Plugin {
     [ISLANDS]: 'import "tsweb/islands";',
     [ERROR_PAGE]: RELOAD_AFTER_EDIT,
     [VIOLATIONS]: SHOW_VIOLATIONS,
-    [ERRORS]: `${REPORT_ERRORS}${CHECK_PAGE}`,
+    [ERRORS]: `${reportErrors(EDITS_PATH)}${CHECK_PAGE}`,
   };
   return {
     name: "tsweb:development-scripts",

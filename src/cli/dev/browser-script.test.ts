@@ -1,10 +1,12 @@
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
-import { ERROR_EVENT, REPORT_ERRORS } from "./browser-script.ts";
+import { EDIT_AGE_HEADER, ERROR_EVENT, reportErrors } from "./browser-script.ts";
 
 /** Runs the script with a window of its own. Returns what the page would do. */
-function openPage() {
+function openPage({ editAgeMs = Number.MAX_VALUE, storage = new Map<string, string>() } = {}) {
+  let reloads = 0;
+  const openedAt = performance.now();
   const listeners = new Map<string, (event: object) => void>();
   const updates = new Map<string, (payload: object) => void>();
   const reports: { readonly message: string; readonly overlay: boolean }[] = [];
@@ -14,18 +16,31 @@ function openPage() {
   };
   let render = () => {};
   const window = {
-    fetch: () => new Promise<object>((resolve) => (render = () => resolve({ status: 200 }))),
+    fetch: (url: string) =>
+      url === "/edits"
+        ? Promise.resolve({ headers: new Headers({ [EDIT_AGE_HEADER]: String(editAgeMs) }) })
+        : new Promise<object>((resolve) => (render = () => resolve({ status: 200 }))),
     AbortSignal,
-    ...{ hotContext: hot, Response: class {}, location: { origin: "http://localhost" } },
-    ...{ Error, performance, setTimeout, clearTimeout },
+    ...{ hotContext: hot, Response: class {}, location: { origin: "http://localhost", reload: () => reloads++ } },
+    ...{ history: { state: null, replaceState: () => undefined } },
+    sessionStorage: {
+      getItem: (key: string) => storage.get(key) ?? null,
+      setItem: (key: string, value: unknown) => storage.set(key, String(value)),
+    },
+    ...{ Error, setTimeout, clearTimeout, Date },
+    performance: { now: () => performance.now(), getEntriesByType: () => [{ requestStart: openedAt }] },
     addEventListener: (name: string, listener: (event: object) => void) => listeners.set(name, listener),
   };
-  runInNewContext(REPORT_ERRORS.replaceAll("import.meta.hot", "hotContext"), window);
+  runInNewContext(reportErrors("/edits").replaceAll("import.meta.hot", "hotContext"), window);
   return {
     fail(message: string, path = "/src/a.tsx") {
       const stack = `Error: ${message}\n    at A (http://localhost${path}?t=1:3:5)`;
       listeners.get("error")?.({ error: Object.assign(new Error(message), { stack }) });
     },
+    failToHydrate(message: string) {
+      listeners.get("error")?.({ error: Object.assign(new Error(message), { isMarkupDifference: true, stack: "" }) });
+    },
+    reloads: () => reloads,
     update: (...paths: string[]) => updates.get("vite:beforeUpdate")?.({ updates: paths.map((path) => ({ path })) }),
     render: () => render(),
     cancelReload: () => listeners.get("beforeunload")?.({ defaultPrevented: true }),
@@ -122,5 +137,29 @@ describe("the script that reports errors of a page", () => {
     page.fail("a");
     vi.advanceTimersByTime(0);
     expect(page.reported()).toEqual(["a"]);
+  });
+
+  it("reloads a page that was requested before an edit if a view renders other markup, once, and reports it otherwise", async () => {
+    const storage = new Map<string, string>();
+    const open = async (editAgeMs: number) => {
+      const page = openPage({ editAgeMs, storage });
+      await vi.advanceTimersByTimeAsync(100);
+      page.failToHydrate("other markup");
+      await vi.advanceTimersByTimeAsync(0);
+      return { reloads: page.reloads(), reported: page.reported() };
+    };
+    expect(await open(101)).toEqual({ reloads: 0, reported: ["other markup"] });
+    expect(await open(99)).toEqual({ reloads: 1, reported: [] });
+    expect(await open(99)).toEqual({ reloads: 0, reported: ["other markup"] });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await open(99)).toEqual({ reloads: 1, reported: [] });
+  });
+
+  it("reports any other error of a page that was requested before an edit", async () => {
+    const page = openPage({ editAgeMs: 1 });
+    await vi.advanceTimersByTimeAsync(100);
+    page.fail("a");
+    await vi.advanceTimersByTimeAsync(0);
+    expect([page.reloads(), page.reported()]).toEqual([0, ["a"]]);
   });
 });

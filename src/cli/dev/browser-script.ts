@@ -9,6 +9,9 @@ export const ERROR_EVENT = "tsweb:error";
  */
 export const WARNING_EVENT = "tsweb:warning";
 
+/** The header with the time since the last edit, in milliseconds, of the response with the version of the files. */
+export const EDIT_AGE_HEADER = "x-tsweb-edit-age";
+
 /**
  * The script that reports the uncaught errors of a page: exceptions, rejected promises that nothing awaits, and errors
  * that were passed to `reportError`.
@@ -23,13 +26,21 @@ export const WARNING_EVENT = "tsweb:warning";
  * reloaded or the module is updated again: of several files that are saved at once, an edited view may be updated first, and
  * runs with the props and functions of the old server modules. From the request to reload until the page is left, no errors
  * are reported: an update may arrive in between, and the server needs time to render the new page.
+ *
+ * A page that was requested before an edit, and has loaded the edited view, is reloaded if the view renders other markup than
+ * the server did (`src/browser/dev-hydration.ts`): once in ten seconds, because applications may write files
+ * whenever a page is rendered.
+ *
+ * @param editsPath the path that responds with the version of the files
  */
-export const REPORT_ERRORS = `
+export const reportErrors = (editsPath: string): string => `
 const MAX_REPORTS = 50;
 const HANDLING_DELAY_MS = 200;
 const UPDATE_MS = 1000;
 const RELOAD_DELAY_MS = 300;
 const RENDERING_MS = 30_000;
+const RELOAD_INTERVAL_MS = 10_000;
+const RELOADED_KEY = "tsweb:reloaded-after-edit";
 const hot = import.meta.hot;
 const reported = new Set();
 const rejections = new Map();
@@ -112,8 +123,27 @@ addEventListener("error", (event) => {
     stack: filename ? "    at " + filename + ":" + lineno + ":" + colno : "",
   };
   // Other listeners may handle it: they run after this one.
-  setTimeout(() => event.defaultPrevented || report(described));
+  setTimeout(async () => {
+    if (event.defaultPrevented) return;
+    if (!error?.isMarkupDifference || !(await reloadOutdatedPage())) report(described);
+  });
 });
+
+// Returns whether the page is reloaded because it was requested before the last edit. Never rejects.
+const reloadOutdatedPage = async () => {
+  try {
+    const { headers } = await fetch("${editsPath}", { cache: "no-store" });
+    const [{ requestStart }] = performance.getEntriesByType("navigation");
+    if (!(Number(headers.get("${EDIT_AGE_HEADER}") ?? NaN) < performance.now() - requestStart)) return false;
+    if (Date.now() - Number(sessionStorage.getItem(RELOADED_KEY)) < RELOAD_INTERVAL_MS) return false;
+    sessionStorage.setItem(RELOADED_KEY, Date.now());
+  } catch {
+    return false; // the server is unreachable, or the browser allows no storage: the difference is reported
+  }
+  history.replaceState(history.state, ""); // a reload with GET
+  location.reload();
+  return true;
+};
 
 addEventListener("unhandledrejection", (event) => {
   const { promise, reason } = event;
@@ -179,7 +209,7 @@ hot.on("${WARNING_EVENT}", ({ text }) => console.warn(text));
 export const PAGE_CHECK_EVENT = "tsweb:page-check";
 
 /**
- * The second part of the script, after {@link REPORT_ERRORS}: it requests the page in the background after an edit of a
+ * The second part of the script, after {@link reportErrors}: it requests the page in the background after an edit of a
  * view. Such an edit updates the page in place, without the server, so the server has neither rendered the edited view nor
  * checked the forms of the page.
  *

@@ -2,6 +2,7 @@ import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { listen } from "#test/listen";
 import { EDITS_PATH } from "./assets.ts";
+import { EDIT_AGE_HEADER } from "./browser-script.ts";
 import { EditVersions } from "./edit-versions.ts";
 
 describe("EditVersions", () => {
@@ -48,6 +49,20 @@ describe("EditVersions", () => {
     const before = await version();
     expect(await page()).toBe(before);
     expect(await version()).not.toBe(before);
+    await close();
+  });
+
+  it("responds with the time since the last edit, in milliseconds", async () => {
+    const { address, close } = await listen(new EditVersions(edits).handle(() => undefined));
+    const age = async () => Number((await fetch(address + EDITS_PATH)).headers.get(EDIT_AGE_HEADER));
+    const start = performance.now();
+    edits.emit("all");
+    expect(await age()).toBeLessThanOrEqual(performance.now() - start);
+    const first = performance.now();
+    edits.emit("all");
+    const second = await age();
+    expect(second).toBeGreaterThanOrEqual(0);
+    expect(second).toBeLessThanOrEqual(performance.now() - first);
     await close();
   });
 

@@ -3,6 +3,7 @@ import type { EventEmitter } from "node:events";
 import type { NodeHandler } from "../../adapters/index.ts";
 import { randomHex } from "../../http/index.ts";
 import { EDITS_PATH } from "./assets.ts";
+import { EDIT_AGE_HEADER } from "./browser-script.ts";
 import { setHeaders } from "./requests.ts";
 
 /** How long Vite may take to detect an edit. */
@@ -17,12 +18,14 @@ export class EditVersions {
   readonly #server = randomHex(8);
   readonly #atRequest = new AsyncLocalStorage<string>();
   #count = 0;
+  #editedAt = performance.now();
   #settling: NodeJS.Timeout | undefined;
 
   /** @param edits emits `all` for each edit */
   constructor(edits: EventEmitter) {
     edits.on("all", () => {
       this.#count++;
+      this.#editedAt = performance.now();
       clearTimeout(this.#settling);
       this.#settling = setTimeout(() => {
         this.#settling = undefined;
@@ -35,12 +38,15 @@ export class EditVersions {
     return this.#atRequest.getStore() ?? this.current;
   }
 
-  /** Responds with the current version at {@link EDITS_PATH}; other requests are passed on. */
+  /**
+   * Responds with the current version at {@link EDITS_PATH}, and how long ago the last edit was; other requests are passed on.
+   */
   handle(next: NodeHandler): NodeHandler {
     return (request, response) => {
       if (request.url !== EDITS_PATH) return this.#atRequest.run(this.current, () => next(request, response));
       setHeaders(request, response);
-      response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-store" });
+      const age = String(performance.now() - this.#editedAt);
+      response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-store", [EDIT_AGE_HEADER]: age });
       response.end(this.current);
     };
   }
