@@ -4,6 +4,7 @@ import { importedNameOf, isData, isFunctionValue, isIntrinsicName, possibleValue
 import { checkLowercaseComponents } from "./lowercase-components.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { type ModuleResolver, type ResolvedExport, resolveExport } from "./module-resolver.ts";
+import { checkSilentMarkup } from "./silent-markup.ts";
 import {
   CompileError,
   childrenOf,
@@ -46,6 +47,7 @@ export async function checkMarkup(facts: ModuleFacts, resolver: ModuleResolver):
     return true;
   });
   await check.finish();
+  checkSilentMarkup(facts);
   await checkLowercaseComponents(facts, resolver);
 }
 

@@ -33,7 +33,7 @@ function isTextHandler(name: string, value: unknown): boolean {
 }
 
 /** Returns whether a prop of an element is an event handler of JSX, such as `onClick`. */
-export function isHandlerName(name: string): boolean {
+function isHandlerName(name: string): boolean {
   return /^on[A-Z]/.test(name);
 }
 
