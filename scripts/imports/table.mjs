@@ -80,6 +80,7 @@ export const MAY_IMPORT = {
     "config",
   ],
   "cli/dev": [
+    "cli/build",
     "cli/project",
     "cli/errors",
     "cli/modules",

@@ -1,1 +1,2 @@
 export { build } from "./build.ts";
+export { packageOptionsProblem } from "./package-options-problem.ts";

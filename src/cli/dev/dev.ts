@@ -5,7 +5,7 @@ import { createServer, type InlineConfig, normalizePath, type ViteDevServer } fr
 import { listenOn, type NodeHandler, node } from "../../adapters/index.ts";
 import type { App } from "../../app.ts";
 import { type BuildRegistry, compileStep, namesServerOnlyUrl } from "../../compile/index.ts";
-import { type Config, loadConfig, unreportedMisspellings } from "../../config/index.ts";
+import type { Config } from "../../config/index.ts";
 import {
   type BuildToolAccess,
   currentContext,
@@ -15,9 +15,9 @@ import {
 } from "../../http/index.ts";
 import type { DevelopmentPanel } from "../../panel/index.ts";
 import { requireInternals, respondToLoadFailure } from "../../server/index.ts";
-import { ErrorLog, environmentErrorText, explainError, fixOptions, loadingConfig } from "../errors/index.ts";
+import { ErrorLog, explainError, fixOptions, loadingConfig } from "../errors/index.ts";
 import { emptyStyleSheets, importedModules } from "../modules/index.ts";
-import { BuildError, EnvFiles, findEntry, projectInfo, typesNotice } from "../project/index.ts";
+import { EnvFiles, findEntry, projectInfo, typesNotice } from "../project/index.ts";
 import { DevAppLoader, requireRunnable } from "./app-loader.ts";
 import {
   adaptViteClient,
@@ -31,12 +31,14 @@ import { browserErrors } from "./browser-errors.ts";
 import { BrowserFiles } from "./browser-files.ts";
 import { calledFunctions } from "./called-functions.ts";
 import { EditVersions } from "./edit-versions.ts";
+import { loadEnvironment } from "./environment.ts";
 import { explainOverlayErrors } from "./error-messages.ts";
 import { type ErrorPageOptions, errorPage, remoteErrorPage } from "./error-page.ts";
 import { completeEdits, reportEdits } from "./file-watching.ts";
 import { showLoadFailure } from "./load-failures.ts";
 import { logViteErrors } from "./logger.ts";
 import { rejectMissingAssets } from "./missing-assets.ts";
+import { checkPackageOptions } from "./package-options.ts";
 import { PageChecks } from "./page-checks.ts";
 import { panelLine, servePanel } from "./panel.ts";
 import { PolicyViolations } from "./policy-violations.ts";
@@ -65,9 +67,6 @@ export async function dev(root: string): Promise<void> {
   envFiles.load();
   process.env.WEB_ENV ??= "development";
   const config = loadEnvironment(root);
-  for (const { variable, problem, fix } of unreportedMisspellings(process.env)) {
-    console.error(`\n  ${variable} ${problem} ${fix}`);
-  }
   const http = createHttpServer();
   const upgrades = createHttpServer(); // receives the WebSocket connections of pages; it does not listen
   const edits = new EventEmitter();
@@ -101,6 +100,7 @@ export async function dev(root: string): Promise<void> {
       violations.plugin(),
       completeEdits(envFiles),
       restartWithConfig({ envFiles, restarts, log: (message) => console.error(message) }),
+      checkPackageOptions(root, (message) => console.error(message)),
       retryFailedResolves(),
       rejectMissingAssets(),
       reportEdits(edits, envFiles),
@@ -206,16 +206,6 @@ function serveApplication(dev: DevApp): NodeHandler {
     const handler = await loadCurrent(dev).then(handlerOf, (error: unknown) => failureHandler(error, dev));
     handler(request, response);
   };
-}
-
-/** @throws BuildError that lists every invalid variable, with where it is set */
-function loadEnvironment(root: string): Config {
-  try {
-    return loadConfig(process.env, { built: false, projectDir: root, hasSharedBus: true });
-  } catch (error) {
-    const message = environmentErrorText(error, root);
-    throw message === undefined ? error : new BuildError(message);
-  }
 }
 
 /** Returns the application as its files are now, with the data of the development server. */
