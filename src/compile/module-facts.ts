@@ -4,6 +4,7 @@ import { type Declaration, findDeclarations } from "./declarations.ts";
 import { checkDroppedValues } from "./dropped-values.ts";
 import { checkEntryPoints } from "./entry-points.ts";
 import { checkLostAssignments } from "./lost-assignments.ts";
+import { rejectMiddlewareParameters } from "./middleware-parameters.ts";
 import { type Endpoint, readEndpoints } from "./page-paths.ts";
 import { relativePath } from "./relative-path.ts";
 import { checkRequestMembers } from "./request-members.ts";
@@ -122,6 +123,7 @@ function readServerFunction(
   { source, scopes, file }: SignatureContext,
 ): { signature: Signature; fn: FunctionNode } {
   const { fn, typed } = findFunction(declaration, argument, scopes.module, source);
+  rejectMiddlewareParameters(declaration.name, fn, source, scopes);
   const wrapped = argument.type === "TSAsExpression" || argument.type === "TSSatisfiesExpression";
   const typedElsewhere = declaration.typedElsewhere || typed || wrapped || Boolean(declaration.call.typeArguments);
   const { line } = sourceLocation(source, declaration.nameRange.start);
