@@ -45,6 +45,7 @@ import {
 } from "./server-only.ts";
 import { ShownWarnings } from "./shown-warnings.ts";
 import { strictSignatures } from "./strict-signatures.ts";
+import { checkStubMembers } from "./stub-members.ts";
 import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
 import { checkStyleSheetModule, guardStyleSheetImports, isStyleSheet, resolveStyleSheet } from "./style-sheets.ts";
 import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
@@ -221,6 +222,7 @@ export class Compiler {
     await checkEnvironment(facts, resolver, { isBrowserCode: true, defined: this.defined });
     const imports = await checkBrowserImports(facts, resolver, () => this.application.served(resolver));
     await checkImportedNames(facts, resolver);
+    await checkStubMembers(facts, resolver);
     await checkMarkup(facts, resolver);
     await checkRenderEffects(facts, resolver);
     await checkElementFunctions(facts, resolver);

@@ -7,6 +7,7 @@ import type { ModuleResolver } from "./module-resolver.ts";
 import { checkReExportedValues } from "./re-exported-values.ts";
 import { checkRenderEffects } from "./render-effects.ts";
 import { checkReturnedStreams } from "./returned-streams.ts";
+import { checkStubMembers } from "./stub-members.ts";
 import { checkViewCalls } from "./view-calls.ts";
 import { checkViewProps } from "./view-props.ts";
 
@@ -20,6 +21,7 @@ export async function checkServerModule(facts: ModuleFacts, resolver: ModuleReso
   await checkViewProps(facts, resolver); // before checkMarkup, which says less about a function as a prop
   await checkPropNames(facts, resolver);
   await checkViewCalls(facts, resolver);
+  await checkStubMembers(facts, resolver); // before checkMarkup, which says less about `{list.useQuery().data}`
   await checkMarkup(facts, resolver);
   await checkRenderEffects(facts, resolver);
   await checkInteractiveComponents(facts, resolver);
