@@ -8,6 +8,7 @@ import { rejectMiddlewareParameters } from "./middleware-parameters.ts";
 import { type Endpoint, readEndpoints } from "./page-paths.ts";
 import { relativePath } from "./relative-path.ts";
 import { checkRequestMembers } from "./request-members.ts";
+import { checkRouteRequest } from "./route-request.ts";
 import { isServerModule } from "./server-only.ts";
 import { readSignature } from "./signature.ts";
 import {
@@ -76,6 +77,7 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
       functions.push(serverFunction.signature);
       functionNodes.push(serverFunction.fn);
     }
+    checkRouteRequest(declaration, source, scopes);
     if (declaration.kind === "view") {
       checkView(declaration, fn, scopes.module, source);
       views.push({ file, name: declaration.name });

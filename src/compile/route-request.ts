@@ -1,0 +1,111 @@
+import type { Declaration } from "./declarations.ts";
+import {
+  CompileError,
+  type FunctionNode,
+  isFunctionNode,
+  memberName,
+  type Node,
+  type Scope,
+  type Scopes,
+  type SourceFile,
+  stringValue,
+  unwrapExpression,
+  walkScoped,
+} from "./syntax/index.ts";
+import { unwrapChain } from "./tsweb-members.ts";
+
+/** The members of a `ReadableStream`. All others of `request.body` are meant as fields of its JSON. */
+const STREAM_MEMBERS = /^(?:locked|cancel|getReader|pipeThrough|pipeTo|tee|values)$/;
+
+/**
+ * Rejects `request.body.name` and `request.params.id` in the function of a route, where `request` is a `Request` of the Fetch
+ * standard: its body is a stream, and it has no `params`. TypeScript reports both unless the parameter is `any`.
+ *
+ * Errs towards silence: functions that are declared elsewhere, other annotations, and requests to which the function assigns,
+ * or to which a function that it calls may add `params`.
+ *
+ * @throws CompileError at the expression
+ */
+export function checkRouteRequest({ kind, call }: Declaration, source: SourceFile, scopes: Scopes): void {
+  const argument = call.arguments.at(-1);
+  const fn = argument && unwrapExpression(argument);
+  const request = fn && isFunctionNode(fn) ? fn.params[0] : undefined;
+  if (kind !== "route" || !fn || !isFunctionNode(fn) || !request || !isUntyped(request)) return;
+  for (const { key, object, at } of keysReadIn(fn, request, scopes)) {
+    const fix = object === "body" ? bodyFix(key) : object === "request" && key === "params" ? PARAMS_FIX : undefined;
+    if (fix !== undefined) throw new CompileError(fix, source, at);
+  }
+}
+
+const PARAMS_FIX =
+  "A route receives a Request, which has no params. The parameters of the path are in its second argument: " +
+  '`route("GET /invoices/:id", async (request, { id }) => …)`.';
+
+function bodyFix(key: string): string | undefined {
+  if (STREAM_MEMBERS.test(key) || key in Object.prototype) return undefined;
+  return (
+    `A route receives a Request, whose body is a stream without ${key}. Read the body first: ` +
+    `\`const body = await request.json();\`, and then body.${key}. Read a form with \`await request.formData()\`.`
+  );
+}
+
+function isUntyped(parameter: Node): parameter is Node & { type: "Identifier" } {
+  if (parameter.type !== "Identifier") return false;
+  return (parameter.typeAnnotation?.typeAnnotation.type ?? "TSAnyKeyword") === "TSAnyKeyword";
+}
+
+/** A key that a function reads of its request, or of the body of it. */
+interface ReadKey {
+  readonly key: string;
+  readonly object: "request" | "body";
+  readonly at: Node;
+}
+
+/** Returns the keys that are read, without those that the function, or one that it calls, may have added to the request. */
+function keysReadIn(fn: FunctionNode, request: Node, scopes: Scopes): ReadKey[] {
+  const keys: ReadKey[] = [];
+  let isChanged = false;
+  let isPassed = false;
+  const own = scopes.byNode.get(fn) ?? scopes.module;
+  walkScoped(fn.body ?? fn, own, scopes, (node, scope) => {
+    if (node.type === "AssignmentExpression") {
+      const target = unwrapChain(node.left);
+      isChanged ||= objectOf(target.type === "MemberExpression" ? target.object : target, request, scope) !== undefined;
+    }
+    if (node.type === "CallExpression")
+      isPassed ||= node.arguments.some((argument) => objectOf(argument, request, scope) === "request");
+    for (const { key, value, at } of readsIn(node)) {
+      const object = objectOf(value, request, scope);
+      if (object !== undefined) keys.push({ key, object, at });
+    }
+    return true;
+  });
+  if (isChanged) return [];
+  return isPassed ? keys.filter(({ object }) => object === "body") : keys;
+}
+
+/** Returns whether an expression is the request or its body. */
+function objectOf(expression: Node, request: Node, scope: Scope): ReadKey["object"] | undefined {
+  const value = unwrapChain(expression);
+  if (value.type === "Identifier") {
+    const binding = scope.findValue(value.name);
+    return binding?.declarations[0] === request && binding.declarations.length === 1 ? "request" : undefined;
+  }
+  if (value.type !== "MemberExpression" || memberName(value) !== "body") return undefined;
+  return objectOf(value.object, request, scope) === "request" ? "body" : undefined;
+}
+
+/** Returns the keys that a node reads: `value.key`, or `const { key } = value`. */
+function readsIn(node: Node): { readonly key: string; readonly value: Node; readonly at: Node }[] {
+  if (node.type === "MemberExpression") {
+    const key = memberName(node);
+    return key === undefined ? [] : [{ key, value: node.object, at: node }];
+  }
+  if (node.type !== "VariableDeclarator" || node.id.type !== "ObjectPattern" || !node.init) return [];
+  const { init } = node;
+  return node.id.properties.flatMap((property) => {
+    if (property.type !== "Property" || property.computed) return [];
+    const key = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
+    return key === undefined ? [] : [{ key, value: init, at: property }];
+  });
+}
