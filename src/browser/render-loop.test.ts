@@ -52,6 +52,41 @@ describe("a rendering that never ends", () => {
     expect(() => renderToString(h(Looping, {}))).toThrow(`Each rendering of Looping changes "${path}"`);
   });
 
+  test.each<[string, (guests: number[]) => unknown]>([
+    ["reverse", (guests) => guests.reverse()],
+    ["two orders", (guests) => [guests.sort((a, b) => b - a), guests.sort((a, b) => a - b)]],
+    ["push", (guests) => guests.push(0)],
+  ])("is an error that advises to copy the array if it is changed by %s", (_what, change) => {
+    const root = new TextRoot();
+    const Looping = () => {
+      const s = state({ n: 0, inner: { guests: [1, 2, 3] } });
+      change(s.inner.guests);
+      return s.inner.guests.join();
+    };
+    expect(() => root.renderComponent(Looping)).toThrow("Copy it first: `[...guests].reverse()`.");
+  });
+
+  test("is an error that calls an array without a name of its own a list", () => {
+    const root = new TextRoot();
+    const Looping = () => state({ rows: [[1, 2]] }).rows.map((row) => row.reverse().join());
+    expect(() => root.renderComponent(Looping)).toThrow("Copy it first: `[...list].reverse()`.");
+  });
+
+  test("is an error without advice about arrays if another field is changed", () => {
+    const root = new TextRoot();
+    const Looping = () => String(state(initial()).n++);
+    expect(() => root.renderComponent(Looping)).toThrow(/or compute the value without storing it\.$/);
+  });
+
+  test("does not result from an array that each rendering sorts in the same order, or copies", () => {
+    const root = new TextRoot();
+    root.renderComponent(() => {
+      const s = state({ list: [3, 1, 2] });
+      return `${s.list.sort().join()} ${[...s.list].reverse().join()}`;
+    });
+    expect(root.text).toBe("1,2,3 3,2,1");
+  });
+
   test("is an error after a change, and the view shows its last rendering and can be changed again", async () => {
     const root = new TextRoot();
     let shown: { n: number; isBroken: boolean } | undefined;

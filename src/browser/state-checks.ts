@@ -67,11 +67,20 @@ export function rejectEndlessChange(
   key: PropertyKey,
 ): void {
   if ((component.count ?? 0) < MAX_RENDERINGS) return;
-  const path = [...(pathOf(root, target) ?? []), String(key)].join(".");
+  const parent = pathOf(root, target) ?? [];
+  const path = [...parent, String(key)].join(".");
   throw new Error(
     `Each rendering of ${componentName(component)} changes "${path}" of a state, so the rendering would never end. ` +
-      "Assign it in an event handler or in on_mount, or compute the value without storing it.",
+      `Assign it in an event handler or in on_mount, or compute the value without storing it.${arrayAdvice(target, parent)}`,
   );
+}
+
+/** `[...list].sort()` reads like `list.sort()`, and only the latter changes the state. */
+function arrayAdvice(target: object, path: readonly string[]): string {
+  if (!Array.isArray(target)) return "";
+  const key = path.at(-1) ?? "";
+  const name = /^[a-z_$][\w$]*$/i.test(key) ? key : "list";
+  return ` sort(), reverse() and push() change the array itself. Copy it first: \`[...${name}].reverse()\`.`;
 }
 
 /** Returns the keys that lead from an object to another one in it. */
