@@ -32,7 +32,8 @@ export async function handleFetch(request: Request, info: unknown, site: Site): 
 
 /** @throws TypeError for a URL, which `fetch` of browsers takes too */
 function requireRequest(request: unknown): void {
-  if (typeof request !== "string" && !(request instanceof URL)) return;
+  const isUrl = typeof request === "object" && request !== null && "href" in request;
+  if (typeof request !== "string" && !isUrl) return;
   // A relative URL has no host. What follows the path may be a secret.
   const [path = "/"] = String(request).split(/[?#]/);
   const url = URL.canParse(path) ? path : `http://localhost${path.startsWith("/") ? "" : "/"}${path}`;
