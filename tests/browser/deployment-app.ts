@@ -27,10 +27,13 @@ const PAGES = (version: string, forms: string, view: string) => `
   export const plain = page("/plain", () => <Page>${forms}</Page>);`;
 
 const TOOLS = (view: string, names: readonly string[], form: string) => `
-  import { form, state, view } from "tsweb/browser";
+  import { form, on_mount, state, view } from "tsweb/browser";
   import { ${names.join(", ")} } from "./functions.server.ts";
   export const ${view} = view(() => {
-    const shown = state({ outcome: "", alive: false });
+    const shown = state({ outcome: "", isHydrated: false });
+    on_mount(() => {
+      shown.isHydrated = true;
+    });
     const save = form(${form});
     const run = (call: () => Promise<unknown>) => async () => {
       shown.outcome = "waiting";
@@ -38,8 +41,8 @@ const TOOLS = (view: string, names: readonly string[], form: string) => `
     };
     return (
       <>
-        ${names.map((name) => `<button type="button" onClick={run(() => ${name}("a"))}>${name}</button>`).join("\n")}
-        <button type="button" onClick={run(async () => (await import("./lazy.ts")).lazy)}>lazy</button>
+        ${names.map((name) => `<button type="button" disabled={!shown.isHydrated} onClick={run(() => ${name}("a"))}>${name}</button>`).join("\n")}
+        <button type="button" disabled={!shown.isHydrated} onClick={run(async () => (await import("./lazy.ts")).lazy)}>lazy</button>
         <output>{shown.outcome}</output>
         <input id="draft" />
         <form action={save}>

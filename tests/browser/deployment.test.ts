@@ -43,7 +43,7 @@ async function open(path = "/", javaScriptEnabled = true): Promise<OpenPage> {
   return { page, loads: () => loads, expectText };
 }
 
-/** Clicks a button of the view, once it is hydrated, and waits for the outcome. */
+/** Clicks a button of the view, which is enabled once the view is hydrated. */
 async function click({ page }: OpenPage, name: string): Promise<void> {
   await page.getByRole("button", { name, exact: true }).click();
 }
