@@ -29,8 +29,8 @@ export class TemporaryFolder {
     cpSync(this.#savedPath, this.path, { recursive: true });
   }
 
-  /** Deletes it, and the copy. */
+  /** Deletes it, and the copy. A process that Redis has started may still write into it for a moment. */
   remove(): void {
-    for (const path of [this.path, this.#savedPath]) rmSync(path, { recursive: true, force: true });
+    for (const path of [this.path, this.#savedPath]) rmSync(path, { recursive: true, force: true, maxRetries: 10 });
   }
 }
