@@ -35,12 +35,15 @@ export function requireNode() {
  */
 export function installPackages(folder = root) {
   const installed = join(folder, "node_modules", ".package-lock.json");
-  const lock = join(folder, "package-lock.json");
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  // npm ci refuses the lock file of packages of which npm finds no version for some platform: such a folder has none.
+  const isLocked = existsSync(join(folder, "package-lock.json"));
+  const list = join(folder, isLocked ? "package-lock.json" : "package.json");
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(list).mtimeMs) return;
   console.log(`Installing packages (once)${folder === root ? "" : ` in ${relative(root, folder)}`} …`);
   const npm = process.platform === "win32" ? "npm.cmd" : "npm";
   const workspaces = folder === root ? [] : ["--no-workspaces"];
-  run(npm, ["ci", ...workspaces, "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder });
+  const command = isLocked ? ["ci"] : ["install", "--no-package-lock"];
+  run(npm, [...command, ...workspaces, "--no-audit", "--no-fund", "--loglevel=error"], { cwd: folder });
 }
 
 /** Builds the package itself: src/ to dist/. */

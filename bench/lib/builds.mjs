@@ -18,7 +18,7 @@ const astro = [join(frameworks, "node_modules", "astro", "bin", "astro.mjs"), "b
  */
 export function buildFrameworks(node) {
   installPackages(frameworks);
-  const inputs = [join(frameworks, "package-lock.json"), join(bench, "app", "src", "rows.ts")];
+  const inputs = [join(frameworks, "package.json"), join(bench, "app", "src", "rows.ts")];
   const options = { command: viteOf(frameworks), inputs, node };
   buildIfChanged(join(frameworks, "react"), "dist/server.js", options);
   buildIfChanged(join(frameworks, "solid"), "dist/server.js", options);
