@@ -44,7 +44,7 @@ export async function pages({ nodes, ...options }) {
     `${rounds} rounds of ${seconds} s in alternating order, ${connections} connections, load by ${generator}, ${layout}.`,
     "A table of fifty rows. Preact, Solid and React render only the table, behind a bare `node:http` server. tsweb, Astro and " +
       "SvelteKit send a whole document from their production server: tsweb with a view, its security headers and ids. " +
-      "Astro and SvelteKit require Node 22.12.",
+      "No server compresses. Astro and SvelteKit require Node 22.12.",
     ...sections,
   ].join("\n\n");
 }

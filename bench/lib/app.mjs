@@ -19,6 +19,7 @@ export const settings = () => ({
   WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
   HOST: "127.0.0.1",
   PORT: "0",
+  WEB_COMPRESS: "0", // the other servers do not compress either
   WEB_DRAIN_SECONDS: "0", // nothing has to be drained when a measurement ends
 });
 
