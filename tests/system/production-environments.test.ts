@@ -47,7 +47,8 @@ const FILES = {
   "src/pages.server.tsx": `
     import { page } from "tsweb";
     import { Address } from "./address.tsx";
-    export const home = page("/", () => <main><Address /></main>);`,
+    export const home = page("/", () => <main><Address /></main>);
+    export const long = page("/long", () => <main>{"A long text. ".repeat(200)}</main>);`,
   "src/address.tsx": `
     import { view } from "tsweb/browser";
     import { address } from "./functions.server.ts";
@@ -197,6 +198,23 @@ describe("a server with a base path behind nginx", () => {
     for (const path of ["/", "/readyz", "/__web/rpc/address"]) {
       expect([path, (await fetch(nginx.address + path)).status]).toEqual([path, 404]);
     }
+  });
+});
+
+describe("a server behind an nginx that compresses by default", () => {
+  it("compresses pages by its own rules: never a personal page that another site has requested", async () => {
+    const { address } = await startServer({ WEB_TRUST_PROXY: "1" });
+    const nginx = await Nginx.start({ ports: [Number(new URL(address).port)], usesRecipe: true, gzip: true });
+    cleanups.push(() => nginx.stop());
+    const coding = async (headers: Record<string, string>) => {
+      const response = await fetch(`${nginx.address}/long`, { headers: { "accept-encoding": "gzip", ...headers } });
+      expect(await response.text()).toContain("A long text. A long text.");
+      return response.headers.get("content-encoding");
+    };
+    expect(await coding({ cookie: "theme=dark", "sec-fetch-site": "cross-site" })).toBeNull();
+    expect(await coding({ cookie: "theme=dark" })).toBeNull();
+    expect(await coding({ cookie: "theme=dark", "sec-fetch-site": "same-origin" })).toBe("gzip");
+    expect(await coding({})).toBe("gzip");
   });
 });
 
