@@ -99,7 +99,7 @@ class WorkerPool {
   /** Stops all processes; the second time, kills them. */
   stop(signal: string): void {
     if (this.#isStopping) {
-      const message = "Killing all processes, because of a second signal: their requests are cut off";
+      const message = "Killing the remaining processes, because of a second signal: their requests are cut off";
       this.#log("error", { signal, processes: this.#workers.size }, message);
       for (const worker of this.#workers) worker.process.kill("SIGKILL");
       process.exit(1);

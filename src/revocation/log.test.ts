@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
+import { runWithCookie } from "#test/request-context";
 import { ConfigError } from "../config/index.ts";
+import { currentContext } from "../http/index.ts";
+import type { Logger } from "../logging/index.ts";
 import { UnreachableError } from "../reconnect/index.ts";
 import { RevocationLog } from "./log.ts";
 import { memoryRevocations } from "./memory.ts";
@@ -15,8 +18,12 @@ afterEach(() => {
   for (const log of logs.splice(0)) log.close();
 });
 
-/** Returns a log in a store of several processes, whose reads fail with the error that the test sets. */
-function openLog() {
+/**
+ * Returns a log in a store of several processes, whose reads fail with the error that the test sets.
+ *
+ * @param onWarning called when it logs a warning
+ */
+function openLog(onWarning: () => void = () => undefined) {
   const inner = memoryRevocations();
   const store = {
     failure: undefined as Error | undefined,
@@ -37,7 +44,12 @@ function openLog() {
       return () => undefined;
     },
   };
-  const { log, lines } = recordedLog();
+  const { log: recorded, lines } = recordedLog();
+  const warn: Logger["warn"] = (fields, message) => {
+    onWarning();
+    recorded.warn(fields, message);
+  };
+  const log = { ...recorded, warn };
   const revocations = new RevocationLog({ source: () => ({ store }), log, onRevoked: () => undefined });
   logs.push(revocations);
   return { revocations, store, lines };
@@ -186,6 +198,18 @@ describe("a log that could be read before", () => {
       },
       { level: "info", fields: { ms: expect.any(Number) }, message: "The revocation log can be read again" },
     ]);
+  });
+
+  it("is reported outside of the request whose session has caused the failed read", async () => {
+    const contexts: unknown[] = [];
+    const { revocations, store, lines } = openLog(() => contexts.push(currentContext()));
+    await revocations.start(10_000);
+    const { epoch, seq } = revocations.position ?? expect.unreachable();
+    store.failure = new UnreachableError("The bus did not respond.");
+    const ahead = { position: { epoch, seq: seq + 1 }, subjects: { user: "user", signIn: "sign-in" } };
+    runWithCookie(undefined, () => revocations.isRevoked(ahead));
+    await expect.poll(() => lines).toHaveLength(1);
+    expect(contexts).toEqual([undefined]);
   });
 
   it("is reported with the stack of an error that is not about the connection", async () => {

@@ -257,10 +257,13 @@ export class RevocationLog {
     const now = performance.now();
     if (this.#isClosed || now - this.#readForAheadAtMs < AHEAD_INTERVAL_MS) return;
     this.#readForAheadAtMs = now;
-    this.read().then(
-      () => this.#subjects.confirm(position),
-      (error: unknown) => this.#logFailure(error),
-    );
+    // Outside of the request, whose trace_id a logged failure would have.
+    runOutsideRequests(() => {
+      this.read().then(
+        () => this.#subjects.confirm(position),
+        (error: unknown) => this.#logFailure(error),
+      );
+    });
   }
 
   #logFailure(err: unknown): void {
