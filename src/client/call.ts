@@ -8,10 +8,16 @@ import {
   openStream,
   readResult,
 } from "../protocol/index.ts";
+import type { CallSite } from "./call-site.ts";
 import type { Connection } from "./connection.ts";
 
-/** Resolves with the arguments of a call by name. Positional arguments need a request for the names first. */
-export type ResolveArguments = () => Promise<Arguments>;
+/** What is called, and from where. */
+export interface CallInit {
+  readonly name: string;
+  /** Resolves with the arguments of the call by name. Positional arguments need a request for the names first. */
+  readonly resolveArguments: () => Promise<Arguments>;
+  readonly site: CallSite;
+}
 
 /**
  * A call of a function that returns either one result or a stream: at run time, only the server's response shows which.
@@ -26,7 +32,8 @@ export class CallOrStream implements Call<unknown>, Stream<unknown> {
   readonly [Symbol.toStringTag] = "Promise";
   readonly #connection: Connection;
   readonly #name: string;
-  readonly #resolveArguments: ResolveArguments;
+  readonly #resolveArguments: () => Promise<Arguments>;
+  readonly #site: CallSite;
   readonly #abort = new AbortController();
   readonly #stream: Stream<unknown>;
   /** Whether it was awaited, read or cancelled. */
@@ -34,10 +41,11 @@ export class CallOrStream implements Call<unknown>, Stream<unknown> {
   #response: Promise<Response> | undefined;
   #result: Promise<unknown> | undefined;
 
-  constructor(connection: Connection, name: string, resolveArguments: ResolveArguments) {
+  constructor(connection: Connection, { name, resolveArguments, site }: CallInit) {
     this.#connection = connection;
     this.#name = name;
     this.#resolveArguments = resolveArguments;
+    this.#site = site;
     this.#stream = openStream(name, {}, () => this.#sendForStream(), this.#abort);
     void this.#sendIfUnused();
   }
@@ -78,8 +86,10 @@ export class CallOrStream implements Call<unknown>, Stream<unknown> {
     const outcome = await this.#connection.signatureOf(this.#name).catch((error: unknown) => ({ error }));
     if (this.#isUsed) return;
     // Without a handler, this rejection is reported like that of any other promise.
-    if ("error" in outcome) this.#result = Promise.reject(outcome.error);
-    else if (!outcome.stream) void this.#settle();
+    if ("error" in outcome) {
+      this.#site.addTo(outcome.error);
+      this.#result = Promise.reject(outcome.error);
+    } else if (!outcome.stream) void this.#settle();
   }
 
   #settle(): Promise<unknown> {
@@ -98,13 +108,23 @@ export class CallOrStream implements Call<unknown>, Stream<unknown> {
       const result = isStream(response) ? this.#stream : await abortable(readResult(name, response), signal);
       signal.throwIfAborted();
       return result;
-    } catch (error) {
-      if (signal.reason === TIMEOUT) throw callError(`${name}: no response within ${timeout} s`, error, "timeout");
-      if (signal.aborted) throw signal.reason; // cancelled
-      throw this.#connection.isStopped ? callError(`${name}: aborted by the client's signal`, error) : error;
+    } catch (cause) {
+      const error = this.#describe(cause);
+      this.#site.addTo(error);
+      throw error;
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** Returns the error with which the call rejects. */
+  #describe(error: unknown): unknown {
+    const { reason, aborted } = this.#abort.signal;
+    if (reason === TIMEOUT) {
+      return callError(`${this.#name}: no response within ${this.#connection.timeout} s`, error, "timeout");
+    }
+    if (aborted) return reason; // cancelled
+    return this.#connection.isStopped ? callError(`${this.#name}: aborted by the client's signal`, error) : error;
   }
 
   /** Sends the call, once. */

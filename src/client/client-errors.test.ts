@@ -46,6 +46,18 @@ describe("an error of a client's call", () => {
     expect(error).toMatchObject({ message: "There is no server function with this name.", details: {} });
   });
 
+  it("has the line of the call in its stack, so that a test names it", async () => {
+    const api = clientOf({ isDev: true });
+    const lineOf = ({ stack = "" }: Error) => /client-errors\.test\.ts:\d+/.exec(stack)?.[0];
+    const here = lineOf(new Error("the line above the calls"));
+    const errors = [await rejectionOf(api.gret("Ada")), await rejectionOf(api.remove.named({ name: "Ada" }))];
+    const line = Number(here?.split(":")[1]);
+    expect(errors.map((error) => error instanceof Error && lineOf(error))).toEqual([
+      `client-errors.test.ts:${line + 1}`,
+      `client-errors.test.ts:${line + 1}`,
+    ]);
+  });
+
   it("has the code, message and details of the function's error", async () => {
     const error = await rejectionOf(client<Functions>(shop.address).fail());
     expect(error).toBeInstanceOf(RPCError);

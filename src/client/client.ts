@@ -1,5 +1,6 @@
 import { type Arguments, checkArgumentCount, checkArguments, toNamedArguments } from "../protocol/index.ts";
 import { CallOrStream } from "./call.ts";
+import { CallSite } from "./call-site.ts";
 import { type ClientOptions, Connection } from "./connection.ts";
 
 /** A server function as a type: it can be called, also with named arguments. */
@@ -66,7 +67,9 @@ function createRemoteFunction(connection: Connection, name: string): RemoteFunct
     checkArgumentCount(name, params, values);
     return checked(toNamedArguments(params, values));
   };
-  return Object.assign((...values: unknown[]) => new CallOrStream(connection, name, () => nameArguments(values)), {
-    named: (args: Arguments = {}) => new CallOrStream(connection, name, async () => checked(args)),
-  });
+  const call = (...values: unknown[]) =>
+    new CallOrStream(connection, { name, resolveArguments: () => nameArguments(values), site: new CallSite(call) });
+  const named = (args: Arguments = {}) =>
+    new CallOrStream(connection, { name, resolveArguments: async () => checked(args), site: new CallSite(named) });
+  return Object.assign(call, { named });
 }
