@@ -18,11 +18,13 @@ import {
 import type { BuildRecorder } from "./build-registry.ts";
 import { guardServerOnlyUrls } from "./dev-url-guard.ts";
 import { checkEnvironment } from "./environment-checks.ts";
+import { checkEnvironmentVariables, type ExposedVariables } from "./environment-variables.ts";
 import { checkElementFunctions } from "./event-handlers.ts";
 import { hotUpdate } from "./hot-update.ts";
 import { checkImportedNames } from "./imported-names.ts";
 import { checkMarkup } from "./jsx-checks.ts";
 import { ModuleCache } from "./module-cache.ts";
+import type { ModuleFacts } from "./module-facts.ts";
 import { checkApplication, checkListedModule } from "./module-list.ts";
 import { nodeBuiltinMessage } from "./node-imports.ts";
 import { isPackageModule } from "./package-modules.ts";
@@ -50,7 +52,7 @@ import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
 import { checkStyleSheetModule, guardStyleSheetImports, isStyleSheet, resolveStyleSheet } from "./style-sheets.ts";
 import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
 import { aliasedFileNames } from "./tsconfig-paths.ts";
-import { checkSinglePlugin, definedGlobals, isVitest } from "./vite-config.ts";
+import { checkSinglePlugin, definedGlobals, exposedVariables, isVitest } from "./vite-config.ts";
 import { resolveImport, viteResolver } from "./vite-resolver.ts";
 
 /** The options of {@link tsweb}. */
@@ -78,6 +80,7 @@ export class Compiler {
   /** Returns the file that an alias names, before links are followed. */
   private namedFile: ReturnType<typeof aliasedFileNames> = async (_environment, specifier) => specifier;
   private defined: DefinedGlobals | undefined;
+  private exposed: ExposedVariables | undefined;
   /** Vitest runs all modules as server code, regardless of the environment that it simulates. */
   private isTest = false;
   /** The environment of browser code in development. */
@@ -126,6 +129,7 @@ export class Compiler {
     this.publicDir = resolved.publicDir;
     this.namedFile = aliasedFileNames(resolved);
     this.defined = definedGlobals(resolved);
+    this.exposed = exposedVariables(resolved);
     checkPreactCopies(this.modules.root);
     if (this.isTest) return;
     checkSinglePlugin(resolved);
@@ -220,6 +224,7 @@ export class Compiler {
     const facts = this.modules.readText({ file, code });
     const resolver = viteResolver(context, this.modules);
     await checkEnvironment(facts, resolver, { isBrowserCode: true, defined: this.defined });
+    this.warn(context, facts, this.checkVariables(facts));
     const imports = await checkBrowserImports(facts, resolver, () => this.application.served(resolver));
     await checkImportedNames(facts, resolver);
     await checkStubMembers(facts, resolver);
@@ -244,11 +249,12 @@ export class Compiler {
     await checkElementFunctions(facts, resolver);
     const listed = !isEntry && facts.isServerModule ? await this.application.listed(resolver) : undefined;
     const warnings = [
+      ...this.checkVariables(facts),
       ...(isEntry ? await checkApplication(facts, resolver) : []),
       ...(await this.application.checkLayouts(facts, resolver)),
       ...(listed ? await checkListedModule(facts, listed, resolver) : []),
     ];
-    for (const warning of this.warnings.add(facts.source, warnings)) context.warn(warning);
+    this.warn(context, facts, warnings);
     if (!this.isDev && !this.isTest) await recordPageViews(facts, resolver, { isEntry, recorder: this.recorder });
     // Only `tsweb dev` and `tsweb openapi` have an OpenAPI document.
     const documented = this.isDev && !this.isTest;
@@ -258,5 +264,16 @@ export class Compiler {
     // Vite does not see imports of types, so it would not compile this module again when they change.
     for (const typeFile of files) context.addWatchFile(typeFile);
     return emitServerCode(facts, functions, this.modules.root, { hasTemplates: this.hasTemplates });
+  }
+
+  /** Vitest gives all variables to `import.meta.env`. */
+  private checkVariables(facts: ModuleFacts): string[] {
+    if (this.isTest || !this.exposed) return [];
+    return checkEnvironmentVariables(facts, this.exposed, { root: this.modules.root, env: process.env });
+  }
+
+  /** Prints the warnings about a module that were not printed yet. Both sides compile the module of a view. */
+  private warn(context: HookContext, { source }: ModuleFacts, warnings: readonly string[]): void {
+    for (const warning of this.warnings.add(source, warnings)) context.warn(warning);
   }
 }

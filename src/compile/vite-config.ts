@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { type ConfigEnv, normalizePath, type Plugin, type ResolvedConfig, type UserConfig } from "vite";
+import type { ExposedVariables } from "./environment-variables.ts";
 import { ProjectError } from "./project-error.ts";
 import { relativePath } from "./relative-path.ts";
 import type { DefinedGlobals } from "./server-globals.ts";
@@ -29,15 +30,31 @@ export function isVitest(config: Pick<ResolvedConfig, "plugins">): boolean {
 }
 
 /** Returns which globals of Node the project's Vite config gives to browser code. */
-export function definedGlobals({ define, environments, plugins }: ResolvedConfig): DefinedGlobals {
-  const names = Object.keys({ ...define, ...environments.client?.define });
+export function definedGlobals(config: ResolvedConfig): DefinedGlobals {
+  const { plugins } = config;
   return {
-    isReplaced: (expression) =>
-      names.some(
-        (name) => expression === name || (expression.startsWith(name) && /[.[]/.test(expression[name.length] ?? "")),
-      ),
+    isReplaced: replacedExpressions(config),
     hasPolyfills: plugins.some(({ name }) => /node/i.test(name) && /polyfill/i.test(name)),
   };
+}
+
+/** Returns which variables the project's Vite config gives to modules as `import.meta.env`. */
+export function exposedVariables(config: ResolvedConfig): ExposedVariables {
+  const isReplaced = replacedExpressions(config);
+  return {
+    prefixes: [config.envPrefix ?? []].flat(),
+    // Read at each call: plugins add variables to it.
+    has: (name) => Object.hasOwn(config.env, name) || isReplaced(`import.meta.env.${name}`),
+  };
+}
+
+/** Returns a function that returns whether the option `define` replaces an expression. */
+function replacedExpressions({ define, environments }: ResolvedConfig): (expression: string) => boolean {
+  const names = Object.keys({ ...define, ...environments.client?.define });
+  return (expression) =>
+    names.some(
+      (name) => expression === name || (expression.startsWith(name) && /[.[]/.test(expression[name.length] ?? "")),
+    );
 }
 
 /** The browser modules of every page, in development. */
