@@ -5,7 +5,7 @@ import { compileStep } from "../../compile/index.ts";
 import type { KeptBuild, Manifest } from "../../server/index.ts";
 import { fixOptions, loadingConfig } from "../errors/index.ts";
 import { emptyStyleSheets } from "../modules/index.ts";
-import { findEntry, noApplicationError, typesNotice } from "../project/index.ts";
+import { findEntry, htmlFileNotes, noApplicationError, typesNotice } from "../project/index.ts";
 import { filesOfPages, type PageReport, printPages, readFileSizes } from "../sizes/index.ts";
 import { browserInputs } from "./browser-inputs.ts";
 import { readBudget } from "./budget.ts";
@@ -21,6 +21,7 @@ import { type EarlierBuild, keepAssets, readEarlierBuild } from "./kept-assets.t
 import { copyNativePackages } from "./native-packages.ts";
 import { readPackageOptions } from "./package-options.ts";
 import { type ServerBuildOptions, serverBuild } from "./server.ts";
+import { UnresolvedUrls } from "./unresolved-urls.ts";
 import { writeServer } from "./write-server.ts";
 
 /** The options of {@link build}. */
@@ -99,7 +100,7 @@ interface BuildResult {
   readonly references: readonly FileReference[];
   readonly report: PageReport;
   readonly kept: readonly KeptBuild[];
-  /** The warnings about packages that cannot work in views. */
+  /** About packages that cannot work in views, URLs of missing files, and HTML files that are no pages. */
   readonly warnings: readonly string[];
 }
 
@@ -114,13 +115,14 @@ interface BuildInput {
 
 async function buildInto(outDir: string, { root, entry, id, earlier }: BuildInput): Promise<BuildResult> {
   const distFolders = ownDistFolders(root);
-  const { plugins, registry, server, references } = await buildServer({ root, entry, outDir, distFolders });
+  const urls = new UnresolvedUrls();
+  const { plugins, registry, server, references } = await buildServer({ root, entry, outDir, distFolders, urls });
   const inputs = browserInputs(root, entry, { graph: server.graph(), registry });
 
   const clientDir = join(outDir, "client");
   const client = clientBuild({ root, outDir: clientDir, inputs });
   const react = new BundledReact(root);
-  const clientPlugins = [plugins, emptyStyleSheets(), client.plugin, react.plugin()];
+  const clientPlugins = [plugins, emptyStyleSheets(), client.plugin, react.plugin(), urls.plugin()];
   if (client.hasInputs) await runBuild(client.config, clientPlugins);
   await writeAssets(clientDir, server.assets());
   const clientManifest = await client.manifest(registry.stubs());
@@ -134,25 +136,29 @@ async function buildInto(outDir: string, { root, entry, id, earlier }: BuildInpu
   const pages = filesOfPages({ manifest, files: client.files(), registry });
   const isOwnModule = (id: string) => chunkGroupOf(id, distFolders) !== undefined;
   const report = { root, isOwnModule, files: client.files(), pages, sizeOf: await readFileSizes(pages, clientDir) };
-  return { references: references.existing(), report, kept: manifest.kept, warnings: react.warnings };
+  const warnings = [...react.warnings, ...(await urls.warnings(root)), ...htmlFileNotes(root, urls.publicDir)];
+  return { references: references.existing(), report, kept: manifest.kept, warnings };
 }
 
 /** The server to build. */
 interface ServerInput extends Pick<ServerBuildOptions, "root" | "entry" | "outDir"> {
   readonly distFolders: readonly string[];
+  readonly urls: UnresolvedUrls;
 }
 
 /** Builds the server, and returns what its build knows of the application. */
 async function buildServer(input: ServerInput, isOneFile = false) {
-  const { root, entry, outDir, distFolders } = input;
+  const { root, entry, outDir, distFolders, urls } = input;
   const { plugins, registry } = compileStep({ entry });
   const server = serverBuild({ root, entry, outDir, isOneFile });
   const references = new FileReferences(root, distFolders);
   const fixed = fixOptions(server.options, (message) => console.warn(`\n  ${message}`));
-  await runBuild(server.config, [plugins, server.plugin, references.plugin(), fixed]).catch((error: unknown) => {
-    const isNoApplication = server.lacksDefaultExport();
-    throw isNoApplication ? noApplicationError(root, entry, { cause: error }) : error;
-  });
+  await runBuild(server.config, [plugins, server.plugin, references.plugin(), urls.plugin(), fixed]).catch(
+    (error: unknown) => {
+      const isNoApplication = server.lacksDefaultExport();
+      throw isNoApplication ? noApplicationError(root, entry, { cause: error }) : error;
+    },
+  );
   if (server.needsOneFile() && !isOneFile) return buildServer(input, true);
   return { plugins, registry, server, references };
 }

@@ -17,7 +17,7 @@ import type { DevelopmentPanel } from "../../panel/index.ts";
 import { requireInternals, respondToLoadFailure } from "../../server/index.ts";
 import { ErrorLog, explainError, fixOptions, loadingConfig } from "../errors/index.ts";
 import { emptyStyleSheets, importedModules } from "../modules/index.ts";
-import { EnvFiles, findEntry, projectInfo, typesNotice } from "../project/index.ts";
+import { EnvFiles, findEntry, htmlFileNotes, projectInfo, typesNotice } from "../project/index.ts";
 import { DevAppLoader, requireRunnable } from "./app-loader.ts";
 import {
   adaptViteClient,
@@ -136,6 +136,7 @@ export async function dev(root: string): Promise<void> {
   const notice = typesNotice(root, process.env);
   const lines = [panelLine(address), notice ? `  ${notice}\n` : ""].join("");
   console.log(`\n  tsweb  ready at ${address} in ${Math.round(performance.now())} ms\n${lines}`);
+  for (const note of htmlFileNotes(root, vite.config.publicDir)) console.error(`  ${note}\n`);
   stopWithParent(async () => {
     await vite.close();
     http.closeAllConnections();

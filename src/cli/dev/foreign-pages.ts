@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { isServerModule } from "../../compile/index.ts";
+import { lineAt, type SourceText, withoutComments } from "../modules/index.ts";
 import { relativeFile } from "../project/index.ts";
-import { lineAt, type SourceText, withoutComments } from "./source-files.ts";
 
 /** A component or a handler that other frameworks would serve at the path of its file. */
 const DEFAULT_EXPORT =

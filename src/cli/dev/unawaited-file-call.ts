@@ -1,5 +1,5 @@
+import { lineAt, readSourceFiles, withoutComments } from "../modules/index.ts";
 import { relativeFile } from "../project/index.ts";
-import { lineAt, readSourceFiles, withoutComments } from "./source-files.ts";
 
 /** A frame of a function of `node:fs/promises`. Their stacks end there, because they have no frame of the caller. */
 const FILE_FUNCTION = /\bat async (?:\w+\.)?(?<name>\w+) \(node:internal\/fs\/promises/g;

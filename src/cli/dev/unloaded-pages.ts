@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 import { normalizePath } from "vite";
+import { lineAt, readSourceFiles, withoutComments } from "../modules/index.ts";
 import { relativeFile } from "../project/index.ts";
 import { foreignPageAdvice } from "./foreign-pages.ts";
-import { lineAt, readSourceFiles, withoutComments } from "./source-files.ts";
 
 /** An exported page or route whose path is written as text, at the start of a line. */
 const PAGE =

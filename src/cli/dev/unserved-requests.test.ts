@@ -12,6 +12,10 @@ const FILES = {
     '    <a href="/abuot">About</a><a href="nested/pgae">Page</a><a href={`/users/${user.id}`}>User</a>\n' +
     '    <form action="/save" method="post" />\n    <img src="./logo.svg" alt="" />\n  </main>\n));\n',
   "src/logo.svg": "<svg />",
+  "src/style.css":
+    "p { color: red }\n/* url(/commented.png) */\nbody { background: url(/missing.png) }\n" +
+    "h1 { background: url(\"/img/my%20logo.png?v=1\") }\nh2 { background: url('/public/photo.png') }\nh3 { mask: url(/logo.svg#a) }\n",
+  "public/photo.png": "x",
   "src/list.tsx":
     // biome-ignore lint/suspicious/noTemplateCurlyInString: this is the source of a module
     'export async function load(id: string) {\n  await fetch("/api/gests?all=1");\n  await fetch(`/api/guests/${id}/visits`);\n' +
@@ -92,6 +96,30 @@ describe("the terminal of the development server, after a request for an address
     expect(text).toContain(says);
     expect(text).toContain(fix);
     expect(await report(path, { method, dest: null }), "a client without Fetch Metadata, once until an edit").toBe("");
+  });
+
+  it.each([
+    [
+      "/missing.png",
+      "src/style.css:3 requests /missing.png, where nothing is served. Correct the path, put the file at public/missing.png, or " +
+        'write the path of a file beside the style sheet with a dot: url("./missing.png").',
+    ],
+    [
+      "/img/my%20logo.png",
+      "src/style.css:4 requests /img/my%20logo.png?v=1, where nothing is served. Correct the path",
+    ],
+    ["/public/photo.png", 'public/photo.png is served at /photo.png: write url("/photo.png").'],
+  ])("names the line of the style sheet with the URL: %s", async (path, says) => {
+    expect(await report(path, { dest: "image" })).toContain(says);
+    expect(await report(path, { dest: "image" }), "once until an edit").toBe("");
+  });
+
+  it.each([
+    ["/commented.png", "image"],
+    ["/missing.png", "document"],
+    ["/other.png", "image"],
+  ])("names no style sheet for another request: %s, %s", async (path, dest) => {
+    expect(await report(path, { dest })).toBe("");
   });
 
   it("names the module that declares the route and is not listed", async () => {

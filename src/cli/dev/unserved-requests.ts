@@ -1,6 +1,7 @@
 import type { EventEmitter } from "node:events";
 import type { InboundRequest, Redirect } from "../../http/index.ts";
 import type { ErrorLog } from "../errors/index.ts";
+import { findStyleSheetUrls, styleSheetUrlFix } from "../modules/index.ts";
 import { unservedFileAdvice } from "./unserved-files.ts";
 import { existingPageAdvice, type ServedPaths, unservedUrlAdvice } from "./unserved-urls.ts";
 
@@ -9,6 +10,9 @@ export interface ServedParts extends ServedPaths {
   /** The folder of the files that are served as they are; empty without one. */
   readonly publicDir: string;
 }
+
+/** The origin with which paths are parsed. */
+const SITE = "http://site.invalid";
 
 /** The number of redirects that are remembered between two edits. */
 const MAX_REDIRECTS = 200;
@@ -21,7 +25,8 @@ const LOOP_COUNT = 3;
 
 /**
  * Prints which line of the source leads to an address where nothing is served, and how to fix it, each line once until the
- * next edit: the redirect to it, the attribute of a file that is not served, or the URL of a script, a link or a form. Also
+ * next edit: the redirect to it, the attribute of a file that is not served, the `url(…)` of a style sheet, or the URL of a script, a link
+ * or a form. Also
  * prints which redirect leads to its own URL.
  */
 export class UnservedRequests {
@@ -50,7 +55,7 @@ export class UnservedRequests {
 
   /** Remembers which code redirects to a path of the application. Called by that code. */
   redirectCreated({ location, internal }: Redirect): void {
-    const { pathname } = new URL(location, "http://site.invalid");
+    const { pathname } = new URL(location, SITE);
     if (!internal || (this.#redirects.size >= MAX_REDIRECTS && !this.#redirects.has(pathname))) return;
     this.#redirects.set(pathname, new Error(`redirect(${JSON.stringify(location)}) leads to`));
   }
@@ -61,7 +66,7 @@ export class UnservedRequests {
     if (count > LOOP_COUNT || (this.#loops.size >= MAX_REDIRECTS && count === 1)) return;
     this.#loops.set(location, count);
     if (count < LOOP_COUNT) return;
-    const { pathname } = new URL(location, "http://site.invalid");
+    const { pathname } = new URL(location, SITE);
     const error = new Error(
       `redirect(${JSON.stringify(location)}) answers a request of ${pathname} itself, so the browser is redirected until it ` +
         `gives up. Redirect only from other paths: in \`before\`, test \`path !== ${JSON.stringify(pathname)}\` first.`,
@@ -88,7 +93,10 @@ export class UnservedRequests {
     const referer = inbound.header("referer") ?? undefined;
     const destination = inbound.header("sec-fetch-dest") ?? undefined;
     const request = { method, pathname, origin, referer, destination, allow };
-    const advice = (await unservedFileAdvice(request, served)) ?? (await unservedUrlAdvice(request, served));
+    const advice =
+      (await unservedFileAdvice(request, served)) ??
+      (allow === undefined ? await styleSheetAdvice(request, served) : undefined) ??
+      (await unservedUrlAdvice(request, served));
     if (advice === undefined || this.#printed.has(advice)) return;
     this.#printed.add(advice);
     this.#write(advice);
@@ -104,4 +112,17 @@ export class UnservedRequests {
     error.stack = stack;
     this.#errors.print(error);
   }
+}
+
+/** Returns which style sheet refers to a requested path, and how to serve the file; `undefined` if none certainly does. */
+async function styleSheetAdvice(
+  { method, pathname, destination }: { method: string; pathname: string; destination: string | undefined },
+  served: ServedParts,
+): Promise<string | undefined> {
+  if (method !== "GET" || !/^(?:image|font|style|empty)$/.test(destination ?? "empty")) return undefined;
+  const isRequested = (url: string) =>
+    /^\/(?!\/)/.test(url) && URL.canParse(url, SITE) && new URL(url, SITE).pathname === pathname;
+  const [found] = await findStyleSheetUrls(served.root, isRequested);
+  if (!found) return undefined;
+  return `${found.location} requests ${found.url}, where nothing is served. ${styleSheetUrlFix(found, served)}`;
 }

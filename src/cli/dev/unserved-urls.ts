@@ -1,7 +1,7 @@
 import { closestName } from "../../text/index.ts";
+import { lineAt, readSourceFiles, withoutComments } from "../modules/index.ts";
 import { relativeFile } from "../project/index.ts";
 import { exportName } from "./foreign-pages.ts";
-import { lineAt, readSourceFiles, withoutComments } from "./source-files.ts";
 
 /** A request for which there is no page or route. */
 export interface UnservedRequest {

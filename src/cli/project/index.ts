@@ -1,4 +1,5 @@
 export { ENV_FILES, EnvFiles, sourceOfVariable } from "./env-files.ts";
+export { htmlFileNotes } from "./html-files.ts";
 export { exitAfterOutput, exitWithError, UsageError } from "./print-error.ts";
 export {
   BuildError,

@@ -1,5 +1,5 @@
 import type { Mistake } from "../mistake.ts";
-import { GUESTS, inMarkup, row, VIEW } from "./guest-book-edits.ts";
+import { APP, GUESTS, inMarkup, row, VIEW } from "./guest-book-edits.ts";
 
 /** A mistake that the development server and the build reject with the same words. */
 const compiled = (...parts: Parameters<typeof row>): Mistake => ({ ...row(...parts), places: ["page", "build"] });
@@ -34,4 +34,20 @@ const environment: readonly Mistake[] = [
   },
 ];
 
-export const mistakes: readonly Mistake[] = [...environment];
+const files: readonly Mistake[] = [
+  {
+    ...row(
+      "refers to a missing public file in a style sheet",
+      [
+        { file: APP, from: "import { App }", to: 'import "./style.css";\nimport { App }' },
+        { file: "src/style.css", to: "p { color: red }\nbody { background: url(/missing.png) }\n" },
+      ],
+      "src/style.css:2",
+      "requests /missing.png, where nothing is served",
+      'put the file at public/missing.png, or write the path of a file beside the style sheet with a dot: url("./missing.png")',
+    ),
+    places: ["terminal"],
+  },
+];
+
+export const mistakes: readonly Mistake[] = [...environment, ...files];

@@ -2,17 +2,23 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { normalizePath } from "vite";
 
-/** A script of the project, with forward slashes in its absolute path. */
+/** A file of the project, with forward slashes in its absolute path. */
 export interface SourceText {
   readonly file: string;
   readonly text: string;
 }
 
-/** Returns the scripts below `src/`, without tests and declarations; none if there is no such folder. */
-export async function readSourceFiles(root: string): Promise<SourceText[]> {
+const SCRIPT = /(?<!\.(?:test|spec|d))\.[jt]sx?$/;
+
+/**
+ * Returns the files below `src/` whose name matches; none if there is no such folder.
+ *
+ * @param name the names of the files. Default: scripts, without tests and declarations
+ */
+export async function readSourceFiles(root: string, name: RegExp = SCRIPT): Promise<SourceText[]> {
   const entries = await readdir(join(root, "src"), { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries
-    .filter((entry) => entry.isFile() && /(?<!\.(?:test|spec|d))\.[jt]sx?$/.test(entry.name))
+    .filter((entry) => entry.isFile() && name.test(entry.name))
     .map((entry) => normalizePath(join(entry.parentPath, entry.name)))
     .filter((file) => !file.includes("/node_modules/"));
   // A file may have been deleted since.

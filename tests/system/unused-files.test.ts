@@ -1,0 +1,42 @@
+/** The files that have no effect, which `tsweb build` and `tsweb dev` name. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { runTsweb, startDev } from "#test/run-tsweb";
+import { TestProject } from "#test/test-project";
+
+const NOTE = 'public/index.html is served at /index.html, and is not the page "/". Write its markup as';
+
+let project: TestProject;
+
+beforeAll(() => {
+  project = TestProject.fromFiles({
+    "src/app.ts":
+      'import "./style.css";\nimport { App } from "tsweb";\nimport * as pages from "./pages.server.tsx";\n' +
+      "export default new App({ modules: [pages] });\n",
+    "src/pages.server.tsx":
+      'import { page, route } from "tsweb";\nimport "./shop.css";\nexport const home = page("/", () => <p>Home</p>);\n' +
+      'export const image = route("GET /images/:name", () => new Response("x"));\n',
+    "src/style.css":
+      "p { color: red }\nbody { background: url(/missing.png) }\nh1 { background: url(/images/a.png) }\n",
+    "src/shop.css": 'h2 { background: url("/logo.png") url(/missing.png) }\n',
+    "public/logo.png": "x",
+    "public/index.html": "<h1>Shop</h1>",
+  });
+});
+afterAll(() => project.remove());
+
+it("a build names public/index.html and each line of a style sheet with the URL of a missing file, and nothing else", async () => {
+  const { code, output } = await runTsweb(project.dir, ["build"]);
+  expect(code).toBe(0);
+  expect(output.split(NOTE)).toHaveLength(2);
+  for (const location of ["src/style.css:2", "src/shop.css:1"])
+    expect(output.split(`${location} refers to /missing.png, and there is no such file.`)).toHaveLength(2);
+  expect(output).not.toMatch(/didn't resolve|\/images\/a\.png|logo\.png/);
+});
+
+it("the development server names public/index.html at its start", async () => {
+  const server = await startDev(project.dir);
+  const page = await fetch(server.address);
+  expect(await page.text()).toContain("Home");
+  expect(await server.stop()).toBe(0);
+  expect(server.output().split(NOTE)).toHaveLength(2);
+});
