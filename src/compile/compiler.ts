@@ -16,6 +16,7 @@ import {
   unsupportedQueryMessage,
 } from "./browser-imports.ts";
 import type { BuildRecorder } from "./build-registry.ts";
+import { cssModuleWarnings } from "./css-module-names.ts";
 import { guardServerOnlyUrls } from "./dev-url-guard.ts";
 import { checkEnvironment } from "./environment-checks.ts";
 import { checkEnvironmentVariables, type ExposedVariables } from "./environment-variables.ts";
@@ -23,9 +24,11 @@ import { checkElementFunctions } from "./event-handlers.ts";
 import { hotUpdate } from "./hot-update.ts";
 import { checkImportedNames } from "./imported-names.ts";
 import { checkMarkup } from "./jsx-checks.ts";
+import { markupWarnings } from "./markup-warnings.ts";
 import { ModuleCache } from "./module-cache.ts";
 import type { ModuleFacts } from "./module-facts.ts";
 import { checkApplication, checkListedModule } from "./module-list.ts";
+import type { ModuleResolver } from "./module-resolver.ts";
 import { nodeBuiltinMessage } from "./node-imports.ts";
 import { isPackageModule } from "./package-modules.ts";
 import { recordPageViews } from "./page-views.ts";
@@ -224,7 +227,7 @@ export class Compiler {
     const facts = this.modules.readText({ file, code });
     const resolver = viteResolver(context, this.modules);
     await checkEnvironment(facts, resolver, { isBrowserCode: true, defined: this.defined });
-    this.warn(context, facts, this.checkVariables(facts));
+    this.warn(context, facts, await this.warningsAbout(facts, resolver));
     const imports = await checkBrowserImports(facts, resolver, () => this.application.served(resolver));
     await checkImportedNames(facts, resolver);
     await checkStubMembers(facts, resolver);
@@ -249,7 +252,7 @@ export class Compiler {
     await checkElementFunctions(facts, resolver);
     const listed = !isEntry && facts.isServerModule ? await this.application.listed(resolver) : undefined;
     const warnings = [
-      ...this.checkVariables(facts),
+      ...(await this.warningsAbout(facts, resolver)),
       ...(isEntry ? await checkApplication(facts, resolver) : []),
       ...(await this.application.checkLayouts(facts, resolver)),
       ...(listed ? await checkListedModule(facts, listed, resolver) : []),
@@ -266,10 +269,15 @@ export class Compiler {
     return emitServerCode(facts, functions, this.modules.root, { hasTemplates: this.hasTemplates });
   }
 
-  /** Vitest gives all variables to `import.meta.env`. */
-  private checkVariables(facts: ModuleFacts): string[] {
+  /** Returns the warnings about a module that do not depend on the side. Vitest gives all variables to `import.meta.env`. */
+  private async warningsAbout(facts: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
     if (this.isTest || !this.exposed) return [];
-    return checkEnvironmentVariables(facts, this.exposed, { root: this.modules.root, env: process.env });
+    const { root } = this.modules;
+    return [
+      ...checkEnvironmentVariables(facts, this.exposed, { root, env: process.env }),
+      ...markupWarnings(facts, root),
+      ...(await cssModuleWarnings(facts, resolver)),
+    ];
   }
 
   /** Prints the warnings about a module that were not printed yet. Both sides compile the module of a view. */

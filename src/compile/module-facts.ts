@@ -3,6 +3,7 @@ import type { Signature, ViewSource } from "../protocol/index.ts";
 import { type Declaration, findDeclarations } from "./declarations.ts";
 import { checkDroppedValues } from "./dropped-values.ts";
 import { checkEntryPoints } from "./entry-points.ts";
+import { checkFetchBodies } from "./fetch-bodies.ts";
 import { checkLostAssignments } from "./lost-assignments.ts";
 import { rejectMiddlewareParameters } from "./middleware-parameters.ts";
 import { type Endpoint, readEndpoints } from "./page-paths.ts";
@@ -64,6 +65,7 @@ export function readModule(source: SourceFile, root: string): ModuleFacts {
   checkDroppedValues(program, source, scopes);
   checkUncalledFunctions(program, source, scopes);
   checkRequestMembers(program, source, scopes);
+  checkFetchBodies(program, source, scopes);
   const declarations = findDeclarations(program, { source, scopes, exports, isServerModule: isServer });
   if (!isServer) checkLostAssignments({ program, scopes, declarations }, source);
   const file = relativePath(source.file, root);

@@ -1,5 +1,5 @@
 import type { Mistake } from "../mistake.ts";
-import { APP, GUESTS, inMarkup, row, VIEW } from "./guest-book-edits.ts";
+import { APP, GUESTS, inMarkup, inView, row, VIEW } from "./guest-book-edits.ts";
 
 /** A mistake that the development server and the build reject with the same words. */
 const compiled = (...parts: Parameters<typeof row>): Mistake => ({ ...row(...parts), places: ["page", "build"] });
@@ -50,4 +50,120 @@ const files: readonly Mistake[] = [
   },
 ];
 
-export const mistakes: readonly Mistake[] = [...environment, ...files];
+/** Adds a declaration at the end of the module of the server functions, in line 15. */
+const inGuests = (names: string, code: string): Mistake["edits"] => [
+  { file: GUESTS, from: "import { server,", to: `import { ${names}server,` },
+  { file: GUESTS, from: "  return everyone();\n});\n", to: `  return everyone();\n});\n${code}\n` },
+];
+
+/** A warning about a line of the view, which the terminal shows. */
+const warning = (...parts: Parameters<typeof row>): Mistake => ({ ...row(...parts), places: ["terminal"] });
+
+const markup: readonly Mistake[] = [
+  compiled(
+    "writes v-if in a view",
+    [inMarkup("<p v-if={book.error}>x</p>")],
+    `${VIEW}:22:10`,
+    "The attribute v-if has no effect: it is a directive of Vue",
+    "Write `{isShown && <p>…</p>}`",
+  ),
+  compiled(
+    "writes v-model in a view",
+    [inMarkup('<input aria-label="Mail" v-model="book.name" />')],
+    `${VIEW}:22:32`,
+    "The attribute v-model has no effect: it is a directive of Vue",
+    "Write `value={form.name} onInput=",
+  ),
+  compiled(
+    "renders a list with forEach",
+    [inMarkup("<ul>{book.guests.forEach((guest) => <li>{guest}</li>)}</ul>")],
+    `${VIEW}:22:11`,
+    "forEach returns nothing, so this markup is not shown",
+    "Write map: ",
+  ),
+  compiled(
+    "uses a random key",
+    [inMarkup("<p key={Math.random()}>x</p>")],
+    `${VIEW}:22:10`,
+    "This key is different at each rendering",
+    "Use a value that stays, such as an id: `key={item.id}`",
+  ),
+  compiled(
+    "reads the value of a checkbox",
+    [inMarkup('<input type="checkbox" onChange={(event) => (book.name = event.currentTarget.value)} />')],
+    `${VIEW}:22:64`,
+    'The value of this element is always the text "on"',
+    "Read `event.currentTarget.checked`",
+  ),
+  warning(
+    "writes a comment as text in markup",
+    [inMarkup("// the names")],
+    `${VIEW}:22`,
+    'shows the comment "the names" as text, because it is in markup',
+    "Write `{/* the names */}`",
+  ),
+  warning(
+    "shows markup on the condition of a length",
+    [inMarkup("{book.guests.length && <p>Names:</p>}")],
+    `${VIEW}:22`,
+    'shows "0" if book.guests.length is 0',
+    "Write `{book.guests.length > 0 && …}`",
+  ),
+  warning(
+    "misspells a class of a CSS module",
+    [
+      { file: "src/book.module.css", to: ".names { color: red }\n" },
+      inView('import styles from "./book.module.css";'),
+      inMarkup("<p class={styles.nmaes}>x</p>"),
+    ],
+    `${VIEW}:23`,
+    "reads styles.nmaes, which is undefined: src/book.module.css has no class of this name",
+    "Did you mean styles.names?",
+  ),
+];
+
+const calls: readonly Mistake[] = [
+  compiled(
+    "declares a server function with the parameters of Express",
+    inGuests("", "export const add = server((req, res) => res.json(req.body));"),
+    `${GUESTS}:15:28`,
+    'The server function "add" has the parameters (req, res) of a request handler of Express',
+    "The parameters of a server function are the arguments of its caller",
+  ),
+  compiled(
+    "calls a server function through mutate()",
+    [{ file: VIEW, from: "await sign(book.name)", to: "await sign.mutate(book.name)" }],
+    `${VIEW}:10:27`,
+    "mutate",
+    "sign(",
+  ),
+  compiled(
+    "reads a field of the body of a request in a route",
+    inGuests("route, ", 'export const hook = route("POST /hook", (request) => new Response(request.body.name));'),
+    `${GUESTS}:15:67`,
+    "A route receives a Request, whose body is a stream without name",
+    "Read the body first: `const body = await request.json();`",
+  ),
+  compiled(
+    "reads the params of a request in a route",
+    inGuests("route, ", 'export const show = route("GET /show/:id", (request) => new Response(request.params.id));'),
+    `${GUESTS}:15:70`,
+    "A route receives a Request, which has no params",
+    "The parameters of the path are in its second argument",
+  ),
+  compiled(
+    "sends an object with fetch",
+    [
+      {
+        file: VIEW,
+        from: "book.name = book.error",
+        to: 'await fetch("/x", { method: "POST", body: { a: 1 } });\n      book.name = book.error',
+      },
+    ],
+    `${VIEW}:11:49`,
+    'fetch() sends no objects: this object is sent as the text "[object Object]"',
+    "Write `body: JSON.stringify({ a: 1 })`",
+  ),
+];
+
+export const mistakes: readonly Mistake[] = [...environment, ...files, ...markup, ...calls];
