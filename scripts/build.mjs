@@ -1,8 +1,11 @@
-// Builds the package: compiles src/ to dist/, file by file, so that stacks and types refer to the original files.
+// Builds the package: compiles src/ to dist/, file by file, so that stacks and types refer to the original files. The
+// commands and the compile step are bundled then.
 // --clean deletes the files of earlier builds first.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundleCommands } from "./bundle.mjs";
 import { copyCreatePackage } from "./create-package.mjs";
 import { buildPanel } from "./panel.mjs";
 import { writeTemplates } from "./templates.mjs";
@@ -33,5 +36,6 @@ for (const file of ["browser/islands.js", "cli/serve.js"]) {
 
 writeTemplates(root, `${root}/dist/cli/templates`);
 copyCreatePackage(root);
+await bundleCommands(join(root, "dist"));
 if (status !== 0) process.exit(status ?? 1);
 buildPanel(root);

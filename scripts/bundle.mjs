@@ -1,0 +1,116 @@
+// Bundles the commands and the compile step in dist/. Node needs half a millisecond for each module that it loads, and
+// `tsweb dev` would load 180 of them. The other modules of dist/ stay single files: builds of applications take in only
+// what they use, and Node must have one instance of each for the commands and the application.
+import { readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { pathToFileURL } from "node:url";
+
+/** The folders of dist/ whose modules are bundled. */
+const BUNDLED = ["cli", "compile"];
+
+/** The modules that are started, registered or imported by their file names. They stay, and re-export the bundled ones. */
+const ENTRIES = [
+  "cli/index",
+  "cli/dev/child",
+  "cli/dev/dev",
+  "cli/dev/watchdog-worker",
+  "compile/register",
+  "compile/register-hooks",
+  "compile/vite",
+];
+
+/** The entry of the process whose start developers wait for. */
+const LOADED_SYNCHRONOUSLY = "cli/dev/child";
+
+/** The folder of the bundles below dist/. */
+const FOLDER = "cli/bundles";
+
+/** @param dist the compiled package */
+export async function bundleCommands(dist) {
+  const { rolldown } = await import(bundlerOfVite());
+  const folders = BUNDLED.map((name) => join(dist, name));
+  const target = join(dist, FOLDER);
+  rmSync(target, { recursive: true, force: true });
+  const isBundled = (id) => folders.some((folder) => id.startsWith(`${folder}/`));
+  const bundle = await rolldown({
+    input: Object.fromEntries(ENTRIES.map((name) => [name.replaceAll("/", "-"), join(dist, `${name}.js`)])),
+    platform: "node",
+    external: (id, _importer, isResolved) => isResolved && !isBundled(id.replaceAll("\\", "/")),
+    plugins: [ownUrls(target)],
+  });
+  const { output } = await bundle.write({
+    dir: target,
+    format: "esm",
+    entryFileNames: "[name].js",
+    chunkFileNames: "[name]-[hash].js",
+    paths: (id) => (id.startsWith(dist) ? relative(target, id).replaceAll("\\", "/") : id),
+    comments: false,
+  });
+  await bundle.close();
+  for (const folder of folders) removeScripts(folder, target);
+  for (const name of ENTRIES) {
+    const { exports } = output.find(({ isEntry, name: chunk }) => isEntry && chunk === name.replaceAll("/", "-"));
+    writeEntry(dist, name, exports);
+  }
+}
+
+/** Returns the URL of the bundler that Vite depends on. */
+function bundlerOfVite() {
+  const vite = createRequire(import.meta.url).resolve("vite");
+  return pathToFileURL(createRequire(vite).resolve("rolldown")).href;
+}
+
+/** Keeps `import.meta.url` the URL of the module that contains it. */
+function ownUrls(target) {
+  return {
+    name: "own-urls",
+    transform(code, id) {
+      const path = relative(target, id).replaceAll("\\", "/");
+      const url = `new URL(${JSON.stringify(path)}, import.meta.url).href`;
+      // From the end, so that the positions of the others stay valid. Texts are no expressions, and stay.
+      const found = code.includes("import.meta.url") ? metaUrls(this.parse(code)) : [];
+      const replace = (text, { start, end }) => text.slice(0, start) + url + text.slice(end);
+      return found.length > 0 ? { code: found.toReversed().reduce(replace, code), map: null } : null;
+    },
+  };
+}
+
+/** Returns the expressions `import.meta.url` below a node, in source order. */
+function metaUrls(node) {
+  if (node === null || typeof node !== "object") return [];
+  if (Array.isArray(node)) return node.flatMap(metaUrls);
+  const isUrl = node.type === "MemberExpression" && node.object.type === "MetaProperty" && node.property.name === "url";
+  return isUrl ? [node] : Object.values(node).flatMap(metaUrls);
+}
+
+/** Removes the scripts of a folder that were bundled. Their declarations stay. */
+function removeScripts(folder, target) {
+  for (const name of readdirSync(folder, { recursive: true })) {
+    const file = join(folder, name);
+    if (name.endsWith(".js") && !file.startsWith(target)) rmSync(file);
+  }
+}
+
+function writeEntry(dist, name, exports) {
+  const from = relative(dirname(join(dist, name)), join(dist, FOLDER)).replaceAll("\\", "/");
+  const bundled = `${from.startsWith(".") ? from : `./${from}`}/${name.replaceAll("/", "-")}.js`;
+  const path = JSON.stringify(bundled);
+  const reExports = exports.length > 0 ? `export { ${exports.join(", ")} } from ${path};\n` : `import ${path};\n`;
+  const text = name === LOADED_SYNCHRONOUSLY ? synchronousEntry(path) : reExports;
+  writeFileSync(join(dist, `${name}.js`), text);
+}
+
+/**
+ * Returns an entry that loads a bundle with `require()`, which takes two thirds of the time of `import()`. Loaders that the
+ * project has registered, such as those of OpenTelemetry, see modules that are imported only.
+ */
+function synchronousEntry(path) {
+  return `import { createRequire } from "node:module";
+
+const options = [...process.execArgv, process.env.NODE_OPTIONS ?? ""].join(" ");
+const hasLoaders = /(?:--(?:import|require|(?:experimental-)?loader)|-r)\\b/.test(options);
+if (process.features.require_module && !hasLoaders) createRequire(import.meta.url)(${path});
+else await import(${path});
+`;
+}
