@@ -38,6 +38,7 @@ import { completeEdits, reportEdits } from "./file-watching.ts";
 import { showLoadFailure } from "./load-failures.ts";
 import { logViteErrors } from "./logger.ts";
 import { rejectMissingAssets } from "./missing-assets.ts";
+import { runModules } from "./module-runner.ts";
 import { checkPackageOptions } from "./package-options.ts";
 import { PageChecks } from "./page-checks.ts";
 import { panelLine, servePanel } from "./panel.ts";
@@ -101,6 +102,7 @@ export async function dev(root: string): Promise<void> {
       completeEdits(envFiles),
       restartWithConfig({ envFiles, restarts, log: (message) => console.error(message) }),
       checkPackageOptions(root, (message) => console.error(message)),
+      runModules(),
       retryFailedResolves(),
       rejectMissingAssets(),
       reportEdits(edits, envFiles),
