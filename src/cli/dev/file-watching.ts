@@ -3,6 +3,7 @@ import { statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { type EnvironmentModuleNode, type FSWatcher, normalizePath, type Plugin, type ViteDevServer } from "vite";
 import type { EnvFiles } from "../project/index.ts";
+import { holdBackEmptyFiles } from "./empty-files.ts";
 import { restartFiles } from "./restart.ts";
 
 /** How often files are checked for changes that the watcher missed. */
@@ -20,10 +21,11 @@ export function completeEdits(envFiles: EnvFiles): Plugin {
     name: "tsweb:complete-edits",
     config: ({ server }) => {
       if (server?.watch === null || server?.watch?.awaitWriteFinish !== undefined) return undefined;
-      return { server: { watch: { awaitWriteFinish: { stabilityThreshold: 20, pollInterval: 5 } } } };
+      return { server: { watch: { awaitWriteFinish: { stabilityThreshold: 8, pollInterval: 4 } } } };
     },
     configureServer(server) {
       const { watcher } = server;
+      holdBackEmptyFiles(watcher);
       const check = missedEditsCheck(server, envFiles);
       // A restart closes the watcher of the previous server.
       const checking = setInterval(() => (isClosed(watcher) ? clearInterval(checking) : check()), CHECK_MS).unref();
