@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { describeCheck, envFileNotes, productionProblems } from "./check.ts";
+import { TestProject } from "#test/test-project";
+import { describeCheck, envFileNotes, productionProblems, unusedVariableNotes } from "./check.ts";
 
 const SECRET = "8f1d0c3b5a79264e8f1d0c3b5a79264f17e2d4c6b8a09f3e5d7c1b2a4f6e8d0c";
 const READY = {
@@ -140,5 +141,31 @@ describe("describeCheck", () => {
     const { errors, success, status } = describeCheck({ ...nothing, problems, warnings });
     expect(errors).toContain("WEB_ORIGIN is not set.\n  Set it.\n");
     expect([success, status]).toEqual(["", 1]);
+  });
+});
+
+describe("unusedVariableNotes", () => {
+  it.each(["src/app.ts", "src/nested/names.json", "dist/app.mjs", "vite.config.ts"])(
+    "reports a misspelled variable besides the right one, unless %s names it",
+    (naming) => {
+      const project = TestProject.fromFiles({
+        "src/app.ts": "export {};",
+        "src/node_modules/a/index.js": "process.env.WEB_ORIGN",
+        "README.txt": "WEB_ORIGN",
+      });
+      const env = { ...READY, WEB_ORIGN: "https://shop.example" };
+      expect(unusedVariableNotes(env, project.dir)).toEqual([
+        "WEB_ORIGN is no variable of tsweb, and the application does not name it. Did you mean WEB_ORIGIN? Otherwise remove it.",
+      ]);
+      project.write(naming, 'const name = "WEB_ORIGN";');
+      expect(unusedVariableNotes(env, project.dir)).toEqual([]);
+      project.remove();
+    },
+  );
+
+  it("reports nothing in a folder without an application", () => {
+    const project = TestProject.fromFiles({ "index.js": "" });
+    expect(unusedVariableNotes({ ...READY, WEB_ORIGN: "x" }, project.dir)).toEqual([]);
+    project.remove();
   });
 });

@@ -1,9 +1,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { ConfigError, type ConfigProblem, type Environment, loadConfig, misspelledVariables } from "../config/index.ts";
+import {
+  ConfigError,
+  type ConfigProblem,
+  type Environment,
+  loadConfig,
+  misspelledVariables,
+  unusedVariables,
+} from "../config/index.ts";
 import { type BusCheck, CHECKED_AS, checkBus } from "./check-bus.ts";
 import { folderProblems } from "./check-folders.ts";
-import { ENV_FILES } from "./project/index.ts";
+import { ENV_FILES, isNamedInProject } from "./project/index.ts";
 
 /**
  * Prints whether an environment is ready for production. Otherwise the process exits with status 1, 2 if there are
@@ -15,7 +22,8 @@ export async function printProductionCheck(env: Environment, folder: string): Pr
   const bus = await checkBus(env);
   const problems = [...productionProblems(env), ...bus.problems];
   for (const note of envFileNotes(folder)) process.stderr.write(`${note}\n`);
-  const { errors, success, status } = describeCheck({ ...bus, problems });
+  const notes = [...unusedVariableNotes(env, folder), ...bus.notes];
+  const { errors, success, status } = describeCheck({ ...bus, notes, problems });
   process.stderr.write(errors);
   process.stdout.write(success);
   process.exitCode = status;
@@ -60,6 +68,16 @@ export function envFileNotes(folder: string): readonly string[] {
     (name) =>
       `${name} was not read: a built application reads the environment only. To use the file there, start it with ` +
       `node --env-file=${name} dist/server.mjs`,
+  );
+}
+
+/**
+ * Returns a note about each variable that is probably a misspelled one of tsweb, although that one is set too. It is no problem:
+ * the server would start, and the application may read it in a way that its files do not show.
+ */
+export function unusedVariableNotes(env: Environment, folder: string): readonly string[] {
+  return unusedVariables(env, (name) => isNamedInProject(folder, name)).map(
+    ({ variable, problem, fix }) => `${variable} ${problem} ${fix}`,
   );
 }
 

@@ -1,6 +1,6 @@
 export { type Config, type ConfigOptions, loadConfig } from "./config.ts";
 export { ConfigError, type ConfigProblem } from "./config-error.ts";
-export { misspelledVariables, unreportedMisspellings } from "./misspelled-variables.ts";
+export { misspelledVariables, unreportedMisspellings, unusedVariables } from "./misspelled-variables.ts";
 export { resolveBusOptions } from "./namespace.ts";
 export { projectName } from "./project-name.ts";
 export { project_path } from "./project-path.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { BUILT, configErrorOf, DEV, SECRET } from "#test/environment";
 import { App } from "../app.ts";
 import { loadConfig } from "./config.ts";
-import { misspelledVariables, unreportedMisspellings } from "./misspelled-variables.ts";
+import { misspelledVariables, unreportedMisspellings, unusedVariables } from "./misspelled-variables.ts";
 import { VARIABLES } from "./variables.ts";
 
 /** Returns `WEB_ORIGN -> WEB_ORIGIN` for each misspelled variable. */
@@ -74,6 +74,30 @@ describe("misspelledVariables", () => {
     env.WEB_WORKER = "4";
     expect(unreportedMisspellings(env).map(({ variable }) => variable)).toEqual(["WEB_WORKER"]);
     expect(unreportedMisspellings({ WEB_ORIGN: "x" })).toHaveLength(1);
+  });
+});
+
+describe("unusedVariables", () => {
+  const SET = { WEB_ORIGIN: "x", WEB_BUS_URL: "x", WEB_AUTH_SECRET: "x" };
+  const fixesOf = (env: Record<string, string>, named: readonly string[] = []) =>
+    unusedVariables(env, (name) => named.includes(name)).map(({ variable, fix }) => `${variable}: ${fix}`);
+
+  it.each([
+    ["WEB_ORIGN", "WEB_ORIGIN"],
+    ["WEB_REDISURL", "WEB_BUS_URL"],
+    ["WEB_NATS_URL", "WEB_BUS_URL"],
+    ["WEB_SECRETT", "WEB_AUTH_SECRET"],
+    ["WEB_AUTH_SECERT", "WEB_AUTH_SECRET"],
+  ])("reports %s although %s is set, unless the application names it", (name, meant) => {
+    const env = { ...SET, [name]: "secret value" };
+    expect(fixesOf(env)).toEqual([`${name}: Did you mean ${meant}? Otherwise remove it.`]);
+    expect(fixesOf(env, [name])).toEqual([]);
+    expect(JSON.stringify(unusedVariables(env, () => false))).not.toContain("secret value");
+  });
+
+  it("leaves out what misspelledVariables reports, and names that are not similar", () => {
+    expect(fixesOf({ WEB_ORIGN: "x" })).toEqual([]);
+    expect(fixesOf({ ...SET, WEB_CONCURRENCY: "2", WEB_API_KEY: "x", WEB_CDN_URL: "x", ORIGN: "x" })).toEqual([]);
   });
 });
 

@@ -13,20 +13,56 @@ const MAX_DISTANCE = 2;
  * it returns none. The problems contain no values.
  */
 export function misspelledVariables(env: Environment): ConfigProblem[] {
-  const known: readonly string[] = VARIABLES;
-  const missing = known.filter((name) => name.startsWith(PREFIX) && !env[name]).map(withoutPrefix);
-  return Object.keys(env)
-    .filter((name) => name.startsWith(PREFIX) && !known.includes(name) && env[name] !== undefined)
-    .flatMap((variable) => {
-      const name = withoutPrefix(variable);
-      const similar = closestName(
-        name,
-        missing.filter((candidate) => haveSimilarWords(name, candidate)),
-        MAX_DISTANCE,
-      );
-      if (similar === undefined) return [];
-      return [{ variable, problem: "is no variable of tsweb.", fix: `Did you mean ${PREFIX}${similar}?` }];
-    });
+  const missing = KNOWN.filter((name) => name.startsWith(PREFIX) && !env[name]).map(withoutPrefix);
+  return unknownVariables(env).flatMap((variable) => {
+    const similar = similarName(withoutPrefix(variable), missing);
+    if (similar === undefined) return [];
+    return [{ variable, problem: "is no variable of tsweb.", fix: `Did you mean ${PREFIX}${similar}?` }];
+  });
+}
+
+/** Names that developers expect, without the prefix, and the names that tsweb has for them. */
+const EXPECTED_NAMES: Readonly<Record<string, string>> = {
+  REDIS_URL: "BUS_URL",
+  NATS_URL: "BUS_URL",
+  SECRET: "AUTH_SECRET",
+  SECRET_KEY: "AUTH_SECRET",
+};
+
+/**
+ * Returns a problem for each variable that begins with `WEB_`, that nothing reads, and whose name is similar to one of tsweb,
+ * whether that one is set or not. Those of {@link misspelledVariables} are left out. The problems contain no values.
+ *
+ * @param isNamed returns whether the application names a variable
+ */
+export function unusedVariables(env: Environment, isNamed: (variable: string) => boolean): ConfigProblem[] {
+  const reported = misspelledVariables(env).map(({ variable }) => variable);
+  const candidates = [
+    ...KNOWN.filter((name) => name.startsWith(PREFIX)).map(withoutPrefix),
+    ...Object.keys(EXPECTED_NAMES),
+  ];
+  return unknownVariables(env).flatMap((variable) => {
+    const similar = similarName(withoutPrefix(variable), candidates);
+    if (similar === undefined || reported.includes(variable) || isNamed(variable)) return [];
+    const problem = "is no variable of tsweb, and the application does not name it.";
+    return [
+      { variable, problem, fix: `Did you mean ${PREFIX}${EXPECTED_NAMES[similar] ?? similar}? Otherwise remove it.` },
+    ];
+  });
+}
+
+const KNOWN: readonly string[] = VARIABLES;
+
+function unknownVariables(env: Environment): string[] {
+  return Object.keys(env).filter((name) => name.startsWith(PREFIX) && !KNOWN.includes(name) && env[name] !== undefined);
+}
+
+function similarName(name: string, candidates: readonly string[]): string | undefined {
+  return closestName(
+    name,
+    candidates.filter((candidate) => haveSimilarWords(name, candidate)),
+    MAX_DISTANCE,
+  );
 }
 
 /** The variables that were reported in this process, by environment: a development server loads an application often. */
