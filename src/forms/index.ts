@@ -3,6 +3,7 @@
  */
 
 export { shapeOf } from "./bind-fields.ts";
+export { bindForm } from "./form-arguments.ts";
 export { createFormHandle, type FormTarget, formTargetOf } from "./form-handle.ts";
 export type { FormSettings } from "./form-settings.ts";
 export { handleFormCall } from "./handle-form-call.ts";

@@ -1,6 +1,7 @@
-import { isValidElement, toChildArray, type VNode } from "preact";
+import type { VNode } from "preact";
 import { fieldErrorId } from "../protocol/index.ts";
 import type { FormRendering, OpenForm } from "./form-rendering-state.ts";
+import { valueOfOption } from "./option-value.ts";
 
 type Props = Readonly<Record<string, unknown>>;
 
@@ -75,21 +76,6 @@ function errorProps(props: Props, { name, kind }: Field, open: OpenForm): Props 
   const id = fieldErrorId(target.definition.signature.name, target.key, name);
   const described = [props["aria-describedby"], id].filter((part) => typeof part === "string").join(" ");
   return { ...marked, "aria-describedby": described };
-}
-
-/** Returns what a browser sends for an option: its `value`, or its text without surplus spaces. */
-function valueOfOption({ value, children }: Props): string {
-  if (value !== undefined && value !== null) return String(value);
-  return textOf(children)
-    .trim()
-    .replace(/[ \t\n\f\r]+/g, " ");
-}
-
-function textOf(children: unknown): string {
-  // Props of JSX: its children are of this type.
-  return toChildArray(children as Parameters<typeof toChildArray>[0])
-    .map((child) => (isValidElement(child) ? "" : String(child)))
-    .join("");
 }
 
 function setProps(vnode: VNode, props: Props): void {

@@ -7,6 +7,17 @@ import { issueCsrfToken } from "../session/index.ts";
 /** What a field sends: a file, a text, or what an element of another name sends, which is not known. */
 export type FieldKind = "file" | "text" | "unknown";
 
+/** What a radio button or an option sends. */
+export interface Choice {
+  readonly value: string;
+  readonly type: "radio" | "option";
+  /** Whether the element has an attribute `value`. */
+  readonly hasValue: boolean;
+}
+
+/** The values that the radio buttons and options of a form send, by the name of their field. */
+export type FormChoices = Map<string, Choice[]>;
+
 /** A form whose children are being rendered. */
 export interface OpenForm {
   readonly vnode: VNode;
@@ -21,6 +32,10 @@ export interface OpenForm {
   hasFocus: boolean;
   /** In development: the kinds of its fields, by their name. */
   readonly fields: Map<string, FieldKind[]>;
+  /** In development: what its radio buttons and options send. */
+  readonly choices: FormChoices;
+  /** In development: the `<select>` whose options are being rendered. */
+  select: { readonly vnode: VNode; readonly name: string } | null;
 }
 
 /** The options of {@link FormRendering}. */

@@ -2,6 +2,7 @@ import { h, type VNode } from "preact";
 import { type FormTarget, formTargetOf, setShown } from "../forms/index.ts";
 import { FORM_TYPE, formHead, isSubmissionOf } from "../protocol/index.ts";
 import { fillField } from "./fill-field.ts";
+import { addChoice } from "./form-choices.ts";
 import type { OpenForm } from "./form-rendering-state.ts";
 import { checkFormFields } from "./form-warnings.ts";
 import { locationOf, MarkupError, type RenderState } from "./render-state.ts";
@@ -51,7 +52,10 @@ export function openForm(vnode: VNode, state: RenderState): void {
     encType: undefined,
     ...(head.length > 0 ? { children: [head, props.children] } : {}),
   });
-  forms.open = { vnode, target, submission, filled: new Map(), selected: null, hasFocus: false, fields: new Map() };
+  forms.open = {
+    ...{ vnode, target, submission, filled: new Map(), selected: null, hasFocus: false },
+    ...{ fields: new Map(), choices: new Map(), select: null },
+  };
 }
 
 /**
@@ -65,7 +69,9 @@ export function prepareField(vnode: VNode, type: string, state: RenderState): vo
   if (type === "button" || type === "input") prepareSubmitter(vnode, state);
   if (!open) return;
   if (open.submission) fillField(vnode, type, open, state.forms);
-  if (state.development) addField(vnode, type, open);
+  if (!state.development) return;
+  addField(vnode, type, open);
+  addChoice(vnode, type, open);
 }
 
 /** Ends what {@link openForm} and {@link prepareField} have started for an element, after its children. */
@@ -74,9 +80,10 @@ export function closeForm(vnode: VNode, state: RenderState): void {
   if (forms.open?.vnode === vnode) {
     if (state.warn) checkFormFields(forms, forms.open, state.warn);
     forms.open = null;
-  } else if (forms.open?.selected?.vnode === vnode) {
-    forms.open.selected = null;
+    return;
   }
+  if (forms.open?.selected?.vnode === vnode) forms.open.selected = null;
+  if (forms.open?.select?.vnode === vnode) forms.open.select = null;
 }
 
 function prepareSubmitter(vnode: VNode, state: RenderState): void {

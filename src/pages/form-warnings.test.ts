@@ -31,6 +31,55 @@ describe("a form in development", () => {
     }
   });
 
+  describe("a radio button or an option", () => {
+    const COLOR = { type: "any", annotation: '"red" | "blue"', shape: { literals: ["red", "blue"] } } as const;
+    const paint = compiledServer("paint", () => 1, {
+      params: { color: COLOR, count: { type: "int", annotation: "int" }, tags: { ...LIST, optional: true } },
+    });
+    const paintForm = (...children: ComponentChildren[]) =>
+      warnings(() => h("form", { action: paint as never }, children, h("input", { name: "count" })));
+    const radio = (props: object) => h("input", { name: "color", type: "radio", ...props });
+    const select = (...options: ComponentChildren[]) => h("select", { name: "color" }, options);
+    const declared = 'which is always refused, for the parameter color, which is declared as "red" | "blue".';
+
+    it("without a value that the function accepts is logged", async () => {
+      expect(await paintForm(radio({}), radio({}))).toEqual([
+        `The form of paint in the page has a radio button "color" that sends "on", ${declared} Give it a value: <input type="radio" value="…" />.`,
+      ]);
+      expect(await paintForm(select(h("option", null, " Red "), h("option", { value: "blue" }, "Blue")))).toEqual([
+        `The form of paint in the page has an option of <select name="color"> that sends "Red", ${declared} Give it a value: <option value="…">Red</option>.`,
+      ]);
+      expect(await paintForm(radio({ value: "rot" }), radio({ value: "blue" }))).toEqual([
+        `The form of paint in the page has a radio button "color" that sends "rot", ${declared} Correct its value.`,
+      ]);
+      const counts = h("select", { name: "count" }, h("option", { value: 1 }), h("option", null, "many"));
+      expect((await paintForm(radio({ value: "red" }), counts)).join()).toContain(
+        'sends "many", which is always refused',
+      );
+    });
+
+    it("is not logged if it is accepted, empty or never sent, or if its value is not known", async () => {
+      expect(await paintForm(radio({ value: "red" }), radio({ value: "blue" }))).toEqual([]);
+      const placeholders = [h("option", { value: "" }, "Choose"), h("option", { disabled: true }, "—")];
+      expect(await paintForm(select(...placeholders, h("option", null, "red")))).toEqual([]);
+      const tags = h("select", { name: "tags", multiple: true }, h("option", null, "Any text"));
+      expect(await paintForm(select(h("option", null, "blue")), tags)).toEqual([]);
+      expect(await paintForm(select(h("option", null, "blue")), h("option", null, "outside of it"))).toEqual([]);
+      expect(await paintForm(h("x-colors", { name: "color" }))).toEqual([]);
+    });
+
+    it("is not logged if a schema checks the parameter, which may accept any text", async () => {
+      const schema = {
+        "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) },
+      } as const;
+      const checked = compiledServer("checked", () => 1, {
+        params: { color: COLOR },
+        options: { validate: { color: schema } },
+      });
+      expect(await warnings(() => h("form", { action: checked as never }, radio({})))).toEqual([]);
+    });
+  });
+
   it("two forms with one key are logged", async () => {
     const twice = (key: string) => () =>
       ["a", key].map((own) => h("form", { action: form(save, { key: own }) as never }, h("input", { name: "name" })));

@@ -1,22 +1,24 @@
 import { type FormTarget, shapeOf } from "../forms/index.ts";
 import type { Parameter } from "../protocol/index.ts";
+import { refusedChoices } from "./form-choices.ts";
 import type { FieldKind, FormRendering, OpenForm } from "./form-rendering-state.ts";
 import { describeLocation, locationOf } from "./render-state.ts";
 
 /**
  * Warns about a form that cannot work as its function is declared: fields that are no parameter, required parameters
- * without a field, and texts for files or files for texts. In development only.
+ * without a field, texts for files or files for texts, and choices that are always refused. In development only.
  *
  * @see docs/protocol.md 15.5
  */
 export function checkFormFields(
   forms: FormRendering,
-  { vnode, target, fields }: OpenForm,
+  { vnode, target, fields, choices }: OpenForm,
   warn: (message: string) => void,
 ): void {
   const { signature } = target.definition;
   const location = `The form of ${signature.name}${describeLocation(locationOf(vnode)) || " in the page"}`;
-  for (const message of mismatchedFields(target, fields)) warn(`${location} has ${message}`);
+  const problems = [...mismatchedFields(target, fields), ...refusedChoices(target, choices)];
+  for (const message of problems) warn(`${location} has ${message}`);
   const names = new Set(fields.keys());
   for (const name of unknownFields(target, names)) {
     const valid = signature.params.map((parameter) => parameter.name).join(", ") || "none";

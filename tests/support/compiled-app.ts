@@ -10,7 +10,9 @@ import type { Parameter, Signature } from "../../src/protocol/index.ts";
 import { type ServerFunction, type ServerOptions, server } from "../../src/rpc/index.ts";
 
 /** A short notation of parameters: `{ quantity: "int" }` or `{ quantity: { type: "int", optional: true } }`. */
-export type ParameterTypes = Readonly<Record<string, Parameter["type"] | Omit<Parameter, "name" | "annotation">>>;
+export type ParameterTypes = Readonly<
+  Record<string, Parameter["type"] | (Omit<Parameter, "name" | "annotation"> & Partial<Pick<Parameter, "annotation">>)>
+>;
 
 /** The rest of a signature, and the options of `server()`. */
 export interface CompiledServerOptions {
