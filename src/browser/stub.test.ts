@@ -39,6 +39,20 @@ describe("a call", () => {
     expect(server.calls[0]?.body).toEqual({ args });
   });
 
+  test("that is used as a text or a number before its result has arrived is an error", async () => {
+    const { stub } = await server.load();
+    server.respond = respondWithJson(200, { result: 1 });
+    const sign = stub("sign", ["name"]);
+    expect(() => `Signed: ${sign("Ada")}`).toThrow(
+      "sign: the call is used as a text, but its result has not arrived yet. Await it: await sign(…).",
+    );
+    expect(() => String(sign("Ada"))).toThrow(TypeError);
+    expect(() => Number(sign("Ada")) + 1).toThrow("is used as a number");
+    const call = sign("Ada");
+    expect([call === null, JSON.stringify(call), Object.keys(call)]).toEqual([false, "{}", ["cancel"]]);
+    expect(await call).toBe(1);
+  });
+
   test("by named() sends the arguments as they are", async () => {
     const { stub } = await server.load();
     server.respond = respondWithJson(200, { result: 1 });

@@ -6,6 +6,7 @@ import type { Call, Stream } from "../protocol/index.ts";
 import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
 import { post } from "./call.ts";
 import { withCallSite } from "./dev-call-site.ts";
+import { rejectUseAsText } from "./dev-unawaited-call.ts";
 
 export { upload } from "./upload.ts";
 
@@ -40,6 +41,7 @@ export function stub(
       }
     };
     const result = process.env.NODE_ENV === "production" ? run() : withCallSite(run);
+    if (process.env.NODE_ENV !== "production") rejectUseAsText(result, name);
     return Object.assign(result, {
       cancel() {
         abort.abort();
