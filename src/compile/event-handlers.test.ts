@@ -77,3 +77,40 @@ describe("a misspelled event handler", () => {
     await expect(check(`${HEAD}export const a = () => ${markup};`)).resolves.toBeUndefined();
   });
 });
+
+describe("a function that returns nothing and is called during the rendering", () => {
+  const declared = [
+    "const add = () => { count++; };",
+    "function remove(id: number) { if (id === 1) return; items.forEach((item) => { return item.id; }); }",
+    "const make = () => () => count++; const either = () => { if (ready) return save; };",
+    "let changed = () => {}; changed = make; const later = async () => {}; const over = (a) => { a(); }",
+  ].join("\n");
+
+  test.each([
+    ["<button onClick={«add()} />", "Write onClick={() => add()}."],
+    ["<button onClick={ready ? «remove(item.id) : undefined} />", "Write onClick={() => remove(item.id)}."],
+    ['<button onClick={«alert("hello")} />', 'Write onClick={() => alert("hello")}.'],
+    ["<input onInput={«console.log(1)} />", "Write onInput={() => console.log(1)}."],
+  ])("is rejected as an event handler: %s", async (markup, fix) => {
+    const { code, location } = parseMarkedCode(`${declared}\nexport const a = () => ${markup};`);
+    const error = await compileErrorOf(() => check(code));
+    expect(error.message).toContain("This calls the function during the rendering, and it returns nothing");
+    expect(error.message).toContain(fix);
+    expect(error.loc).toMatchObject(location ?? {});
+  });
+
+  test.each([
+    "<button onClick={make()} />",
+    "<button onClick={either()} />",
+    "<button onClick={changed()} />",
+    "<button onClick={later()} />",
+    "<button onClick={unknown()} />",
+    "<button onClick={() => add()} />",
+    "<button onClick={add} />",
+    "<Button onClick={add()} />",
+    "((add: () => () => void) => <button onClick={add()} />)",
+    "((alert: () => () => void) => <button onClick={alert()} />)",
+  ])("is none in: %s", async (markup) => {
+    await expect(check(`${declared}\nexport const a = () => ${markup};`)).resolves.toBeUndefined();
+  });
+});

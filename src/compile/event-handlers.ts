@@ -1,3 +1,4 @@
+import { calledHandlerMessage } from "./called-handlers.ts";
 import { checkFormActions, serverFunctionOf } from "./form-actions.ts";
 import { meantHandler } from "./handler-names.ts";
 import { isIntrinsicName, possibleValues } from "./jsx-values.ts";
@@ -25,14 +26,16 @@ export async function checkElementFunctions(facts: ModuleFacts, resolver: Module
 
 /**
  * Rejects server functions as event handlers of elements in browser code: a handler receives the event, which cannot be sent.
- * The rejected promise would have no location in the application. Rejects misspelled names of event handlers too: no event
- * would call them.
+ * The rejected promise would have no location in the application. Rejects functions that are called during the rendering and
+ * return nothing, and misspelled names of event handlers: no event would call them.
  *
  * @throws CompileError at the value or the name of the attribute
  */
 export async function checkEventHandlers(facts: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   if (facts.isServerModule) return; // elements outside of views have no event handlers
   for (const { attribute, isForm, value, scope } of handlersIn(facts)) {
+    const called = calledHandlerMessage(attribute, value, scope, facts.source);
+    if (called !== undefined) throw new CompileError(called, facts.source, value);
     const signature = await serverFunctionOf(value, scope, { facts, resolver });
     if (typeof signature !== "object") continue;
     const written = facts.source.code.slice(value.start, value.end);

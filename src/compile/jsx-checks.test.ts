@@ -29,6 +29,28 @@ const HEAD = [
 
 const check = (file: string, text: string) => checkMarkup(readTestModule(file, text), inMemoryResolver(FILES));
 
+describe("a server call as the action of a form", () => {
+  test.each([
+    [
+      "const A = () => <form action={«load('1')} />;",
+      "Write action={load}: the fields of the form become the arguments.",
+    ],
+    ["const A = () => <form action={«data.load()} />;", "Write action={data.load}:"],
+    ["const A = () => <button formAction={«fetchIt()} />;", "Write formAction={fetchIt}:"],
+  ])("is rejected with its fix: %s", async (code, fix) => {
+    const marked = parseMarkedCode(HEAD + code);
+    const error = await compileErrorOf(() => check("src/a.tsx", marked.code));
+    expect(error.message).toContain("This calls the server function during the rendering.");
+    expect(error.message).toContain(fix);
+    expect(error.loc).toMatchObject(marked.location ?? {});
+  });
+
+  test("is accepted if it is another function, which may return an address", async () => {
+    const code = `${HEAD}const A = () => <form action={plain()}><button formAction={pathOf("a")} /></form>;`;
+    await expect(check("src/a.tsx", code)).resolves.toBeUndefined();
+  });
+});
+
 describe("a server call in markup", () => {
   test.each([
     "const A = () => <p>{«load('1')}</p>;",

@@ -21,6 +21,9 @@ import {
 const CALL_IN_MARKUP =
   "A server call cannot be used in markup, because rendering is synchronous. Call it in an event handler or in `on_mount` and render the result, or await it in the page function.";
 
+const CALLED_ACTION =
+  "This calls the server function during the rendering. A form calls it when the user submits, so it needs the function itself.";
+
 const FUNCTION_IN_PAGE =
   "This function would never be called, because a page reaches the browser as HTML only. Move this element into a view and use the view here.";
 
@@ -63,12 +66,22 @@ class MarkupCheck {
   }
 
   checkNode(node: Node, scope: Scope): void {
+    if (node.type === "JSXAttribute") this.rejectCalledAction(node, scope);
     if (node.type === "JSXExpressionContainer" || node.type === "JSXSpreadChild")
       this.rejectServerCalls(node.expression, scope);
     if (node.type === "JSXSpreadAttribute") this.rejectServerCalls(node.argument, scope);
     if (this.facts.isServerModule && node.type === "JSXElement") this.checkElement(node, scope);
     if (node.type === "ExpressionStatement") this.rejectUnusedMarkup(unwrapExpression(node.expression));
     if (node.type === "CallExpression" && scope.functionScope.isModule) this.rejectSharedState(node, scope);
+  }
+
+  private rejectCalledAction({ name, value }: ESTree.JSXAttribute, scope: Scope): void {
+    if (name.type !== "JSXIdentifier" || !isActionName(name.name) || value?.type !== "JSXExpressionContainer") return;
+    const call = unwrapExpression(value.expression);
+    if (call.type !== "CallExpression") return;
+    const written = this.facts.source.code.slice(call.callee.start, call.callee.end);
+    const fix = `Write ${name.name}={${written}}: the fields of the form become the arguments.`;
+    this.rejectServerFunction(unwrapExpression(call.callee), scope, call, `${CALLED_ACTION} ${fix}`);
   }
 
   private rejectUnusedMarkup(expression: Node): void {
