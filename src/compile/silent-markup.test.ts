@@ -25,6 +25,14 @@ test.each([
     "Read `event.currentTarget.checked`",
   ],
   ['<input type={"radio"} onInput={function (e) { save(«e.currentTarget.value); }} />', 'always the text "on"'],
+  [
+    '<input type="checkbox" value={s.on} onChange={(event) => («s.on = event.currentTarget.value)} />',
+    "Write `checked={s.on} onChange={(event) => (s.on = event.currentTarget.checked)}`.",
+  ],
+  [
+    '<input onInput={(e) => { «s.a = e.target.value as any; }} value={s.a} type="radio" {...items} />',
+    'Give each radio button a value of its own: `value="red" checked={s.a === "red"}`.',
+  ],
 ])("is rejected in a view: %s", async (markup, message) => {
   const code = inView(markup);
   const error = await compileErrorOf(async () => check(code));
@@ -47,6 +55,10 @@ test.each([
   '<input type="text" onInput={(event) => (s.a = event.currentTarget.value)} />',
   '<input type="checkbox" onChange={(event) => { event.currentTarget.value = "x"; log(event.currentTarget.value); }} />',
   '<input type="checkbox" onChange={(event) => (s.a = event.currentTarget.checked)} />',
+  '<input type="radio" value={s.b} onChange={(event) => (s.a = event.currentTarget.value)} />',
+  '<input type="text" value={s.a} onInput={(event) => (s.a = event.currentTarget.value)} />',
+  "<input type={s.type} value={s.a} onInput={(event) => (s.a = event.currentTarget.value)} />",
+  '<input type="checkbox" value={s.a} onChange={(event) => { s.a += event.currentTarget.value; }} />',
 ])("is accepted in a view: %s", (markup) => {
   check(inView(markup));
 });

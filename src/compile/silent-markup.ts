@@ -13,6 +13,7 @@ import {
   walk,
   walkScoped,
 } from "./syntax/index.ts";
+import { findUnchangedValue } from "./unchanged-values.ts";
 
 /** What JSX has in place of the directives of Vue and AngularJS. */
 const DIRECTIVES: Readonly<Record<string, string>> = {
@@ -36,7 +37,8 @@ const DIRECTIVES: Readonly<Record<string, string>> = {
 
 /**
  * Rejects markup of views that has no effect, or never the intended one, and that neither TypeScript nor the browser reports:
- * directives of other frameworks, the markup of a `forEach`, random keys, and the value of a checkbox that has none.
+ * directives of other frameworks, the markup of a `forEach`, random keys, and the value of a checkbox that has none
+ * or never changes.
  *
  * Modules without views are not checked: a page may be for a script that reads such attributes.
  *
@@ -56,6 +58,8 @@ export function checkSilentMarkup({ program, scopes, source, views }: ModuleFact
       }
       const value = readOnOffValue(node);
       if (value) reject(ON_OFF_VALUE, value);
+      const unchanged = findUnchangedValue(node);
+      if (unchanged) reject(unchanged.message, unchanged.at);
     }
     if (node.type === "JSXElement" || node.type === "JSXFragment") {
       const loop = node.children.find(isLoopOfMarkup);

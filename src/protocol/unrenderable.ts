@@ -25,13 +25,22 @@ export function describeUnrenderable(child: unknown): string | undefined {
 export function unrenderableMessage(child: unknown, where: string): string | undefined {
   const description = describeUnrenderable(child);
   if (description === undefined || isThenable(child)) return undefined;
-  const fields = Object.keys(child as object); // describeUnrenderable describes objects only
-  const fix =
-    fields.length > 0
-      ? `Render one of its fields (${fields.slice(0, 5).join(", ")}${fields.length > 5 ? ", …" : ""}), for example ` +
-        `\`{user.${fields[0]}}\`.`
-      : `Render a text that is made of it, for example \`{${child instanceof Date ? "date.toISOString()" : "String(value)"}}\`.`;
+  const fix = fixOf(child as object); // describeUnrenderable describes objects only
   return `A${description.slice(1)} cannot be rendered in ${where}. ${fix}`;
+}
+
+function fixOf(child: object): string {
+  // Elements and events of browsers: their own fields are those of Preact.
+  if ("nodeType" in child || "currentTarget" in child) {
+    return "Store what you need of it, for example `event.currentTarget.value`, and render that.";
+  }
+  const fields = Object.keys(child);
+  if (fields.length === 0) {
+    const text = child instanceof Date ? "date.toISOString()" : "String(value)";
+    return `Render a text that is made of it, for example \`{${text}}\`.`;
+  }
+  const names = `${fields.slice(0, 5).join(", ")}${fields.length > 5 ? ", …" : ""}`;
+  return `Render one of its fields (${names}), for example \`{user.${fields[0]}}\`.`;
 }
 
 function isThenable(value: unknown): boolean {
