@@ -32,6 +32,8 @@ export interface OpenForm {
   hasFocus: boolean;
   /** In development: the kinds of its fields, by their name. */
   readonly fields: Map<string, FieldKind[]>;
+  /** In development: its fields without a name, which send nothing. */
+  readonly unnamed: VNode[];
   /** In development: what its radio buttons and options send. */
   readonly choices: FormChoices;
   /** In development: the `<select>` whose options are being rendered. */

@@ -54,7 +54,7 @@ export function openForm(vnode: VNode, state: RenderState): void {
   });
   forms.open = {
     ...{ vnode, target, submission, filled: new Map(), selected: null, hasFocus: false },
-    ...{ fields: new Map(), choices: new Map(), select: null },
+    ...{ fields: new Map(), unnamed: [], choices: new Map(), select: null },
   };
 }
 
@@ -144,12 +144,23 @@ const REQUEST: Readonly<Record<string, RegExp | undefined>> = {
 /** The elements of HTML that are fields of a form. */
 const TEXT_FIELDS: readonly string[] = ["textarea", "select", "button"];
 
-function addField({ props }: VNode, type: string, open: OpenForm): void {
+function addField(vnode: VNode, type: string, open: OpenForm): void {
+  const { props } = vnode;
   const { name, type: inputType } = props as Props;
-  if (typeof name !== "string") return;
+  if (typeof name !== "string") {
+    if (isUnnamedField(type, props as Props)) open.unnamed.push(vnode);
+    return;
+  }
   const isFile = type === "input" && typeof inputType === "string" && inputType.toLowerCase() === "file";
   const isText = !isFile && (type === "input" || TEXT_FIELDS.includes(type));
   open.fields.set(name, [...(open.fields.get(name) ?? []), isFile ? "file" : isText ? "text" : "unknown"]);
+}
+
+/** Returns whether an element is a field that would be sent if it had a name. */
+function isUnnamedField(type: string, { name, type: inputType, form }: Props): boolean {
+  if (name !== undefined || form !== undefined) return false;
+  if (type === "select" || type === "textarea") return true;
+  return type === "input" && !/^(?:submit|button|reset|image)$/i.test(String(inputType));
 }
 
 /** The props of an element are shared if its markup is used twice, so that they are replaced instead of changed. */

@@ -31,6 +31,20 @@ describe("a form in development", () => {
     }
   });
 
+  it("a required parameter without a field is logged with the field that has no name", async () => {
+    const missing = "has no field for the required parameter name, so that every submission is refused.";
+    const withField = (field: ComponentChildren) => warnings(() => h("form", { action: save as never }, field));
+    const __source = { fileName: `${process.cwd()}/src/a.tsx`, lineNumber: 3, columnNumber: 5 };
+    expect(await withField(Object.assign(h("input", { id: "name" }), { __source }))).toEqual([
+      `The form of save in the page ${missing} An <input> (src/a.tsx:3:5) has no name, so it is not sent. Is it name="name"?`,
+    ]);
+    expect((await withField(h("select", null))).join()).toContain("A <select> has no name");
+    for (const type of ["submit", "button", "reset"]) {
+      expect(await withField(h("input", { type }))).toEqual([`The form of save in the page ${missing}`]);
+    }
+    expect(await withField(h("input", { form: "other" }))).toEqual([`The form of save in the page ${missing}`]);
+  });
+
   describe("a radio button or an option", () => {
     const COLOR = { type: "any", annotation: '"red" | "blue"', shape: { literals: ["red", "blue"] } } as const;
     const paint = compiledServer("paint", () => 1, {

@@ -1,3 +1,4 @@
+import type { VNode } from "preact";
 import { type FormTarget, shapeOf } from "../forms/index.ts";
 import type { Parameter } from "../protocol/index.ts";
 import { refusedChoices } from "./form-choices.ts";
@@ -12,7 +13,7 @@ import { describeLocation, locationOf } from "./render-state.ts";
  */
 export function checkFormFields(
   forms: FormRendering,
-  { vnode, target, fields, choices }: OpenForm,
+  { vnode, target, fields, unnamed, choices }: OpenForm,
   warn: (message: string) => void,
 ): void {
   const { signature } = target.definition;
@@ -27,7 +28,8 @@ export function checkFormFields(
     );
   }
   for (const name of missingFields(target, names)) {
-    warn(`${location} has no field for the required parameter ${name}, so that every submission is refused.`);
+    const refused = `has no field for the required parameter ${name}, so that every submission is refused.`;
+    warn(`${location} ${refused}${describeUnnamed(unnamed, name)}`);
   }
   const id = JSON.stringify([signature.name, target.key]);
   if (forms.rendered.has(id)) {
@@ -37,6 +39,13 @@ export function checkFormFields(
     );
   }
   forms.rendered.add(id);
+}
+
+/** Returns the fields that may be meant for a parameter, because they have no name; an empty text if there are none. */
+function describeUnnamed([field]: readonly VNode[], name: string): string {
+  if (!field) return "";
+  const element = `${field.type === "input" ? "An" : "A"} <${String(field.type)}>${describeLocation(locationOf(field))}`;
+  return ` ${element} has no name, so it is not sent. Is it name=${JSON.stringify(name)}?`;
 }
 
 /** Returns the names of fields that are no parameter and no member of one. Reserved names are those of the framework. */
