@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { closestName } from "../text/index.ts";
+import { optionAdvice, settingAdvice, unknownCommandMessage } from "./argument-advice.ts";
 import { exitAfterOutput, exitWithError, UsageError } from "./project/index.ts";
 
 const USAGE = `tsweb: a web application server for TypeScript
@@ -23,6 +23,13 @@ Environment variables configure the server: PORT, HOST, WEB_AUTH_SECRET and the 
 `;
 
 const COMMANDS = ["new", "dev", "build", "serve", "routes", "openapi", "check"] as const;
+
+const OPTIONS = {
+  help: { type: "boolean", short: "h" },
+  "keep-from": { type: "string" },
+  production: { type: "boolean" },
+  version: { type: "boolean", short: "v" },
+} as const;
 
 async function main(args: string[]): Promise<void> {
   if (args[0] === "new") return (await import("./new/index.ts")).createProject(args.slice(1), "tsweb new");
@@ -62,14 +69,8 @@ async function main(args: string[]): Promise<void> {
     case "openapi":
       return (await import("./openapi.ts")).printOpenApi(resolve(folder ?? "."));
     default:
-      throw new UsageError(unknownCommandMessage(command));
+      throw new UsageError(unknownCommandMessage(command, COMMANDS));
   }
-}
-
-function unknownCommandMessage(command: string): string {
-  const similar = closestName(command, COMMANDS);
-  const fix = similar ? `Did you mean \`tsweb ${similar}\`?` : `The commands are ${COMMANDS.join(", ")}.`;
-  return `Unknown command ${command}. ${fix} \`tsweb --help\` describes all commands.`;
 }
 
 /** Returns the version in the package's own package.json, which is beside the folder of the compiled files. */
@@ -80,49 +81,14 @@ function version(): string {
 
 function parse(args: string[]) {
   try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        help: { type: "boolean", short: "h" },
-        "keep-from": { type: "string" },
-        production: { type: "boolean" },
-        version: { type: "boolean", short: "v" },
-      },
-    });
+    return parseArgs({ args, allowPositionals: true, options: OPTIONS });
   } catch (error) {
-    const setting = settingMessage(args);
-    if (setting !== undefined) throw new UsageError(setting);
+    const advice = settingAdvice(args, COMMANDS) ?? optionAdvice(error, Object.keys(OPTIONS));
+    if (advice !== undefined) throw new UsageError(`${advice} \`tsweb --help\` describes all options.`);
     // Node's first sentence names the argument; the others address the author of the program.
     const [sentence] = String(error instanceof Error ? error.message : error).split(". ");
     throw new UsageError(`${sentence}.\n\n${USAGE}`);
   }
-}
-
-/** The options of other tools for the address of a server, with the variable that sets it. */
-const SETTINGS: Readonly<Record<string, { readonly variable: string; readonly example: string }>> = {
-  "--port": { variable: "PORT", example: "4000" },
-  "-p": { variable: "PORT", example: "4000" },
-  "--host": { variable: "HOST", example: "0.0.0.0" },
-  "-H": { variable: "HOST", example: "0.0.0.0" },
-};
-
-/** Returns how to set the address of the server, if an argument is an option for it, such as `--port=4000` or `-p4000`. */
-function settingMessage(args: readonly string[]): string | undefined {
-  for (const [index, arg] of args.entries()) {
-    const [, option = "", attached] = /^(--[a-z]+|-[a-zA-Z])(?:=?(.+))?$/.exec(arg) ?? [];
-    const setting = SETTINGS[option];
-    if (!setting) continue;
-    const value = attached ?? args[index + 1];
-    const { variable, example } = setting;
-    const command = args.find((other) => (COMMANDS as readonly string[]).includes(other)) ?? "dev";
-    const assignment = `${variable}=${value && /^[\w.:-]+$/.test(value) && !value.startsWith("-") ? value : example}`;
-    return (
-      `tsweb has no option ${option}. Set the environment variable ${variable}: \`${assignment} tsweb ${command}\`, ` +
-      `or write ${assignment} into .env.`
-    );
-  }
-  return undefined;
 }
 
 main(process.argv.slice(2)).catch(exitWithError);

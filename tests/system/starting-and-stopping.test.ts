@@ -238,11 +238,32 @@ describe("a server that cannot start", () => {
     [["dev", "--port", "4000"], "Set the environment variable PORT: `PORT=4000 tsweb dev`"],
     [["serve", "dist", "-p4000"], "Set the environment variable PORT: `PORT=4000 tsweb serve`"],
     [["--host=0.0.0.0", "dev"], "Set the environment variable HOST: `HOST=0.0.0.0 tsweb dev`"],
+    [["start"], "Unknown command start. `tsweb serve` serves a built application, and `tsweb dev` one in development."],
+    [["preview", "dist"], "Unknown command preview. `tsweb serve` serves a built application"],
+    [["generate"], "Unknown command generate. `tsweb new` creates a project."],
+    [
+      ["dev", "4000"],
+      "/4000: src/app.ts does not exist. To select a port, set the environment variable PORT: `PORT=4000 tsweb dev`.",
+    ],
+    [["dev", "src/app.ts"], "/src/app.ts. Leave the argument out: the current folder is that folder."],
+    [["build", "src"], "/src. Leave the argument out: the current folder is that folder."],
+    [["build", "--watch"], "tsweb has no option --watch. `tsweb dev` serves the application and applies each edit."],
+    [
+      ["build", "--outDir", "out"],
+      "tsweb has no option --outDir. `tsweb build` writes into dist in the application's folder.",
+    ],
+    [["check", "--prod"], "tsweb has no option --prod. Did you mean `--production`?"],
+    [["build", "--keep-form=x"], "tsweb has no option --keep-form. Did you mean `--keep-from`?"],
     [["dev", "a", "b"], "Too many arguments for tsweb dev: b. It takes one folder."],
     [["build", "--fast"], "--fast"],
   ])("tsweb %j reports the mistake in its arguments", async (args, message) => {
     const { code, output } = await runTsweb(site.dir, args);
     expect([code, output.includes(message), /\n {4}at /.test(output)]).toEqual([1, true, false]);
+  });
+
+  it("tsweb prints the whole help only for an option that is similar to none", async () => {
+    expect((await runTsweb(site.dir, ["check", "--prod"])).output).not.toContain("tsweb new <folder>");
+    expect((await runTsweb(site.dir, ["build", "--fast"])).output).toContain("tsweb new <folder>");
   });
 });
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import type { ProjectInfo } from "../../openapi/index.ts";
 
 /** Thrown for a mistake in a project or in how a command is used. Its message is complete without a stack. */
@@ -38,13 +38,30 @@ export function requireUsablePath(folder: string): void {
  */
 export function findEntry(root: string): string {
   requireUsablePath(root);
-  const candidates = ["src/app.ts", "src/app.tsx", "src/app.js"].map((file) => join(root, file));
-  const entry = candidates.find((file) => existsSync(file));
+  const entry = entryIn(root);
   if (entry) return entry;
-  throw new BuildError(
-    `No application in ${root}: src/app.ts does not exist. Create it with export default new App({…}), or name the ` +
-      "application's folder.",
-  );
+  throw new BuildError(missingEntryMessage(root));
+}
+
+const ENTRIES = ["src/app.ts", "src/app.tsx", "src/app.js"];
+
+function entryIn(root: string): string | undefined {
+  return ENTRIES.map((file) => join(root, file)).find((file) => existsSync(file));
+}
+
+/** Returns what is wrong with a folder in which there is no application: it may be another argument. */
+function missingEntryMessage(root: string): string {
+  const outer = [dirname(root), dirname(dirname(root))].find((folder) => entryIn(folder));
+  if (outer !== undefined && existsSync(root)) {
+    const fix =
+      outer === process.cwd() ? "Leave the argument out: the current folder is that folder." : `Name ${outer}.`;
+    return `The argument of this command is the folder that contains src/app.ts, not ${root}. ${fix}`;
+  }
+  const message = `No application in ${root}: src/app.ts does not exist.`;
+  const port = basename(root);
+  if (!existsSync(root) && /^\d{2,5}$/.test(port))
+    return `${message} To select a port, set the environment variable PORT: \`PORT=${port} tsweb dev\`.`;
+  return `${message} Create it with export default new App({…}), or name the application's folder.`;
 }
 
 /** Returns the error of an application module that exports no application, located at its `new App`, or its first line. */
