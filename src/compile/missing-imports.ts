@@ -67,8 +67,19 @@ export function missingImportMessage(specifier: string, importer: string, root: 
   return `The package "${name}" is installed, but "${specifier}" leads to no file of it. Correct the path; "exports" in its package.json lists the valid ones.`;
 }
 
+/** Packages that need more than an installation, or none. */
+const ADVICE: Readonly<Record<string, string>> = {
+  tailwindcss:
+    "Install it: npm install --save-dev tailwindcss @tailwindcss/vite, and add the plugin to vite.config.ts: " +
+    "plugins: [tailwindcss()].",
+  "@vitejs/plugin-react": "Remove this plugin: tsweb compiles JSX itself, and renders it with Preact.",
+  "@vitejs/plugin-react-swc": "Remove this plugin: tsweb compiles JSX itself, and renders it with Preact.",
+  "@preact/preset-vite": "Remove this plugin: tsweb compiles JSX itself, and renders it with Preact.",
+};
+
 /** Returns how to install a package. A library that imports React needs the package that stands for it in views. */
 function installAdvice(name: string, importer: string): string {
+  if (Object.hasOwn(ADVICE, name)) return `${ADVICE[name]}`;
   const isOfLibrary = /^react(?:-dom)?$/.test(name) && importer.includes("/node_modules/");
   return isOfLibrary ? `Views are rendered with Preact. ${INSTALL_COMPAT}` : `Install it: npm install ${name}`;
 }

@@ -47,6 +47,7 @@ function withErrors(logger: Logger, { errors, reload, editCount, onLoadFailure }
         });
         return;
       }
+      if (isStyleSheetImport(message)) return; // the error of the style sheet follows
       if (isOfCompiledConfig(message)) return; // restartWithConfig() prints it with the lines of its source
       if (error && isOfModule(error)) errors.print(error);
       else logger.error(process.env.NO_COLOR ? stripVTControlCharacters(message) : message, options); // Rolldown ignores it
@@ -58,6 +59,11 @@ function withErrors(logger: Logger, { errors, reload, editCount, onLoadFailure }
 function isOfCompiledConfig(message: string): boolean {
   const text = stripVTControlCharacters(message);
   return text.includes("__vite_injected_original_") || /\.vite-temp\/vite\.config\./.test(text);
+}
+
+/** Returns whether a message is about an `@import` of a style sheet that Vite cannot resolve. */
+function isStyleSheetImport(message: string): boolean {
+  return stripVTControlCharacters(message).startsWith("Unable to resolve `@import ");
 }
 
 /** Returns whether an error is a mistake in a module. Others, such as one of the WebSocket server, are Vite's own. */

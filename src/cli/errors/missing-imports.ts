@@ -10,6 +10,8 @@ const MESSAGES: readonly RegExp[] = [
   /^Failed to resolve import "(?<specifier>.+?)" from "(?<importer>.+?)"\. Does the file exist\?/,
 ];
 
+const MISSING_IN_STYLE_SHEET = /^\[postcss\] ENOENT: no such file or directory, open '(?<specifier>[^'/.][^']*)'$/;
+
 /** What is read of an error of Vite: an `Error`, or what Vite sends to pages of it. */
 export interface ViteError {
   readonly message: string;
@@ -28,7 +30,7 @@ export function explainMissingImport(
   error: ViteError,
   root: string,
 ): ReturnType<typeof missingImportError> | undefined {
-  const { specifier, importer } = rolldownImport(error) ?? messageImport(error) ?? {};
+  const { specifier, importer } = rolldownImport(error) ?? messageImport(error) ?? styleSheetImport(error) ?? {};
   return specifier && importer ? missingImportError(specifier, resolve(root, importer), root) : undefined;
 }
 
@@ -45,4 +47,10 @@ function rolldownImport({ code, exporter, id }: ViteError): MissingImport | unde
 function messageImport(error: ViteError): MissingImport | undefined {
   const message = stripVTControlCharacters(error.message);
   return MESSAGES.map((pattern) => pattern.exec(message)?.groups).find((groups) => groups !== undefined);
+}
+
+/** Returns the missing package of an `@import` in a style sheet: PostCSS tries to open a file of this name. */
+function styleSheetImport({ message, id }: ViteError): MissingImport | undefined {
+  const specifier = MISSING_IN_STYLE_SHEET.exec(stripVTControlCharacters(message))?.groups?.specifier;
+  return specifier !== undefined && typeof id === "string" ? { specifier, importer: id.split("?")[0] } : undefined;
 }

@@ -37,6 +37,14 @@ describe("explainViteError", () => {
       '"../other/a.ts" does not exist: there is no file other/a.ts. Correct the path, or create the file.',
     ],
     ["nanoid", 'The package "nanoid" is not installed. Install it: npm install nanoid'],
+    [
+      "tailwindcss",
+      'The package "tailwindcss" is not installed. Install it: npm install --save-dev tailwindcss @tailwindcss/vite, and add the plugin to vite.config.ts: plugins: [tailwindcss()].',
+    ],
+    [
+      "@vitejs/plugin-react",
+      'The package "@vitejs/plugin-react" is not installed. Remove this plugin: tsweb compiles JSX itself, and renders it with Preact.',
+    ],
     ["@scope/name/sub.js", 'The package "@scope/name" is not installed. Install it: npm install @scope/name'],
     [
       "installed/sub",
@@ -129,6 +137,19 @@ describe("explainViteError", () => {
     write("package.json", '{ "name": "shop",\n');
     expect(explainViteError(problem, root), "an error of other JSON").toBeUndefined();
     expect(explainViteError(jsonError('{ "name": "shop",\n'), root)).toMatchObject({ loc: { line: 2 } });
+  });
+
+  it("reports a missing package that a style sheet imports, with its location", () => {
+    write("src/style.css", 'body { color: red; }\n@import "tailwindcss";\n');
+    const message = "[postcss] ENOENT: no such file or directory, open 'tailwindcss'";
+    expect(explainViteError({ message, id: file("src/style.css?direct") }, root)).toMatchObject({
+      message: expect.stringMatching(
+        /^The package "tailwindcss" is not installed\. Install it: npm install --save-dev/,
+      ),
+      loc: { file: file("src/style.css"), line: 2, column: 8 },
+    });
+    const absolute = "[postcss] ENOENT: no such file or directory, open '/srv/a.css'";
+    expect(explainViteError({ message: absolute, id: file("src/style.css") }, root)).toBeUndefined();
   });
 });
 
