@@ -2,11 +2,11 @@
  * The open connections of a server, so that it can stop without cutting off requests: which of them are handling a
  * request, and since when the others are silent.
  */
-import { Server as HttpServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from "node:http";
 import type { ServerHttp2Session } from "node:http2";
-import { Server as HttpsServer } from "node:https";
 import type { Server, Socket } from "node:net";
-import { type TLSSocket, Server as TlsServer } from "node:tls";
+import type { TLSSocket } from "node:tls";
+import { isHttpServer, tlsOf } from "./node-http.ts";
 import { closeAfterResponse, currentResponse } from "./response-state.ts";
 
 /** What is known about a connection. */
@@ -32,13 +32,17 @@ export class Connections {
   constructor(server: Server) {
     this.#server = server;
     server.on("connection", (socket: Socket) => track(this.#transports, socket));
-    if (server instanceof HttpServer) server.on("connection", (socket: Socket) => track(this.#sockets, socket));
-    if (server instanceof TlsServer) {
+    if (isHttpServer(server)) {
+      server.on("connection", (socket: Socket) => track(this.#sockets, socket));
+      return;
+    }
+    const { isTls, isHttps } = tlsOf(server);
+    if (isTls) {
       server.on("secureConnection", (socket: TLSSocket) => {
         if (socket.alpnProtocol !== "h2") track(this.#sockets, socket);
       });
     }
-    if (server instanceof HttpServer || server instanceof HttpsServer) return;
+    if (isHttps) return;
     server.on("session", (session: ServerHttp2Session) => track(this.#sessions, session));
     server.on("request", (_request: IncomingMessage, response: ServerResponse) => {
       if ("stream" in response) track(this.#streams, response);

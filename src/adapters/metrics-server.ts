@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Config } from "../config/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { AppInternals } from "../server/index.ts";
 import { listenOn } from "./listen.ts";
+import { createServer } from "./node-http.ts";
 
 /** The metrics of an application, and its log. */
 export interface MetricsSite {

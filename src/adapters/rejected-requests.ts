@@ -4,11 +4,12 @@
  *
  * @see docs/protocol.md 2.4 and 2.9
  */
-import { type IncomingMessage, maxHeaderSize, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { errorBody, idHeaders, isCallPath, PRIVATE_NO_STORE, requestIds } from "../http/index.ts";
 import { JSON_TYPE } from "../protocol/index.ts";
 import type { NodeHandler } from "./node.ts";
+import { maxHeaderSize, STATUS_CODES } from "./node-http.ts";
 import { isExemptFromRequestTimeout } from "./own-time-limit.ts";
 
 /** How long a client may take to read the response before its connection is destroyed. */

@@ -1,5 +1,4 @@
 import cluster from "node:cluster";
-import { createServer } from "node:http";
 import type { App } from "../app.ts";
 import { BODY_TIMEOUT_SECONDS } from "../http/index.ts";
 import { type Logger, logEvent } from "../logging/index.ts";
@@ -9,6 +8,7 @@ import { guardFileDescriptors, readDescriptorUse, warnIfLimitIsLow } from "./fil
 import { listenOn } from "./listen.ts";
 import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
 import { node } from "./node.ts";
+import { createServer } from "./node-http.ts";
 import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
 import { prepareStop } from "./stoppable.ts";
 import { isSupervisor, stopSignalOf, supervise } from "./workers.ts";

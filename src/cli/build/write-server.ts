@@ -5,32 +5,42 @@ import type { Manifest } from "../../server/index.ts";
 
 const SERVER = `// Serves the application until the process receives SIGTERM or SIGINT: node server.mjs
 import { storeCompiledCode } from "./compile-cache.mjs";
-import { logEvent } from "./log-output.mjs";
-import { serializeError } from "./serialize-error.mjs";
-import { relayMetrics } from "./metrics-relay.mjs";
 import { mapStacks } from "./source-maps.mjs";
-import { isSupervisor, supervise } from "./workers.mjs";
 
 mapStacks(new URL(".", import.meta.url).href);
 storeCompiledCode(new URL(".compile-cache/", import.meta.url));
 try {
   // Only the workers load the application, so that the supervisor does not run its start-up code.
-  const workers = Number(process.env.WEB_WORKERS ?? 1);
-  if (isSupervisor(workers)) {
-    relayMetrics();
-    await supervise(workers, logEvent);
-  } else await start();
+  if (!(await startSupervisor(Number(process.env.WEB_WORKERS ?? 1)))) await start();
 } catch (error) {
   // The messages of these errors are complete without a stack.
   const isExpected = error?.name === "ConfigError" || error?.name === "ListenError";
   if (isExpected || process.env.WEB_ENV === "development") console.error(isExpected ? error.message : error);
-  else logEvent("error", { err: serializeError(error) }, "The application could not be started");
+  else await logError(error);
   process.exit(1);
 }
 
 async function start() {
   const { default: app, serve } = await import("./app.mjs");
   await serve(app);
+}
+
+/** Starts the workers if this process is their supervisor. Returns whether it is. */
+async function startSupervisor(workers) {
+  if (!(workers > 1)) return false; // loads nothing for one process
+  const { isSupervisor, supervise } = await import("./workers.mjs");
+  if (!isSupervisor(workers)) return false;
+  const { logEvent } = await import("./log-output.mjs");
+  const { relayMetrics } = await import("./metrics-relay.mjs");
+  relayMetrics();
+  await supervise(workers, logEvent);
+  return true;
+}
+
+async function logError(error) {
+  const { logEvent } = await import("./log-output.mjs");
+  const { serializeError } = await import("./serialize-error.mjs");
+  logEvent("error", { err: serializeError(error) }, "The application could not be started");
 }
 `;
 
