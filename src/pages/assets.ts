@@ -28,6 +28,9 @@ export interface Assets {
   /** The page script, which hydrates views. */
   readonly islands: ViewAsset;
   view(source: ViewSource): ViewAsset;
-  /** Returns the style sheets of a page, in order. `null` stands for an error page, which has no source. */
+  /**
+   * Returns the style sheets of a page, in order; with a build always the same list. `null` stands for an error page, which
+   * has no source.
+   */
   styles(page: PageSource | null): readonly string[];
 }

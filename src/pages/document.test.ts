@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Assets } from "./assets.ts";
-import { type DocumentParts, escapeHtml, escapeScript, writeDocument } from "./document.ts";
+import { type DocumentParts, writeDocument } from "./document.ts";
+import { escapeHtml, escapeScript } from "./escape-html.ts";
 
 const assets: Assets = {
   scripts: [],
@@ -91,6 +92,43 @@ describe("writeDocument", () => {
   it("adds the scripts of the development server to every page", () => {
     const developmentAssets = { ...assets, scripts: ["/@vite/client"] };
     expect(documentOf({ assets: developmentAssets })).toContain('<script type="module" src="/@vite/client"></script>');
+  });
+});
+
+describe("the links of a page", () => {
+  /** Returns the `src` of all views in the page data, and of all links. */
+  const urlsOf = (html: string) => [...html.matchAll(/(?:src"?[:=]|href=)"([^"]+)"/g)].map(([, url]) => url);
+
+  it("are those of its base, its build, its style sheets and its views, whatever was rendered before", () => {
+    const views = [island({}, "V"), island({}, "W")];
+    const sheets: readonly (readonly string[])[] = [["/a.css"], []];
+    const builds: readonly Assets[] = ["1", "2"].map((build) => ({
+      ...assets,
+      build,
+      view: ({ name }) => ({ src: `/assets/${name}-${build}.js`, preload: [`/assets/${name}-shared.js`] }),
+    }));
+    const parts = fc.record({
+      base: fc.constantFrom("", "/shop"),
+      assets: fc.constantFrom(...builds),
+      styles: fc.constantFrom(...sheets),
+      islands: fc.array(fc.constantFrom(...views), { maxLength: 3 }),
+    });
+    fc.assert(
+      fc.property(fc.array(parts, { maxLength: 6 }), (requests) => {
+        for (const request of requests) {
+          const development = { ...request.assets, build: undefined } as unknown as Assets; // its links are never reused
+          const expected = documentOf({ ...request, assets: development, styles: [...request.styles] });
+          expect(urlsOf(documentOf(request))).toEqual(urlsOf(expected));
+        }
+      }),
+    );
+  });
+
+  it("of the development server change with its assets", () => {
+    const styles: string[] = [];
+    expect(documentOf({ styles, islands: [island({})] })).toContain("/assets/V.js");
+    const edited = { ...assets, view: () => ({ src: "/assets/edited.js", preload: [] }) };
+    expect(documentOf({ styles, islands: [island({})], assets: edited })).toContain("/assets/edited.js");
   });
 });
 

@@ -2,8 +2,8 @@
  * Pages and routes: their declarations, and how they are handled and rendered.
  */
 export type { Assets, ViewAsset } from "./assets.ts";
-export { escapeHtml } from "./document.ts";
 export { DefaultError, type ErrorPage, type ErrorPageProps } from "./error-page.ts";
+export { escapeHtml } from "./escape-html.ts";
 export { form } from "./form.ts";
 export { handlePageForm, type PageForm } from "./handle-form.ts";
 export { handleNotFound, handlePage, methodHint } from "./handle-page.ts";

@@ -13,8 +13,8 @@ export interface Manifest {
   readonly styles: Readonly<Record<string, readonly string[]>>;
   /** The style sheets of all pages: those that the application module imports. */
   readonly appStyles: readonly string[];
-  /** The prefix of asset URLs in the server's code, which stands for the application's base and a slash. */
-  readonly assetBase: string;
+  /** The prefix of asset URLs in the server's code, which stands for the application's base and a slash. Absent without such URLs. */
+  readonly assetBase?: string;
   /** The paths of all browser files. Only these are served. */
   readonly files: readonly string[];
   /** Those of the files whose names contain a hash of their content. */
@@ -37,19 +37,21 @@ export interface KeptBuild {
 /** Returns the assets of pages, as a manifest lists them. */
 export function manifestAssets(manifest: Manifest): Assets {
   const missing: ViewAsset = { src: "", preload: [] };
+  const appStyles = [...new Set(manifest.appStyles)];
+  // Always the same list for a page: its document is prepared once (src/pages/document-links.ts).
+  const styles = new Map(
+    Object.entries(manifest.styles).map(([file, ofPage]) => [file, [...new Set([...appStyles, ...ofPage])]]),
+  );
   return {
     scripts: [],
     build: manifest.build,
-    base: manifest.assetBase,
+    ...(manifest.assetBase === undefined ? {} : { base: manifest.assetBase }),
     islands: manifest.islands ?? missing,
     view({ file, name }) {
       const view = manifest.views[file];
       if (!view) throw new Error(`The view ${name} of ${file} is not in the build. Run tsweb build again.`);
       return view;
     },
-    styles(page) {
-      const pageStyles = page ? (manifest.styles[page.file] ?? []) : [];
-      return [...new Set([...manifest.appStyles, ...pageStyles])];
-    },
+    styles: (page) => (page && styles.get(page.file)) || appStyles,
   };
 }

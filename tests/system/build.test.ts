@@ -201,6 +201,17 @@ describe("a small application", () => {
     const { status, body } = await get(await startInEmptyFolder(project.dir), "/");
     expect(status).toBe(200);
     expect(body).not.toMatch(/<script|<link/);
+    expect(project.read("dist/manifest.mjs")).not.toContain("assetBase"); // no page is searched for asset URLs
+  });
+
+  it("replaces the prefix of asset URLs by its base, also that of BASE_URL", async () => {
+    const project = createProject({
+      "src/app.ts": APP.replace("modules:", 'base: "/shop", modules:'),
+      "src/pages.server.tsx": PAGE.replace("<h1>Home</h1>", "<h1>{import.meta.env.BASE_URL + 'logo.svg'}</h1>"),
+    });
+    await build(project.dir);
+    const { body } = await get(await startInEmptyFolder(project.dir), "/shop/");
+    expect(body).toContain("<h1>/shop/logo.svg</h1>");
   });
 
   it("with a page and public files serves both", async () => {

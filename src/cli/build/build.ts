@@ -127,7 +127,14 @@ async function buildInto(outDir: string, { root, entry, id, earlier }: BuildInpu
   await writeAssets(clientDir, server.assets());
   const clientManifest = await client.manifest(registry.stubs());
   const hashedFiles = [...new Set([...clientManifest.hashedFiles, ...server.hashedAssets()])].sort();
-  const built: Manifest = { build: id, ...clientManifest, hashedFiles, kept: [], assetBase: server.assetBase };
+  const assetBase = server.assetBase();
+  const built: Manifest = {
+    build: id,
+    ...clientManifest,
+    hashedFiles,
+    kept: [],
+    ...(assetBase === undefined ? {} : { assetBase }),
+  };
 
   await compressFiles(clientDir, built.files);
   const manifest = earlier ? await keepAssets(built, earlier, clientDir) : built;

@@ -34,8 +34,8 @@ export interface ServerBuild {
   assets(): ReadonlyMap<string, string | Uint8Array>;
   /** Returns the paths of the assets whose names contain a hash. */
   hashedAssets(): readonly string[];
-  /** The prefix of the assets' URLs. The running application replaces it with its base. */
-  readonly assetBase: string;
+  /** Returns the prefix of the assets' URLs, which the running application replaces with its base; `undefined` if no code has it. */
+  assetBase(): string | undefined;
 }
 
 const ENTRY = "virtual:tsweb/server";
@@ -64,6 +64,7 @@ export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptio
   let needsOneFile = false;
   const imports = new Map<string, readonly string[]>();
   let lacksDefaultExport = false;
+  let hasAssetUrls = false;
   const nativePackages = new Map<string, string>();
   const assets = new Map<string, string | Uint8Array>();
   let hashed: readonly string[] = [];
@@ -97,9 +98,10 @@ export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptio
     generateBundle: {
       order: "post",
       handler(options, bundle) {
-        const chunks = Object.values(bundle).filter(({ type }) => type === "chunk");
+        const chunks = Object.values(bundle).filter((file) => file.type === "chunk");
         needsOneFile = chunks.length > 1 && [...this.getModuleIds()].some((id) => awaitsAtLoad(this.getModuleInfo(id)));
         if (needsOneFile) for (const name of Object.keys(bundle)) delete bundle[name];
+        hasAssetUrls = chunks.some(({ code }) => code.includes(assetBase));
         hashed = hashedNames(bundle, options);
         for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? []);
         moveAssets(bundle, assets);
@@ -119,7 +121,7 @@ export function serverBuild({ root, entry, outDir, isOneFile }: ServerBuildOptio
     nativePackages: () => nativePackages,
     assets: () => assets,
     hashedAssets: () => hashed.filter((name) => assets.has(name)).map((name) => `/${name}`),
-    assetBase,
+    assetBase: () => (hasAssetUrls ? assetBase : undefined),
   };
 }
 
