@@ -24,6 +24,7 @@ import {
   type RedirectTarget,
   type RequestContext,
   RequestError,
+  run,
 } from "../http/index.ts";
 import { CSRF_HEADER, readFormParameter, returnedErrorMessage } from "../protocol/index.ts";
 import { errorHeaders, errorStatus, isStaleError } from "../rpc/index.ts";
@@ -152,7 +153,7 @@ async function renderPage(
   { page, params }: PageForm,
   pages: PageSettings,
 ): Promise<HandlerResponse> {
-  const response = await (page ? handlePage(context, page, params, pages) : handleNotFound(context, pages));
+  const response = await (page ? run(handlePage(context, page, params, pages)) : handleNotFound(context, pages));
   const location = response.headers?.location;
   if (location === undefined || location.startsWith("/")) return response;
   return redirectAfterForm({ location, isExternal: true }, pages);

@@ -1,18 +1,33 @@
 import { type ComponentChildren, h } from "preact";
 import { describe, expect, it } from "vitest";
-import { compiledView } from "#test/compiled-app";
+import { compiledPage, compiledView } from "#test/compiled-app";
 import { Hello, pageSettings, renderPage, withoutIslandMarkers } from "#test/render-page";
 import { requestContext } from "#test/request-context";
 import { RPCError } from "../errors.ts";
-import { redirect, runInContext } from "../http/index.ts";
+import { isPromise, redirect, run, runInContext } from "../http/index.ts";
 import type { Markup } from "../protocol/index.ts";
 import { session } from "../session/index.ts";
 import type { ErrorPageProps } from "./error-page.ts";
-import { handleNotFound } from "./handle-page.ts";
+import { handleNotFound, handlePage } from "./handle-page.ts";
 import { Head } from "./head.ts";
 import { NotFound } from "./not-found.ts";
-import type { PageResult } from "./page.ts";
+import { type PageResult, pageOf } from "./page.ts";
 import type { PageSettings } from "./render-document.ts";
+
+describe("a page", () => {
+  it.each<[string, () => PageResult | Promise<PageResult>, boolean]>([
+    ["returns markup", () => h("p", null), false],
+    ["returns a redirect", () => redirect("/a"), false],
+    ["returns a promise", async () => h("p", null), true],
+  ])("whose function %s is rendered at once unless that is a promise", async (_, fn, isAsync) => {
+    const definition = pageOf(compiledPage("/", fn));
+    if (!definition) throw new Error("compiledPage() returned a value that is not a page.");
+    const context = requestContext();
+    const response = runInContext(context, () => run(handlePage(context, definition, {}, pageSettings().settings)));
+    expect(isPromise(response)).toBe(isAsync);
+    expect([200, 303]).toContain((await response).status);
+  });
+});
 
 describe("the response of a page", () => {
   it("is a document with the markup of the page, and is not stored by caches", async () => {

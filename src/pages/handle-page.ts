@@ -1,5 +1,12 @@
 import { RPCError } from "../errors.ts";
-import { type HandlerResponse, htmlResponse, isPromise, Redirect, type RequestContext } from "../http/index.ts";
+import {
+  awaitMaybe,
+  type HandlerResponse,
+  htmlResponse,
+  type MaybeAsync,
+  Redirect,
+  type RequestContext,
+} from "../http/index.ts";
 import { handlePageError, recordFailure, redirectResponse } from "./handle-page-error.ts";
 import { attempt, startLayout } from "./layout.ts";
 import type { PageDefinition } from "./page.ts";
@@ -7,6 +14,7 @@ import { type PageSettings, renderDocument } from "./render-document.ts";
 
 /**
  * Handles the request of a page: runs the page function and its layout, both at once, and renders their results.
+ * A page whose function and layout return no promises is rendered at once.
  *
  * A redirect has the status 303. For `NotFound` and the `RPCError`s `not_found`, `forbidden` and `unauthenticated`, the
  * status is 404, 403 or 401, or 303 to the sign-in page. For any other error it is 500, and the error is logged with its
@@ -16,35 +24,36 @@ import { type PageSettings, renderDocument } from "./render-document.ts";
  *
  * @see docs/protocol.md 11.1 to 11.3
  */
-export async function handlePage(
+export function* handlePage(
   context: RequestContext,
   page: PageDefinition,
   params: Record<string, string | undefined>,
   settings: PageSettings,
-): Promise<HandlerResponse> {
+): MaybeAsync<HandlerResponse> {
   const { options, source, path } = page;
   const subject = `The page ${path}`;
   // The page starts first, so that the layout sees a sign-in before its first `await`. If neither returns a promise,
   // both end here.
   const running = attempt(() => page.run(params));
   const starting = startLayout(options.layout ?? settings.layout);
-  const result = isPromise(running) ? await running : running;
-  const outcome = isPromise(starting) ? await starting : starting;
+  const result = yield* awaitMaybe(running);
+  const outcome = yield* awaitMaybe(starting);
   const isOwnLayout = options.layout !== undefined;
   if (!outcome.ok) {
     if (!result.ok) recordFailure(context, result.error, subject, settings);
     const failed = { subject: `The layout of the page ${path}`, ...(isOwnLayout ? {} : { layoutMarkup: null }) };
-    return handlePageError(context, outcome.error, failed, settings);
+    return yield* awaitMaybe(handlePageError(context, outcome.error, failed, settings));
   }
   const layoutMarkup = outcome.value;
   if (!result.ok) {
-    return handlePageError(context, result.error, { subject, ...(isOwnLayout ? {} : { layoutMarkup }) }, settings);
+    const failed = { subject, ...(isOwnLayout ? {} : { layoutMarkup }) };
+    return yield* awaitMaybe(handlePageError(context, result.error, failed, settings));
   }
   if (result.value instanceof Redirect) return redirectResponse(context, result.value, settings);
   try {
     return htmlResponse(200, renderDocument(context, result.value, { options, source, layoutMarkup }, settings));
   } catch (error) {
-    return handlePageError(context, error, { subject }, settings);
+    return yield* awaitMaybe(handlePageError(context, error, { subject }, settings));
   }
 }
 

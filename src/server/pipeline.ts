@@ -180,28 +180,27 @@ function* handlePath(context: RequestContext, path: string, site: Site): MaybeAs
     const response = (yield* awaitMaybe(file)) ?? (yield* runBefore(context, path, site));
     if (response) return response;
   }
-  const response = yield* awaitMaybe(handleMatch(context, path, site));
+  const response = yield* handleMatch(context, path, site);
   return yield* awaitMaybe(compressPage(response, context, site));
 }
 
-async function handleMatch(context: RequestContext, path: string, site: Site): Promise<HandlerResponse | Response> {
+function* handleMatch(context: RequestContext, path: string, site: Site): MaybeAsync<HandlerResponse | Response> {
   const { method } = context.inbound;
   const match = site.router(method, path);
   const hasSlash = path !== "/" && path.endsWith("/");
   switch (match?.kind) {
     case undefined:
-      return handleBuiltInPath(path, site) ?? handleNotFound(context, site.pages);
+      return handleBuiltInPath(path, site) ?? (yield* awaitMaybe(handleNotFound(context, site.pages)));
     case "method":
-      return methodNotAllowed(method, match.allow, site);
-    case "route":
-      if (hasSlash) return handleSlashedRoute(context, site);
-      return handleRoute(context, match.route, match.params, {
-        ...site.pages,
-        maxBody: maxRouteBody(match.route, site),
-      });
+      return yield* awaitMaybe(methodNotAllowed(method, match.allow, site));
+    case "route": {
+      if (hasSlash) return yield* awaitMaybe(handleSlashedRoute(context, site));
+      const settings = { ...site.pages, maxBody: maxRouteBody(match.route, site) };
+      return yield* awaitMaybe(handleRoute(context, match.route, match.params, settings));
+    }
     case "page":
       if (hasSlash) return redirectToCanonicalPath(context.inbound.url);
-      return withSecurity(await handlePage(context, match.page, match.params, site.pages), match.page, site);
+      return withSecurity(yield* handlePage(context, match.page, match.params, site.pages), match.page, site);
   }
 }
 

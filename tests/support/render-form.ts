@@ -4,7 +4,7 @@
 import type { ComponentChildren } from "preact";
 import { RPCError } from "../../src/errors.ts";
 import { refusedSubmission, setSubmission } from "../../src/forms/index.ts";
-import { runInContext } from "../../src/http/index.ts";
+import { run, runInContext } from "../../src/http/index.ts";
 import { handlePage } from "../../src/pages/handle-page.ts";
 import { type PageOptions, pageOf } from "../../src/pages/page.ts";
 import type { PageSettings } from "../../src/pages/render-document.ts";
@@ -39,7 +39,7 @@ export async function renderForm(markup: () => ComponentChildren, shown: FormRes
   if (refused) setSubmission(context, refusedSubmission(init, error));
   const page = pageOf(compiledPage("/", markup as never, options));
   if (!page) throw new Error("no page");
-  const { body, status } = await runInContext(context, () => handlePage(context, page, {}, settings));
+  const { body, status } = await runInContext(context, () => run(handlePage(context, page, {}, settings)));
   const html = String(body);
   const [, data = "null"] = /<script type="application\/json" id="tsweb">(.*?)<\/script>/.exec(html) ?? [];
   return { status, html, body: /<body>(.*)<\/body>/s.exec(html)?.[1] ?? "", data: JSON.parse(data), logged };

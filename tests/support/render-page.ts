@@ -2,7 +2,7 @@
  * Renders pages without a server and returns their responses and log lines.
  */
 import { h } from "preact";
-import { runInContext } from "../../src/http/index.ts";
+import { runInContext, run as runToEnd } from "../../src/http/index.ts";
 import type { Assets } from "../../src/pages/assets.ts";
 import { DefaultError } from "../../src/pages/error-page.ts";
 import { handlePage } from "../../src/pages/handle-page.ts";
@@ -61,7 +61,7 @@ export async function renderPage(
     status,
     headers = {},
     body,
-  } = await runInContext(context, () => handlePage(context, definition, {}, settings));
+  } = await runInContext(context, () => runToEnd(handlePage(context, definition, {}, settings)));
   const html = String(body ?? "");
   const [, data] = /<script type="application\/json" id="tsweb">(.*?)<\/script>/.exec(html) ?? [];
   return {
