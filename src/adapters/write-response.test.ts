@@ -38,6 +38,34 @@ describe("a response whose body is a text", () => {
     expect({ length, text }).toEqual({ length: String(Buffer.byteLength(body)), text: body });
   });
 
+  it.each(["a", "ß", "世", "🌍", "\ud800", "\udc00a", "\0"])(
+    "is sent as its UTF-8 at every length: %j",
+    async (unit) => {
+      for (const length of [1, 1023, 1024, 5000, 43_690, 43_691, 64 * 1024, 128 * 1024]) {
+        const body = unit.repeat(length).slice(0, length);
+        const { writes, length: declared, text } = await serveText(body);
+        const bytes = Buffer.from(body);
+        expect([length, declared]).toEqual([length, String(bytes.length)]);
+        expect(text === bytes.toString()).toBe(true);
+        if (length < 128 * 1024) expect(writes).toHaveLength(1);
+      }
+    },
+  );
+
+  it("of a page is its own while others are written", async () => {
+    const bodies = ["ä", "€", "b"].map((unit) => unit.repeat(60_000));
+    const server = createServer(({ url }, response) => {
+      void writeResponse({ status: 200, headers: [], body: bodies[Number(url?.slice(1))] ?? "" }, response);
+    });
+    opened.push(server);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo; // it listens on a port
+    const received = await Promise.all(
+      Array.from({ length: 60 }, async (_, at) => (await fetch(`http://127.0.0.1:${port}/${at % 3}`)).text()),
+    );
+    expect(received.every((text, at) => text === bodies[at % 3])).toBe(true);
+  });
+
   it("does not count as sent if its connection was destroyed before", async () => {
     const events: string[] = [];
     const server = createServer((_, response) => {

@@ -34,11 +34,11 @@ function writeBuffered(
   response: ServerResponse,
 ): void {
   const isBodiless = response.req.method === "HEAD" || status === 304 || status === 204; // RFC 9110, section 8.6
-  const length = body === null ? 0 : Buffer.byteLength(body);
-  if (!isBodiless) headers.push("content-length", String(length));
+  const encoded = typeof body === "string" && !isBodiless ? encodeText(body) : null;
+  if (!isBodiless) headers.push("content-length", String(encoded?.bytes ?? body?.length ?? 0));
   response.writeHead(status, headers);
   if (isBodiless || !body) response.end();
-  else if (typeof body === "string") endWithText(body, length, response);
+  else if (encoded) endWithText(encoded, response);
   else response.end(body);
   if (response.writableLength > 0) destroyIfStalled(response); // most responses are in the system's buffers by now
 }
@@ -46,17 +46,48 @@ function writeBuffered(
 /** The length from which a text is sent as bytes, in UTF-16 code units: Node copies a text together with the headers. */
 const LONG_TEXT = 128 * 1024;
 
+/** The length from which a text is converted by {@link encodeText}, in UTF-16 code units. */
+const MIN_CONVERTED = 1024;
+
+/** The number of bytes that a code unit of UTF-16 has in UTF-8 at most. */
+const MAX_UNIT_BYTES = 3;
+
+// Lives as long as the process, from the first page on. Each text is copied out of it before the next one is written.
+let conversionBuffer: Buffer | undefined;
+
+/** A text as it is written. */
+interface EncodedText {
+  readonly text: string;
+  /** Its size in bytes. */
+  readonly bytes: number;
+  readonly encoding: "latin1" | "utf8";
+}
+
+/**
+ * Returns a text with its size. That of a page is converted to UTF-8 at the same time: a character of the result is a byte,
+ * which Node writes as `latin1`, together with the headers. Counting the bytes first, and converting them when they are
+ * written, takes 10 µs more for a page of 8 KB.
+ */
+function encodeText(text: string): EncodedText {
+  if (text.length < MIN_CONVERTED || text.length * MAX_UNIT_BYTES >= LONG_TEXT) {
+    const bytes = Buffer.byteLength(text);
+    return { text, bytes, encoding: bytes === text.length ? "latin1" : "utf8" }; // ASCII is the same in both
+  }
+  conversionBuffer ??= Buffer.allocUnsafeSlow(LONG_TEXT);
+  const bytes = conversionBuffer.write(text, "utf8");
+  return { text: conversionBuffer.toString("latin1", 0, bytes), bytes, encoding: "latin1" };
+}
+
 /**
  * Ends a response with its whole body, whose size in bytes is known.
  *
  * `response.end(text)` makes two writes, of which the second is empty, and converts the text to UTF-8 also if it is ASCII.
  * Here headers and body are one write, which saves about 5% of the CPU time of a small call.
  */
-function endWithText(text: string, bytes: number, response: ServerResponse): void {
+function endWithText({ text, encoding }: EncodedText, response: ServerResponse): void {
   // On a destroyed connection, `end()` without a text would emit `finish`, as if the response had been sent.
-  if (response.socket?.destroyed) return void response.end(text);
-  if (text.length >= LONG_TEXT) return void response.end(Buffer.from(text));
-  const encoding = bytes === text.length ? "latin1" : "utf8"; // ASCII is the same in both
+  if (response.socket?.destroyed) return void response.end(text, encoding);
+  if (text.length >= LONG_TEXT) return void response.end(Buffer.from(text, encoding));
   response.cork();
   response.write(text, encoding);
   response.uncork();
