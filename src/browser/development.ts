@@ -15,14 +15,16 @@ import {
 } from "../protocol/index.ts";
 import { checkMarkup } from "./children-checks.ts";
 import { componentName } from "./component-name.ts";
+import { checkEffects } from "./endless-effects.ts";
 import { finishEdit, startEdit } from "./hot-state.ts";
+import { checkStyleNames } from "./style-names.ts";
 import { checkTextareaText } from "./textarea-text.ts";
 import { checkUnhandledField } from "./unhandled-fields.ts";
 
 /** A component with internal fields: Preact's, under the minified names that its add-ons use, and ours. */
 interface ComponentInternals extends Component {
-  /** The hooks of `preact/hooks`. `c` is set for `useContext`. */
-  __H?: { __: { c?: unknown; __?: unknown }[] };
+  /** The hooks of `preact/hooks`. `c` is set for `useContext`. `__h` has the effects that run after the next paint. */
+  __H?: { __: { c?: unknown; __?: unknown }[]; __h: { __?: unknown }[] };
 }
 
 interface OptionsInternals {
@@ -36,6 +38,7 @@ const { diffed: previousDiffed } = options;
 
 options.diffed = (vnode) => {
   checkTextareaText(vnode);
+  checkEffects((vnode as { __c?: ComponentInternals }).__c); // set once it is rendered
   previousDiffed?.(vnode);
 };
 
@@ -46,6 +49,7 @@ hooks.__b = (vnode) => {
   if (isReactType(type, Component)) throw new TypeError(reactMessage(type));
   if (typeof type === "string") rejectAction(type, props);
   checkUnhandledField(vnode);
+  checkStyleNames(vnode);
   for (const name of typeof type === "string" ? (scriptUrlAttributes(type, props) ?? []) : []) {
     console.error(
       `The attribute ${name} of <${String(type)}> is a URL that would run as a script of the page. The content security ` +

@@ -1,5 +1,6 @@
 /**
- * Views that the browser renders as the server did, in the development server and Chromium: they are not reported.
+ * Views in the development server and Chromium that the browser renders as the server did, which are not reported, and some that
+ * it renders otherwise, or again and again.
  */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
@@ -18,7 +19,7 @@ const FILES = {
   `,
   "src/views.tsx": `
     import { form, on_mount, state, view } from "tsweb/browser";
-    import { useId } from "preact/hooks";
+    import { useEffect, useId } from "preact/hooks";
     import { remove, save } from "./names.server.ts";
 
     let created = 0; // packages count ids like this
@@ -70,14 +71,26 @@ const FILES = {
       <form action={save}><input name="name" /><button>Save</button><Ready name="plain" /></form>
     ));
 
+    export const Local = view(() => <time>{new Date(0).toLocaleString()}<Ready name="local" /></time>);
+
+    export const Ticking = view(() => {
+      const s = state({ n: 0 });
+      useEffect(() => {
+        s.n++;
+      });
+      return <p>{s.n > 100 && <Ready name="ticking" />}</p>;
+    });
+
     export const Different = view(() => <p>{typeof window}<Ready name="different" /></p>);
   `,
   "src/pages.server.tsx": `
     import { page } from "tsweb";
-    import { All, Different, Names, Plain } from "./views.tsx";
+    import { All, Different, Local, Names, Plain, Ticking } from "./views.tsx";
     export const all = page("/all", () => <All rows={["one", "two"]} />);
     export const names = page("/names", () => <Names />);
     export const plain = page("/plain", () => <Plain />);
+    export const local = page("/local", () => <Local />);
+    export const ticking = page("/ticking", () => <Ticking />);
     export const different = page("/different", () => <><Different /><Different /></>);
   `,
   "src/app.ts": `
@@ -97,7 +110,7 @@ beforeAll(async () => {
   project = TestProject.fromFiles(FILES);
   project.linkPackages(repository, ["preact"]);
   project.write("public/favicon.ico", "");
-  dev = await startDev(project.dir);
+  dev = await startDev(project.dir, { TZ: "Asia/Tokyo" }); // a server in another time zone than the browser
   browser = await launch();
   users = new BrowserUsers(browser, { baseURL: dev.address });
 });
@@ -171,4 +184,29 @@ it("a view that differs is reported once, however often the page has it", async 
   const problems = takeProblems();
   expect(problems.filter((problem) => problem.startsWith("thrown: "))).toHaveLength(1);
   expect(problems[0]).toContain(difference);
+});
+
+it("a time of another time zone or language is reported, with what each side has rendered", async () => {
+  const page = await users.newPage();
+  await page.goto("/local");
+  await waitForView(page, "local");
+  await expect.poll(() => page.locator("vite-error-overlay").count()).toBe(1);
+  const [problem] = takeProblems();
+  expect(problem).toMatch(
+    /The server has rendered the text ".*9:00:00.*" in time, and the browser the text ".*(?<!9):00:00.*"/,
+  );
+  expect(problem).toContain("Compute such a value in the page and pass it to the view as a prop");
+});
+
+it("an effect that changes the state in each run is reported once, with its line", async () => {
+  const page = await users.newPage();
+  await page.goto("/ticking");
+  await waitForView(page, "ticking");
+  const message = "An effect of Ticking changes the state each time it runs";
+  await expect.poll(() => dev.output()).toContain(message);
+  const line = 1 + FILES["src/views.tsx"].split("\n").findIndex((text) => text.includes("s.n++"));
+  const [, warning = "", ...more] = dev.output().split(message);
+  expect(warning).toContain(`src/views.tsx:${line}:`);
+  expect(more).toEqual([]);
+  users.problems.splice(0);
 });
