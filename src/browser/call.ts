@@ -9,6 +9,7 @@ import {
   REDIRECT_HEADER,
   RPC_PREFIX,
 } from "../protocol/index.ts";
+import { checkMisuse } from "./dev-misuse.ts";
 import { getPageData } from "./page-data.ts";
 import { reload } from "./reload.ts";
 import { MAX_STALE_RETRIES, STALE_RETRY_MS } from "./timings.ts";
@@ -43,7 +44,7 @@ export async function post(
   send: (url: string, init: RequestInit) => Promise<Response> = fetch,
 ): Promise<Response> {
   // Bundlers remove the longer messages from production.
-  if (process.env.NODE_ENV !== "production") checkArguments(name, args, false);
+  if (process.env.NODE_ENV !== "production") checkMisuse(() => checkArguments(name, args, false));
   const headers: Record<string, string> = { "content-type": JSON_TYPE };
   const body = JSON.stringify({ args }, (key, value) => {
     // The tags of classes for which JSON has `{}`. `checkArguments` has refused more, with the path and the fix.

@@ -1,4 +1,5 @@
 import { type Component, isValidElement } from "preact";
+import { checkMisuse } from "./dev-misuse.ts";
 import { recordInitialState } from "./hot-state.ts";
 import { slot } from "./slot.ts";
 import { checkInitialState, rejectEndlessChange, rejectInstance, rejectPromise } from "./state-checks.ts";
@@ -70,8 +71,10 @@ function createProxy<T extends object>(value: T, component: Component): T {
       const isData = "value" in property;
       if (isData) property.value = toRaw(property.value);
       if (process.env.NODE_ENV !== "production") {
-        rejectInstance(property.value, isWrappable(property.value));
-        rejectPromise(key, target[key], property.value);
+        checkMisuse(() => {
+          rejectInstance(property.value, isWrappable(property.value));
+          rejectPromise(key, target[key], property.value);
+        });
       }
       const isSame = isData && Object.hasOwn(target, key) && Object.is(target[key], property.value);
       if (!isSame) {

@@ -7,6 +7,7 @@ import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArgu
 import { post } from "./call.ts";
 import { withCallSite } from "./dev-call-site.ts";
 import { rejectUseAsText } from "./dev-unawaited-call.ts";
+import { checkMisuse } from "./dev-misuse.ts";
 
 export { upload } from "./upload.ts";
 
@@ -52,7 +53,7 @@ export function stub(
   const call = (...values: unknown[]) =>
     send(() => {
       // Bundlers remove the longer messages from production.
-      if (process.env.NODE_ENV !== "production") checkArgumentCount(name, params, values);
+      if (process.env.NODE_ENV !== "production") checkMisuse(() => checkArgumentCount(name, params, values));
       return toNamedArguments(params, values);
     });
   return Object.assign(call, { named: (args: Arguments) => send(() => args), id: name, hash });
@@ -66,7 +67,7 @@ export function stub(
 export function stream(name: string, params?: readonly string[], hash?: string): RemoteFunction<Stream<unknown>> {
   const open = (args: Arguments) => openStream(name, args, (_, args, signal) => post(name, args, signal, hash));
   const call = (...values: unknown[]) => {
-    if (process.env.NODE_ENV !== "production") checkArgumentCount(name, params, values);
+    if (process.env.NODE_ENV !== "production") checkMisuse(() => checkArgumentCount(name, params, values));
     return open(toNamedArguments(params, values));
   };
   return Object.assign(call, { named: open });

@@ -1,5 +1,6 @@
 import { type Arguments, checkArguments, FORM_PREFIX, toFormData } from "../protocol/index.ts";
 import { post } from "./call.ts";
+import { checkMisuse } from "./dev-misuse.ts";
 import { getPageData } from "./page-data.ts";
 
 /**
@@ -11,7 +12,7 @@ import { getPageData } from "./page-data.ts";
 export async function upload(name: string, args: Arguments, signal?: AbortSignal, hash?: string): Promise<Response> {
   const body = toFormData(args);
   if (!body) return post(name, args, signal, hash);
-  if (process.env.NODE_ENV !== "production") checkArguments(name, args, true);
+  if (process.env.NODE_ENV !== "production") checkMisuse(() => checkArguments(name, args, true));
   return post(name, {}, signal, hash, (_, init) => {
     const headers = new Headers(init.headers);
     headers.delete("content-type"); // the browser sets it, with the boundary

@@ -1,3 +1,4 @@
+import { sign } from "../acts.ts";
 import type { Mistake } from "../mistake.ts";
 import { APP, GUESTS, inMarkup, inView, row, VIEW } from "./guest-book-edits.ts";
 
@@ -166,4 +167,50 @@ const calls: readonly Mistake[] = [
   ),
 ];
 
-export const mistakes: readonly Mistake[] = [...environment, ...files, ...markup, ...calls];
+/** A warning about a line of the view, which the terminal and the console of the browser show. */
+const inBrowser = (...parts: Parameters<typeof row>): Mistake => ({
+  ...row(...parts),
+  places: ["terminal", "console"],
+});
+
+const browser: readonly Mistake[] = [
+  {
+    ...inBrowser(
+      "catches the error of a call with too many arguments",
+      [{ file: VIEW, from: "await sign(book.name)", to: "await sign(...([book.name, 2, 3] as never as [string]))" }],
+      `${VIEW}:10:27`,
+      "received 3 arguments",
+      "sign(name)",
+    ),
+    act: sign,
+  },
+  {
+    ...inBrowser(
+      "catches the error of an argument that cannot be sent",
+      [{ file: VIEW, from: "await sign(book.name)", to: "await sign(new Map() as never)" }],
+      `${VIEW}:10:27`,
+      "a Map cannot be sent",
+      "Object.fromEntries",
+    ),
+    act: sign,
+  },
+  {
+    ...inBrowser(
+      "catches the error of a promise that is assigned to a state",
+      [{ file: VIEW, from: "await sign(book.name)", to: "sign(book.name) as never" }],
+      `${VIEW}:10:12`,
+      'A promise was assigned to "guests" of a state',
+      "Await it: `state.guests = await load()`",
+    ),
+    act: sign,
+  },
+  inBrowser(
+    "misspells a property of a style",
+    [inMarkup('<p style={{ colour: "red" }}>x</p>')],
+    `${VIEW}:22`,
+    'The style of this <p> has the unknown property "colour", which browsers ignore',
+    'Did you mean "color"?',
+  ),
+];
+
+export const mistakes: readonly Mistake[] = [...environment, ...files, ...markup, ...calls, ...browser];
