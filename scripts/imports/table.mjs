@@ -19,7 +19,7 @@ export const MAY_IMPORT = {
   "assets.d.ts": [],
   "jsx-runtime.ts": [],
   "jsx-dev-runtime.ts": [],
-  browser: ["assets.d.ts"],
+  browser: ["text", "assets.d.ts"],
   logging: [],
   config: ["text", "logging"],
   cookies: [],
@@ -131,6 +131,7 @@ export const MAY_IMPORT = {
 export const BROWSER_PACKAGES = {
   "errors.ts": [],
   protocol: ["preact (types)"],
+  text: [],
   browser: ["preact"],
   "jsx-runtime.ts": ["preact"],
   "jsx-dev-runtime.ts": ["preact"],

@@ -6,8 +6,8 @@ import type { Call, Stream } from "../protocol/index.ts";
 import { type Arguments, checkArgumentCount, openStream, readResult, toNamedArguments } from "../protocol/index.ts";
 import { post } from "./call.ts";
 import { withCallSite } from "./dev-call-site.ts";
-import { rejectUseAsText } from "./dev-unawaited-call.ts";
 import { checkMisuse } from "./dev-misuse.ts";
+import { rejectUseAsText } from "./dev-unawaited-call.ts";
 
 export { upload } from "./upload.ts";
 
