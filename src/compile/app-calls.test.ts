@@ -14,6 +14,7 @@ describe("a call of a method that an App does not have", () => {
       "const app = new App({}); function start() { app.«get('/', () => 1); }",
       /Declare `page\(path, …\)` or `route\(…\)`/,
     ],
+    ["const app = new App({}) as any; app.«get('/', () => 1);", /`modules` of new App/],
     ["const app = new App({}); (app as any).«post('/', () => 1);", /`modules` of new App/],
   ])("is rejected at its name: %s", async (marked, message) => {
     const { code, location } = parseMarkedCode(HEAD + marked);

@@ -42,5 +42,6 @@ function isApp(node: Node, scope: Scope): boolean {
   const binding = node.type === "Identifier" ? scope.findValue(node.name) : undefined;
   const [declaration] = binding?.kind === "const" ? binding.declarations : [];
   if (!binding || declaration?.type !== "VariableDeclarator" || declaration.id.type !== "Identifier") return false;
-  return declaration.init?.type === "NewExpression" && isApp(declaration.init, binding.scope);
+  const value = declaration.init && unwrapExpression(declaration.init);
+  return value?.type === "NewExpression" && isApp(value, binding.scope);
 }

@@ -24,7 +24,8 @@ export function rejectMiddlewareParameters(name: string, fn: FunctionNode, sourc
   const [request, response] = fn.params;
   const names = [untypedName(request), untypedName(response)].join(", ");
   const isMiddleware =
-    names === "req, res" || (names === "request, response" && response && callsResponse(fn, response, scopes));
+    names === "req, res" ||
+    (names === "request, response" && response && responseCallIn(fn, response, scopes) !== undefined);
   if (!isMiddleware || !request) return;
   throw new CompileError(
     `The server function "${name}" has the parameters (${names}) of a request handler of Express. The parameters of a server ` +
@@ -42,15 +43,22 @@ function untypedName(parameter: Node | undefined): string {
   return type === "TSAnyKeyword" ? parameter.name : "";
 }
 
-function callsResponse(fn: FunctionNode, response: Node, scopes: Scopes): boolean {
+/** Returns the first call of a method of a response on a parameter of a function, such as `res.json(…)`. */
+export function responseCallIn(
+  fn: FunctionNode,
+  response: Node,
+  scopes: Scopes,
+): { readonly method: string; readonly at: Node } | undefined {
   const own = scopes.byNode.get(fn) ?? scopes.module;
-  let found = false;
+  let found: { readonly method: string; readonly at: Node } | undefined;
   walkScoped(fn.body ?? fn, own, scopes, (node, scope) => {
     if (node.type !== "CallExpression") return !found;
     const callee = unwrapExpression(node.callee);
-    if (callee.type !== "MemberExpression" || !RESPONSE_METHODS.has(memberName(callee) ?? "")) return !found;
+    const method = callee.type === "MemberExpression" ? (memberName(callee) ?? "") : "";
+    if (callee.type !== "MemberExpression" || !RESPONSE_METHODS.has(method)) return !found;
     const object = unwrapExpression(callee.object);
-    found ||= object.type === "Identifier" && scope.findValue(object.name)?.declarations[0] === response;
+    const binding = object.type === "Identifier" ? scope.findValue(object.name) : undefined;
+    if (binding?.declarations[0] === response && !binding.reassigned) found ??= { method, at: callee };
     return !found;
   });
   return found;

@@ -23,6 +23,27 @@ describe("the objects of request", () => {
   });
 
   test.each([
+    ['«request.cookies.theme = "dark";', "Set a cookie with request.set_cookie(name, value)."],
+    ['«request.cookies["theme"] ??= "dark";', "Set a cookie with request.set_cookie(name, value)."],
+    ['«own.headers["x-id"] = name;', "It is what the browser has sent and cannot be changed"],
+    ["const { query } = request; «query.page++;", "read it with query.page."],
+  ])("are frozen, so an assignment is a compile error: %s", async (statement, fix) => {
+    const text = inFunction(statement);
+    const error = await compileErrorOf(() => readTestModule("src/a.server.tsx", text));
+    expect(error.message).toMatch(/^(?:\w+\.)?\w+ cannot be changed\. /);
+    expect(error.message).toContain(fix);
+    expect(error.loc).toEqual({ file: "/app/src/a.server.tsx", ...parseMarkedCode(text).location });
+  });
+
+  test.each([
+    'const query = { ...request.query }; query.page = "1";',
+    "other.cookies.theme = request.cookies.theme;",
+    'function f(request) { request.cookies.theme = "dark"; }',
+  ])("can be copied and changed: %s", (statement) => {
+    expect(() => readTestModule("src/a.server.tsx", inFunction(statement))).not.toThrow();
+  });
+
+  test.each([
     ['return «request.headers.get("User-Agent");', 'Write request.headers["user-agent"].'],
     ['return «request.headers?.get("a");', 'Write request.headers["a"].'],
     ["return «request.query.get(name);", 'Write request.query["name"].'],

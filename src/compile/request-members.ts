@@ -45,7 +45,7 @@ const ASSIGNMENT_FIXES: Readonly<Record<string, string>> = {
 
 /**
  * Rejects what is certainly wrong with the objects of `request`: a header's name with a capital letter, which is always
- * `undefined`, and calls of the methods of `Headers` or a `Map`. Also the members of the requests of other frameworks, and
+ * `undefined`, calls of the methods of `Headers` or a `Map`, and assignments, because the objects are frozen. Also the members of the requests of other frameworks, and
  * assignments to members of `request` and `session`.
  *
  * @throws CompileError at the expression
@@ -93,6 +93,11 @@ function rejectAssignment(node: Node, scope: Scope, source: SourceFile): void {
     node.type === "AssignmentExpression" ? node.left : node.type === "UpdateExpression" ? node.argument : undefined;
   const member = target && unwrapChain(target);
   if (member?.type !== "MemberExpression") return;
+  const name = objectName(member.object, scope);
+  if (name !== undefined) {
+    const fix = fixFor("set", name, textOf(member, source));
+    throw new CompileError(`${textOf(member.object, source)} cannot be changed. ${fix}`, source, member);
+  }
   const imported = importedNameOf(unwrapChain(member.object), scope);
   if (imported?.source !== "tsweb" || !Object.hasOwn(ASSIGNMENT_FIXES, imported.name)) return;
   const message = `${textOf(member.object, source)} cannot be assigned to. ${ASSIGNMENT_FIXES[imported.name]}`;

@@ -29,6 +29,34 @@ describe("a route that reads its Request like a request of Express", () => {
   });
 
   test.each([
+    ["(req: any, res: any) => { «res.json({ a: 1 }); }", "without json()."],
+    ["async (request, response) => { «response.status(404).end(); }", "without status()."],
+    ["async (req: Request, res: any) => «res.send(await req.text())", "without send()."],
+    ["(req, reply) => { later(() => «reply.redirect('/')); }", "without redirect()."],
+  ])("is a compile error if it calls a response: %s", async (fn, message) => {
+    const text = inRoute(fn);
+    const error = await compileErrorOf(() => read(text));
+    expect(error.message).toMatch(
+      /^A route has no response object: .* Return the response: `return Response\.json\(data\);`/,
+    );
+    expect(error.message).toContain(message);
+    expect(error.loc).toEqual({ file: "/app/src/a.server.ts", ...parseMarkedCode(text).location });
+  });
+
+  test.each([
+    "(request, params) => Response.json(params.json)",
+    "(request, params) => send(params.send)",
+    "(request, { res }) => res.end(1)",
+    "(request, params: Loaded) => params.json()",
+    "(request, params) => { const res = adapt(params); return res.json(); }",
+    "(request, params) => list.map((params) => params.render())",
+    "(request, params) => { params = load(params); return params.json(); }",
+    "async (request) => request.json()",
+  ])("is accepted if it calls no response: %s", (fn) => {
+    expect(() => read(inRoute(fn))).not.toThrow();
+  });
+
+  test.each([
     "async (request) => new Response(request.body)",
     "async (request) => request.body.getReader()",
     "async (request) => request.body?.pipeThrough(stream)",

@@ -1,4 +1,5 @@
 import type { Declaration } from "./declarations.ts";
+import { responseCallIn } from "./middleware-parameters.ts";
 import {
   CompileError,
   type FunctionNode,
@@ -19,7 +20,8 @@ const STREAM_MEMBERS = /^(?:locked|cancel|getReader|pipeThrough|pipeTo|tee|value
 
 /**
  * Rejects `request.body.name` and `request.params.id` in the function of a route, where `request` is a `Request` of the Fetch
- * standard: its body is a stream, and it has no `params`. TypeScript reports both unless the parameter is `any`.
+ * standard: its body is a stream, and it has no `params`. Also calls of a response, such as `res.json(…)`, which a route does
+ * not have. TypeScript reports all of these unless the parameter is `any`.
  *
  * Errs towards silence: functions that are declared elsewhere, other annotations, and requests to which the function assigns,
  * or to which a function that it calls may add `params`.
@@ -30,11 +32,27 @@ export function checkRouteRequest({ kind, call }: Declaration, source: SourceFil
   const argument = call.arguments.at(-1);
   const fn = argument && unwrapExpression(argument);
   const request = fn && isFunctionNode(fn) ? fn.params[0] : undefined;
-  if (kind !== "route" || !fn || !isFunctionNode(fn) || !request || !isUntyped(request)) return;
+  if (kind !== "route" || !fn || !isFunctionNode(fn)) return;
+  rejectResponseCalls(fn, source, scopes);
+  if (!request || !isUntyped(request)) return;
   for (const { key, object, at } of keysReadIn(fn, request, scopes)) {
     const fix = object === "body" ? bodyFix(key) : object === "request" && key === "params" ? PARAMS_FIX : undefined;
     if (fix !== undefined) throw new CompileError(fix, source, at);
   }
+}
+
+/** Rejects `res.json(…)` of the second parameter: it has the parts of the path, which are texts. */
+function rejectResponseCalls(fn: FunctionNode, source: SourceFile, scopes: Scopes): void {
+  const [, params] = fn.params;
+  const found = params && isUntyped(params) ? responseCallIn(fn, params, scopes) : undefined;
+  if (!found) return;
+  const { method, at } = found;
+  throw new CompileError(
+    `A route has no response object: its second argument has the parameters of the path, without ${method}(). Return the ` +
+      "response: `return Response.json(data);`, or `return new Response(text, { status: 200 });`.",
+    source,
+    at,
+  );
 }
 
 const PARAMS_FIX =

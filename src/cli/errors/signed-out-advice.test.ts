@@ -25,6 +25,11 @@ describe("the advice about a read of a property of the user when nobody is signe
   it("names session.require() for a non-null assertion, which the error's line of TypeScript has", () => {
     const error = new TypeError("Cannot read properties of null (reading 'sub')");
     expect(signedOutAdvice(error, ["  const id = session.user()!.sub;"])).toContain("session.require()");
+    expect(signedOutAdvice(error, ["<p>Hello {(session.user() as any).sub}</p>"])).toContain("session.require()");
+    expect(signedOutAdvice(error, ["const me = session.user() as User;", "save(me.sub)"])).toContain(
+      "session.require()",
+    );
+    expect(signedOutAdvice(error, ["const me = (session.user() as any).boss;", "save(me.sub)"])).toBe("");
     expect(signedOutAdvice(error, ["const user = session.user()!;", "save(user.sub)"])).toContain("session.require()");
   });
 

@@ -16,13 +16,15 @@ export function signedOutAdvice(error: unknown, lines: readonly string[]): strin
   const line = lines.at(-1) ?? "";
   const property = /\(reading '(?<name>[^']+)'\)/.exec(error.message)?.groups?.name ?? "";
   if (property === "") return /\}\s*=\s*session\.user\(\)/.test(line) ? ADVICE : "";
-  const read = new RegExp(`(?<object>[\\w$]+|\\bsession\\.user\\(\\))!?\\)?\\.${escaped(property)}\\b`);
+  const read = new RegExp(
+    `(?<object>[\\w$]+|\\bsession\\.user\\(\\))!?(?:\\s+as\\s[^()]*)?\\)?\\.${escaped(property)}\\b`,
+  );
   const object = read.exec(line)?.groups?.object;
   if (object === undefined) return "";
   if (object === "session.user()") return ADVICE;
   const declaration = new RegExp(`\\b(?:const|let|var)\\s+${escaped(object)}\\b.*=\\s*(?<value>.*)`);
   const value = lines.findLast((each) => declaration.test(each));
-  return /=\s*session\.user\(\)!?\s*;?\s*$/.test(value ?? "") ? ADVICE : "";
+  return /=\s*\(?session\.user\(\)!?(?:\s+as\s[^()=]*)?\)?\s*;?\s*$/.test(value ?? "") ? ADVICE : "";
 }
 
 function escaped(name: string): string {
