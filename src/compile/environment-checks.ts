@@ -2,6 +2,7 @@ import type { DevEnvironment } from "vite";
 import type { ModuleFacts } from "./module-facts.ts";
 import { checkNodeImports } from "./node-imports.ts";
 import { checkForeignConventions, checkForeignImports, type PackageResolver } from "./other-frameworks.ts";
+import { checkSecretLiterals } from "./secret-literals.ts";
 import { checkServerGlobals, type DefinedGlobals } from "./server-globals.ts";
 
 /** Where a module runs. */
@@ -14,7 +15,8 @@ export interface EnvironmentOptions {
 }
 
 /**
- * Rejects what does not work where a module runs: globals and modules of Node in browser code, and what only other frameworks have.
+ * Rejects what does not work where a module runs: globals and modules of Node and secrets in browser code, and what only other
+ * frameworks have.
  *
  * @throws CompileError at the code
  */
@@ -26,5 +28,6 @@ export async function checkEnvironment(
   checkForeignConventions(facts, isBrowserCode);
   await checkForeignImports(facts, resolver, isBrowserCode);
   if (isBrowserCode) checkServerGlobals(facts, defined);
+  if (isBrowserCode) checkSecretLiterals(facts);
   if (isBrowserCode && client) await checkNodeImports(facts, client);
 }

@@ -130,9 +130,15 @@ function frameOf({ frame }: ThrownError, position: SourcePosition | undefined): 
   const text = stripVTControlCharacters(frame);
   const lines = position && readIfExists(position.file)?.split("\n");
   const isOfSource = [...text.matchAll(/^>?\s*(\d+)\s*\|(.*)$/gm)].every(
-    ([, number, code = ""]) => lines === undefined || lines[Number(number) - 1]?.trim() === code.trim(),
+    ([, number, code = ""]) => lines === undefined || isShownAs(lines[Number(number) - 1]?.trim(), code.trim()),
   );
   return isOfSource ? text : undefined;
+}
+
+/** Returns whether a frame shows a line: as it is, or with a `*` for each character of a secret. */
+function isShownAs(line: string | undefined, shown: string): boolean {
+  const visible = [...shown.matchAll(/[^*]/g)];
+  return line?.length === shown.length && visible.every(({ 0: char, index }) => char === line[index]);
 }
 
 /** Returns the location of an error of Vite or the compile step. Both count columns from 0; stacks and editors from 1. */
