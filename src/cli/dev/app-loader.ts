@@ -3,6 +3,7 @@ import { type DevEnvironment, isRunnableDevEnvironment, type RunnableDevEnvironm
 import type { App } from "../../app.ts";
 import { internalsOf } from "../../server/index.ts";
 import { BuildError, findEntry, noApplicationError, relativeFile } from "../project/index.ts";
+import { transformImports } from "./transform-imports.ts";
 
 /**
  * Returns an environment that runs modules.
@@ -24,6 +25,8 @@ export class DevAppLoader {
   /** How often all modules were invalidated. */
   #invalidations = 0;
   #base: string | null = null;
+  /** The environment whose modules were requested for the first time. A restart of Vite creates another one. */
+  #started: RunnableDevEnvironment | undefined;
   /** How many requests are loading the application. */
   #loading = 0;
 
@@ -78,6 +81,10 @@ export class DevAppLoader {
 
   async #import(ssr: RunnableDevEnvironment): Promise<App> {
     this.#loading++;
+    if (this.#started !== ssr) {
+      this.#started = ssr;
+      void transformImports(ssr, this.#entry);
+    }
     try {
       const module: { default?: unknown } = await ssr.runner.import(this.#entry);
       if (!isApp(module.default)) throw noApplicationError(ssr.config.root, this.#entry);

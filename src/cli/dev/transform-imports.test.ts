@@ -1,0 +1,46 @@
+import type { DevEnvironment } from "vite";
+import { expect, it } from "vitest";
+import { transformImports } from "./transform-imports.ts";
+
+/** The imports of modules; `null` for a module that cannot be transformed. */
+type Imports = Readonly<Record<string, readonly string[] | null>>;
+
+/** Transforms a module of an application. Returns the requested modules, and how many were transformed at the same time at most. */
+async function transform(imports: Imports, url: string) {
+  const requested: string[] = [];
+  let running = 0;
+  let most = 0;
+  const environment = {
+    async transformRequest(module: string) {
+      requested.push(module);
+      most = Math.max(most, ++running);
+      await Promise.resolve();
+      running--;
+      const deps = imports[module];
+      if (deps === null) throw new Error(`${module} has a mistake`);
+      return { deps };
+    },
+  };
+  await transformImports(environment as unknown as DevEnvironment, url); // it uses no other member
+  return { requested, most };
+}
+
+it("transforms the imports of a module in parallel, each once, also in a cycle", async () => {
+  const imports = { "/app.ts": ["/a.ts", "/b.ts"], "/a.ts": ["/c.ts"], "/b.ts": ["/c.ts", "/app.ts"], "/c.ts": [] };
+  const { requested, most } = await transform(imports, "/app.ts");
+  expect(requested).toEqual(["/app.ts", "/a.ts", "/b.ts", "/c.ts"]);
+  expect(most).toBe(2);
+});
+
+it("does not transform packages", async () => {
+  expect((await transform({ "/app.ts": ["tsweb", "node:fs", "/a.ts"], "/a.ts": [] }, "/app.ts")).requested).toEqual([
+    "/app.ts",
+    "/a.ts",
+  ]);
+});
+
+it("continues after a module that cannot be transformed", async () => {
+  expect((await transform({ "/app.ts": ["/a.ts", "/b.ts"], "/a.ts": null, "/b.ts": [] }, "/app.ts")).requested).toEqual(
+    ["/app.ts", "/a.ts", "/b.ts"],
+  );
+});
