@@ -4,17 +4,19 @@ import { isServerModule } from "../../compile/index.ts";
 import type { SourcePosition } from "../errors/index.ts";
 import { DEV_BASE } from "./assets.ts";
 
-/** The number of versions of modules whose maps are kept. Open pages run old versions until they are reloaded. */
-const MAX_VERSIONS = 2_000;
+/** The number of versions of a module whose maps are kept. Open pages run old versions until they are updated or reloaded. */
+const MAX_VERSIONS = 10;
 
 interface ServedModule {
   readonly file: string;
-  readonly map: SourceMap;
+  readonly map: SourceMapPayload;
 }
 
 /** The source maps of the modules that browsers have loaded, by their URLs. */
 export class ServedSourceMaps {
   readonly #modules = new Map<string, ServedModule>();
+  /** The URLs of the kept versions of a file, the oldest first. */
+  readonly #versions = new Map<string, Set<string>>();
 
   /**
    * Stores the map of a module that was sent to a browser. An edit changes the map of a module, but open pages run the code
@@ -28,15 +30,25 @@ export class ServedSourceMaps {
     const map = transformResult?.map;
     if (!file || !map || !("mappings" in map) || map.mappings === "") return;
     if (isServerModule(file, client.config.root)) return; // its source is never shown to browsers
-    this.#modules.delete(url);
     // Vite's maps have all fields of the payload; their types differ in optional ones.
-    this.#modules.set(url, { file, map: new SourceMap(map as unknown as SourceMapPayload) });
-    if (this.#modules.size > MAX_VERSIONS) this.#modules.delete(this.#modules.keys().next().value ?? "");
+    this.#modules.set(url, { file, map: { ...(map as unknown as SourceMapPayload), sourcesContent: [] } });
+    this.#keepLast(file, url);
+  }
+
+  #keepLast(file: string, url: string): void {
+    const urls = this.#versions.get(file) ?? new Set();
+    this.#versions.set(file, urls);
+    urls.delete(url);
+    urls.add(url);
+    const [oldest] = urls;
+    if (urls.size <= MAX_VERSIONS || oldest === undefined) return;
+    urls.delete(oldest);
+    this.#modules.delete(oldest);
   }
 
   /** Returns whether a file is the source of a module that a browser has loaded. */
   includes(file: string): boolean {
-    return [...this.#modules.values()].some((module) => module.file === file);
+    return this.#versions.has(file);
   }
 
   /**
@@ -48,7 +60,7 @@ export class ServedSourceMaps {
   find(path: string, line: number, column: number): SourcePosition | undefined {
     const served = this.#modules.get(path);
     if (!served) return undefined;
-    const entry = served.map.findEntry(line - 1, column - 1);
+    const entry = new SourceMap(served.map).findEntry(line - 1, column - 1);
     if (!("originalLine" in entry) || entry.originalLine === undefined) return undefined;
     return { file: served.file, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
   }
