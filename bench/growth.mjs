@@ -7,7 +7,7 @@ import { root } from "./lib/app.mjs";
 import { launchChromium, measureEdits } from "./lib/edits.mjs";
 import { viewFile, writeGeneratedApp } from "./lib/generated-app.mjs";
 import { median, table } from "./lib/numbers.mjs";
-import { residentKiB, startServer } from "./lib/processes.mjs";
+import { cpuMs, residentKiB, startServer } from "./lib/processes.mjs";
 
 /** A module that prints the CPU time of its process at the end, in microseconds. */
 const REPORT_CPU = "data:text/javascript,process.on('exit', () => console.error('CPU', process.cpuUsage().user))";
@@ -34,6 +34,7 @@ export async function growth({ sizes }) {
     "`tsweb build`",
     "`tsweb dev` until it listens",
     "the first page",
+    "the first page, CPU",
     "a unit",
     "an edit",
     "`tsweb dev`, resident",
@@ -42,8 +43,8 @@ export async function growth({ sizes }) {
   return `## Growth\n\nA generated application of n pages, n views and 2n server functions: times in ms, memory in MiB.\n\n${table(head, rows)}`;
 }
 
-function row(units, { cpu, elapsed, script, ready, first, edit, memory }) {
-  const numbers = [units, cpu, cpu / units, elapsed, ready, first, first / units, edit, memory / 1024];
+function row(units, { cpu, elapsed, script, ready, first, firstCpu, edit, memory }) {
+  const numbers = [units, cpu, cpu / units, elapsed, ready, first, firstCpu, firstCpu / units, edit, memory / 1024];
   return [...numbers.map((value) => value.toFixed(0)), script];
 }
 
@@ -83,14 +84,17 @@ async function measureDev(dir, browser) {
   const server = await startServer([join(root, "bin", "tsweb.js"), "dev", dir], { cwd: dir, env, core: null });
   try {
     const ready = performance.now() - start;
+    const child = childOf(server.pid);
+    const cpuBefore = cpuMs(child);
     const url = `${server.address}/unit0`;
     const requested = performance.now();
     const response = await fetch(url);
     const text = await response.text();
     if (!text.includes("<h1>Unit 0</h1>")) throw new Error(`The first page was ${response.status}:\n${text}`);
     const first = performance.now() - requested;
+    const firstCpu = cpuMs(child) - cpuBefore;
     const { edits } = await measureEdits(browser, { ...EDIT, url, file: join(dir, viewFile(0)) });
-    return { ready, first, edit: median(edits), memory: residentKiB(childOf(server.pid)) };
+    return { ready, first, firstCpu, edit: median(edits), memory: residentKiB(child) };
   } finally {
     await server.end();
   }

@@ -32,7 +32,7 @@ export function buildPanel(root) {
 
 function filesBelow(path) {
   if (!statSync(path).isDirectory()) return [path];
-  const isSource = (name) => name !== "node_modules" && name !== ".tsweb";
+  const isSource = (name) => !["node_modules", ".tsweb", ".compile-cache"].includes(name);
   return readdirSync(path)
     .filter(isSource)
     .flatMap((name) => filesBelow(join(path, name)));

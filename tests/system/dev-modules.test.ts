@@ -1,13 +1,16 @@
 /**
  * How the development server loads the modules of an application.
  */
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { repository } from "#test/copy-example";
 import { type RunningServer, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
 
-/** Prints the registrations of hooks, which make Node load all packages in another thread. */
+/** Prints the folder of compiled code, which Node 20 cannot store, and the registrations of hooks, which make Node load all packages in another thread. */
 const REPORT_HOOKS = `
   import Module from "node:module";
+  Module.enableCompileCache = (folder) => console.log("compiled code: " + folder);
   for (const name of ["register", "registerHooks"]) {
     const { [name]: register } = Module;
     if (register) Module[name] = (...input) => { console.log("hooks registered"); return register.apply(Module, input); };
@@ -46,6 +49,10 @@ describe("the development server", () => {
     expect((await fetch(`${dev.address}/plain`)).status).toBe(200);
     expect(dev.output()).not.toContain("hooks registered");
     expect(dev.output()).not.toContain("(ssr)");
+  });
+
+  it("stores the code that Node compiles beside its own", () => {
+    expect(dev.output()).toContain(`compiled code: ${join(repository, "dist/.compile-cache/")}\n`);
   });
 
   it("resolves specifiers for import.meta.resolve() relative to the module that calls it", async () => {
