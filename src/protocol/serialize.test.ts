@@ -152,6 +152,22 @@ describe("toJson follows each row of docs/protocol.md 5.1", () => {
 });
 
 describe("toJson throws a SerializeError", () => {
+  it("whose stack begins at the caller of toJson, however deep the value is", () => {
+    let value: unknown = Promise.resolve();
+    for (let depth = 0; depth < 30; depth++) value = { value };
+    const serializeForTest = () => toJson(value);
+    let stack: string | undefined;
+    try {
+      serializeForTest();
+    } catch (error) {
+      stack = error instanceof Error ? error.stack : undefined;
+    }
+    expect(stack?.split("\n").slice(0, 2)).toEqual([
+      expect.stringContaining("SerializeError: value.value"),
+      expect.stringContaining("at serializeForTest"),
+    ]);
+  });
+
   it("for a cycle through objects, arrays, maps, sets and conversions", () => {
     const list: unknown[] = [];
     list.push([list]);

@@ -47,10 +47,18 @@ const MAX_DEPTH = 500;
 export function toJson(value: unknown, options: SerializeOptions = {}): string {
   const strict = options.strict === true;
   // JSON.stringify is the fastest, and serialises most values correctly without conversion.
-  const plain = isPlain(value, strict, 0)
-    ? value
-    : convert(value, { strict, subject: options.subject, ancestors: [], path: "" });
+  const plain = isPlain(value, strict, 0) ? value : convertWhole(value, { ...options, strict });
   return JSON.stringify(plain) ?? "null";
+}
+
+/** Converts a value. The stack of a `SerializeError` begins at the caller of `toJson`: the conversion would fill it. */
+function convertWhole(value: unknown, { strict, subject }: SerializeOptions): Json {
+  try {
+    return convert(value, { strict: strict === true, subject, ancestors: [], path: "" });
+  } catch (error) {
+    if (error instanceof SerializeError) Error.captureStackTrace?.(error, toJson);
+    throw error;
+  }
 }
 
 function isPlain(value: unknown, strict: boolean, depth: number): boolean {

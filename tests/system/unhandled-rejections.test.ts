@@ -33,6 +33,19 @@ beforeAll(async () => {
       export const publish_without_await = server(() => {
         void publish("x".repeat(129), 1);
         return "returned";
+      });
+      export const publish_cycle_without_await = server(() => {
+        const message: { self?: unknown } = {};
+        message.self = message;
+        void publish("x", message);
+        return "returned";
+      });
+      export const throw_text = server(() => {
+        throw "no stock";
+      });
+      export const reject_later = server(() => {
+        setTimeout(() => Promise.reject("too late"));
+        return "returned";
       });`,
   });
   await build(site.dir);
@@ -57,6 +70,26 @@ it.each([
     await expect.poll(() => server.output()).toMatch(/Unawaited failure.*calls\.server\.ts.*channel/s);
     expect(server.output()).toContain("Unhandled promise rejection. Await the promise, or catch its error");
     expect(await call(server, "ping")).toBe("pong");
+  } finally {
+    expect(await server.stop()).toBe(0);
+  }
+});
+
+it("the development server prints where a message without await cannot be sent, and where a text is thrown", async () => {
+  const server = await startDev(site.dir);
+  try {
+    expect(await call(server, "publish_cycle_without_await")).toBe("returned");
+    await expect
+      .poll(() => server.output())
+      .toMatch(/publish to x: self cannot be sent: it contains itself\.\nsrc\/calls\.server\.ts:21:14\n/);
+    expect(await call(server, "throw_text")).toBeUndefined();
+    await expect
+      .poll(() => server.output())
+      .toMatch(/The call of throw_text failed.*\nThrown value: no stock\nThis value .*\nsrc\/calls\.server\.ts:25:9\n/);
+    expect(await call(server, "reject_later")).toBe("returned");
+    await expect
+      .poll(() => server.output())
+      .toMatch(/Unhandled promise rejection.*\nThrown value: too late\n.*\nsrc\/calls\.server\.ts:28:34\n/);
   } finally {
     expect(await server.stop()).toBe(0);
   }

@@ -49,6 +49,7 @@ import { Restarts } from "./restarts.ts";
 import { retryFailedResolves } from "./retry-resolve.ts";
 import { ServedSourceMaps } from "./source-maps.ts";
 import { notifyParent, stopWithParent, surviveErrors } from "./survival.ts";
+import { declarationOf, explainThrownValue, isErrorLike } from "./thrown-values.ts";
 import { unloadedPageAdvice } from "./unloaded-pages.ts";
 import { UnservedRequests } from "./unserved-requests.ts";
 import { viewModules } from "./view-modules.ts";
@@ -226,18 +227,29 @@ async function loadCurrent({
 }: DevApp): Promise<App> {
   const app = await loader.load();
   const { root, publicDir } = vite.config;
+  const internals = requireInternals(app, "tsweb dev");
   const client = (): Client => {
     const inbound = currentContext()?.inbound;
     return { address: inbound?.address, host: inbound?.header("host") ?? undefined };
   };
-  const showError = (error: unknown, id: string) =>
-    errorPageFor(client(), { error, root, id, nonce: buildTool.nonce, edits: versions.atRequest, pageChecks });
+  const explainValue = (error: unknown) => {
+    const inbound = currentContext()?.inbound;
+    return explainThrownValue(error, root, inbound && declarationOf(internals, inbound));
+  };
+  const showError = async (thrown: unknown, id: string) =>
+    errorPageFor(client(), {
+      error: await explainValue(thrown),
+      root,
+      id,
+      nonce: buildTool.nonce,
+      edits: versions.atRequest,
+      pageChecks,
+    });
   const adviseUnloadedPage = async (path: string) => {
     if (!isThisMachine(client())) return undefined; // other machines receive no names of files
     const files = importedModules(entry, moduleGraphOf(vite.environments.ssr));
     return unloadedPageAdvice(path, { root, entry, files });
   };
-  const internals = requireInternals(app, "tsweb dev");
   const { pages, routes } = internals.inspection;
   const paths = [...pages, ...routes].map(({ path }) => path);
   const reportUnserved = async (allow?: string) => {
@@ -255,7 +267,10 @@ async function loadCurrent({
     reportUnserved,
     reportRedirectLoop: (redirect) => unserved.redirectedToItself(redirect),
     redirectCreated: (redirect) => unserved.redirectCreated(redirect),
-    printError: (error, event) => errors.print(error, event),
+    printError: (error, event) => {
+      if (isErrorLike(error)) return errors.print(error, event);
+      void explainValue(error).then((explained) => errors.print(explained, event)); // never rejects
+    },
     publicFiles:
       publicDir && existsSync(publicDir)
         ? { dir: publicDir, includes: (path) => !namesServerOnlyUrl(path, publicDir) }

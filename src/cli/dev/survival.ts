@@ -1,5 +1,6 @@
 import type { ErrorLog } from "../errors/index.ts";
 import { type ChildMessage, STOP } from "./messages.ts";
+import { explainThrownValue } from "./thrown-values.ts";
 import { withUnawaitedFileCall } from "./unawaited-file-call.ts";
 
 /** Sends a message to the parent process, if there is one. */
@@ -33,7 +34,7 @@ export function stopWithParent(close: () => Promise<void>): void {
  */
 export function surviveErrors(errors: ErrorLog, root: string): void {
   process.on("unhandledRejection", async (error) => {
-    const located = await withUnawaitedFileCall(error, root);
+    const located = await explainThrownValue(await withUnawaitedFileCall(error, root), root);
     errors.print(located, "Unhandled promise rejection. Await the promise, or catch its error:");
   });
   process.on("uncaughtException", (error) => {
