@@ -154,20 +154,40 @@ interface ServerInput extends Pick<ServerBuildOptions, "root" | "entry" | "outDi
 }
 
 /** Builds the server, and returns what its build knows of the application. */
-async function buildServer(input: ServerInput, isOneFile = false) {
+async function buildServer(input: ServerInput) {
+  const { plugins, registry } = compileStep({ entry: input.entry });
+  const printed = new Set<string>();
+  const warn = (message: string) => {
+    if (!printed.has(message)) console.warn(`\n  ${message}`);
+    printed.add(message);
+  };
+  const first = await runServerBuild(input, { plugins, warn, isOneFile: false });
+  // With the same plugins, so that no warning is printed again.
+  const { server, references } = first.server.needsOneFile()
+    ? await runServerBuild(input, { plugins, warn, isOneFile: true })
+    : first;
+  return { plugins, registry, server, references };
+}
+
+/** What both attempts to build a server have in common, and whether it is the second one. */
+interface ServerAttempt {
+  readonly plugins: ReturnType<typeof compileStep>["plugins"];
+  readonly warn: (message: string) => void;
+  readonly isOneFile: boolean;
+}
+
+async function runServerBuild(input: ServerInput, { plugins, warn, isOneFile }: ServerAttempt) {
   const { root, entry, outDir, distFolders, urls } = input;
-  const { plugins, registry } = compileStep({ entry });
   const server = serverBuild({ root, entry, outDir, isOneFile });
   const references = new FileReferences(root, distFolders);
-  const fixed = fixOptions(server.options, (message) => console.warn(`\n  ${message}`));
+  const fixed = fixOptions(server.options, warn);
   await runBuild(server.config, [plugins, server.plugin, references.plugin(), urls.plugin(), fixed]).catch(
     (error: unknown) => {
       const isNoApplication = server.lacksDefaultExport();
       throw isNoApplication ? noApplicationError(root, entry, { cause: error }) : error;
     },
   );
-  if (server.needsOneFile() && !isOneFile) return buildServer(input, true);
-  return { plugins, registry, server, references };
+  return { server, references };
 }
 
 /** Runs one of the two builds. */

@@ -1,4 +1,4 @@
-/** The files that have no effect, which `tsweb build` and `tsweb dev` name. */
+/** The warnings of `tsweb build` and `tsweb dev` about files that have no effect, each of which is printed once. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runTsweb, startDev } from "#test/run-tsweb";
 import { TestProject } from "#test/test-project";
@@ -9,7 +9,7 @@ let project: TestProject;
 
 beforeAll(() => {
   project = TestProject.fromFiles({
-    "src/app.ts":
+    "src/app.tsx":
       'import "./style.css";\nimport { App } from "tsweb";\nimport * as pages from "./pages.server.tsx";\n' +
       "export default new App({ modules: [pages] });\n",
     "src/pages.server.tsx":
@@ -39,4 +39,23 @@ it("the development server names public/index.html at its start", async () => {
   expect(await page.text()).toContain("Home");
   expect(await server.stop()).toBe(0);
   expect(server.output().split(NOTE)).toHaveLength(2);
+});
+
+it("a build that writes the server as one file prints each warning once", async () => {
+  const restores = [
+    project.edit("src/app.tsx", "modules: [pages]", "layout, modules: [pages]"),
+    project.edit("src/app.tsx", "export default", "const layout = () => <p>Shop</p>;\nexport default"),
+    project.edit(
+      "src/pages.server.tsx",
+      "export const home",
+      'export const loaded = await import("./later.ts");\nexport const home',
+    ),
+  ];
+  project.write("src/later.ts", "export const later = 1;\n");
+  project.write("vite.config.ts", "export default { server: { port: 4000 }, build: { outDir: 'out' } };\n");
+  const { code, output } = await runTsweb(project.dir, ["build"]);
+  expect(code).toBe(0);
+  expect(output.split("has no parameter `children`")).toHaveLength(2);
+  expect(output.split("build.outDir has no effect in tsweb.")).toHaveLength(2);
+  for (const restore of restores.toReversed()) restore();
 });
