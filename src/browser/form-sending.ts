@@ -18,6 +18,7 @@ import {
 } from "../protocol/index.ts";
 import { post, token } from "./call.ts";
 import { reportWarning } from "./dev-report.ts";
+import { watchErrors } from "./dev-unshown-errors.ts";
 import type { FormState } from "./form.ts";
 import { markFields, resetFields, takeOverFields } from "./form-fields.ts";
 import { fetchWithProgress } from "./form-upload.ts";
@@ -78,6 +79,7 @@ function showError(state: FormState, body: FormData, error: RPCError): void {
   state.update({ pending: false, result: undefined, error, errors, values, summary }, () => {
     (markFields(state, errors) ?? element?.querySelector<HTMLElement>("[role=alert]"))?.focus();
   });
+  if (process.env.NODE_ENV !== "production" && isHandle) watchErrors(state);
 }
 
 /** Resets state and fields of a form, and aborts its request if it is being sent. */

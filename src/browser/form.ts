@@ -50,6 +50,8 @@ export interface FormState extends FormOutcome, ViewFormHandle {
   onReset?: () => void;
   /** Ends the request, while the form is being sent. */
   sending?: AbortController;
+  /** In development: the stack of the component that has created it. */
+  createdAt?: string | undefined;
   /** Changes the state and renders its component, then calls `afterRendering`. */
   update(changes: Partial<FormState>, afterRendering?: () => void): void;
 }
@@ -84,6 +86,8 @@ export function createForm(component: Component, fn: FormAction, key = "", isHan
     },
     reset: () => state.onReset?.(),
   };
+  // Bundlers remove this from production.
+  if (process.env.NODE_ENV !== "production") state.createdAt = new Error().stack;
   return state;
 }
 

@@ -48,6 +48,8 @@ describe("a call", () => {
     );
     expect(() => String(sign("Ada"))).toThrow(TypeError);
     expect(() => Number(sign("Ada")) + 1).toThrow("is used as a number");
+    const count = (await server.load()).stream("count", ["to"]);
+    expect(() => String(count(3))).toThrow("It is a stream: for await (const value of count(…)) { … }.");
     const call = sign("Ada");
     expect([call === null, JSON.stringify(call), Object.keys(call)]).toEqual([false, "{}", ["cancel"]]);
     expect(await call).toBe(1);

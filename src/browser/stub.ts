@@ -42,7 +42,7 @@ export function stub(
       }
     };
     const result = process.env.NODE_ENV === "production" ? run() : withCallSite(run);
-    if (process.env.NODE_ENV !== "production") rejectUseAsText(result, name);
+    if (process.env.NODE_ENV !== "production") rejectUseAsText(result, name, `Await it: await ${name}(…).`);
     return Object.assign(result, {
       cancel() {
         abort.abort();
@@ -65,7 +65,13 @@ export function stub(
  * @param params, hash as for {@link stub}
  */
 export function stream(name: string, params?: readonly string[], hash?: string): RemoteFunction<Stream<unknown>> {
-  const open = (args: Arguments) => openStream(name, args, (_, args, signal) => post(name, args, signal, hash));
+  const open = (args: Arguments) => {
+    const values = openStream(name, args, (_, args, signal) => post(name, args, signal, hash));
+    if (process.env.NODE_ENV !== "production") {
+      rejectUseAsText(values, name, `It is a stream: for await (const value of ${name}(…)) { … }.`);
+    }
+    return values;
+  };
   const call = (...values: unknown[]) => {
     if (process.env.NODE_ENV !== "production") checkMisuse(() => checkArgumentCount(name, params, values));
     return open(toNamedArguments(params, values));

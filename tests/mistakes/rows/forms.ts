@@ -1,3 +1,4 @@
+import { waitForHydration } from "../acts.ts";
 import type { Edit, Mistake } from "../mistake.ts";
 
 const VIEW = "src/guest-book.tsx";
@@ -113,5 +114,63 @@ export const mistakes: readonly Mistake[] = [
     at: `${GUESTS}:9`,
     says: "returned { error: … } to a form, and no form() in the page shows it",
     fix: 'throw new RPCError("validation_error", "…", { parameter: "name" })',
+  },
+  {
+    mistake: "calls the action of a form while rendering",
+    edits: [form('<form action={sign("Ada")}>')],
+    places: ["build", "page", "terminal"],
+    at: `${VIEW}:18:19`,
+    says: "This calls the server function during the rendering.",
+    fix: "Write action={sign}: the fields of the form become the arguments.",
+  },
+  {
+    mistake: "has a field without a name",
+    edits: [form(ACTION)],
+    places: ["terminal"],
+    at: `${VIEW}:19`,
+    says: "An <input> (src/guest-book.tsx:19:7) has no name, so it is not sent.",
+    fix: 'Is it name="name"?',
+  },
+  {
+    mistake: "has radio buttons without a value",
+    edits: [
+      form(ACTION),
+      field('<input name="name" type="radio" />'),
+      { file: GUESTS, from: "async (name: string) =>", to: 'async (name: "Ada" | "Grace") =>' },
+    ],
+    places: ["terminal"],
+    at: `${VIEW}:18`,
+    says: 'has a radio button "name" that sends "on", which is always refused, for the parameter name, which is declared as "Ada" | "Grace"',
+    fix: 'Give it a value: <input type="radio" value="…" />.',
+  },
+  {
+    mistake: "has an option whose text the function refuses",
+    edits: [
+      form(ACTION),
+      field('<select name="name"><option>ada</option></select>'),
+      { file: GUESTS, from: "async (name: string) =>", to: 'async (name: "Ada" | "Grace") =>' },
+    ],
+    places: ["terminal"],
+    at: `${VIEW}:18`,
+    says: 'has an option of <select name="name"> that sends "ada", which is always refused',
+    fix: 'Give it a value: <option value="…">ada</option>.',
+  },
+  {
+    mistake: "shows no error of the handle of a form",
+    edits: [
+      { file: VIEW, from: "import { RPCError,", to: "import { form, RPCError," },
+      { file: VIEW, from: 'name: "", error: "" });', to: 'name: "", error: "" }); const saving = form(sign);' },
+      form("<form action={saving}>"),
+      field('<input name="name" id="sent" />'),
+    ],
+    act: async (page) => {
+      await waitForHydration(page);
+      await page.fill("#sent", " ");
+      await page.click("button");
+    },
+    places: ["terminal", "console"],
+    at: `${VIEW}:5:71`,
+    says: "The form of sign was refused",
+    fix: '`<p role="alert">{handle.error?.message}</p>`',
   },
 ];

@@ -204,6 +204,16 @@ const browser: readonly Mistake[] = [
     ),
     act: sign,
   },
+  {
+    ...inBrowser(
+      "joins a text with a call that is not awaited",
+      [{ file: VIEW, from: "book.guests = await sign(book.name)", to: 'book.error = "Signed: " + sign(book.name)' }],
+      `${VIEW}:10`,
+      "sign: the call is used as a text, but its result has not arrived yet",
+      "Await it: await sign(…).",
+    ),
+    act: sign,
+  },
   inBrowser(
     "misspells a property of a style",
     [inMarkup('<p style={{ colour: "red" }}>x</p>')],
