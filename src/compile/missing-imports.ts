@@ -67,8 +67,20 @@ export function missingImportMessage(specifier: string, importer: string, root: 
   return `The package "${name}" is installed, but "${specifier}" leads to no file of it. Correct the path; "exports" in its package.json lists the valid ones.`;
 }
 
+const OWN_SERVER =
+  "tsweb serves the application itself: declare pages with page(), and endpoints with route(). To use it inside a server of your " +
+  "own, install the package and see docs/hosts.md of tsweb.";
+
 /** Packages that need more than an installation, or none. */
 const ADVICE: Readonly<Record<string, string>> = {
+  express: OWN_SERVER,
+  koa: OWN_SERVER,
+  fastify: OWN_SERVER,
+  hono: OWN_SERVER,
+  "react-router": 'Each page has its path: page("/guests/:id", …). Link to it with <a href="…">.',
+  "react-router-dom": 'Each page has its path: page("/guests/:id", …). Link to it with <a href="…">.',
+  "socket.io-client": "For messages from the server, use channel(), publish() and subscribe(): docs/live.md of tsweb.",
+  dotenv: "Remove it: tsweb dev reads .env itself. For the built server, write: node --env-file=.env dist/server.mjs",
   tailwindcss:
     "Install it: npm install --save-dev tailwindcss @tailwindcss/vite, and add the plugin to vite.config.ts: " +
     "plugins: [tailwindcss()].",

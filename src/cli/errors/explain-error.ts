@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { normalizePath } from "vite";
-import { browserGlobalAdvice, dateMethodAdvice, missingImportAdvice } from "../../text/index.ts";
+import { browserGlobalAdvice, dateMethodAdvice, missingImportAdvice, relativeUrlAdvice } from "../../text/index.ts";
 import { relativeFile } from "../project/index.ts";
 import { withoutCompiledNames } from "./compiled-names.ts";
 import { environmentErrorText } from "./environment-errors.ts";
@@ -94,6 +94,7 @@ function explainOne(thrown: unknown, root: string): ExplainedError {
     browserGlobalAdvice(thrown),
     dateMethodAdvice(thrown),
     missingImportAdvice(thrown),
+    relativeUrlAdvice(thrown),
     signedOutAdvice(thrown, source ?? []),
     hookAdvice(thrown, source?.at(-1) ?? ""),
   ];

@@ -42,6 +42,10 @@ describe("explainViteError", () => {
       'The package "tailwindcss" is not installed. Install it: npm install --save-dev tailwindcss @tailwindcss/vite, and add the plugin to vite.config.ts: plugins: [tailwindcss()].',
     ],
     [
+      "express",
+      'The package "express" is not installed. tsweb serves the application itself: declare pages with page(), and endpoints with route(). To use it inside a server of your own, install the package and see docs/hosts.md of tsweb.',
+    ],
+    [
       "@vitejs/plugin-react",
       'The package "@vitejs/plugin-react" is not installed. Remove this plugin: tsweb compiles JSX itself, and renders it with Preact.',
     ],
