@@ -1,5 +1,6 @@
 import type { ESTree } from "vite";
 import { checkAppCalls } from "./app-calls.ts";
+import { checkAppOptions } from "./app-options.ts";
 import { findBrowserImport } from "./browser-callers.ts";
 import type { ListedModules } from "./listed-modules.ts";
 import type { ModuleFacts } from "./module-facts.ts";
@@ -14,10 +15,11 @@ import { conventionFix, unusedConventions } from "./unused-conventions.ts";
  * Checks the application's own module.
  *
  * @returns warnings
- * @throws CompileError for a mistake in its list of modules, for a call of a method that an `App` does not have, and for two functions with the same name
+ * @throws CompileError for an unknown option, for a mistake in its list of modules, for a call of a method that an `App` does not have, and for two functions with the same name
  */
 export async function checkApplication(entry: ModuleFacts, resolver: ModuleResolver): Promise<string[]> {
   checkAppCalls(entry);
+  checkAppOptions(entry);
   await checkModuleList(entry, resolver);
   await readServedFunctions(entry, resolver);
   return unlistedModules(entry, resolver);

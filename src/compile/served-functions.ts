@@ -65,14 +65,17 @@ export function appModuleElements(facts: ModuleFacts): ModuleElement[] {
 
 /** Returns the layouts of the applications of a module, as expressions, as far as its source shows them. */
 export function layoutsOfApp(facts: ModuleFacts): Node[] {
+  return appOptions(facts)
+    .filter(({ key, computed }) => key.type === "Identifier" && key.name === "layout" && !computed)
+    .map(({ value }) => value);
+}
+
+/** Returns the options of the applications of a module, as far as its source shows them. */
+export function appOptions(facts: ModuleFacts): ESTree.ObjectProperty[] {
   return applicationsIn(facts).flatMap(({ arguments: [argument] }) => {
     const options = argument && unwrapExpression(argument);
-    if (options?.type !== "ObjectExpression") return [];
-    return options.properties.flatMap((property) => {
-      if (property.type === "SpreadElement") return [];
-      const isLayout = property.key.type === "Identifier" && property.key.name === "layout" && !property.computed;
-      return isLayout ? [property.value] : [];
-    });
+    const properties = options?.type === "ObjectExpression" ? options.properties : [];
+    return properties.filter((property) => property.type !== "SpreadElement");
   });
 }
 
