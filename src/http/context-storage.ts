@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { RequestContext } from "./request-context.ts";
 
 // Lives as long as the process. It holds no request itself: Node associates the store with asynchronous calls.
-const storage = new AsyncLocalStorage<RequestContext>();
+const storage = new AsyncLocalStorage<RequestContext | undefined>();
 
 /**
  * Runs work outside of traces; `undefined` without a tracing SDK. The process has one SDK for all its applications, which
@@ -29,7 +29,8 @@ export function runInContext<T>(context: RequestContext, work: () => T): T {
  * happened to create them.
  */
 export function runOutsideRequests<T>(work: () => T): T {
-  return runOutsideTraces ? runOutsideTraces(() => storage.exit(work)) : storage.exit(work);
+  // Not `storage.exit`: Node 20 switches its hooks off and on for it, which takes 50 times as long.
+  return runOutsideTraces ? runOutsideTraces(() => storage.run(undefined, work)) : storage.run(undefined, work);
 }
 
 /** Returns the context of the current request; `undefined` outside a request. */
