@@ -6,6 +6,11 @@ export interface BodySink {
    * @returns `false` if the data is still buffered; the producer should wait for `onDrain` before it writes more
    */
   write(chunk: string | Uint8Array): boolean;
+  /**
+   * Writes bytes that the producers of many responses write, like `write`. The host encodes them once for all of them, so
+   * they must not change. Absent in hosts without such an encoding.
+   */
+  writeShared?(bytes: Uint8Array): boolean;
   /** Ends the body normally. */
   end(): void;
   /** Aborts the body, so that the client does not take it for complete. */

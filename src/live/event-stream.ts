@@ -122,7 +122,17 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
   }
 
   #write(chunk: string | Uint8Array): void {
-    if (!this.#sink.write(chunk) && this.#isOpen) this.#blockedSinceMs = performance.now();
+    if (!this.#sink.write(chunk)) this.#waitForDrain();
+  }
+
+  /** Writes bytes that other event streams write too. */
+  #writeShared(bytes: Uint8Array): void {
+    const sink = this.#sink;
+    if (!(sink.writeShared ? sink.writeShared(bytes) : sink.write(bytes))) this.#waitForDrain();
+  }
+
+  #waitForDrain(): void {
+    if (this.#isOpen) this.#blockedSinceMs = performance.now();
   }
 
   /** Writes the next messages of a feed, or starts to read the bus for it. @returns whether messages were written */
@@ -137,7 +147,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
       const chunk = reader.takeChunk();
       if (chunk) {
         this.#hub.counts.delivered += chunk.count;
-        this.#write(chunk.bytes);
+        this.#writeShared(chunk.bytes);
       }
       return chunk !== null;
     }

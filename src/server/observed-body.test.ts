@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { isReadableStream } from "../http/index.ts";
+import { type BodySink, isPushedBody, isReadableStream, PushedBody } from "../http/index.ts";
 import { observeEnd } from "./observed-body.ts";
 
 /** Returns the observed stream of a response with two chunks, and the function that is called at its end. */
@@ -56,5 +56,35 @@ describe("the body of a response that is observed", () => {
     await stream.cancel("unused");
     expect(ended).toHaveBeenCalledExactlyOnceWith(0);
     expect(cancel).toHaveBeenCalledExactlyOnceWith("unused");
+  });
+});
+
+describe("a pushed body that is observed", () => {
+  /** Opens an observed body in a host, and ends it after two writes. */
+  function writeTwice(host: BodySink) {
+    const ended = vi.fn();
+    const source = new PushedBody((sink) => {
+      sink.write("own");
+      sink.writeShared?.(Buffer.from("shared"));
+      return { onDrain: vi.fn(), onClose: vi.fn() };
+    });
+    const { body } = observeEnd({ status: 200, headers: [], body: source }, ended);
+    if (!isPushedBody(body)) throw new Error("The observed body is not pushed.");
+    body.open(host).onClose();
+    return ended;
+  }
+  const createHost = () => ({ write: vi.fn(() => true), end: vi.fn(), destroy: vi.fn() });
+
+  it("counts the bytes that are shared with other responses, and leaves their encoding to the host", () => {
+    const host = { ...createHost(), writeShared: vi.fn(() => true) };
+    expect(writeTwice(host)).toHaveBeenCalledExactlyOnceWith(9);
+    expect(host.write.mock.calls).toEqual([["own"]]);
+    expect(host.writeShared.mock.calls).toEqual([[Buffer.from("shared")]]);
+  });
+
+  it("writes shared bytes as all others to a host without an encoding for them", () => {
+    const host = createHost();
+    expect(writeTwice(host)).toHaveBeenCalledExactlyOnceWith(9);
+    expect(host.write.mock.calls).toEqual([["own"], [Buffer.from("shared")]]);
   });
 });

@@ -33,6 +33,10 @@ function observePushed(body: PushedBody, onEnd: OnResponseEnd): PushedBody {
         bytes += Buffer.byteLength(chunk);
         return sink.write(chunk);
       },
+      writeShared(chunk) {
+        bytes += chunk.byteLength;
+        return sink.writeShared ? sink.writeShared(chunk) : sink.write(chunk);
+      },
       end: () => sink.end(),
       destroy: () => sink.destroy(),
     });
