@@ -5,15 +5,6 @@ import { measureDelivery } from "./delivery.mjs";
 /** More messages per second than any server delivers, in deliveries. */
 const OVERLOAD = 1_000_000;
 
-/**
- * The most messages of a channel in one measurement. tsweb keeps 1,000: if there were more, a stream that the process of the
- * load reads too slowly would get a gap.
- */
-const MAX_MESSAGES = 900;
-
-/** Messages per second of one channel. The load lasts a second longer than the measurement. */
-const overloadOf = ({ connections, seconds }) => Math.min(OVERLOAD / connections, MAX_MESSAGES / (seconds + 1));
-
 const number = (value) => Math.round(value).toLocaleString("en");
 
 /** Measures each contestant once in a round, in alternating order. Returns the results of each, by round. */
@@ -28,7 +19,7 @@ async function inRounds(contestants, rounds, run) {
 
 /** Compares servers that get more messages than they can deliver. */
 export async function compareLoad(contestants, { rounds, seconds, connections, channels = 1 }) {
-  const rate = overloadOf({ connections, seconds }) * channels;
+  const rate = (OVERLOAD / connections) * channels;
   const options = { connections, channels, seconds, rate };
   const rows = await inRounds(contestants, rounds, (contestant) => measureDelivery(contestant, options));
   const [first] = rows;
@@ -50,7 +41,7 @@ export async function compareLatency(contestants, { rounds, seconds, latencySeco
   const saturation = await measureDelivery(contestants[0], {
     connections,
     seconds,
-    rate: overloadOf({ connections, seconds }),
+    rate: OVERLOAD / connections,
   });
   const rate = Math.max(1, Math.floor(saturation.rate / 2 / connections));
   const options = { connections, rate, seconds: latencySeconds };

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { startApp } from "../lib/app.mjs";
 import { startServer } from "../lib/processes.mjs";
 import { startBus, startNchan } from "../lib/programs.mjs";
+import { callPublishTick } from "./message.mjs";
 
 /** The file descriptors of one process, beside those of its streams: tsweb keeps 256 free for files and databases. */
 const OTHER_FILES = 400;
@@ -31,6 +32,7 @@ function tswebWith(bus) {
     name: bus ? `tsweb with ${bus === "redis" ? "Redis" : "NATS"}` : "tsweb",
     canResume: true,
     urlsOf: issueFeeds,
+    requestOf: callPublishTick,
     async start(options = {}) {
       if (!bus) return startApp({ env: { WEB_TRUST_PROXY: "1" }, ...LIMITED, ...options });
       const server = await startBus[bus]();

@@ -8,9 +8,34 @@ import { startSender } from "./sender.mjs";
 const SETTLE_MS = 1_000;
 
 /**
+ * How many messages of a channel a stream may still have to receive. tsweb and nchan keep the last 1,000 of a channel: if there
+ * were more, a stream that the process of the load reads too slowly would get a gap.
+ */
+const WINDOW = 800;
+const PROGRESS_MS = 10;
+
+/** Notes all the time how many messages of its channel every stream has received. */
+function followProgress(listeners) {
+  const progress = { received: 0, end };
+  let isEnded = false;
+  const following = follow();
+  async function follow() {
+    while (!isEnded) {
+      progress.received = await listeners.progress();
+      await sleep(PROGRESS_MS);
+    }
+  }
+  function end() {
+    isEnded = true;
+    return following;
+  }
+  return progress;
+}
+
+/**
  * Opens event streams of a new server, and passes them on. The streams check that all messages arrive, in order.
  *
- * @param use called with `{ server, listeners, kib }`: the memory of an idle stream
+ * @param use called with `{ server, listeners, kib, send }`: `kib` is the memory of an idle stream, `send` starts to publish
  */
 export async function withListeners(contestant, { connections, channels = 1, tracksIds, nodeArgs }, use) {
   const server = await contestant.start({ nodeArgs });
@@ -20,7 +45,10 @@ export async function withListeners(contestant, { connections, channels = 1, tra
     const before = residentKiB(server.pid);
     listeners = await openListeners(urls, { connections, tracksIds });
     await sleep(SETTLE_MS);
-    return await use({ server, listeners, kib: (residentKiB(server.pid) - before) / connections });
+    const kib = (residentKiB(server.pid) - before) / connections;
+    const { requestOf } = contestant;
+    const send = (options) => startSender(server.address, { requestOf, channels, ...options });
+    return await use({ server, listeners, kib, send });
   } finally {
     await listeners?.end();
     await server.end();
@@ -34,15 +62,18 @@ export async function withListeners(contestant, { connections, channels = 1, tra
  * @returns deliveries per second, µs of processor time for each, KiB per idle stream, and the latencies in ms
  */
 export function measureDelivery(contestant, { rate, seconds, ...options }) {
-  return withListeners(contestant, options, async ({ server, listeners, kib }) => {
-    const sender = await startSender(server.address, { rate, channels: options.channels });
+  return withListeners(contestant, options, async ({ server, listeners, kib, send }) => {
+    const progress = followProgress(listeners);
+    const sender = await send({ rate, limitOfChannel: () => progress.received + WINDOW });
     await sleep(SETTLE_MS);
     await listeners.report();
     const cpu = cpuMs(server.pid);
     await sleep(seconds * 1_000);
     const { messages, micros, latencies } = await listeners.report();
     const used = cpuMs(server.pid) - cpu;
-    await listeners.complete(await sender.stop());
+    const sent = await sender.stop();
+    await progress.end();
+    await listeners.complete(sent);
     const quantile = (part) => latencies[Math.floor(latencies.length * part)] / 1_000;
     return {
       rate: messages / (micros / 1e6),

@@ -47,6 +47,8 @@ const commands = {
     [messages, latencies, since] = [0, [], now];
     return report;
   },
+  /** Returns the number of messages that every listener has received. */
+  progress: () => ({ received: listeners.reduce((least, { next }) => Math.min(least, next), Number.MAX_SAFE_INTEGER) }),
   /** Waits until every listener has all messages: `sent` of each URL. */
   async complete({ sent }) {
     const deadline = Date.now() + WAIT_MS;

@@ -33,6 +33,10 @@ export async function openListeners(urls, { connections, tracksIds = false }) {
         latencies: reports.flatMap(({ latencies }) => latencies).sort((a, b) => a - b),
       };
     },
+    /** Returns the number of messages of its channel that every stream has received. */
+    async progress() {
+      return Math.min(...(await all("progress")).map(({ received }) => received));
+    },
     complete: (sent) => all("complete", { sent }),
     cut: () => all("cut"),
     churn: (count) => all("churn", { count }),

@@ -2,7 +2,6 @@
 import { table } from "../lib/numbers.mjs";
 import { callFunction, tsweb } from "./contestants.mjs";
 import { withListeners } from "./delivery.mjs";
-import { startSender } from "./sender.mjs";
 
 /** Ten messages per second for an hour. */
 const MESSAGES = 36_000;
@@ -16,11 +15,11 @@ const SAMPLES = 9;
 /** @returns a section with the heap after a garbage collection */
 export function measureMemory() {
   const options = { connections: CONNECTIONS, tracksIds: true, nodeArgs: ["--expose-gc"] };
-  return withListeners(tsweb, options, async ({ server, listeners }) => {
+  return withListeners(tsweb, options, async ({ server, listeners, send }) => {
     const rows = [];
     let sent;
     for (let sample = 1; sample <= SAMPLES; sample++) {
-      const sender = await startSender(server.address, { rate: RATE, sent, limit: MESSAGES / SAMPLES });
+      const sender = await send({ rate: RATE, sent, limit: MESSAGES / SAMPLES });
       sent = await sender.finished();
       await listeners.complete(sent);
       await listeners.churn(CHURN);

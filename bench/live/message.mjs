@@ -21,3 +21,12 @@ export function readDigits(bytes, start, length) {
   for (let i = start; i < start + length; i++) value = value * 10 + bytes[i] - 48;
   return value;
 }
+
+/** Returns the path and the body of the request that publishes a message, for servers without functions. */
+export const postTick = (channel, message) => ({ path: `/ticks/${channel}`, body: message });
+
+/** Returns the same as a call of tsweb's `publish_tick`. */
+export const callPublishTick = (channel, message) => ({
+  path: "/__web/rpc/publish_tick",
+  body: `{"args":{"name":"${channel}","message":${message}}}`,
+});

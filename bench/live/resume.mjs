@@ -1,7 +1,6 @@
 // How long it takes until connections that were cut at once have all messages again.
 import { setTimeout as sleep } from "node:timers/promises";
 import { withListeners } from "./delivery.mjs";
-import { startSender } from "./sender.mjs";
 
 /** Messages per second: so many that each connection misses some. */
 const RATE = 20;
@@ -11,13 +10,13 @@ const CUT_MS = 500;
 
 /** @returns the time in ms from the first reconnection until every connection has every message */
 export function measureResume(contestant, { connections }) {
-  return withListeners(contestant, { connections, tracksIds: true }, async ({ server, listeners }) => {
-    const first = await startSender(server.address, { rate: RATE });
+  return withListeners(contestant, { connections, tracksIds: true }, async ({ listeners, send }) => {
+    const first = await send({ rate: RATE });
     await sleep(CUT_MS);
     const before = await first.stop();
     await listeners.complete(before);
     await listeners.cut();
-    const missed = await startSender(server.address, { rate: RATE, sent: before });
+    const missed = await send({ rate: RATE, sent: before });
     await sleep(CUT_MS);
     const sent = await missed.stop();
     const start = performance.now();

@@ -3,7 +3,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageText } from "./message.mjs";
+import { messageText, postTick } from "./message.mjs";
 
 /** How many requests may wait for their response. tsweb accepts 100. */
 const MAX_IN_FLIGHT = 64;
@@ -11,14 +11,17 @@ const MAX_IN_FLIGHT = 64;
 /**
  * Starts to send. Under more load than the server can handle, the rate is that of the responses.
  *
- * @param address the server: a message is posted to `/ticks/<channel>`
- * @param options `rate`: messages per second, over all channels; `channels`: their number; `sent`: the number of earlier
- *   messages of each; `limit`: the number of messages, for `finished`
+ * @param address the server
+ * @param options `rate`: messages per second, over all channels; `channels`: their number; `requestOf`: returns path and body
+ *   of the request that publishes a message, by default `postTick`; `sent`: the number of earlier messages of each channel;
+ *   `limit`: the number of messages, for `finished`; `limitOfChannel`: returns up to which number a channel may get messages
+ *   now
  * @returns `stop`: ends, resolves when all are answered, and returns the number of messages of each channel; `finished`:
  *   does the same after `limit` messages
  */
 export async function startSender(address, options) {
-  const { rate, channels = 1, limit = Number.POSITIVE_INFINITY } = options;
+  const { rate, channels = 1, limit = Number.POSITIVE_INFINITY, requestOf = postTick } = options;
+  const { limitOfChannel = () => Number.POSITIVE_INFINITY } = options;
   const sent = [...(options.sent ?? Array.from({ length: channels }, () => 0))];
   const { hostname, port, host } = new URL(address);
   const socket = connect(Number(port), hostname);
@@ -27,16 +30,17 @@ export async function startSender(address, options) {
   let total = 0;
   const send = () => {
     const channel = total++ % channels;
-    const body = messageText(sent[channel]++);
+    const { path, body } = requestOf(channel, messageText(sent[channel]++));
     socket.write(
-      `POST /ticks/${channel} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n` +
+      `POST ${path} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n` +
         `content-length: ${body.length}\r\n\r\n${body}`,
     );
   };
   const startedAt = performance.now();
   const timer = setInterval(() => {
     const due = Math.min(limit, ((performance.now() - startedAt) * rate) / 1000);
-    while (total < due && total - answers.count < MAX_IN_FLIGHT) send();
+    const most = limitOfChannel();
+    while (total < due && total - answers.count < MAX_IN_FLIGHT && sent[total % channels] < most) send();
   }, 1);
   const stop = async () => {
     clearInterval(timer);
