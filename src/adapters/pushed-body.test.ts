@@ -171,3 +171,17 @@ describe("bytes that are written to many responses", () => {
     expect(responses[0]?.onDrain).not.toHaveBeenCalled();
   });
 });
+
+it("an open response does not keep the text of its headers, and ends normally", async () => {
+  const { responses, port } = await serve();
+  const { received } = openConnection(port, GET);
+  await vi.waitFor(() => expect(responses).toHaveLength(1));
+  const [first] = responses;
+  expect(String(Reflect.get(first?.response ?? {}, "_header"))).not.toContain("text/plain");
+  expect(first?.response.headersSent).toBe(true);
+  first?.sink.write("more\n");
+  first?.sink.end();
+  await expect
+    .poll(() => received.text)
+    .toMatch(/^HTTP\/1\.1 200 OK\r\ncontent-type: text\/plain\r\n.*start\n.*more\n\r\n0\r\n\r\n$/s);
+});

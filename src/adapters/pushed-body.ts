@@ -1,13 +1,14 @@
 import { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { BodySink, PushedBody } from "../http/index.ts";
-import { abortResponse, currentResponse, isClosed } from "./response-state.ts";
+import { abortResponse, currentResponse, isClosed, releaseSentHeaders } from "./response-state.ts";
 import { chunkOf } from "./shared-chunk.ts";
 
 /** Writes a pushed body to a response whose headers have been written. No web stream is needed in between. */
 export function writePushedBody(body: PushedBody, response: ServerResponse): void {
   const producer = body.open(new ResponseSink(response));
-  response.on("drain", () => producer.onDrain()).once("close", () => producer.onClose());
+  releaseSentHeaders(response);
+  response.on("drain", () => producer.onDrain()).on("close", () => producer.onClose());
   if (isClosed(response)) producer.onClose();
 }
 

@@ -24,6 +24,19 @@ export function currentResponse(socket: Socket & { readonly _httpMessage?: unkno
 }
 
 /**
+ * Releases the text of headers that were sent, about 2 KiB, for a response that stays open for minutes. Node keeps it, but
+ * only reads whether there is one.
+ */
+export function releaseSentHeaders(
+  response: ServerResponse & { _header?: unknown; readonly _headerSent?: unknown },
+): void {
+  // Node has no public name for it. In a version that lacks the fields, nothing is released.
+  if (response._headerSent === true && typeof response._header === "string") response._header = SENT_HEADERS;
+}
+
+const SENT_HEADERS = "HTTP/1.1 200 OK\r\n\r\n";
+
+/**
  * Makes a connection end after a response: by `Connection: close` with HTTP/1, unless the headers were sent already, and by
  * GOAWAY with HTTP/2.
  */

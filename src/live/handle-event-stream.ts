@@ -1,6 +1,6 @@
 import { type HandlerResponse, PushedBody, type RequestContext } from "../http/index.ts";
 import { EVENT_STREAM_TYPE } from "../protocol/index.ts";
-import { watchSession } from "../session/index.ts";
+import { watchFinalSession } from "../session/index.ts";
 import { EventStream } from "./event-stream.ts";
 import type { SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
@@ -33,7 +33,7 @@ export function handleEventStream(
 ): HandlerResponse {
   let stream: EventStream | undefined;
   let isRevoked = false;
-  const unwatch = watchSession(context, () => {
+  const unwatch = watchFinalSession(context, () => {
     isRevoked = true;
     stream?.end();
   });

@@ -1,4 +1,4 @@
-import { type RequestContext, RequestError } from "../http/index.ts";
+import { RequestContext, RequestError } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { formatLogPosition, RevocationLog, type RevocationSource } from "../revocation/index.ts";
 import { ClockSkewLog } from "./clock-skew.ts";
@@ -13,7 +13,8 @@ export interface AppSessionsOptions {
 
 /** A request whose response goes on: a stream, an event stream, or a poll. */
 interface OpenRequest {
-  readonly context: RequestContext;
+  /** The request, which may still sign in; or its session, if that is final. */
+  readonly of: RequestContext | VerifiedSession;
   /** A session that the request has sent, but that was revoked before: the request is one of a signed-out client. */
   readonly revokedBefore: VerifiedSession | null;
   readonly onRevoked: () => void;
@@ -70,7 +71,7 @@ export class AppSessions {
 
   #endRevoked(): void {
     for (const openRequest of [...this.#openRequests]) {
-      const session = storedSession(openRequest.context);
+      const session = openRequest.of instanceof RequestContext ? storedSession(openRequest.of) : openRequest.of;
       if (!session || session === openRequest.revokedBefore || !this.revocations.isRevoked(session)) continue;
       this.#openRequests.delete(openRequest);
       openRequest.onRevoked();

@@ -48,7 +48,19 @@ export function sessionId(context: RequestContext): string | null {
  */
 export function watchSession(context: RequestContext, onRevoked: () => void): () => void {
   const revokedBefore = currentSession(context) === null ? storedSession(context) : null;
-  return sessionsOf(context)?.watch({ context, revokedBefore, onRevoked }) ?? (() => undefined);
+  return sessionsOf(context)?.watch({ of: context, revokedBefore, onRevoked }) ?? (() => undefined);
+}
+
+/**
+ * Does the same as {@link watchSession} for a response whose request can no longer sign in: no code of the application runs
+ * in it. It keeps the session only, instead of the request with its URL and headers, and nothing for a signed-out client.
+ *
+ * @throws RequestError 503 if the client has a session, and the revocations were not read yet
+ */
+export function watchFinalSession(context: RequestContext, onRevoked: () => void): () => void {
+  const session = currentSession(context);
+  const sessions = sessionsOf(context);
+  return session && sessions ? sessions.watch({ of: session, revokedBefore: null, onRevoked }) : () => undefined;
 }
 
 /** Returns the session of the request's cookie. An invalid cookie is not an error: the client is signed out. */
