@@ -1,7 +1,7 @@
 // Live updates: messages delivered to many event streams, compared with node:http writing one shared buffer, with
 // better-sse, and with nginx and nchan.
 import { buildApp } from "./lib/app.mjs";
-import { layout } from "./lib/processes.mjs";
+import { layout, pinToLoad } from "./lib/processes.mjs";
 import { installLivePrograms } from "./lib/programs.mjs";
 import { compareLatency, compareLoad } from "./live/compare.mjs";
 import { bare, betterSse, nchan, tsweb } from "./live/contestants.mjs";
@@ -9,11 +9,12 @@ import { liveFull } from "./live/full.mjs";
 
 /**
  * @param options `rounds`; `seconds` under load and `latencySeconds` at half of the load in a round; `connections`: the
- *   numbers of streams; `isFull`: everything, in about 30 minutes
+ *   numbers of streams; `isFull`: everything, in about 30 minutes, or the part whose name contains `only`
  */
 export async function live({ isFull, ...settings }) {
   const contestants = [bare, tsweb, betterSse, ...(installLivePrograms() ? [nchan] : [])];
   buildApp();
+  pinToLoad();
   const { rounds, connections } = settings;
   const head = [
     "## Live updates",

@@ -1,5 +1,5 @@
 // Starts the measured servers in separate processes, each on one core, and kills them at the end.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -24,17 +24,25 @@ export function onPath(name) {
   });
 }
 
-const mayPin = process.platform === "linux" && availableParallelism() > 1 && onPath("taskset");
+const cores = availableParallelism();
+const mayPin = process.platform === "linux" && cores > 1 && onPath("taskset");
 
 /** The assignment of processes to cores, for the report. */
 export const layout = mayPin ? "server on core 0, load on core 1 (taskset)" : "not pinned to cores";
 
 /**
- * Pins a command to a core, so that the scheduler does not move it. Returns the command unchanged if `core` is `null`, or
- * if the system cannot pin processes.
+ * Pins a command to a core, so that the scheduler does not move it. With `null` as `core`, it may use all cores. Returns the
+ * command unchanged if the system cannot pin processes.
  */
 export function pinned(core, command, args) {
-  return mayPin && core !== null ? ["taskset", ["-c", String(core), command, ...args]] : [command, args];
+  return mayPin
+    ? ["taskset", ["-c", core === null ? `0-${cores - 1}` : String(core), command, ...args]]
+    : [command, args];
+}
+
+/** Pins this process to the core of the load, because it sends requests. */
+export function pinToLoad() {
+  if (mayPin) spawnSync("taskset", ["-apc", "1", String(process.pid)], { stdio: "ignore" });
 }
 
 /**

@@ -11,22 +11,37 @@ const WANTED_CONNECTIONS = 20_000;
 const RESUMED_CONNECTIONS = 5_000;
 const LISTENING_PROCESSES = 8;
 
-/** Returns the sections of `npm run bench -- live --full`. */
-export async function liveFull(contestants, settings) {
+/**
+ * Returns the sections of `npm run bench -- live --full`.
+ *
+ * @param settings `only`: a part of the name of the measured ones, from `streams`, `channels`, `latency`, `resume`,
+ *   `publishing`, `memory`
+ */
+export async function liveFull(contestants, { only = "", ...settings }) {
   const all = [...contestants, tswebRedis, tswebNats];
-  const connections = Math.min(WANTED_CONNECTIONS, maxConnections);
-  const many = await compareLoad(all, { ...settings, connections });
-  return [
-    many + (connections < WANTED_CONNECTIONS ? `\n\n${LIMITED}` : ""),
-    await compareLoad(all, { ...settings, connections: RESUMED_CONNECTIONS, channels: 1_000 }),
-    await compareLatency(all, { ...settings, connections: 1_000 }),
-    await compareResume(contestants, settings),
-    await comparePublishing(settings),
-    await measureMemory(),
-  ];
+  const parts = {
+    streams: () => compareStreams(all, settings),
+    channels: () => compareLoad(all, { ...settings, connections: RESUMED_CONNECTIONS, channels: 1_000 }),
+    latency: () => compareLatency(all, { ...settings, connections: 1_000 }),
+    resume: () => compareResume(contestants, settings),
+    publishing: () => comparePublishing(settings),
+    memory: measureMemory,
+  };
+  const selected = Object.keys(parts).filter((name) => name.includes(only));
+  if (selected.length === 0) throw new Error(`Unknown part ${only}. Valid parts: ${Object.keys(parts).join(", ")}.`);
+  const sections = [];
+  for (const name of selected) sections.push(await parts[name]());
+  return sections;
 }
 
-const LIMITED = `The system allows no more than ${maxConnections.toLocaleString("en")} connections of one process (\`ulimit -Hn\`).`;
+/** Compares the servers with as many streams as the system allows. */
+async function compareStreams(contestants, settings) {
+  const connections = Math.min(WANTED_CONNECTIONS, maxConnections);
+  const section = await compareLoad(contestants, { ...settings, connections });
+  return connections < WANTED_CONNECTIONS ? `${section}\n\n${LIMITED}` : section;
+}
+
+const LIMITED = `The system allows no more than ${maxConnections.toLocaleString("en")} connections of one process: see \`ulimit -Hn\`. To measure ${WANTED_CONNECTIONS.toLocaleString("en")}, start the benchmark in a shell of root after \`ulimit -n 21000\`, or in a container with \`--ulimit nofile=21000\`.`;
 
 async function compareResume(contestants, { rounds }) {
   const rows = [];
