@@ -7,6 +7,7 @@ import { relativeFile } from "../project/index.ts";
 import { withoutCompiledNames } from "./compiled-names.ts";
 import { environmentErrorText } from "./environment-errors.ts";
 import { hookAdvice } from "./hook-advice.ts";
+import { importCycleAdvice } from "./import-cycles.ts";
 import { signedOutAdvice } from "./signed-out-advice.ts";
 import { applicationFrames, type SourcePosition } from "./stack-frames.ts";
 import { explainViteError } from "./vite-errors.ts";
@@ -95,6 +96,7 @@ function explainOne(thrown: unknown, root: string): ExplainedError {
     dateMethodAdvice(thrown),
     missingImportAdvice(thrown),
     relativeUrlAdvice(thrown),
+    importCycleAdvice(thrown, frames, root),
     signedOutAdvice(thrown, source ?? []),
     hookAdvice(thrown, source?.at(-1) ?? ""),
   ];

@@ -43,7 +43,8 @@ export function applicationFrames(stack: string, root: string): ApplicationFrame
   return { frames: (own.length > 0 ? own : foreign).map(({ line }) => line), position };
 }
 
-function positionIn(line: string): SourcePosition | undefined {
+/** Returns the position in a line of a stack; `undefined` if it has none. */
+export function positionIn(line: string): SourcePosition | undefined {
   const [, file, number, column] = FRAME.exec(line) ?? [];
   return file === undefined ? undefined : { file: normalizePath(file), line: Number(number), column: Number(column) };
 }
