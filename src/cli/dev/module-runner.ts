@@ -33,7 +33,8 @@ function createModuleRunner({ hot, logger }: RunnableDevEnvironment): ModuleRunn
       logger: {
         debug: (...messages) => {
           const message = messages.join(" ");
-          if (message !== CONNECTED) logger.info(message, { timestamp: true });
+          if (message === CONNECTED) setTimeout(loadTimeFormat, IDLE_MS).unref();
+          else logger.info(message, { timestamp: true });
         },
         error: (error) => logger.error(error instanceof Error ? error.message : String(error), { timestamp: true }),
       },
@@ -43,8 +44,16 @@ function createModuleRunner({ hot, logger }: RunnableDevEnvironment): ModuleRunn
   });
 }
 
-/** The message of the first request. It says nothing to developers, and its time of day loads 20 ms of Node's data. */
+/** The message of the first request. It says nothing to developers. */
 const CONNECTED = "connected.";
+
+/** How long after the first request the process has nothing else to do, in milliseconds. */
+const IDLE_MS = 1_000;
+
+/** Loads how the time of day is written. Vite writes it before it sends an update, and the first time takes 20 ms and more. */
+function loadTimeFormat(): void {
+  new Date().toLocaleTimeString();
+}
 
 function createImportMeta(file: string): ReturnType<typeof createNodeImportMeta> {
   return {
