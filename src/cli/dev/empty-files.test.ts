@@ -40,12 +40,21 @@ it("reports edits of files with content, and deleted files, at once", () => {
   expect(events).toEqual(["add", "all add", "change", "all change", "unlink", "all unlink", "unlink", "all unlink"]);
 });
 
-it("does not report a file that is empty because it is being written", () => {
+it("reports a file that is empty while it is being written once it has content", () => {
   writeFileSync(file, "");
   report("change");
   expect(events).toEqual([]);
   writeFileSync(file, "new");
-  report("change");
+  vi.runAllTimers();
+  expect(events).toEqual(["change", "all change"]);
+});
+
+it("delays both events of an edit, although the file has content when the second is emitted", () => {
+  writeFileSync(file, "");
+  watcher.emit("change", file);
+  writeFileSync(file, "new");
+  watcher.emit("all", "change", file);
+  expect(events).toEqual([]);
   vi.runAllTimers();
   expect(events).toEqual(["change", "all change"]);
 });

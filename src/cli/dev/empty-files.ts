@@ -8,19 +8,21 @@ const EMPTY_MS = 25;
  * Delays the events of a watcher for files that are empty. Most programs truncate a file and write it then. On a busy
  * machine they may be interrupted in between for longer than the watcher waits for the end of a write.
  *
- * The event is dropped if the file has content by then, because the watcher reports that content too.
+ * An event is never dropped, and `all` is delayed if the event before it was: a listener of one must not miss what a
+ * listener of the other has seen.
  */
 export function holdBackEmptyFiles(watcher: EventEmitter): void {
   const emit = watcher.emit.bind(watcher);
+  let isHeld = false;
   watcher.emit = (name, ...input) => {
-    const [event, file] = name === "all" ? input : [name, ...input];
-    if ((event !== "add" && event !== "change") || typeof file !== "string" || !isEmpty(file))
-      return emit(name, ...input);
-    setTimeout(() => isEmpty(file) && emit(name, ...input), EMPTY_MS).unref();
+    // chokidar emits `all` immediately after each event.
+    if (name !== "all") isHeld = (name === "add" || name === "change") && isEmpty(input[0]);
+    if (!isHeld) return emit(name, ...input);
+    setTimeout(emit, EMPTY_MS, name, ...input).unref();
     return true;
   };
 }
 
-function isEmpty(file: string): boolean {
-  return statSync(file, { throwIfNoEntry: false })?.size === 0;
+function isEmpty(file: unknown): boolean {
+  return typeof file === "string" && statSync(file, { throwIfNoEntry: false })?.size === 0;
 }
