@@ -23,6 +23,8 @@ export interface TemplateParts {
   readonly html: readonly string[];
   /** The name of the attribute that each value is; `null` for a child. */
   readonly attributes: readonly (string | null)[];
+  /** The HTML before each value that is an attribute with a text, with its name and the opening quote; empty for a child. */
+  readonly openings: readonly string[];
   /** Whether `true` is an attribute without a value, and `false` none. Some attributes have the texts "true" and "false". */
   readonly hasPlainBooleans: boolean;
 }

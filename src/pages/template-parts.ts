@@ -56,7 +56,9 @@ function splitHtml(html: string, placeholders: readonly string[]): Omit<Template
     attributes.push(name ?? null);
   }
   parts.push(rest);
-  return parts.some((part) => part.includes("\0")) ? null : { html: parts, attributes };
+  if (parts.some((part) => part.includes("\0"))) return null;
+  const openings = attributes.map((name, index) => (name === null ? "" : `${parts[index]} ${name}="`));
+  return { html: parts, attributes, openings };
 }
 
 function joinHtml(parts: readonly string[], values: readonly string[]): string {

@@ -37,16 +37,22 @@ function writeNode(node: TemplateNode, out: HtmlWriter, containsPromise: Contain
   if (template.parts === undefined) template.parts = readParts(template.build, values.length);
   const { parts } = template;
   if (!parts || !canWrite(values, parts, containsPromise)) return false;
-  const { html, attributes } = parts;
-  let index = 0;
-  for (const value of values) {
-    out.text += html[index];
-    const name = attributes[index];
-    if (name) out.text += attribute(name, value);
-    else writeChild(value, out, containsPromise);
-    index++;
+  const { html, attributes, openings } = parts;
+  let text = out.text; // a variable is faster than the field, for most values are text
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i];
+    const name = attributes[i];
+    if (name && typeof value === "string" && value !== "") text += `${openings[i]}${escapeText(value)}"`;
+    else if (name) text += html[i] + attribute(name, value);
+    else if (typeof value === "string") text += html[i] + escapeText(value);
+    else if (typeof value === "number") text += html[i] + String(value);
+    else {
+      out.text = text + html[i];
+      writeChild(value, out, containsPromise);
+      text = out.text;
+    }
   }
-  out.text += html[index];
+  out.text = text + html[values.length];
   return true;
 }
 
