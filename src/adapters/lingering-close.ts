@@ -21,7 +21,10 @@ const MAX_MS = 5_000;
  * @param headers names, in lower case, and values, alternating as in Node's `rawHeaders`
  */
 export function closesConnection(headers: readonly string[]): boolean {
-  return headers.some((name, at) => at % 2 === 0 && name === "connection" && headers[at + 1] === "close");
+  for (let at = 0; at < headers.length; at += 2) {
+    if (headers[at] === "connection" && headers[at + 1] === "close") return true;
+  }
+  return false;
 }
 
 /** Ends a response after the rest of the request's body was read and discarded, or its limit was reached. */

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { JSON_TYPE, NDJSON_TYPE, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
-import { type HandlerResponse, PRIVATE_NO_STORE } from "./handler-response.ts";
+import { type HandlerResponse, JSON_HEADERS, PRIVATE_NO_STORE } from "./handler-response.ts";
 import { keepBodyUntilEnd } from "./kept-body.ts";
 import type { OutboundResponse } from "./outbound-response.ts";
 import { proxiedHeaders } from "./proxied-headers.ts";
@@ -35,6 +35,20 @@ function completeHandlerResponse(
   security: ResponseSecurity,
 ): OutboundResponse {
   const responseHeaders = response.headers ?? {};
+  const headers = isPlainJson(response, context)
+    ? jsonHeaderLines(security.data).slice()
+    : headerLines(response, context, security);
+  headers.push(REQUEST_ID_HEADER, context.id, TRACEPARENT_HEADER, context.traceparent);
+  for (const cookie of context.setCookieHeaders) headers.push("set-cookie", cookie);
+  if (context.inbound.method !== "HEAD") return { status: response.status, headers, body: response.body };
+  const length = lengthOf(response);
+  if (length !== null && responseHeaders["content-length"] === undefined)
+    headers.push("content-length", String(length));
+  return { status: response.status, headers, body: null };
+}
+
+function headerLines(response: HandlerResponse, context: RequestContext, security: ResponseSecurity): string[] {
+  const responseHeaders = response.headers ?? {};
   const headers: string[] = [];
   for (const name in responseHeaders) headers.push(name, responseHeaders[name] ?? "");
   if (context.closeConnection && responseHeaders.connection === undefined) headers.push("connection", "close");
@@ -47,13 +61,25 @@ function completeHandlerResponse(
       if (value !== null && responseHeaders[name] === undefined) headers.push(name, value);
     }
   }
-  headers.push(REQUEST_ID_HEADER, context.id, TRACEPARENT_HEADER, context.traceparent);
-  for (const cookie of context.setCookieHeaders) headers.push("set-cookie", cookie);
-  if (context.inbound.method !== "HEAD") return { status: response.status, headers, body: response.body };
-  const length = lengthOf(response);
-  if (length !== null && responseHeaders["content-length"] === undefined)
-    headers.push("content-length", String(length));
-  return { status: response.status, headers, body: null };
+  return headers;
+}
+
+/** Returns whether a response is JSON with nothing but the headers that each JSON response has: the result of a call. */
+function isPlainJson({ headers, security }: HandlerResponse, context: RequestContext): boolean {
+  return headers === JSON_HEADERS && !security && !context.closeConnection && !context.responseHeaders;
+}
+
+/** The headers of plain JSON responses, by the security headers of their application. */
+const jsonLines = new WeakMap<SecurityHeaders, readonly string[]>();
+
+/** Returns the headers of plain JSON responses but their ids: the same lines for each of them, so they are listed once. */
+function jsonHeaderLines(data: SecurityHeaders): readonly string[] {
+  const known = jsonLines.get(data);
+  if (known) return known;
+  const own = Object.entries(JSON_HEADERS);
+  const lines = [...own, ...data.filter(([name]) => !Object.hasOwn(JSON_HEADERS, name))].flat();
+  jsonLines.set(data, lines);
+  return lines;
 }
 
 function securityOf({ headers, security }: HandlerResponse, { documents, data }: ResponseSecurity): SecurityHeaders {

@@ -16,7 +16,8 @@ export interface HandlerResponse {
 /** The header of a response for this client only, which no cache may store. @see docs/protocol.md 2.6 */
 export const PRIVATE_NO_STORE = { "cache-control": "private, no-store" } as const;
 
-const JSON_HEADERS = { "content-type": JSON_TYPE, ...PRIVATE_NO_STORE } as const;
+/** The headers of a JSON response without further ones. */
+export const JSON_HEADERS = { "content-type": JSON_TYPE, ...PRIVATE_NO_STORE } as const;
 
 /** Returns the error body of a request that is refused before a function or a route is known. @see docs/protocol.md 5.2 */
 export function errorBody(code: ErrorCode, message: string): string {

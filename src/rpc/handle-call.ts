@@ -1,6 +1,7 @@
 import {
   awaitMaybe,
   type HandlerResponse,
+  isPromise,
   jsonResponse,
   keepInMemory,
   type MaybeAsync,
@@ -85,16 +86,18 @@ export function* handleCall(
     requirePost(context.inbound, match);
     requireJson(context.inbound, name);
     requireSameOrigin(context, log, "call");
-    requireRateLeft(yield* awaitMaybe(countAgainstRate(context, settings)));
+    const wait = countAgainstRate(context, settings);
+    requireRateLeft(isPromise(wait) ? yield* awaitMaybe(wait) : wait);
     const version = context.inbound.header(BUILD_HEADER);
     if (!match) requireSameSignature(match, version, settings);
     const definition = requireFunction(match);
     requireSignIn(definition);
     requireCsrfToken(context, definition);
     requireSameSignature(definition, version, settings);
+    const body = readBody(context, maxCallBody(definition, settings.max_body));
     const args = bindArguments(
       definition.signature,
-      readArguments(yield* awaitMaybe(readBody(context, maxCallBody(definition, settings.max_body)))),
+      readArguments(isPromise(body) ? yield* awaitMaybe(body) : body),
       settings.strict?.get(definition.signature.name),
     );
     const response = definition.signature.stream
@@ -175,7 +178,8 @@ function* respondWithResult(
   };
   try {
     const work = isRunning ? () => run(...args) : validateAndRun;
-    result = yield* awaitMaybe(withTimeLimit(context, options.rpc_timeout ?? rpc_timeout, work));
+    result = withTimeLimit(context, options.rpc_timeout ?? rpc_timeout, work);
+    if (isPromise(result)) result = yield* awaitMaybe(result);
   } catch (error) {
     const response = callRedirect(error, base);
     if (response) return response;
