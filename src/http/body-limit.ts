@@ -11,6 +11,13 @@ export class BodyLimit {
   readonly maxBytes: number;
   /** Returns the key by which a client is counted, for its address. */
   readonly keyOf: (address: string) => string;
+  /**
+   * One client with bodies in flight, which is not in the map. Usually it is the only one, for the time of a call: adding and
+   * deleting an entry of a map for each call would cost more than the counting.
+   */
+  #firstKey: string | undefined;
+  #firstBytes = 0;
+  /** The other clients with bodies in flight. */
   readonly #bytesByClient = new Map<string, number>();
 
   constructor(maxBytes: number, keyOf: (address: string) => string) {
@@ -20,21 +27,34 @@ export class BodyLimit {
 
   /** Counts bytes of a client. Returns `false`, and counts nothing, if the client would exceed the limit. */
   take(key: string, bytes: number): boolean {
-    const total = (this.#bytesByClient.get(key) ?? 0) + bytes;
+    const total = this.#bytesOf(key) + bytes;
     if (total > this.maxBytes) return false;
-    if (bytes > 0) this.#bytesByClient.set(key, total);
+    if (bytes > 0) this.#store(key, total);
     return true;
   }
 
   /** Releases bytes that were counted before. */
   release(key: string, bytes: number): void {
-    const remaining = (this.#bytesByClient.get(key) ?? 0) - bytes;
-    if (remaining > 0) this.#bytesByClient.set(key, remaining);
-    else this.#bytesByClient.delete(key);
+    this.#store(key, Math.max(0, this.#bytesOf(key) - bytes));
   }
 
   /** The number of clients that have bodies in flight. */
   get clients(): number {
-    return this.#bytesByClient.size;
+    return this.#bytesByClient.size + (this.#firstKey === undefined ? 0 : 1);
+  }
+
+  #bytesOf(key: string): number {
+    if (key === this.#firstKey) return this.#firstBytes;
+    return this.#bytesByClient.size === 0 ? 0 : (this.#bytesByClient.get(key) ?? 0);
+  }
+
+  /** @param bytes 0 removes the client */
+  #store(key: string, bytes: number): void {
+    const isFirst = key === this.#firstKey || (this.#firstKey === undefined && !this.#bytesByClient.has(key));
+    if (isFirst) {
+      this.#firstKey = bytes > 0 ? key : undefined;
+      this.#firstBytes = bytes;
+    } else if (bytes > 0) this.#bytesByClient.set(key, bytes);
+    else this.#bytesByClient.delete(key);
   }
 }

@@ -81,10 +81,11 @@ export class BodyUsedError extends Error {
  */
 export function readBody(context: RequestContext, maxBytes = MAX_BODY_BYTES): string | Promise<string> {
   const { inbound } = context;
-  checkDeclaredLength(inbound, maxBytes);
   const declared = inbound.header("content-length");
+  const length = Number(declared ?? 0);
+  if (length > maxBytes) throw bodyTooLargeError(maxBytes);
   const isDeclared = declared !== null && /^\d+$/.test(declared);
-  if (isDeclared) context.takeBodyBytes(Number(declared));
+  if (isDeclared) context.takeBodyBytes(length);
   return (
     inbound.bufferedBody() ?? readWithTimeout(inbound, isDeclared ? () => undefined : bodyCounter(context, maxBytes))
   );

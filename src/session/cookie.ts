@@ -19,19 +19,26 @@ export function cookieSize(name: string, value: string): number {
 export function findCookie(header: string | null, name: string): string | null {
   if (header === null || !header.includes(name)) return null;
   let value: string | null = null;
-  for (const pair of header.split(";")) {
-    const equals = pair.indexOf("=");
-    if (equals === -1 || trimBlanks(pair.slice(0, equals)) !== name) continue;
-    if (value !== null) return null;
-    value = trimBlanks(pair.slice(equals + 1));
+  let equals = -1;
+  for (let start = 0; start < header.length; ) {
+    // The sign is searched for again only behind the last one: for each pair, a header of semicolons would take quadratic time.
+    if (equals < start) equals = header.indexOf("=", start);
+    if (equals === -1) break;
+    const semicolon = header.indexOf(";", start);
+    const end = semicolon === -1 ? header.length : semicolon;
+    if (equals < end && trimBlanks(header, start, equals) === name) {
+      if (value !== null) return null;
+      value = trimBlanks(header, equals + 1, end);
+    }
+    start = end + 1;
   }
   return value;
 }
 
-/** Returns a text without leading and trailing spaces and tabs, in linear time. */
-function trimBlanks(text: string): string {
-  let start = 0;
-  let end = text.length;
+/** Returns a part of a text without leading and trailing spaces and tabs, in linear time. */
+function trimBlanks(text: string, from: number, to: number): string {
+  let start = from;
+  let end = to;
   while (start < end && isBlank(text.charCodeAt(start))) start++;
   while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
   return text.slice(start, end);
