@@ -101,9 +101,9 @@ export function* handleCall(
       settings.strict?.get(definition.signature.name),
     );
     const response = definition.signature.stream
-      ? yield* respondWithStream(context, definition, args, settings)
-      : yield* respondWithResult(context, definition, args, settings);
-    return signIn.withFreshToken(response);
+      ? respondWithStream(context, definition, args, settings)
+      : respondWithResult(context, definition, args, settings);
+    return signIn.withFreshToken("status" in response ? response : yield* response);
   } catch (error) {
     if (match) adviseOfMaxBody(error, context, match, { kind: "call", fallback: settings.max_body });
     if (settings.development) logHandwrittenCall(error, context, log);
@@ -160,36 +160,65 @@ function* respondWithStream(
   throw new RequestError("rate_limited", message, { details: { retry_after: STREAM_RETRY_SECONDS } });
 }
 
-/** Runs a function within its time limit, which includes the time that its schemas take. */
-function* respondWithResult(
+/**
+ * Runs a function within its time limit, which includes the time that its schemas take.
+ *
+ * @returns the response, or the steps to it if the function returned a promise
+ */
+function respondWithResult(
   context: RequestContext,
   definition: FunctionDefinition,
   args: unknown[],
   settings: CallSettings,
-): MaybeAsync<HandlerResponse> {
-  const { options, run, signature } = definition;
-  const { base, log, rpc_timeout } = settings;
+): HandlerResponse | MaybeAsync<HandlerResponse> {
+  const { options, run } = definition;
+  const call: RunningCall = { context, definition, settings, isRunning: !options.validate };
+  const work = call.isRunning ? () => run(...args) : () => validateAndRun(call, args);
   let result: unknown;
-  let isRunning = !options.validate;
-  const validateAndRun = async () => {
-    const values = await applySchemas(definition, args);
-    isRunning = true;
-    return run(...values);
-  };
   try {
-    const work = isRunning ? () => run(...args) : validateAndRun;
-    result = withTimeLimit(context, options.rpc_timeout ?? rpc_timeout, work);
-    if (isPromise(result)) result = yield* awaitMaybe(result);
+    result = withTimeLimit(context, options.rpc_timeout ?? settings.rpc_timeout, work);
   } catch (error) {
-    const response = callRedirect(error, base);
-    if (response) return response;
-    // A TypeError of a schema is a bug, not a message for the caller as a TypeError of the function would be.
-    if (!isRunning) throw error;
-    throw showInDevelopment(
-      error,
-      callerErrorOfFunction(error, context, log, `The call of ${signature.name}`),
-      settings,
-    );
+    return failedResponse(call, error);
   }
-  return callRedirect(result, base) ?? jsonResponse(200, `{"result":${toJson(result, definition.serialization)}}`);
+  return isPromise(result) ? respondWhenSettled(call, result) : resultResponse(call, result);
+}
+
+/** A call whose function runs, or whose schemas do. */
+interface RunningCall {
+  readonly context: RequestContext;
+  readonly definition: FunctionDefinition;
+  readonly settings: CallSettings;
+  /** Whether the function has started: before, its schemas run. */
+  isRunning: boolean;
+}
+
+async function validateAndRun(call: RunningCall, args: unknown[]): Promise<unknown> {
+  const values = await applySchemas(call.definition, args);
+  call.isRunning = true;
+  return call.definition.run(...values);
+}
+
+function* respondWhenSettled(call: RunningCall, promise: PromiseLike<unknown>): MaybeAsync<HandlerResponse> {
+  let result: unknown;
+  try {
+    result = yield promise;
+  } catch (error) {
+    return failedResponse(call, error);
+  }
+  return resultResponse(call, result);
+}
+
+function resultResponse({ definition, settings }: RunningCall, result: unknown): HandlerResponse {
+  const redirect = callRedirect(result, settings.base);
+  return redirect ?? jsonResponse(200, `{"result":${toJson(result, definition.serialization)}}`);
+}
+
+/** Returns the response to a redirect that was thrown. Throws what the caller receives of any other error. */
+function failedResponse({ context, definition, settings, isRunning }: RunningCall, error: unknown): HandlerResponse {
+  const response = callRedirect(error, settings.base);
+  if (response) return response;
+  // A TypeError of a schema is a bug, not a message for the caller as a TypeError of the function would be.
+  if (!isRunning) throw error;
+  const operation = `The call of ${definition.signature.name}`;
+  throw showInDevelopment(error, callerErrorOfFunction(error, context, settings.log, operation), settings);
 }
