@@ -55,7 +55,9 @@ async function measureWith(node, selected, { sizes, sizeRounds, ...options }) {
     for (const size of sizes) {
       const args = argsOf(size * KIB);
       for (const server of servers) await checkResult(server, args);
-      bodies.push(await measure(targets(servers, args, { isSignedIn: false }), { ...options, rounds: sizeRounds }));
+      bodies.push(
+        await measure(targets(servers, args, { isSignedIn: false }), { ...options, rounds: sizeRounds, warmUp: 1 }),
+      );
     }
     if (bodies.length > 0) parts.push(bodyTable(sizes, bodies));
     return parts.join("\n\n");

@@ -1,6 +1,8 @@
-// A Fastify server with its official plugins: security headers, request ids, rate limit, origin check, cookie session.
+// A Fastify server with its official plugins: security headers, request ids, rate limit, origin check, cookie session, CSRF
+// tokens of signed-in clients.
 import { randomUUID } from "node:crypto";
 import cors from "@fastify/cors";
+import csrfProtection from "@fastify/csrf-protection";
 import helmet from "@fastify/helmet";
 import rateLimit from "@fastify/rate-limit";
 import secureSession from "@fastify/secure-session";
@@ -24,13 +26,18 @@ export async function createProtectedServer() {
   await app.register(rateLimit, { max: CALLS_PER_MINUTE, timeWindow: "1 minute" });
   await app.register(cors, { origin: checkOrigin });
   await app.register(secureSession, { key: SESSION_KEY, cookie: { path: "/", httpOnly: true, sameSite: "lax" } });
+  await app.register(csrfProtection, { sessionPlugin: "@fastify/secure-session" });
+  app.addHook("onRequest", (request, reply, done) => {
+    if (request.session.get("user") === undefined) done();
+    else app.csrfProtection(request, reply, done);
+  });
   app.addHook("onRequest", (request, reply, done) => {
     reply.header("x-request-id", request.id);
     done();
   });
   app.post("/sign_in", (request, reply) => {
     request.session.set("user", "ada@example.org");
-    reply.send({ result: null });
+    reply.header("x-csrf-token", reply.generateCsrf()).send({ result: null });
   });
   return app;
 }

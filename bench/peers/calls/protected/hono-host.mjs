@@ -1,17 +1,18 @@
-// A Hono server with its official middleware: security headers, request ids, rate limit, origin check, signed cookie.
+// A Hono server with its official middleware: security headers, request ids, rate limit, origin check, body limit, signed cookie.
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { getSignedCookie, setSignedCookie } from "hono/cookie";
 import { csrf } from "hono/csrf";
 import { requestId } from "hono/request-id";
 import { secureHeaders } from "hono/secure-headers";
 import { rateLimiter } from "hono-rate-limiter";
-import { CALLS_PER_MINUTE, SESSION_KEY } from "../settings.mjs";
+import { CALLS_PER_MINUTE, MAX_BODY_BYTES, SESSION_KEY } from "../settings.mjs";
 
 /** Returns a Hono application with all protections, and a route that signs in. */
 export function createProtectedApp() {
   const app = new Hono();
-  app.use(requestId(), secureHeaders(), csrf());
+  app.use(requestId(), secureHeaders(), csrf(), bodyLimit({ maxSize: MAX_BODY_BYTES }));
   app.use(
     rateLimiter({
       windowMs: 60_000,
