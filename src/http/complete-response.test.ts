@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { requestContext } from "#test/request-context";
 import { completeResponse } from "./complete-response.ts";
+import { type HandlerResponse, jsonResponse } from "./handler-response.ts";
 import { FetchInboundRequest } from "./inbound-request.ts";
 import { toFetchResponse } from "./outbound-response.ts";
 import { PushedBody } from "./pushed-body.ts";
@@ -63,5 +64,40 @@ describe("the security headers of a response", () => {
       expect(namesOf(ofType(type))).toEqual(["x-frame-options"]);
     expect(namesOf({ status: 204, body: null })).toEqual(["x-frame-options"]);
     expect(namesOf(Response.json({}))).toEqual(["x-frame-options"]);
+  });
+});
+
+describe("the headers of the result of a call, which are listed once for all calls", () => {
+  const security = {
+    documents: [],
+    data: [
+      ["x-data", "1"],
+      ["cache-control", "public"], // of the option `headers` of an application
+    ],
+  } as const;
+
+  it.each<[string, (context: RequestContext) => void, Partial<HandlerResponse>]>([
+    ["a plain result", () => undefined, {}],
+    ["a cookie", (context) => context.setCookie("a", "1"), {}],
+    ["a connection that must close", (context) => (context.closeConnection = true), {}],
+    ["a header that `before` has set", (context) => context.setHeader("x-own", "1"), {}],
+    ["a security header that `before` has removed", (context) => context.setHeader("x-data", null), {}],
+    ["a cache-control that `before` has set", (context) => context.setHeader("cache-control", "public"), {}],
+    ["security headers of its own", () => undefined, { security: [["x-own", "1"]] }],
+  ])("are those of any other JSON response: %s", (_, change, own) => {
+    const complete = (response: HandlerResponse) => {
+      const context = requestContext();
+      change(context);
+      const { headers } = completeResponse({ ...response, ...own }, context, security);
+      return (headers as string[]).map((text) => (/^(00-)?[0-9a-f-]{32,}$/.test(text) ? "an id" : text));
+    };
+    const result = jsonResponse(200, "{}");
+    expect(complete(result)).toEqual(complete({ ...result, headers: { ...result.headers } }));
+  });
+
+  it("are not changed for later calls when an adapter adds to them", () => {
+    const complete = () => completeResponse(jsonResponse(200, "{}"), requestContext(), security).headers as string[];
+    complete().push("content-length", "2");
+    expect(complete()).not.toContain("content-length");
   });
 });
