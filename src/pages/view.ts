@@ -11,6 +11,7 @@ import { useContext } from "preact/hooks";
 import { islandComment, SerializeError, toJson, type ViewSource } from "../protocol/index.ts";
 import { getActiveRender, MarkupError } from "./render-state.ts";
 import { checkSynchronous, registerViewBody } from "./rendering.ts";
+import { checkSecretProps } from "./secret-props.ts";
 
 /** Whether the current node is inside a view: an inner view is part of the outer view's island. */
 const InsideView = createContext(false);
@@ -46,7 +47,9 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
     const json = serializeProps(name, props);
     const index = render.islands.push({ source, props: json }) - 1;
     // Rendered with the props that the browser will have, so that both render the same.
-    const body = numberIds(h(Body, JSON.parse(json)), index);
+    const sent = JSON.parse(json);
+    if (render.development) checkSecretProps(name, sent, render);
+    const body = numberIds(h(Body, sent), index);
     const text = islandComment(render.mark, index);
     return h(Fragment, null, [
       comment(text),
