@@ -42,8 +42,8 @@ export async function calls({ nodes, only = "", ...options }) {
 const PROTECTIONS =
   "All but the bare server check their arguments. “Protected” means, as tsweb does by default: security headers, a request id, " +
   "a rate limit for each client, a check of the origin, and a session in a cookie. Each was verified before measuring. " +
-  "“Signed in”: the call requires a session, and its cookie is verified. tsweb also verifies a CSRF token then, and " +
-  "always sends a trace id.";
+  "“Signed in”: the call requires a session, and its cookie is verified. tsweb and the servers in Fastify also verify a CSRF " +
+  "token then. tsweb and Fastify limit bodies to 1 MiB, and tsweb always sends a trace id.";
 
 async function measureWith(node, selected, { sizes, sizeRounds, ...options }) {
   const servers = [];

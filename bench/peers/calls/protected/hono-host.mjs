@@ -1,4 +1,4 @@
-// A Hono server with its official middleware: security headers, request ids, rate limit, origin check, body limit, signed cookie.
+// A Hono server with its official middleware: security headers, request ids, rate limit, origin check, signed cookie.
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
@@ -9,10 +9,15 @@ import { secureHeaders } from "hono/secure-headers";
 import { rateLimiter } from "hono-rate-limiter";
 import { CALLS_PER_MINUTE, MAX_BODY_BYTES, SESSION_KEY } from "../settings.mjs";
 
-/** Returns a Hono application with all protections, and a route that signs in. */
-export function createProtectedApp() {
+/**
+ * Returns a Hono application with all protections, and a route that signs in.
+ *
+ * @param options `limitsBodies`: with `bodyLimit`, for which `@hono/node-server` creates a Fetch `Request` and reads its stream
+ */
+export function createProtectedApp({ limitsBodies = false } = {}) {
   const app = new Hono();
-  app.use(requestId(), secureHeaders(), csrf(), bodyLimit({ maxSize: MAX_BODY_BYTES }));
+  app.use(requestId(), secureHeaders(), csrf());
+  if (limitsBodies) app.use(bodyLimit({ maxSize: MAX_BODY_BYTES }));
   app.use(
     rateLimiter({
       windowMs: 60_000,

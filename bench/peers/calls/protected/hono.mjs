@@ -4,7 +4,7 @@ import { announce } from "../../listen.mjs";
 import { echoArguments } from "../zod.mjs";
 import { createProtectedApp, userOf } from "./hono-host.mjs";
 
-const app = createProtectedApp();
+const app = createProtectedApp({ limitsBodies: process.env.BENCH_LIMIT_BODIES === "1" });
 const echo = (c) => {
   const { text, n } = c.req.valid("json");
   return c.json({ result: { text, n } });
