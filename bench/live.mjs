@@ -1,7 +1,7 @@
 // Live updates: messages delivered to many event streams, compared with node:http writing one shared buffer, with
 // better-sse, and with nginx and nchan.
 import { buildApp } from "./lib/app.mjs";
-import { layout, pinToLoad } from "./lib/processes.mjs";
+import { layout, onLoadCore } from "./lib/processes.mjs";
 import { installLivePrograms } from "./lib/programs.mjs";
 import { compareLatency, compareLoad } from "./live/compare.mjs";
 import { bare, betterSse, nchan, tsweb } from "./live/contestants.mjs";
@@ -14,17 +14,20 @@ import { liveFull } from "./live/full.mjs";
 export async function live({ isFull, ...settings }) {
   const contestants = [bare, tsweb, betterSse, ...(installLivePrograms() ? [nchan] : [])];
   buildApp();
-  pinToLoad();
-  const { rounds, connections } = settings;
+  const { rounds } = settings;
   const head = [
     "## Live updates",
     `${rounds} rounds in alternating order, ${layout}; a message is 75 bytes of JSON, published by a request of its own. Each ` +
       "stream checked that it received every message once and in order.",
   ];
-  if (isFull) return [...head, ...(await liveFull(contestants, settings))].join("\n\n");
+  const compare = () => (isFull ? liveFull(contestants, settings) : liveUsual(contestants, settings));
+  return [...head, ...(await onLoadCore(compare))].join("\n\n");
+}
+
+async function liveUsual(contestants, { connections, ...settings }) {
   const sections = [];
   for (const streams of connections)
     sections.push(await compareLoad(contestants, { ...settings, connections: streams }));
   sections.push(await compareLatency(contestants, { ...settings, connections: connections[0] }));
-  return [...head, ...sections].join("\n\n");
+  return sections;
 }

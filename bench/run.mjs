@@ -28,6 +28,7 @@ const { positionals, values } = parseArgs({
 });
 
 const loadAtStart = loadavg()[0];
+const cores = availableParallelism(); // live updates pin this process to one
 const selected = positionals.length === 0 ? COMPLETE : positionals;
 for (const name of selected)
   if (!BENCHES.includes(name)) fail(`Unknown benchmark ${name}. Valid benchmarks: ${BENCHES.join(", ")}.`);
@@ -86,9 +87,9 @@ function machine(start) {
   const busy = loadAtStart;
   const kind = values.quick ? "**Preliminary: a quick run with few rounds.** " : "";
   const warning = busy > 0.7 ? " The machine was busy: compare the ranges instead of the medians." : "";
-  const cores = `${availableParallelism()} × ${cpus()[0]?.model ?? arch()}`;
+  const processors = `${cores} × ${cpus()[0]?.model ?? arch()}`;
   const date = new Date().toISOString().slice(0, 10);
-  return `${kind}${date}, ${cores}, load ${busy.toFixed(1)} at the start, ${minutesSince(start)} minutes.${warning}`;
+  return `${kind}${date}, ${processors}, load ${busy.toFixed(1)} at the start, ${minutesSince(start)} minutes.${warning}`;
 }
 
 function minutesSince(start) {

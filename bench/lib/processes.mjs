@@ -40,9 +40,15 @@ export function pinned(core, command, args) {
     : [command, args];
 }
 
-/** Pins this process to the core of the load, because it sends requests. */
-export function pinToLoad() {
-  if (mayPin) spawnSync("taskset", ["-apc", "1", String(process.pid)], { stdio: "ignore" });
+/** Runs work that sends requests from this process, on the core of the load. */
+export async function onLoadCore(work) {
+  const pinTo = (list) => mayPin && spawnSync("taskset", ["-apc", list, String(process.pid)], { stdio: "ignore" });
+  pinTo("1");
+  try {
+    return await work();
+  } finally {
+    pinTo(`0-${cores - 1}`);
+  }
 }
 
 /**
