@@ -12,9 +12,13 @@ export function hotUpdate(environment: DevEnvironment, update: HotUpdateOptions)
   // On the server, imports are checked against the exports of all modules.
   if (update.type === "delete" || environment.name === "ssr") invalidateWithImporters(environment, update.modules);
   if (environment.name === "client") {
-    if (!isServerModule(update.file, environment.config.root)) return undefined;
-    invalidateStubs(environment);
-    return [];
+    if (isServerModule(update.file, environment.config.root)) {
+      invalidateStubs(environment, update.timestamp);
+      return [];
+    }
+    // The server module of a stub may be saved together with this file, and reported after it.
+    renewStubs(environment, update.timestamp);
+    return undefined;
   }
   const client = update.server.environments.client;
   // Without an id, it is no module, but a file on which one depends: the style sheet of Tailwind depends on all files.
@@ -39,10 +43,23 @@ function invalidateWithImporters(environment: DevEnvironment, modules: readonly 
  * Invalidates all stubs and their importers, because imports are checked against the exports of server modules.
  * One server module may re-export functions of another, so the edited one is not enough.
  */
-function invalidateStubs(environment: DevEnvironment): void {
-  const modules = [...environment.moduleGraph.idToModuleMap.values()];
-  invalidateWithImporters(
-    environment,
-    modules.filter(({ id }) => id !== null && isStubId(id)),
-  );
+function invalidateStubs(environment: DevEnvironment, timestamp: number): void {
+  renewStubs(environment, timestamp);
+  invalidateWithImporters(environment, stubsIn(environment));
+}
+
+/**
+ * Gives all stubs a new URL: a view that is updated before the page is reloaded imports them with the functions that they have
+ * now. A browser does not load the module of a URL again.
+ */
+function renewStubs({ moduleGraph }: DevEnvironment, timestamp: number): void {
+  for (const stub of stubsIn({ moduleGraph })) {
+    // Not as an update of Vite, which would give a new URL to its importers too: views that were not edited would exist twice.
+    moduleGraph.invalidateModule(stub);
+    stub.lastHMRTimestamp = timestamp;
+  }
+}
+
+function stubsIn({ moduleGraph }: Pick<DevEnvironment, "moduleGraph">): EnvironmentModuleNode[] {
+  return [...moduleGraph.idToModuleMap.values()].filter(({ id }) => id !== null && isStubId(id));
 }

@@ -152,6 +152,25 @@ describe("an edit", () => {
     await page.locator("#greeting", { hasText: "Good morning Ada" }).waitFor();
   });
 
+  it.each(["server module first", "view first"])(
+    "of a view that imports a new server function, saved together with it, causes no error in the browser: %s",
+    async (order) => {
+      const page = await openHome();
+      const view = project.read("src/counter.tsx");
+      const newView = view
+        .replace("{ greet }", "{ greet, wave }")
+        .replace('<p id="greeting">', '<p id="waves">{typeof wave}</p><p id="greeting">');
+      const saves = [
+        () => edit("functions.server.ts", "/** Creates", 'export const wave = server(() => "Waves");\n\n/** Creates'),
+        () => edit("counter.tsx", view, newView),
+      ];
+      for (const save of order === "view first" ? saves.reverse() : saves) save();
+      await page.locator("#waves").waitFor();
+      await page.locator("#counter[data-hydrated=true]").waitFor();
+      expect(users.problems).toEqual([]);
+    },
+  );
+
   it("that adds a server module takes effect without a restart", async () => {
     project.write(
       "src/more.server.tsx",
