@@ -18,6 +18,7 @@ import {
   type Project,
 } from "./fresh-project.ts";
 import { type GuestBookPage, openGuestBook, signAs, submitEmptyName } from "./guest-book-page.ts";
+import { installedPackages } from "./installed-packages.ts";
 import { filesInComments, filesInMarkdown, readme } from "./readme.ts";
 
 const folder = createEmptyFolder();
@@ -57,6 +58,24 @@ describe("the package", () => {
     const direct = Object.values(listed).filter(({ version }) => version !== undefined);
     expect(direct.length).toBeGreaterThan(0);
     expect(direct.length).toBeLessThanOrEqual(12);
+  });
+});
+
+describe("an installation of the package", () => {
+  // npm installs the newest versions that package.json allows: if one of these has grown, raise the limit in a commit of its own.
+  const MAX_PACKAGES = 27;
+  const MAX_MEGABYTES = 45;
+  const MAX_OWN_MEGABYTES = 4.2;
+
+  it("has a limited number of packages and bytes, without development dependencies", () => {
+    const installed = installedPackages(guestBook.dir);
+    const list = installed.map(({ name, bytes }) => `${(bytes / 1e6).toFixed(1)} MB ${name}`).join("\n");
+    const megabytes = installed.reduce((sum, { bytes }) => sum + bytes, 0) / 1e6;
+    expect(installed.map(({ name }) => name)).toContain("vite");
+    expect(installed.length, list).toBeLessThanOrEqual(MAX_PACKAGES);
+    expect(megabytes, list).toBeLessThan(MAX_MEGABYTES);
+    const own = installed.find(({ name }) => name === "tsweb")?.bytes ?? Number.NaN;
+    expect(own / 1e6, "MB of tsweb itself").toBeLessThan(MAX_OWN_MEGABYTES);
   });
 });
 
