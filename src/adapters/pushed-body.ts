@@ -1,6 +1,7 @@
-import { ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { BodySink, PushedBody } from "../http/index.ts";
+import { NodeResponse } from "./node-http.ts";
 import { abortResponse, currentResponse, isClosed, releaseSentHeaders } from "./response-state.ts";
 import { chunkOf } from "./shared-chunk.ts";
 
@@ -64,6 +65,6 @@ class ResponseSink implements BodySink {
  */
 function chunkedConnection(response: ServerResponse): Socket | null {
   const { socket, chunkedEncoding, write } = response;
-  if (!chunkedEncoding || !socket || write !== ServerResponse.prototype.write) return null;
+  if (!chunkedEncoding || !socket || write !== NodeResponse.prototype.write) return null;
   return socket.writable && !response.writableEnded && currentResponse(socket) === response ? socket : null;
 }
