@@ -1,4 +1,4 @@
 export { appStyleSheets, importedModules, type ModuleGraph, sharedModules, styleSheetsOf } from "./module-graph.ts";
 export { lineAt, readSourceFiles, type SourceText, withoutComments } from "./source-files.ts";
-export { type FoundUrl, findStyleSheetUrls, styleSheetUrlFix } from "./style-sheet-urls.ts";
+export { findStyleSheetUrls, styleSheetUrlFix } from "./style-sheet-urls.ts";
 export { emptyStyleSheets } from "./style-sheets.ts";
