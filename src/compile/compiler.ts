@@ -54,6 +54,7 @@ import { checkStubMembers } from "./stub-members.ts";
 import { emitStubs, isStubId, serverModuleOfStub, stubId } from "./stubs.ts";
 import { checkStyleSheetModule, guardStyleSheetImports, isStyleSheet, resolveStyleSheet } from "./style-sheets.ts";
 import { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./syntax/index.ts";
+import { timeLimitWarnings } from "./time-limits.ts";
 import { timerWarnings } from "./timer-cleanups.ts";
 import { aliasedFileNames } from "./tsconfig-paths.ts";
 import { checkSinglePlugin, definedGlobals, exposedVariables, isVitest } from "./vite-config.ts";
@@ -277,6 +278,7 @@ export class Compiler {
     return [
       ...checkEnvironmentVariables(facts, this.exposed, { root, env: process.env }),
       ...markupWarnings(facts, root),
+      ...timeLimitWarnings(facts, root),
       ...timerWarnings(facts, root),
       ...(await cssModuleWarnings(facts, resolver)),
     ];

@@ -88,6 +88,7 @@ describe("unusedVariables", () => {
     ["WEB_NATS_URL", "WEB_BUS_URL"],
     ["WEB_SECRETT", "WEB_AUTH_SECRET"],
     ["WEB_AUTH_SECERT", "WEB_AUTH_SECRET"],
+    ["TSWEB_ORIGIN", "WEB_ORIGIN"],
   ])("reports %s although %s is set, unless the application names it", (name, meant) => {
     const env = { ...SET, [name]: "secret value" };
     expect(fixesOf(env)).toEqual([`${name}: Did you mean ${meant}? Otherwise remove it.`]);

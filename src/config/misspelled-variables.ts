@@ -31,7 +31,7 @@ const EXPECTED_NAMES: Readonly<Record<string, string>> = {
 
 /**
  * Returns a problem for each variable that begins with `WEB_`, that nothing reads, and whose name is similar to one of tsweb,
- * whether that one is set or not. Those of {@link misspelledVariables} are left out. The problems contain no values.
+ * whether that one is set or not, and for one of tsweb that begins with `TSWEB_`. Those of {@link misspelledVariables} are left out. The problems contain no values.
  *
  * @param isNamed returns whether the application names a variable
  */
@@ -41,14 +41,18 @@ export function unusedVariables(env: Environment, isNamed: (variable: string) =>
     ...KNOWN.filter((name) => name.startsWith(PREFIX)).map(withoutPrefix),
     ...Object.keys(EXPECTED_NAMES),
   ];
-  return unknownVariables(env).flatMap((variable) => {
+  const problem = "is no variable of tsweb, and the application does not name it.";
+  const withOtherPrefix = Object.keys(env)
+    .filter((name) => name.startsWith(`TS${PREFIX}`) && KNOWN.includes(name.slice(2)) && !isNamed(name))
+    .map((variable) => ({ variable, problem, fix: `Did you mean ${variable.slice(2)}? Otherwise remove it.` }));
+  const similarOnes = unknownVariables(env).flatMap((variable) => {
     const similar = similarName(withoutPrefix(variable), candidates);
     if (similar === undefined || reported.includes(variable) || isNamed(variable)) return [];
-    const problem = "is no variable of tsweb, and the application does not name it.";
     return [
       { variable, problem, fix: `Did you mean ${PREFIX}${EXPECTED_NAMES[similar] ?? similar}? Otherwise remove it.` },
     ];
   });
+  return [...withOtherPrefix, ...similarOnes];
 }
 
 const KNOWN: readonly string[] = VARIABLES;

@@ -1,6 +1,14 @@
 import type { ResolvedConfig, UserConfig } from "vite";
 import { describe, expect, it } from "vitest";
-import { fixOptions, ignoredOptionMessages } from "./ignored-options.ts";
+import { fixOptions, ignoredOptionMessages, misspelledOptionMessages } from "./ignored-options.ts";
+
+it("an option whose name is similar to one of Vite is named with the right one", () => {
+  const config = { plugin: [], define: {}, test: {}, nitro: {}, resolv: {} };
+  expect(misspelledOptionMessages(config)).toEqual([
+    "Unknown option plugin, which Vite ignores. Did you mean plugins?",
+    "Unknown option resolv, which Vite ignores. Did you mean resolve?",
+  ]);
+});
 
 describe("an option of the Vite config that tsweb has in another place", () => {
   it.each<[string, UserConfig, string]>([

@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import type { ConfigEnv, Plugin, UserConfig } from "vite";
+import { closestName } from "../../text/index.ts";
 
 /** An option of Vite that has no effect, because tsweb has its own. */
 interface IgnoredOption {
@@ -24,7 +25,7 @@ export function fixOptions(options: FixedOptions, warn: (message: string) => voi
     config: {
       order: "pre", // before the plugins of the project, which have reasons of their own
       handler(config, { command }) {
-        messages = ignoredOptionMessages(config, command);
+        messages = [...ignoredOptionMessages(config, command), ...misspelledOptionMessages(config)];
         return options;
       },
     },
@@ -44,6 +45,35 @@ export function ignoredOptionMessages(config: UserConfig, command: ConfigEnv["co
   return ignoredOptions(config)
     .filter(({ name, value }) => value !== undefined && value !== false && !ofOtherCommand.test(name))
     .map(({ name, replacement }) => `${name} has no effect in tsweb. ${replacement}`);
+}
+
+/** The options of Vite and Vitest at the top of a config. */
+const OPTIONS: readonly string[] = [
+  ...[
+    "root",
+    "base",
+    "mode",
+    "define",
+    "plugins",
+    "publicDir",
+    "cacheDir",
+    "resolve",
+    "html",
+    "css",
+    "json",
+    "esbuild",
+  ],
+  ...["oxc", "assetsInclude", "logLevel", "customLogger", "clearScreen", "envDir", "envPrefix", "appType", "server"],
+  ...["build", "preview", "dev", "optimizeDeps", "ssr", "worker", "environments", "experimental", "future", "legacy"],
+  ...["builder", "test", "devtools", "input", "configFile"],
+];
+
+/** Returns a message for each option whose name is similar to one of Vite, which ignores options that it does not know. */
+export function misspelledOptionMessages(config: object): string[] {
+  return Object.keys(config).flatMap((name) => {
+    const meant = OPTIONS.includes(name) ? undefined : closestName(name, OPTIONS);
+    return meant === undefined ? [] : [`Unknown option ${name}, which Vite ignores. Did you mean ${meant}?`];
+  });
 }
 
 function ignoredOptions({ base, envDir, build, server, preview }: UserConfig): IgnoredOption[] {
