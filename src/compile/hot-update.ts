@@ -51,11 +51,15 @@ function invalidateStubs(environment: DevEnvironment, timestamp: number): void {
 /**
  * Gives all stubs a new URL: a view that is updated before the page is reloaded imports them with the functions that they have
  * now. A browser does not load the module of a URL again.
+ *
+ * Their importers stay valid, other than with `invalidateModule`: the development server leaves out the calls of modules that are
+ * not compiled, and views that were not edited would exist twice.
  */
 function renewStubs({ moduleGraph }: DevEnvironment, timestamp: number): void {
   for (const stub of stubsIn({ moduleGraph })) {
-    // Not as an update of Vite, which would give a new URL to its importers too: views that were not edited would exist twice.
-    moduleGraph.invalidateModule(stub);
+    const etag = stub.transformResult?.etag;
+    if (etag !== undefined) moduleGraph.etagToModuleMap.delete(etag); // no request gets 304 for the earlier functions
+    stub.transformResult = null;
     stub.lastHMRTimestamp = timestamp;
   }
 }
