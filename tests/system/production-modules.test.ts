@@ -1,7 +1,7 @@
 /**
  * Which modules of the package a production server can load.
  */
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
@@ -37,11 +37,18 @@ function entryPoints(): string[] {
     .map((file) => relative(DIST, join(repository, file)));
 }
 
+/** Returns the bundles of a command, which the build names after it. */
+function bundlesOf(command: string): string[] {
+  const files = readdirSync(join(DIST, "cli/bundles")).filter((file) => file.startsWith(`${command}-`));
+  expect(files).not.toEqual([]);
+  return files.map((file) => `cli/bundles/${file}`);
+}
+
 const panelModules = (modules: ReadonlySet<string>) => [...modules].filter((file) => file.startsWith("panel/"));
 
 describe("the development panel", () => {
   it("is imported by no public entry point and by no server of a built application", () => {
-    const modules = reachableModules([...entryPoints(), "cli/serve.js"]);
+    const modules = reachableModules([...entryPoints(), ...bundlesOf("serve")]);
     expect([...modules]).toEqual(expect.arrayContaining(["app.js", "server/pipeline.js", "adapters/workers.js"]));
     expect(panelModules(modules)).toEqual([]);
   });

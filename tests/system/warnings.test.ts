@@ -59,3 +59,21 @@ it("a build that writes the server as one file prints each warning once", async 
   expect(output.split("build.outDir has no effect in tsweb.")).toHaveLength(2);
   for (const restore of restores.toReversed()) restore();
 });
+
+it("the development server and a build name a variable with the prefix of the Vite config that is not set", async () => {
+  const restores = [
+    project.edit("src/pages.server.tsx", "<p>Home</p>", "<p>Home {import.meta.env.PUBLIC_MISSING}</p>"),
+  ];
+  project.write("vite.config.ts", 'export default { envPrefix: "PUBLIC_" };\n');
+  const warning =
+    "`import.meta.env.PUBLIC_MISSING` at src/pages.server.tsx:3 is undefined, because the variable is not set. Set it in the " +
+    "environment of tsweb dev and tsweb build, or test it before its use.";
+  const server = await startDev(project.dir);
+  expect(await (await fetch(server.address)).text()).toContain("Home");
+  expect(await server.stop()).toBe(0);
+  expect(server.output().split(warning)).toHaveLength(2);
+  const { code, output } = await runTsweb(project.dir, ["build"]);
+  expect(code).toBe(0);
+  expect(output.split(warning)).toHaveLength(2);
+  for (const restore of restores) restore();
+});

@@ -86,7 +86,7 @@ export async function readAll(bus: Bus, channel: string, after: Position, limit 
   const all: Message[] = [];
   for (let from = after; ; ) {
     const { messages, gap, end, more } = await whenResponding(() => bus.read(channel, from, atMost(limit)));
-    expect(gap, "a gap").toBe(false);
+    expect(gap, `a gap after ${from}, where the end is ${end}`).toBe(false);
     expect(messages.length).toBeLessThanOrEqual(limit);
     all.push(...messages);
     if (!more) return all;

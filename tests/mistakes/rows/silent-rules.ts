@@ -20,19 +20,6 @@ const environment: readonly Mistake[] = [
     "import.meta.env.GUESTS_FILE is undefined: Vite sets only the variables that it sends to browsers",
     "Write `process.env.GUESTS_FILE`",
   ),
-  {
-    ...row(
-      "sets no variable for the prefix of the Vite config",
-      [
-        { file: "vite.config.ts", to: 'export default { envPrefix: "PUBLIC_" };\n' },
-        inMarkup("<p>{import.meta.env.PUBLIC_MISSING}</p>"),
-      ],
-      `${VIEW}:22`,
-      "`import.meta.env.PUBLIC_MISSING` at src/guest-book.tsx:22 is undefined, because the variable is not set",
-      "Set it in the environment of tsweb dev and tsweb build",
-    ),
-    places: ["terminal"],
-  },
 ];
 
 const files: readonly Mistake[] = [
