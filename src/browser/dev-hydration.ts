@@ -6,7 +6,7 @@ import { Fragment, h, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
 import type { IslandData } from "../protocol/index.ts";
 import { type Difference, findDifferences, OPAQUE } from "./dev-markup-differences.ts";
-import { type MarkupSource, reportWarning } from "./dev-report.ts";
+import { type MarkupSource, reportHydrationProblem, reportWarning } from "./dev-report.ts";
 import { getPageData } from "./page-data.ts";
 
 /** A node with Preact's internal fields, under their minified names. */
@@ -69,10 +69,9 @@ function report({ kind, description, source }: Difference, { name }: IslandData)
   const message = `The view ${name} renders other markup in the browser than on the server. ${description}. ${FIX}`;
   const error = Object.assign(new Error(message), { source });
   if (kind === "attribute") {
-    reportWarning(error);
+    reportHydrationProblem(() => reportWarning(error));
   } else if (!reported.has(name)) {
     reported.add(name);
-    // The development server reloads a page that is older than the last edit (src/cli/dev/browser-script.ts).
-    reportError(Object.assign(error, { isMarkupDifference: true }));
+    reportHydrationProblem(() => reportError(error));
   }
 }

@@ -1,5 +1,7 @@
 /** Warnings of the page script in development. Only modules that production does not load import this file. */
 
+import { HYDRATION_PROBLEM_EVENT } from "../protocol/index.ts";
+
 /** The position of markup in the source, as JSX's development runtime receives it. Line and column count from 1. */
 export interface MarkupSource {
   readonly fileName: string;
@@ -29,4 +31,12 @@ export function reportWarning(warning: Error & { readonly source?: MarkupSource 
   const event = new CustomEvent(WARNING_EVENT, { detail: warning, cancelable: true });
   // A page of the development server sends it to the terminal, and shows it with the location that it receives.
   if (dispatchEvent(event)) console.warn(warning.message);
+}
+
+/**
+ * Reports a problem of hydration. A page of the development server does so once it is known that the page is not older than
+ * the last edit; otherwise it reloads.
+ */
+export function reportHydrationProblem(report: () => void): void {
+  if (dispatchEvent(new CustomEvent(HYDRATION_PROBLEM_EVENT, { detail: report, cancelable: true }))) report();
 }

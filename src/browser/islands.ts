@@ -2,7 +2,7 @@
  * The entry point `tsweb/islands`: the page script, which hydrates the views of the page.
  */
 import { type ComponentType, h, hydrate } from "preact";
-import { type IslandData, islandComment } from "../protocol/index.ts";
+import { HYDRATION_PROBLEM_EVENT, type IslandData, islandComment } from "../protocol/index.ts";
 import { captureFields } from "./fields.ts";
 import { getPageData } from "./page-data.ts";
 import { reloadOnce } from "./reload.ts";
@@ -24,8 +24,12 @@ getPageData().views.forEach(async (view, index) => {
     const module = await import(/* @vite-ignore */ view.src).catch(handleMissingScript);
     hydrateIsland(module[view.name], view, index);
   } catch (cause) {
-    // The other views are still hydrated.
-    reportError(new Error(`Cannot start view ${view.name}`, { cause }));
+    const report = () => reportError(new Error(`Cannot start view ${view.name}`, { cause }));
+    // Bundlers remove this from production. The page may be older than an edited view: then the development server reloads it.
+    if (process.env.NODE_ENV !== "production") {
+      if (!dispatchEvent(new CustomEvent(HYDRATION_PROBLEM_EVENT, { detail: report, cancelable: true }))) return;
+    }
+    report(); // the other views are still hydrated
   }
 });
 

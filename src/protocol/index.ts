@@ -97,4 +97,4 @@ export type {
   UnionCases,
 } from "./type-shape.ts";
 export { describeUnrenderable, unrenderableMessage } from "./unrenderable.ts";
-export { VIEWS_UPDATE_EVENT } from "./views-update.ts";
+export { HYDRATION_PROBLEM_EVENT, VIEWS_UPDATE_EVENT } from "./views-update.ts";

@@ -171,6 +171,49 @@ describe("an edit", () => {
     },
   );
 
+  it.each(["page first", "view first"])(
+    "of a view and of the props that its page passes to it, saved together, causes no error in the browser: %s",
+    async (order) => {
+      const page = await openHome();
+      const view = project.read("src/counter.tsx");
+      const newView = view
+        .replace("({ start }: { start: number })", "({ numbers }: { numbers: number[] })")
+        .replace("count: start", "count: 0")
+        .replace('<p id="greeting">', '<p id="sum">{numbers.map((each) => each * 2)}</p><p id="greeting">');
+      const saves = [
+        () => edit("pages.server.tsx", "start={3}", "numbers={[3]}"),
+        () => edit("counter.tsx", view, newView),
+      ];
+      for (const save of order === "view first" ? saves.reverse() : saves) save();
+      await page.locator("#sum", { hasText: "6" }).waitFor();
+      await page.locator("#counter[data-hydrated=true]").waitFor();
+      expect(users.problems).toEqual([]);
+    },
+  );
+
+  it.each([40, 90])(
+    "of a server module and several of a view, %i ms apart, cause no error although the page may be older than the view",
+    async (delayMs) => {
+      const page = await openHome();
+      const output = recordOutput();
+      edit("functions.server.ts", "Hello", "Good morning");
+      const last = 7;
+      for (let save = 1; save <= last; save++) {
+        edit("counter.tsx", save === 1 ? "More\n" : `More ${save - 1}\n`, `More ${save}\n`);
+        await new Promise((resolve) => setTimeout(resolve, delayMs));
+      }
+      await waitForEdits();
+      const isCurrent = async () => {
+        const html = await (await fetch(dev.address)).text();
+        return html.includes(`More ${last}`) && (await page.textContent("#more"))?.trim() === `More ${last}`;
+      };
+      await expect.poll(() => isCurrent().catch(() => false)).toBe(true); // the page cannot be evaluated while it reloads
+      await page.locator("#counter[data-hydrated=true]").waitFor();
+      expect(users.problems).toEqual([]);
+      expect(output()).not.toContain("other markup");
+    },
+  );
+
   it("that adds a server module takes effect without a restart", async () => {
     project.write(
       "src/more.server.tsx",

@@ -4,7 +4,7 @@ import type { Assets } from "../../pages/index.ts";
 import { PANEL_PATH } from "../../panel/index.ts";
 import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "../modules/index.ts";
 import { relativeFile } from "../project/index.ts";
-import { CHECK_PAGE, reportErrors } from "./browser-script.ts";
+import { CHECK_PAGE, reportErrors, UPDATE_FAILURE_EVENT } from "./browser-script.ts";
 
 /**
  * The path below which the development server serves the browser's modules. It is below the framework's own path, so
@@ -115,10 +115,15 @@ const CONSOLE_LINES = [
     "server connection lost. Polling for restart...",
     "tsweb dev restarts, or it has stopped. The page is loaded again as soon as it responds.",
   ],
+  [
+    'error: (err) => console.error("[vite]", err),',
+    `error: (err) => dispatchEvent(new CustomEvent("${UPDATE_FAILURE_EVENT}", { detail: err, cancelable: true })) && console.error("[vite]", err),`,
+  ],
 ] as const;
 
 /**
- * Changes Vite's script in four ways. What it writes to the console says what happens next and where the error is shown. While the server is unreachable, it waits for it from the page itself: by default,
+ * Changes Vite's script in five ways. What it writes to the console says what happens next and where the error is shown. Errors
+ * of updates are held as those of edited views are ({@link reportErrors}). While the server is unreachable, it waits for it from the page itself: by default,
  * it uses a worker that it creates from a blob, which no policy of an application allows. It reloads with GET. And the
  * locations in its overlay are no links, because the development server opens no editor.
  */

@@ -1,11 +1,19 @@
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
-import { EDIT_AGE_HEADER, ERROR_EVENT, reportErrors } from "./browser-script.ts";
+import { HYDRATION_PROBLEM_EVENT, VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
+import {
+  EDIT_AGE_HEADER,
+  EDIT_EFFECT_HEADER,
+  ERROR_EVENT,
+  reportErrors,
+  UPDATE_FAILURE_EVENT,
+} from "./browser-script.ts";
 
 /** Runs the script with a window of its own. Returns what the page would do. */
-function openPage({ editAgeMs = Number.MAX_VALUE, storage = new Map<string, string>() } = {}) {
+function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Map<string, string>() } = {}) {
   let reloads = 0;
+  let age = () => editAgeMs;
+  const console: string[] = [];
   const openedAt = performance.now();
   const listeners = new Map<string, (event: object) => void>();
   const updates = new Map<string, (payload: object) => void>();
@@ -15,10 +23,24 @@ function openPage({ editAgeMs = Number.MAX_VALUE, storage = new Map<string, stri
     send: (name: string, report: { message: string; overlay: boolean }) => name === ERROR_EVENT && reports.push(report),
   };
   let render = () => {};
+  /** Dispatches an exception; one that no listener prevents is shown in the console. */
+  const dispatchError = (error: Error) => {
+    let defaultPrevented = false;
+    const stopImmediatePropagation = () => undefined;
+    const preventDefault = () => {
+      defaultPrevented = true;
+    };
+    const event = { error, preventDefault, stopImmediatePropagation, defaultPrevented };
+    Object.defineProperty(event, "defaultPrevented", { get: () => defaultPrevented });
+    listeners.get("error")?.(event);
+    if (!defaultPrevented) console.push(error.message);
+  };
   const window = {
     fetch: (url: string) =>
       url === "/edits"
-        ? Promise.resolve({ headers: new Headers({ [EDIT_AGE_HEADER]: String(editAgeMs) }) })
+        ? Promise.resolve({
+            headers: new Headers({ [EDIT_AGE_HEADER]: String(age()), [EDIT_EFFECT_HEADER]: String(effectMs) }),
+          })
         : new Promise<object>((resolve) => (render = () => resolve({ status: 200 }))),
     AbortSignal,
     ...{ hotContext: hot, Response: class {}, location: { origin: "http://localhost", reload: () => reloads++ } },
@@ -27,7 +49,8 @@ function openPage({ editAgeMs = Number.MAX_VALUE, storage = new Map<string, stri
       getItem: (key: string) => storage.get(key) ?? null,
       setItem: (key: string, value: unknown) => storage.set(key, String(value)),
     },
-    ...{ Error, setTimeout, clearTimeout, Date },
+    ...{ Error, setTimeout, clearTimeout, Date, reportError: dispatchError },
+    console: { error: (...texts: unknown[]) => console.push(texts.join(" ")) },
     performance: { now: () => performance.now(), getEntriesByType: () => [{ requestStart: openedAt }] },
     addEventListener: (name: string, listener: (event: object) => void) => listeners.set(name, listener),
   };
@@ -35,11 +58,26 @@ function openPage({ editAgeMs = Number.MAX_VALUE, storage = new Map<string, stri
   return {
     fail(message: string, path = "/src/a.tsx") {
       const stack = `Error: ${message}\n    at A (http://localhost${path}?t=1:3:5)`;
-      listeners.get("error")?.({ error: Object.assign(new Error(message), { stack }) });
+      dispatchError(Object.assign(new Error(message), { stack }));
     },
     failToHydrate(message: string) {
-      listeners.get("error")?.({ error: Object.assign(new Error(message), { isMarkupDifference: true, stack: "" }) });
+      const detail = () => dispatchError(Object.assign(new Error(message), { stack: "" }));
+      listeners.get(HYDRATION_PROBLEM_EVENT)?.({ detail, preventDefault: () => undefined });
     },
+    failToUpdate(message: string) {
+      let isPrevented = false;
+      const preventDefault = () => {
+        isPrevented = true;
+      };
+      listeners.get(UPDATE_FAILURE_EVENT)?.({ detail: message, preventDefault });
+      if (!isPrevented) console.push(`[vite] ${message}`);
+    },
+    /** Edits a file: the server has detected it. */
+    edit: () => {
+      const editedAt = performance.now();
+      age = () => performance.now() - editedAt;
+    },
+    console: () => console,
     reloads: () => reloads,
     update: (...paths: string[]) => updates.get("vite:beforeUpdate")?.({ updates: paths.map((path) => ({ path })) }),
     render: () => render(),
@@ -161,5 +199,80 @@ describe("the script that reports errors of a page", () => {
     page.fail("a");
     await vi.advanceTimersByTimeAsync(0);
     expect([page.reloads(), page.reported()]).toEqual([0, ["a"]]);
+  });
+
+  it("withholds an exception of an update from the console until it is reported, and for good if the page is reloaded", async () => {
+    const [reported, reloaded] = [openPage(), openPage()];
+    for (const page of [reported, reloaded]) {
+      page.update("/src/a.tsx");
+      page.fail("of an update");
+      await vi.advanceTimersByTimeAsync(300);
+      expect(page.console()).toEqual([]);
+    }
+    reloaded.reload();
+    for (const page of [reported, reloaded]) page.render();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([reported.console(), reported.reported()]).toEqual([["of an update"], ["of an update"]]);
+    expect([reloaded.console(), reloaded.reported()]).toEqual([[], []]);
+  });
+
+  it("withholds why Vite could not load an edited module, unless the page is not reloaded", async () => {
+    const [reported, reloaded] = [openPage(), openPage()];
+    for (const page of [reported, reloaded]) {
+      page.failToUpdate("long before an update");
+      page.update("/src/a.tsx");
+      page.failToUpdate("Failed to reload /src/a.tsx");
+      await vi.advanceTimersByTimeAsync(300);
+      expect(page.console()).toEqual(["[vite] long before an update"]);
+    }
+    reloaded.reload();
+    for (const page of [reported, reloaded]) page.render();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(reported.console()).toEqual(["[vite] long before an update", "[vite] Failed to reload /src/a.tsx"]);
+    expect(reloaded.console()).toEqual(["[vite] long before an update"]);
+  });
+
+  it("reloads a page that was requested shortly after an edit once no more edits follow, without an error", async () => {
+    const page = openPage({ editAgeMs: 450, effectMs: 500 }); // Vite may have rendered it without the edit
+    await vi.advanceTimersByTimeAsync(50);
+    page.failToHydrate("other markup");
+    await vi.advanceTimersByTimeAsync(40);
+    page.edit();
+    await vi.advanceTimersByTimeAsync(499);
+    expect(page.reloads()).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([page.reloads(), page.reported(), page.console()]).toEqual([1, [], []]);
+  });
+
+  it("reloads such a page after at most 5 s if edits follow all the time", async () => {
+    const page = openPage({ editAgeMs: 0, effectMs: 500 });
+    page.failToHydrate("other markup");
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect(page.reloads()).toBe(0);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([page.reloads(), page.reported()]).toEqual([1, []]);
+  });
+
+  it("reports other markup of a page that was requested after the last edit had taken effect", async () => {
+    const page = openPage({ editAgeMs: 550, effectMs: 500 });
+    await vi.advanceTimersByTimeAsync(50);
+    page.failToHydrate("other markup");
+    await vi.advanceTimersByTimeAsync(0);
+    expect([page.reloads(), page.reported()]).toEqual([0, ["other markup"]]);
+  });
+
+  it("reloads an outdated page again after another page was loaded in between, which an edit of the server has caused", async () => {
+    const storage = new Map<string, string>();
+    const open = async () => {
+      const page = openPage({ editAgeMs: 99, storage });
+      await vi.advanceTimersByTimeAsync(100);
+      page.failToHydrate("other markup");
+      await vi.advanceTimersByTimeAsync(0);
+      return page.reloads();
+    };
+    expect(await open()).toBe(1);
+    openPage({ storage });
+    expect(await open()).toBe(1);
+    expect(await open()).toBe(0);
   });
 });

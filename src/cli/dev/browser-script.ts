@@ -1,4 +1,4 @@
-import { REQUEST_ID_HEADER, VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
+import { HYDRATION_PROBLEM_EVENT, REQUEST_ID_HEADER, VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
 
 /** The event of Vite's WebSocket with which a page reports an uncaught error. */
 export const ERROR_EVENT = "tsweb:error";
@@ -11,6 +11,12 @@ export const WARNING_EVENT = "tsweb:warning";
 
 /** The header with the time since the last edit, in milliseconds, of the response with the version of the files. */
 export const EDIT_AGE_HEADER = "x-tsweb-edit-age";
+
+/** The header with the time after which an edit must have taken effect, in milliseconds, of the same response. */
+export const EDIT_EFFECT_HEADER = "x-tsweb-edit-effect";
+
+/** The event of the window before Vite's script writes to the console why it could not load an edited module. */
+export const UPDATE_FAILURE_EVENT = "tsweb:update-failure";
 
 /**
  * The script that reports the uncaught errors of a page: exceptions, rejected promises that nothing awaits, and errors
@@ -25,11 +31,12 @@ export const EDIT_AGE_HEADER = "x-tsweb-edit-age";
  * An error shortly after an update is held until the server has rendered the page once more, and dropped if the page is
  * reloaded or the module is updated again: of several files that are saved at once, an edited view may be updated first, and
  * runs with the props and functions of the old server modules. From the request to reload until the page is left, no errors
- * are reported: an update may arrive in between, and the server needs time to render the new page.
+ * are reported: an update may arrive in between, and the server needs time to render the new page. Exceptions that are held
+ * are withheld from the console and from other listeners too, and passed on with `reportError` if they are reported.
  *
- * A page that was requested before an edit, and has loaded the edited view, is reloaded if the view renders other markup than
- * the server did (`src/browser/dev-hydration.ts`): once in ten seconds, because applications may write files
- * whenever a page is rendered.
+ * A page that was requested before an edit had taken effect, and has loaded the edited view, is reloaded if the view cannot be
+ * hydrated or renders other markup than the server did (`src/browser/dev-hydration.ts`): as soon as no more edits follow. The
+ * page that is loaded thereby reports such a problem, because applications may write files whenever a page is rendered.
  *
  * @param editsPath the path that responds with the version of the files
  */
@@ -40,6 +47,7 @@ const UPDATE_MS = 1000;
 const RELOAD_DELAY_MS = 300;
 const RENDERING_MS = 30_000;
 const RELOAD_INTERVAL_MS = 10_000;
+const MAX_WAITS = 10;
 const RELOADED_KEY = "tsweb:reloaded-after-edit";
 const hot = import.meta.hot;
 const reported = new Set();
@@ -49,7 +57,8 @@ let isLeaving = false;
 let isReloading = false;
 let updatedAt = Number.NEGATIVE_INFINITY;
 let settled;
-const held = new Set();
+// Reports that are held, and the functions that send them.
+const held = new Map();
 
 // Never rejects: Vite's client shows that it has lost the connection.
 const requestPage = () =>
@@ -80,12 +89,14 @@ const isForeign = ({ stack = "" }) => {
   return url !== undefined && !url.startsWith(location.origin + "/");
 };
 
-const report = (described) => {
+const isHolding = () => isReloading || performance.now() - updatedAt <= UPDATE_MS;
+
+const report = (described, release = () => send(described)) => {
   if (isReloading) return;
-  if (performance.now() - updatedAt > UPDATE_MS) return send(described);
-  held.add(described);
+  if (!isHolding()) return release();
+  held.set(described, release);
   settled ??= new Promise((resolve) => setTimeout(resolve, RELOAD_DELAY_MS)).then(requestPage);
-  settled.then(() => held.delete(described) && send(described));
+  settled.then(() => held.delete(described) && release());
 };
 
 const send = (described) => {
@@ -112,7 +123,23 @@ Response.prototype.json = function json() {
   });
 };
 
+let releasedEvent;
+let isReleasing = false;
+
+// Shows an exception that was withheld in the console, and sends it unless another listener handles it.
+const release = (error, described) => {
+  isReleasing = true;
+  releasedEvent = undefined;
+  reportError(error);
+  isReleasing = false;
+  if (!releasedEvent?.defaultPrevented) send(described);
+};
+
 addEventListener("error", (event) => {
+  if (isReleasing) {
+    releasedEvent = event;
+    return;
+  }
   const { error, message, filename, lineno, colno } = event;
   if (error === null || error === undefined) {
     // A script of another origin, and notices of the browser such as "ResizeObserver loop", have no position.
@@ -122,28 +149,70 @@ addEventListener("error", (event) => {
     ...(error === null || error === undefined ? { name: "Error", message } : describe(error)),
     stack: filename ? "    at " + filename + ":" + lineno + ":" + colno : "",
   };
+  if (error instanceof Error && !event.defaultPrevented && isHolding()) {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    report(described, () => release(error, described));
+    return;
+  }
   // Other listeners may handle it: they run after this one.
-  setTimeout(async () => {
-    if (event.defaultPrevented) return;
-    if (!error?.isMarkupDifference || !(await reloadOutdatedPage())) report(described);
-  });
+  setTimeout(() => event.defaultPrevented || report(described));
 });
 
-// Returns whether the page is reloaded because it was requested before the last edit. Never rejects.
-const reloadOutdatedPage = async () => {
+addEventListener("${UPDATE_FAILURE_EVENT}", (event) => {
+  if (!isHolding()) return;
+  event.preventDefault();
+  const { detail } = event;
+  report({ stack: String(detail?.stack ?? detail) }, () => console.error("[vite]", detail));
+});
+
+// Returns whether this page was loaded because the page before it was outdated.
+const readReloaded = () => {
   try {
-    const { headers } = await fetch("${editsPath}", { cache: "no-store" });
+    const isReloaded = Date.now() - Number(sessionStorage.getItem(RELOADED_KEY)) < RELOAD_INTERVAL_MS;
+    sessionStorage.setItem(RELOADED_KEY, 0);
+    return isReloaded;
+  } catch {
+    return false; // the browser allows no storage
+  }
+};
+const isReloaded = readReloaded();
+
+// Returns how long ago the last edit must have taken effect, in milliseconds: negative if it may not yet have.
+const readEffectAge = async () => {
+  const { headers } = await fetch("${editsPath}", { cache: "no-store" });
+  return Number(headers.get("${EDIT_AGE_HEADER}") ?? NaN) - Number(headers.get("${EDIT_EFFECT_HEADER}"));
+};
+
+// Returns whether the page is reloaded because it was requested before the last edit had taken effect. Never rejects.
+const reloadOutdatedPage = async () => {
+  let isOutdated = false;
+  try {
+    let age = await readEffectAge();
     const [{ requestStart }] = performance.getEntriesByType("navigation");
-    if (!(Number(headers.get("${EDIT_AGE_HEADER}") ?? NaN) < performance.now() - requestStart)) return false;
-    if (Date.now() - Number(sessionStorage.getItem(RELOADED_KEY)) < RELOAD_INTERVAL_MS) return false;
+    if (isReloading) return true;
+    if (isReloaded || !(age < performance.now() - requestStart)) return false;
+    isReloading = isOutdated = true;
+    // A limit, because a program may write files all the time.
+    for (let waits = 0; age < 0 && waits < MAX_WAITS; waits++) {
+      await new Promise((resolve) => setTimeout(resolve, -age));
+      age = await readEffectAge();
+    }
     sessionStorage.setItem(RELOADED_KEY, Date.now());
   } catch {
-    return false; // the server is unreachable, or the browser allows no storage: the difference is reported
+    // The server is unreachable, or the browser allows no storage: the problem is reported, unless Vite reloads the page.
+    if (isOutdated) isReloading = false;
+    return isReloading;
   }
   history.replaceState(history.state, ""); // a reload with GET
   location.reload();
   return true;
 };
+
+addEventListener("${HYDRATION_PROBLEM_EVENT}", (event) => {
+  event.preventDefault();
+  reloadOutdatedPage().then((isOutdated) => isOutdated || event.detail());
+});
 
 addEventListener("unhandledrejection", (event) => {
   const { promise, reason } = event;
@@ -170,7 +239,7 @@ for (const type of ["pointerdown", "keydown", "submit"]) {
   }, { capture: true });
 }
 const drop = (isObsolete) => {
-  for (const described of held) if (isObsolete(described)) held.delete(described);
+  for (const described of held.keys()) if (isObsolete(described)) held.delete(described);
 };
 const startUpdate = () => {
   updatedAt = performance.now();

@@ -3,7 +3,7 @@ import type { EventEmitter } from "node:events";
 import type { NodeHandler } from "../../adapters/index.ts";
 import { randomHex } from "../../http/index.ts";
 import { EDITS_PATH } from "./assets.ts";
-import { EDIT_AGE_HEADER } from "./browser-script.ts";
+import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER } from "./browser-script.ts";
 import { setHeaders } from "./requests.ts";
 
 /** How long Vite may take to detect an edit. */
@@ -39,14 +39,16 @@ export class EditVersions {
   }
 
   /**
-   * Responds with the current version at {@link EDITS_PATH}, and how long ago the last edit was; other requests are passed on.
+   * Responds with the current version at {@link EDITS_PATH}, and how long ago the last edit was; other requests are
+   * passed on.
    */
   handle(next: NodeHandler): NodeHandler {
     return (request, response) => {
       if (request.url !== EDITS_PATH) return this.#atRequest.run(this.current, () => next(request, response));
       setHeaders(request, response);
       const age = String(performance.now() - this.#editedAt);
-      response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-store", [EDIT_AGE_HEADER]: age });
+      const ages = { [EDIT_AGE_HEADER]: age, [EDIT_EFFECT_HEADER]: String(SETTLE_MS) };
+      response.writeHead(200, { "content-type": "text/plain", "cache-control": "no-store", ...ages });
       response.end(this.current);
     };
   }
