@@ -2,8 +2,10 @@ import type { ESTree } from "vite";
 import { importedNameOf } from "./jsx-values.ts";
 import {
   CompileError,
+  keysReadBy,
   memberName,
   type Node,
+  type ReadKey,
   type Scope,
   type Scopes,
   type SourceFile,
@@ -55,7 +57,7 @@ export function checkRequestMembers(program: ESTree.Program, source: SourceFile,
   walkScoped(program, scopes.module, scopes, (node, scope) => {
     if (node.type === "CallExpression") rejectMethod(node, scope, source);
     rejectAssignment(node, scope, source);
-    for (const { key, object, at } of keysIn(node)) {
+    for (const { key, object, at } of keysReadBy(node)) {
       rejectMissingMember({ key, object, at }, scope, source);
       if (key === key.toLowerCase() || key in Object.prototype || objectName(object, scope) !== "headers") continue;
       const text = textOf(object, source);
@@ -110,27 +112,6 @@ function fixFor(method: string, name: string, read: string): string {
   return name === "cookies"
     ? "Set a cookie with request.set_cookie(name, value)."
     : `It is what the browser has sent and cannot be changed; read it with ${read}.`;
-}
-
-/** A key that a node reads of an object. */
-interface ReadKey {
-  readonly key: string;
-  readonly object: Node;
-  readonly at: Node;
-}
-
-function keysIn(node: Node): ReadKey[] {
-  if (node.type === "MemberExpression") {
-    const key = memberName(node);
-    return key === undefined ? [] : [{ key, object: node.object, at: node }];
-  }
-  if (node.type !== "VariableDeclarator" || node.id.type !== "ObjectPattern" || !node.init) return [];
-  const { init } = node;
-  return node.id.properties.flatMap((property) => {
-    if (property.type !== "Property" || property.computed) return [];
-    const key = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
-    return key === undefined ? [] : [{ key, object: init, at: property }];
-  });
 }
 
 /** Returns which object of `request` an expression is; `undefined` if it certainly is none. */

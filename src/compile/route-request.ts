@@ -4,12 +4,12 @@ import {
   CompileError,
   type FunctionNode,
   isFunctionNode,
+  keysReadBy,
   memberName,
   type Node,
   type Scope,
   type Scopes,
   type SourceFile,
-  stringValue,
   unwrapExpression,
   walkScoped,
 } from "./syntax/index.ts";
@@ -73,15 +73,15 @@ function isUntyped(parameter: Node): parameter is Node & { type: "Identifier" } 
 }
 
 /** A key that a function reads of its request, or of the body of it. */
-interface ReadKey {
+interface RequestKey {
   readonly key: string;
   readonly object: "request" | "body";
   readonly at: Node;
 }
 
 /** Returns the keys that are read, without those that the function, or one that it calls, may have added to the request. */
-function keysReadIn(fn: FunctionNode, request: Node, scopes: Scopes): ReadKey[] {
-  const keys: ReadKey[] = [];
+function keysReadIn(fn: FunctionNode, request: Node, scopes: Scopes): RequestKey[] {
+  const keys: RequestKey[] = [];
   let isChanged = false;
   let isPassed = false;
   const own = scopes.byNode.get(fn) ?? scopes.module;
@@ -92,7 +92,7 @@ function keysReadIn(fn: FunctionNode, request: Node, scopes: Scopes): ReadKey[] 
     }
     if (node.type === "CallExpression")
       isPassed ||= node.arguments.some((argument) => objectOf(argument, request, scope) === "request");
-    for (const { key, value, at } of readsIn(node)) {
+    for (const { key, object: value, at } of keysReadBy(node)) {
       const object = objectOf(value, request, scope);
       if (object !== undefined) keys.push({ key, object, at });
     }
@@ -103,7 +103,7 @@ function keysReadIn(fn: FunctionNode, request: Node, scopes: Scopes): ReadKey[] 
 }
 
 /** Returns whether an expression is the request or its body. */
-function objectOf(expression: Node, request: Node, scope: Scope): ReadKey["object"] | undefined {
+function objectOf(expression: Node, request: Node, scope: Scope): RequestKey["object"] | undefined {
   const value = unwrapChain(expression);
   if (value.type === "Identifier") {
     const binding = scope.findValue(value.name);
@@ -111,19 +111,4 @@ function objectOf(expression: Node, request: Node, scope: Scope): ReadKey["objec
   }
   if (value.type !== "MemberExpression" || memberName(value) !== "body") return undefined;
   return objectOf(value.object, request, scope) === "request" ? "body" : undefined;
-}
-
-/** Returns the keys that a node reads: `value.key`, or `const { key } = value`. */
-function readsIn(node: Node): { readonly key: string; readonly value: Node; readonly at: Node }[] {
-  if (node.type === "MemberExpression") {
-    const key = memberName(node);
-    return key === undefined ? [] : [{ key, value: node.object, at: node }];
-  }
-  if (node.type !== "VariableDeclarator" || node.id.type !== "ObjectPattern" || !node.init) return [];
-  const { init } = node;
-  return node.id.properties.flatMap((property) => {
-    if (property.type !== "Property" || property.computed) return [];
-    const key = property.key.type === "Identifier" ? property.key.name : stringValue(property.key);
-    return key === undefined ? [] : [{ key, value: init, at: property }];
-  });
 }

@@ -18,6 +18,7 @@ export { hasAssetQuery, isInNodeModules, isScript, stripQuery } from "./module-i
 export { findModuleLevelReferences } from "./module-level-references.ts";
 export { findModuleReferences, type ModuleReference, type ReferencedName } from "./module-references.ts";
 export { parse } from "./parse.ts";
+export { keysReadBy, type ReadKey } from "./read-keys.ts";
 export { rejectRedeclarations } from "./redeclarations.ts";
 export { type Binding, type ImportedName, readScopes, type Scope, type Scopes, walkScoped } from "./scope.ts";
 export {
