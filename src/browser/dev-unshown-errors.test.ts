@@ -15,7 +15,8 @@ afterEach(() => void vi.useRealTimers());
 /** Returns the state of a form that was refused. */
 function refusedForm({ isConnected = true } = {}): FormState {
   const error = new RPCError("conflict", "Taken.");
-  return { error, errors: { name: "Taken." }, fn: { id: "save" }, element: { isConnected } } as unknown as FormState;
+  const read = { error, errors: { name: "Taken." }, fn: { id: "save" }, element: { isConnected } };
+  return read as unknown as FormState; // what the function reads of one
 }
 
 /** Watches a form whose view does this while it is rendered. */
