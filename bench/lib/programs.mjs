@@ -31,7 +31,8 @@ export async function startNchan({ files }) {
   const template = readFileSync(fileURLToPath(new URL("../peers/live/nchan.conf", import.meta.url)), "utf8");
   const server = await start("nginx", (folder, port) => {
     const user = process.getuid?.() === 0 ? "user root;" : "";
-    const values = { module: NCHAN_MODULE, files, folder, port, user };
+    // nginx closes connections that have not sent a request yet when fewer than a sixteenth of `worker_connections` are free.
+    const values = { module: NCHAN_MODULE, files, connections: files * 2, folder, port, user };
     const config = join(folder, "nginx.conf");
     writeFileSync(
       config,

@@ -1,20 +1,46 @@
 // Tables of several servers that deliver messages.
 import { median, spread, table } from "../lib/numbers.mjs";
 import { measureDelivery } from "./delivery.mjs";
+import { reportFailure } from "./failures.mjs";
 
 /** More messages per second than any server delivers, in deliveries. */
 const OVERLOAD = 1_000_000;
 
 const number = (value) => Math.round(value).toLocaleString("en");
 
-/** Measures each contestant once in a round, in alternating order. Returns the results of each, by round. */
+/**
+ * Measures each contestant once in a round, in alternating order.
+ *
+ * @returns a row for each contestant: `runs`, the result of each round, and `failure`, the message of the first error. A
+ *   contestant that has failed is not measured again.
+ * @throws Error when the first contestant fails, which all others are compared with
+ */
 async function inRounds(contestants, rounds, run) {
-  const rows = contestants.map((contestant) => ({ contestant, runs: [] }));
+  const rows = contestants.map((contestant) => ({ contestant, runs: [], failure: undefined }));
   for (let round = 0; round < rounds; round++) {
-    for (const { contestant, runs } of round % 2 === 0 ? rows : rows.toReversed()) runs.push(await run(contestant));
+    for (const row of round % 2 === 0 ? rows : rows.toReversed()) {
+      if (row.failure === undefined) await measureRow(row, round, run);
+    }
     process.stderr.write(`round ${round + 1} of ${rounds}\n`);
   }
+  if (rows[0].failure !== undefined) throw new Error(`${rows[0].contestant.name}: ${rows[0].failure}`);
   return rows;
+}
+
+async function measureRow(row, round, run) {
+  try {
+    row.runs[round] = await run(row.contestant);
+  } catch (error) {
+    row.failure = reportFailure(row.contestant.name, error);
+  }
+}
+
+/** Returns the cells of the rows; a contestant that has failed has the message of its error in the place of figures. */
+function cellsOf(rows, width, cells) {
+  return rows.map((row) => [
+    row.contestant.name,
+    ...(row.failure === undefined ? cells(row) : [`failed: ${row.failure}`, ...Array(width - 1).fill("")]),
+  ]);
 }
 
 /** Compares servers that get more messages than they can deliver. */
@@ -23,8 +49,7 @@ export async function compareLoad(contestants, { rounds, seconds, connections, c
   const options = { connections, channels, seconds, rate };
   const rows = await inRounds(contestants, rounds, (contestant) => measureDelivery(contestant, options));
   const [first] = rows;
-  const cells = rows.map(({ contestant, runs }) => [
-    contestant.name,
+  const cells = cellsOf(rows, 6, ({ runs }) => [
     number(median(runs.map(({ rate }) => rate))),
     spread(runs.map(({ rate }, i) => rate / first.runs[i].rate)),
     spread(runs.map(({ cpu }, i) => first.runs[i].cpu / cpu)),
@@ -48,8 +73,7 @@ export async function compareLatency(contestants, { rounds, seconds, latencySeco
   const rows = await inRounds(contestants, rounds, (contestant) => measureDelivery(contestant, options));
   const [first] = rows;
   const ms = (values) => spread(values, 1);
-  const cells = rows.map(({ contestant, runs }) => [
-    contestant.name,
+  const cells = cellsOf(rows, 3, ({ runs }) => [
     ms(runs.map(({ p50 }) => p50)),
     ms(runs.map(({ p99 }) => p99)),
     spread(runs.map(({ p99 }, i) => p99 / first.runs[i].p99)),

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { startApp } from "../lib/app.mjs";
 import { startServer } from "../lib/processes.mjs";
 import { startBus, startNchan } from "../lib/programs.mjs";
-import { callPublishTick } from "./message.mjs";
+import { callPublishNumbered, callPublishTick } from "./message.mjs";
 
 /** The file descriptors of one process, beside those of its streams: tsweb keeps 256 free for files and databases. */
 const OTHER_FILES = 400;
@@ -26,13 +26,20 @@ export const bare = peer("bare `node:http`", "bare.mjs");
 export const betterSse = peer("better-sse", "better-sse.mjs");
 export const nchan = { name: "nginx with nchan", start: () => startNchan({ files }), urlsOf: paths, canResume: true };
 
+/**
+ * With a bus, each call waits until the bus has stored its message, and tsweb handles the requests of one connection one after
+ * another. So the messages are sent over several connections, as clients do.
+ */
+const BUS_CONNECTIONS = 32;
+
 /** @param bus `redis` or `nats`; in memory without */
 function tswebWith(bus) {
   return {
     name: bus ? `tsweb with ${bus === "redis" ? "Redis" : "NATS"}` : "tsweb",
     canResume: true,
     urlsOf: issueFeeds,
-    requestOf: callPublishTick,
+    requestOf: bus ? callPublishNumbered : callPublishTick,
+    senderConnections: bus ? BUS_CONNECTIONS : 1,
     async start(options = {}) {
       if (!bus) return startApp({ env: { WEB_TRUST_PROXY: "1" }, ...LIMITED, ...options });
       const server = await startBus[bus]();

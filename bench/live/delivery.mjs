@@ -19,6 +19,7 @@ function followProgress(listeners) {
   const progress = { received: 0, end };
   let isEnded = false;
   const following = follow();
+  following.catch(() => undefined); // `end` throws the error
   async function follow() {
     while (!isEnded) {
       progress.received = await listeners.progress();
@@ -46,8 +47,9 @@ export async function withListeners(contestant, { connections, channels = 1, tra
     listeners = await openListeners(urls, { connections, tracksIds });
     await sleep(SETTLE_MS);
     const kib = (residentKiB(server.pid) - before) / connections;
-    const { requestOf } = contestant;
-    const send = (options) => startSender(server.address, { requestOf, channels, ...options });
+    const { requestOf, senderConnections } = contestant;
+    const defaults = { requestOf, channels, connections: senderConnections };
+    const send = (options) => startSender(server.address, { ...defaults, ...options });
     return await use({ server, listeners, kib, send });
   } finally {
     await listeners?.end();
@@ -63,17 +65,7 @@ export async function withListeners(contestant, { connections, channels = 1, tra
  */
 export function measureDelivery(contestant, { rate, seconds, ...options }) {
   return withListeners(contestant, options, async ({ server, listeners, kib, send }) => {
-    const progress = followProgress(listeners);
-    const sender = await send({ rate, limitOfChannel: () => progress.received + WINDOW });
-    await sleep(SETTLE_MS);
-    await listeners.report();
-    const cpu = cpuMs(server.pid);
-    await sleep(seconds * 1_000);
-    const { messages, micros, latencies } = await listeners.report();
-    const used = cpuMs(server.pid) - cpu;
-    const sent = await sender.stop();
-    await progress.end();
-    await listeners.complete(sent);
+    const { messages, micros, latencies, used } = await measureWhileSending({ server, listeners, send, rate, seconds });
     const quantile = (part) => latencies[Math.floor(latencies.length * part)] / 1_000;
     return {
       rate: messages / (micros / 1e6),
@@ -83,4 +75,23 @@ export function measureDelivery(contestant, { rate, seconds, ...options }) {
       p99: quantile(0.99),
     };
   });
+}
+
+async function measureWhileSending({ server, listeners, send, rate, seconds }) {
+  const progress = followProgress(listeners);
+  try {
+    const sender = await send({ rate, limitOfChannel: () => progress.received + WINDOW });
+    await sleep(SETTLE_MS);
+    await listeners.report();
+    const cpu = cpuMs(server.pid);
+    await sleep(seconds * 1_000);
+    const report = await listeners.report();
+    const used = cpuMs(server.pid) - cpu;
+    const sent = await sender.stop();
+    await progress.end();
+    await listeners.complete(sent);
+    return { ...report, used };
+  } finally {
+    await progress.end();
+  }
 }

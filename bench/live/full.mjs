@@ -3,6 +3,7 @@
 import { spread, table } from "../lib/numbers.mjs";
 import { compareLatency, compareLoad } from "./compare.mjs";
 import { maxConnections, nchan, tsweb, tswebNats, tswebRedis } from "./contestants.mjs";
+import { reportFailure } from "./failures.mjs";
 import { measureMemory } from "./memory.mjs";
 import { measurePublishing } from "./publishing.mjs";
 import { measureResume } from "./resume.mjs";
@@ -30,8 +31,20 @@ export async function liveFull(contestants, { only = "", ...settings }) {
   const selected = Object.keys(parts).filter((name) => name.includes(only));
   if (selected.length === 0) throw new Error(`Unknown part ${only}. Valid parts: ${Object.keys(parts).join(", ")}.`);
   const sections = [];
-  for (const name of selected) sections.push(await parts[name]());
+  for (const name of selected) sections.push(await sectionOf(name, parts[name]));
   return sections;
+}
+
+/** Returns the section of a part; the message of its error if it fails, so that the other parts are measured. */
+async function sectionOf(name, measure) {
+  const start = performance.now();
+  try {
+    return await measure();
+  } catch (error) {
+    return `### ${name}\n\nThis part failed: ${reportFailure(name, error)}`;
+  } finally {
+    process.stderr.write(`${name}: ${((performance.now() - start) / 60_000).toFixed(1)} minutes\n`);
+  }
 }
 
 /** Compares the servers with as many streams as the system allows. */
@@ -46,28 +59,35 @@ const LIMITED = `The system allows no more than ${maxConnections.toLocaleString(
 async function compareResume(contestants, { rounds }) {
   const rows = [];
   for (const contestant of [tsweb, tswebRedis, tswebNats, ...(contestants.includes(nchan) ? [nchan] : [])]) {
-    const runs = [];
-    for (let round = 0; round < rounds; round++)
-      runs.push(await measureResume(contestant, { connections: RESUMED_CONNECTIONS }));
-    rows.push([contestant.name, spread(runs, 0)]);
+    const measure = () => measureResume(contestant, { connections: RESUMED_CONNECTIONS });
+    rows.push([contestant.name, ...(await cellsOfRuns(contestant.name, rounds, measure, (runs) => [spread(runs, 0)]))]);
   }
   const count = RESUMED_CONNECTIONS.toLocaleString("en");
   return `### Resuming\n\nThe time until ${count} streams of one channel that were cut at once are connected again and have every message of the meantime. The bare server and better-sse store no messages.\n\n${table(["", "ms"], rows)}`;
+}
+
+const published = (runs) => runs.map((run) => run.published);
+const received = (runs) => runs.map((run) => run.received);
+
+/** Measures in each round, and returns the cells of the results; the message of the first error if one fails. */
+async function cellsOfRuns(name, rounds, measure, cells) {
+  const runs = [];
+  try {
+    for (let round = 0; round < rounds; round++) runs.push(await measure());
+    return cells(runs);
+  } catch (error) {
+    return [`failed: ${reportFailure(name, error)}`];
+  }
 }
 
 async function comparePublishing({ rounds }) {
   const rows = [];
   for (const bus of ["redis", "nats"]) {
     for (const processes of [1, LISTENING_PROCESSES]) {
-      const runs = [];
-      for (let round = 0; round < rounds; round++) runs.push(await measurePublishing(bus, { processes }));
-      const cell = (read) => spread(runs.map(read), 0);
-      rows.push([
-        bus === "redis" ? "Redis" : "NATS",
-        String(processes),
-        cell((run) => run.published),
-        cell((run) => run.received),
-      ]);
+      const name = bus === "redis" ? "Redis" : "NATS";
+      const measure = () => measurePublishing(bus, { processes });
+      const rates = (runs) => [spread(published(runs), 0), spread(received(runs), 0)];
+      rows.push([name, String(processes), ...(await cellsOfRuns(name, rounds, measure, rates))]);
     }
   }
   const head = [

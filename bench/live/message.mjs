@@ -30,3 +30,12 @@ export const callPublishTick = (channel, message) => ({
   path: "/__web/rpc/publish_tick",
   body: `{"args":{"name":"${channel}","message":${message}}}`,
 });
+
+/**
+ * Returns the same as a call of tsweb's `publish_numbered`, which numbers the messages of a channel itself: calls over several
+ * connections may arrive in any order.
+ */
+export function callPublishNumbered(channel, message) {
+  const at = /\.(\d{16})/.exec(message)[1];
+  return { path: "/__web/rpc/publish_numbered", body: `{"args":{"name":"${channel}","at":"${at}"}}` };
+}

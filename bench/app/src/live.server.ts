@@ -8,6 +8,16 @@ export const publish_tick = server(async (name: string, message: Tick) => {
   await publish(`ticks-${name}`, message);
 });
 
+/** The next number of each channel. */
+const nextNumbers = new Map<string, number>();
+
+/** Publishes the next message of a channel. @param at when it was sent: 16 digits, in µs */
+export const publish_numbered = server(async (name: string, at: string) => {
+  const seq = nextNumbers.get(name) ?? 0;
+  nextNumbers.set(name, seq + 1);
+  await publish(`ticks-${name}`, messageOf(seq, at));
+});
+
 interface Tick {
   readonly n: int;
   readonly text: string;
@@ -32,7 +42,9 @@ export const used_heap = server(() => {
 
 /** A message in the form that the listeners of the benchmark expect: its number, and when it was published, in µs. */
 function message(seq: number) {
-  const at = process.hrtime.bigint() / 1000n;
-  const text = `~${String(seq).padStart(9, "0")}.${String(at).padStart(16, "0")} said something.`;
-  return { n: 1_000_000, text };
+  return messageOf(seq, String(process.hrtime.bigint() / 1000n).padStart(16, "0"));
+}
+
+function messageOf(seq: number, at: string) {
+  return { n: 1_000_000, text: `~${String(seq).padStart(9, "0")}.${at} said something.` };
 }
