@@ -209,6 +209,18 @@ export class Compiler {
     return { code, map: { mappings: "" }, moduleType: "js", moduleSideEffects: false };
   }
 
+  /**
+   * Returns the text of a script or style sheet of the project, which is read once in all builds of a command. Returns `null`
+   * for other modules and for missing files, which the bundler reports, and for a file that is not plain UTF-8, which the
+   * bundler decodes.
+   */
+  loadText(id: string): string | null {
+    const file = normalizePath(id);
+    if (isPackageModule(file)) return null;
+    const text = this.modules.readSource(file);
+    return text === undefined || text.startsWith("\uFEFF") || text.includes("\uFFFD") ? null : text;
+  }
+
   async transform(context: HookContext, code: string, id: string): Promise<Rolldown.TransformResult> {
     const file = normalizePath(stripQuery(id));
     if (isStyleSheet(file) && !isInNodeModules(file) && !this.isTest) {

@@ -9,8 +9,9 @@ interface ReadModule {
   readonly stamp: string;
   /** The generation of the cache in which the file was last seen with this stamp. */
   checkedIn: number;
-  /** The error if the module breaks a rule. */
-  readonly facts: ModuleFacts | CompileError;
+  readonly source: SourceFile;
+  /** The error if the module breaks a rule; `undefined` until it is parsed. */
+  facts?: ModuleFacts | CompileError;
 }
 
 type Resolution = Promise<Rolldown.ResolvedId | null>;
@@ -24,7 +25,7 @@ export interface ModuleCacheOptions {
   readonly isNotified: boolean;
 }
 
-/** Reads the modules of a project. Each text of a module is parsed once. */
+/** Reads the modules of a project. Each file is read once until it changes, and each text of a module is parsed once. */
 export class ModuleCache {
   /** The project's root, absolute, with forward slashes. */
   readonly root: string;
@@ -70,30 +71,38 @@ export class ModuleCache {
    * error is reported when that module itself is compiled.
    */
   readIfValid(id: string | undefined): ModuleFacts | undefined {
-    if (id === undefined || (!id.startsWith("/") && !/^[a-z]:/i.test(id))) return undefined;
+    if (id === undefined || !isAbsolute(id)) return undefined;
     const file = stripQuery(id);
     if (!isScript(file)) return undefined;
-    try {
-      const facts = this.read(file);
-      return facts instanceof CompileError ? undefined : facts;
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
+    const facts = ifExists(() => this.read(file));
+    return facts instanceof CompileError ? undefined : facts;
+  }
+
+  /** Returns the text of a module's file, without parsing it; `undefined` if there is no such file. */
+  readSource(file: string): string | undefined {
+    return isAbsolute(file) ? ifExists(() => this.open(file).source.code) : undefined;
   }
 
   private read(file: string): ModuleFacts | CompileError {
+    const module = this.open(file);
+    module.facts ??= this.parse(module.source);
+    return module.facts;
+  }
+
+  /** Reads a file without parsing it. */
+  private open(file: string): ReadModule {
     const cached = this.byFile.get(file);
-    if (cached && this.isNotified && cached.checkedIn === this.generation) return cached.facts;
+    if (cached && this.isNotified && cached.checkedIn === this.generation) return cached;
     const { mtimeMs, size } = statSync(file);
     const stamp = `${mtimeMs}:${size}`;
     if (cached?.stamp === stamp) {
       cached.checkedIn = this.generation;
-      return cached.facts;
+      return cached;
     }
-    const facts = this.parse({ file, code: readFileSync(file, "utf8") });
-    this.byFile.set(file, { stamp, checkedIn: this.generation, facts });
-    return facts;
+    const source = { file, code: readFileSync(file, "utf8") };
+    const module: ReadModule = { stamp, checkedIn: this.generation, source };
+    this.byFile.set(file, module);
+    return module;
   }
 
   private parse(source: SourceFile): ModuleFacts | CompileError {
@@ -149,6 +158,21 @@ export class ModuleCache {
     this.values.clear();
     // Other files, such as tsconfig.json, may change what an import resolves to.
     if (edited === undefined || !isScript(edited)) this.resolved.clear();
+  }
+}
+
+/** Returns whether an id is the path of a file, and not the name of a virtual module. */
+function isAbsolute(id: string): boolean {
+  return id.startsWith("/") || /^[a-z]:/i.test(id);
+}
+
+/** Returns what `read` returns; `undefined` if its file does not exist. */
+function ifExists<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
   }
 }
 

@@ -28,7 +28,7 @@ export async function checkApplication(entry: ModuleFacts, resolver: ModuleResol
 /**
  * Checks the list of modules in the application's own module.
  *
- * @throws CompileError at a value that is no list, and at an element that is no namespace of a module, or serves nothing
+ * @throws CompileError at a value that is not an array, and at an element that is not the namespace of a module, or whose module serves nothing
  */
 export async function checkModuleList(entry: ModuleFacts, resolver: ModuleResolver): Promise<void> {
   for (const value of appModuleValues(entry)) checkIsList(value, entry);

@@ -25,11 +25,31 @@ export function tsweb(options: CompileOptions = {}): Plugin[] {
 /** Returns the plugins of {@link tsweb} together with the registry of what they compile. */
 export function compileStep(options: CompileOptions): { plugins: Plugin[]; registry: BuildRegistry } {
   const recorder = new BuildRecorder();
-  const plugin = (workers?: () => Plugin[]) => compilePlugin(new Compiler(options, recorder), recorder, workers);
-  const workers = () => [plugin(), tsconfigPaths(options.entry)];
+  const pluginsWith = (workers?: () => Plugin[]) => {
+    const compiler = new Compiler(options, recorder);
+    return [compilePlugin(compiler, recorder, workers), tsconfigPaths(options.entry), loadedTexts(compiler)];
+  };
   return {
-    plugins: [plugin(workers), refresh(), tsconfigPaths(options.entry)],
+    plugins: [...pluginsWith(() => pluginsWith()), refresh()],
     registry: recorder,
+  };
+}
+
+/**
+ * Serves the texts of the application's files to the bundler. Without this plugin, each bundle of a build would read them
+ * again, after the compile step. Its hook is the last one, because plugins of the application may load a module in another way.
+ */
+function loadedTexts(compiler: Compiler): Plugin {
+  return {
+    name: "tsweb:loaded-texts",
+    apply: "build",
+    enforce: "post",
+    sharedDuringBuild: true,
+    load: {
+      order: "post",
+      filter: { id: { include: /\.(?:[cm]?[jt]sx?|css)$/i, exclude: [/[\0?]/, /[\\/]node_modules[\\/]/] } },
+      handler: (id) => compiler.loadText(id),
+    },
   };
 }
 

@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { parseMarkedCode } from "#test/in-memory-modules";
+import { tsweb } from "../../src/compile/vite.ts";
 import { buildFailure, Project } from "./project.ts";
 
 const MARKER = "MARKER-c0ffee";
@@ -275,5 +276,31 @@ describe("a build for the server", () => {
     const error = await buildFailure(project.buildServer("src/pages.server.tsx"));
     expect(error.message).toMatch(/This function would never be called/);
     expect(error.loc).toMatchObject({ file: project.file("src/pages.server.tsx"), ...parseMarkedCode(text).location });
+  });
+});
+
+describe("a build takes the text of a module from", () => {
+  const VIEW = view('import { word } from "./word.ts";', "console.log(word)");
+
+  it("a plugin of the application that loads it", async () => {
+    const project = new Project({ ...FILES, "src/view.tsx": VIEW, "src/word.ts": 'export const word = "from file";' });
+    const loader = {
+      name: "test:loader",
+      enforce: "post" as const,
+      load: (id: string) => (id.endsWith("/word.ts") ? 'export const word = "from plugin";' : null),
+    };
+    const text = outputText(await project.buildClient("src/view.tsx", { plugins: [tsweb(), loader] }));
+    expect(text).toContain("from plugin");
+    expect(text).not.toContain("from file");
+  });
+
+  it("its file, which starts with a byte order mark", async () => {
+    const files = {
+      ...FILES,
+      "src/view.tsx": `\uFEFF${VIEW}`,
+      "src/word.ts": '\uFEFFexport const word = "from file";',
+    };
+    const text = outputText(await new Project(files).buildClient("src/view.tsx"));
+    expect(text).toContain("from file");
   });
 });

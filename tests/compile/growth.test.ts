@@ -56,23 +56,46 @@ class ResolveCounter {
   }
 }
 
+/** Records the modules that no plugin loads: the bundler reads their files itself. */
+class UnloadedModules {
+  readonly ids: string[] = [];
+
+  plugin(): Plugin {
+    const { ids } = this;
+    return {
+      name: "test:unloaded-modules",
+      enforce: "post",
+      sharedDuringBuild: true,
+      load: {
+        order: "post",
+        handler(id) {
+          ids.push(id);
+          return null;
+        },
+      },
+    };
+  }
+}
+
 const UNITS = 12;
 
 function createProject() {
   const project = new Project(generatedApp(UNITS));
   const resolves = new ResolveCounter();
+  const unloaded = new UnloadedModules();
   const { plugins } = compileStep({});
-  const shared: InlineConfig = { plugins: [resolves.plugin(), plugins] };
+  const shared: InlineConfig = { plugins: [resolves.plugin(), plugins, unloaded.plugin()] };
   const ownFiles = (count: ReadonlyMap<string, number>) => [...count].filter(([file]) => file.startsWith(project.root));
   const ownResolves = () => [...resolves.byImport].filter(([key]) => key.includes(` ${project.root}/src/`));
-  return { project, shared, ownFiles, ownResolves };
+  const ownUnloaded = () => unloaded.ids.filter((id) => id.startsWith(`${project.root}/src/`));
+  return { project, shared, ownFiles, ownResolves, ownUnloaded };
 }
 
 const numbers = Array.from({ length: UNITS }, (_, number) => number);
 
 describe("the compile step", () => {
   it("reads and parses each module of a build once, and resolves each import twice: for its checks, and for the bundler", async () => {
-    const { project, shared, ownFiles, ownResolves } = createProject();
+    const { project, shared, ownFiles, ownResolves, ownUnloaded } = createProject();
     const output = { write: false, minify: false } as const;
     const external = /^(?:tsweb|preact)/;
     const server = { input: project.file("src/app.ts"), external };
@@ -82,7 +105,9 @@ describe("the compile step", () => {
 
     expect(ownFiles(counts.parsed).length).toBeGreaterThanOrEqual(3 * UNITS);
     expect(ownFiles(counts.parsed).filter(([, count]) => count > 1)).toEqual([]);
+    expect(ownFiles(counts.read).length).toBeGreaterThanOrEqual(3 * UNITS);
     expect(ownFiles(counts.read).filter(([, count]) => count > 1)).toEqual([]);
+    expect(ownUnloaded()).toEqual([]);
     expect(ownResolves().length).toBeGreaterThanOrEqual(6 * UNITS);
     expect(ownResolves().filter(([, count]) => count > 2)).toEqual([]);
   });
