@@ -3,7 +3,7 @@ import { decodeBase64Url, encodeBase64Url } from "./base64url.ts";
 import { sessionId } from "./current-session.ts";
 import { keysFor } from "./keys.ts";
 import { cachePerConfig } from "./lru-cache.ts";
-import { constantTimeEqual, shortHmacSha256 } from "./token.ts";
+import { constantTimeEqual, hmacSha256 } from "./token.ts";
 
 const NONCE_BYTES = 16;
 /** The length of a nonce and an HMAC of 32 bytes in base64url, in characters. */
@@ -59,5 +59,5 @@ function tokenMac(context: RequestContext, nonce: Uint8Array): Buffer {
   const sid = sessionId(context);
   // The first byte distinguishes signed out from signed in, so that no session id can have the binding of "signed out".
   const binding = sid === null ? Buffer.of(0) : Buffer.concat([Buffer.of(1), Buffer.from(sid)]);
-  return shortHmacSha256(keysFor(context.config, "csrf").sign, Buffer.concat([nonce, binding]));
+  return hmacSha256(keysFor(context.config, "csrf").sign, Buffer.concat([nonce, binding]));
 }

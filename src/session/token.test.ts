@@ -1,8 +1,8 @@
-import crypto, { createHmac, createSecretKey, randomBytes } from "node:crypto";
+import { createHmac, createSecretKey, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeBase64Url } from "./base64url.ts";
-import { constantTimeEqual, hmacSha256, MAX_TOKEN_CHARS, shortHmacSha256, signToken, verifyToken } from "./token.ts";
+import { constantTimeEqual, hmacSha256, MAX_TOKEN_CHARS, signToken, verifyToken } from "./token.ts";
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const key = createSecretKey(Buffer.alloc(32, 7));
@@ -18,36 +18,6 @@ describe("hmacSha256", () => {
 
   it("uses the UTF-8 of a text", () => {
     expect(hmacSha256(key, "é✓🔑")).toEqual(hmacSha256(key, Buffer.from("é✓🔑")));
-  });
-});
-
-describe("shortHmacSha256", () => {
-  it("is that of node:crypto for keys and data of all lengths", () => {
-    const data = fc.oneof(fc.uint8Array({ maxLength: 100 }), fc.uint8Array({ minLength: 200, maxLength: 300 }));
-    fc.assert(
-      fc.property(fc.uint8Array({ minLength: 1, maxLength: 200 }), data, (secret, bytes) => {
-        const expected = createHmac("sha256", secret).update(bytes).digest("hex");
-        expect(shortHmacSha256(createSecretKey(secret), bytes).toString("hex")).toBe(expected);
-      }),
-    );
-  });
-
-  it("does not depend on earlier data of the same key", () => {
-    const long = Buffer.alloc(200, 1);
-    const short = Buffer.from("a");
-    for (const bytes of [long, short, long, short])
-      expect(shortHmacSha256(key, bytes)).toEqual(createHmac("sha256", key).update(bytes).digest());
-  });
-
-  it("is the same on runtimes without the function hash of Node", () => {
-    const { hash } = crypto;
-    const expected = shortHmacSha256(key, Buffer.from("a"));
-    try {
-      Object.assign(crypto, { hash: undefined });
-      expect(shortHmacSha256(key, Buffer.from("a"))).toEqual(expected);
-    } finally {
-      Object.assign(crypto, { hash });
-    }
   });
 });
 
