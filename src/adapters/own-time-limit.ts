@@ -4,7 +4,7 @@ import type { Socket } from "node:net";
 /** The requests whose bodies have time limits of their own, by connection. */
 const ownTimeLimits = new WeakMap<Socket, IncomingMessage>();
 
-/** Exempts a request from the `requestTimeout` of the server: whoever reads its body ends it if it is too slow. */
+/** Exempts a request from the `requestTimeout` of the server: the code that reads its body limits the time. */
 export function exemptFromRequestTimeout(request: IncomingMessage): void {
   ownTimeLimits.set(request.socket, request);
 }

@@ -221,6 +221,30 @@ it("150 connections that each send 1 MB to a raw route hold at most 16 MiB, and 
   await server.close();
 });
 
+it.each([
+  ["multipart/form-data; boundary=b", FORM_HEAD],
+  ["application/x-www-form-urlencoded", "a="],
+])("the texts of forms of the type %s count as they arrive, also if they never end", async (type, start) => {
+  const server = await listen(node(createApp()));
+  const { host, origin } = new URL(server.address);
+  const lines = [`Host: ${host}`, `Origin: ${origin}`, `Content-Type: ${type}`, `Content-Length: ${MIB}`];
+  const head = `POST /__web/form/hold HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n`;
+  const statuses: string[] = [];
+  const sockets = await Promise.all(
+    Array.from({ length: AT_LIMIT + 4 }, async () => {
+      const socket = await openSocket(server.address);
+      void readToEnd(socket);
+      socket.once("data", (text) => void statuses.push(String(text).slice(0, 12)));
+      socket.write(head + start + "x".repeat(MIB - start.length - 1)); // the last byte is never sent
+      return socket;
+    }),
+  );
+  await vi.waitFor(() => expect(statuses.length).toBe(4), 30_000);
+  expect(new Set(statuses)).toEqual(new Set(["HTTP/1.1 429"]));
+  for (const socket of sockets) socket.destroy();
+  await server.close();
+});
+
 /** Holds as many bodies of streamed responses as one client may have in flight. Returns the responses. */
 async function holdStreams(app: ReturnType<typeof createApp>, name: string, isDeclared: boolean, signal?: AbortSignal) {
   const pending = Array.from({ length: AT_LIMIT }, () =>

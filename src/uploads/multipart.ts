@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { Busboy, type BusboyInstance } from "@fastify/busboy";
+import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import { formatBytes } from "../http/index.ts";
 import { cleanFileName, decodeName } from "./file-name.ts";
 import {
@@ -28,6 +28,12 @@ export interface PartReceiver {
   /** Whether content is being stored. Otherwise the receiver waits for the parser. */
   readonly isStoring: boolean;
   onField(name: string, value: string): void;
+  /**
+   * Called after each chunk of the body.
+   *
+   * @param bytes the size so far of all but the contents of files: the parser keeps a text until it is complete
+   */
+  onText(bytes: number): void;
   /** Resolves when the whole content was read. A file that is not wanted is read with `content.resume()`. */
   onFile(part: FilePart): Promise<void>;
 }
@@ -49,7 +55,10 @@ export async function receiveParts(
 ): Promise<void> {
   const reader = new PartReader(contentType, receiver);
   try {
-    for await (const chunk of body) await reader.write(chunk);
+    for await (const chunk of body) {
+      await reader.write(chunk);
+      receiver.onText(reader.textBytes);
+    }
     await reader.end();
   } catch (error) {
     await reader.abandon();
@@ -68,7 +77,8 @@ const MAX_IDLE_CHECKS = 4;
 class PartReader {
   readonly #parser: BusboyInstance;
   readonly #receiver: PartReceiver;
-  readonly #files: Readable[] = [];
+  readonly #files: BusboyFileStream[] = [];
+  #bytes = 0;
   readonly #receiving: Promise<void>[] = [];
   #failure: { readonly error: unknown } | undefined;
   /** Continues the method that waits for the parser. */
@@ -79,7 +89,10 @@ class PartReader {
     this.#parser = createParser(contentType)
       .on("field", (name, value, _, isTruncated) => this.#guard(() => this.#onField(name, value, isTruncated)))
       .on("file", (field, content, name, _, type) =>
-        this.#guard(() => this.#onFile({ field: decodeName(field), name: cleanFileName(name), type, content })),
+        this.#guard(() => {
+          this.#files.push(content);
+          this.#onFile({ field: decodeName(field), name: cleanFileName(name), type, content });
+        }),
       )
       .on("fieldsLimit", () => this.#fail(formTooLargeError("many fields", String(MAX_FIELDS))))
       .on("partsLimit", () => this.#fail(formTooLargeError("many parts", String(MAX_PARTS))))
@@ -87,8 +100,14 @@ class PartReader {
       .on("error", () => this.#fail(malformedFormError("it is not valid multipart/form-data")));
   }
 
+  /** The bytes that were passed on, without the contents of files. */
+  get textBytes(): number {
+    return this.#bytes - this.#files.reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+  }
+
   /** Passes on a chunk. Resolves when the parser takes the next one: when the receiver has read the content so far. */
   write(chunk: Uint8Array): Promise<void> {
+    this.#bytes += chunk.byteLength;
     return this.#untilFailed((resolve) => this.#parser.write(chunk, () => resolve()));
   }
 
@@ -117,7 +136,7 @@ class PartReader {
 
   #onFile(part: FilePart): void {
     // The parser fails too, and a receiver that reads the content rejects.
-    this.#files.push(part.content.on("error", () => undefined));
+    part.content.on("error", () => undefined);
     const received = this.#receiver.onFile(part);
     received.catch((error) => this.#fail(error));
     this.#receiving.push(received);

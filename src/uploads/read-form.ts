@@ -72,7 +72,7 @@ export async function readForm(context: RequestContext, options: FormReadOptions
       await receiveParts(uploadBody(context, maxBody), contentType, form);
       break;
     case "urlencoded":
-      form.addEncoded(await readText(uploadBody(context, Math.min(maxBody, MAX_FIELD_BYTES))));
+      form.addEncoded(await readText(uploadBody(context, Math.min(maxBody, MAX_FIELD_BYTES)), form));
       break;
     case null:
       throw unsupportedTypeError();
@@ -99,6 +99,8 @@ class FormBuilder implements PartReceiver {
   readonly #entries: Entry[] = [];
   readonly #discardedFiles = new Set<string>();
   #fieldBytes = 0;
+  /** The bytes of texts that count as bytes in flight. */
+  #countedBytes = 0;
   #areFieldsChecked = false;
 
   constructor(context: RequestContext, options: FormReadOptions) {
@@ -112,11 +114,17 @@ class FormBuilder implements PartReceiver {
   }
 
   onField(field: string, value: string): void {
-    const bytes = Buffer.byteLength(field) + Buffer.byteLength(value);
-    this.#fieldBytes += bytes;
+    this.#fieldBytes += Buffer.byteLength(field) + Buffer.byteLength(value);
     if (this.#fieldBytes > MAX_FIELD_BYTES) throw formTooLargeError("much text", formatBytes(MAX_FIELD_BYTES));
-    this.#context.takeBodyBytes(bytes);
     this.#entries.push({ field, value });
+  }
+
+  /** Counts texts as they arrive: a client could send any number of forms with texts that it never completes. */
+  onText(bytes: number): void {
+    const kept = Math.min(bytes, MAX_FIELD_BYTES); // more is refused when the text is complete, and not kept until then
+    if (kept <= this.#countedBytes) return;
+    this.#context.takeBodyBytes(kept - this.#countedBytes);
+    this.#countedBytes = kept;
   }
 
   async onFile({ field, name, type, content }: FilePart): Promise<void> {
@@ -161,9 +169,14 @@ function toFields(entries: readonly Entry[]): Map<string, FormValue[]> {
   return fields;
 }
 
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+async function readText(body: AsyncIterable<Uint8Array>, receiver: Pick<PartReceiver, "onText">): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  for await (const chunk of body) text += decoder.decode(chunk, { stream: true });
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    receiver.onText(bytes);
+    text += decoder.decode(chunk, { stream: true });
+  }
   return text + decoder.decode();
 }

@@ -74,8 +74,8 @@ function markInUse(): void {
 
 /**
  * Removes the directories of processes that ended without removing them, for example after `SIGKILL`. Those
- * of running processes stay: of this host by their process id, of another host or container by their last mark. When in
- * doubt, a directory stays.
+ * of running processes stay: of this host by their process id, of another host or container by their last mark. When
+ * unsure, a directory stays.
  *
  * @param base the folder of the directories; a missing one has none
  * @returns the names of the removed directories
