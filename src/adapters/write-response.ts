@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { isPushedBody, isReadableStream, isResponse, type OutboundResponse } from "../http/index.ts";
+import { isPushedBody, isResponse, type OutboundResponse, releaseUnsentBody } from "../http/index.ts";
 import { closesConnection, endAfterBody } from "./lingering-close.ts";
 import { writePushedBody } from "./pushed-body.ts";
 import { isClosed } from "./response-state.ts";
@@ -113,8 +113,7 @@ function writeHead({ status, headers, body }: OutboundResponse, response: Server
     if (reason) response.writeHead(status, reason, [...headers]);
     else response.writeHead(status, [...headers]);
   } catch (error) {
-    if (isPushedBody(body)) body.open({ write: () => false, end() {}, destroy() {} }).onClose();
-    else if (isReadableStream(body)) body.cancel().catch(() => undefined);
+    releaseUnsentBody({ body });
     throw error;
   }
 }

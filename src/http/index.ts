@@ -23,7 +23,7 @@ export { adviseDeveloper, logExpectedError, logRefusal } from "./log-refusal.ts"
 export { checkMaxBody } from "./max-body.ts";
 export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { forgetOnce, once } from "./once.ts";
-export { type OutboundResponse, toFetchResponse } from "./outbound-response.ts";
+export { type OutboundResponse, releaseUnsentBody, toFetchResponse } from "./outbound-response.ts";
 export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
 export { randomHex } from "./random-hex.ts";
 export {

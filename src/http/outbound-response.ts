@@ -1,6 +1,6 @@
 import type { HandlerResponse } from "./handler-response.ts";
 import { isPushedBody } from "./pushed-body.ts";
-import { isResponse } from "./web-types.ts";
+import { isReadableStream, isResponse } from "./web-types.ts";
 
 /** A complete response: what an adapter writes to the client. */
 export interface OutboundResponse {
@@ -20,4 +20,10 @@ export function toFetchResponse(outbound: OutboundResponse | Response): Response
   const { headers: rawHeaders, body } = outbound;
   for (let i = 0; i < rawHeaders.length; i += 2) headers.append(rawHeaders[i] ?? "", rawHeaders[i + 1] ?? "");
   return new Response(isPushedBody(body) ? body.toStream() : body, { status: outbound.status, headers });
+}
+
+/** Releases the body of a response that is not sent: a file or a connection may be behind it. */
+export function releaseUnsentBody({ body }: Pick<OutboundResponse | Response, "body">): void {
+  if (isPushedBody(body)) body.open({ write: () => false, end() {}, destroy() {} }).onClose();
+  else if (isReadableStream(body)) body.cancel().catch(() => undefined); // the response has an error already
 }

@@ -154,7 +154,13 @@ function* respondWithStream(
       release();
       releaseBody();
     };
-    return yield* awaitMaybe(handleStream(context, definition, { args, base, log, development, release: releaseAll }));
+    try {
+      const call = { args, base, log, development, release: releaseAll };
+      return yield* awaitMaybe(handleStream(context, definition, call));
+    } catch (error) {
+      releaseAll(); // the session cannot be checked, so there is no stream that would end
+      throw error;
+    }
   }
   const message = `Too many open streams: the limit is ${openStreams.maxPerClient} for one client.`;
   throw new RequestError("rate_limited", message, { details: { retry_after: STREAM_RETRY_SECONDS } });

@@ -20,6 +20,7 @@ import {
   RequestContext,
   RequestError,
   type RequestIds,
+  releaseUnsentBody,
   requestIds,
   run,
   runInContext,
@@ -64,7 +65,10 @@ export function handleRequest(
 function* respond(context: RequestContext, site: Site): MaybeAsync<OutboundResponse | Response> {
   try {
     const response = yield* dispatch(context, site);
-    if (context.unavailable) throw context.unavailable;
+    if (context.unavailable) {
+      releaseUnsentBody(response);
+      throw context.unavailable;
+    }
     return completeResponse(response, context, site.security);
   } catch (error) {
     // A rejected request, or a response that cannot be completed: a fetched one whose body a route has consumed.

@@ -14,6 +14,9 @@ const who = () => session.user()?.sub ?? "nobody";
 /** What the streams of the applications have done since the test started. */
 export const streamEvents: string[] = [];
 
+/** How many response bodies of the route that catches every error were cancelled. */
+export let cancelledBodies = 0;
+
 const MODULE = {
   ...liveFunctions,
   revoke: compiledServer("revoke", (subject: string | { sid: string }) => session.revoke(subject), {
@@ -53,6 +56,17 @@ const MODULE = {
   ),
   page: compiledPage("/page", who),
   route: compiledRoute("GET /route", () => new Response(who())),
+  route_caught: compiledRoute("GET /route-caught", () => {
+    let text = "caught";
+    try {
+      text = who();
+    } catch {} // a route that goes on
+    const pull = (controller: ReadableStreamDefaultController) => {
+      controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    };
+    return new Response(new ReadableStream({ pull, cancel: () => void cancelledBodies++ }, { highWaterMark: 0 }));
+  }),
 };
 
 /** Returns an application. */
@@ -89,6 +103,8 @@ export const KINDS: Readonly<Record<string, (app: App, cookie: string) => Promis
     ),
   page: (app, cookie) => app.fetch(new Request("http://shop.example/page", { headers: { cookie } })),
   route: (app, cookie) => app.fetch(new Request("http://shop.example/route", { headers: { cookie } })),
+  "route that catches every error": (app, cookie) =>
+    app.fetch(new Request("http://shop.example/route-caught", { headers: { cookie } })),
 };
 
 /** A bus that several applications share, whose store of revocations a test controls. */
