@@ -46,6 +46,21 @@ describe("the Cache-Control of a route's response that sets a cookie", () => {
   });
 });
 
+it.each(["CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "Surrogate-Control"])(
+  "the header %s of a route, which CDNs prefer to Cache-Control, is left out of a response that sets a cookie",
+  (name) => {
+    for (const isCookieSet of [false, true]) {
+      const context = requestContext();
+      if (isCookieSet) context.setCookie("a", "1");
+      const route = new Response(null, { headers: { "cache-control": "public", [name]: "max-age=600" } });
+      const { headers } = toFetchResponse(completeResponse(route, context, { documents: [], data: [] }));
+      expect([headers.has(name), headers.get("cache-control")]).toEqual(
+        isCookieSet ? [false, "private, no-store"] : [true, "public"],
+      );
+    }
+  },
+);
+
 describe("the security headers of a response", () => {
   const security = { documents: [["x-frame-options", "DENY"]], data: [["x-data", "1"]] } as const;
   const namesOf = (response: Parameters<typeof completeResponse>[0]) => {
@@ -57,6 +72,7 @@ describe("the security headers of a response", () => {
   it("are those of data for JSON and streams of JSON", () => {
     expect(namesOf(ofType("application/json"))).toEqual(["x-data"]);
     expect(namesOf(ofType("application/x-ndjson"))).toEqual(["x-data"]);
+    expect(namesOf(jsonResponse(200, "{}"))).toEqual(["x-data"]); // the result of a call, whose headers are prepared
   });
 
   it("are those of documents for everything else, and for all responses of routes", () => {

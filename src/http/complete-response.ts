@@ -103,12 +103,27 @@ function completeFetchResponse(routeResponse: Response, context: RequestContext,
   if (context.closeConnection) headers.set("connection", "close");
   headers.set(REQUEST_ID_HEADER, context.id);
   headers.set(TRACEPARENT_HEADER, context.traceparent);
+  let isCookieSet = false;
   for (const cookie of context.setCookieHeaders) {
+    isCookieSet = true;
     headers.append("set-cookie", cookie);
     // A shared cache would store the cookie, even a session, and send it to other users. @see RFC 9111, section 7.3
     if (!isPrivate(headers.get("cache-control"))) headers.set("cache-control", PRIVATE_NO_STORE["cache-control"]);
   }
+  if (isCookieSet) removeTargetedCacheControl(headers);
   return response;
+}
+
+/**
+ * Removes the headers that caches of CDNs obey in place of `Cache-Control`: `CDN-Cache-Control`, those of single services such as
+ * `Cloudflare-CDN-Cache-Control`, and the older `Surrogate-Control`.
+ *
+ * @see RFC 9213, section 2.2
+ */
+function removeTargetedCacheControl(headers: Headers): void {
+  for (const name of [...headers.keys()]) {
+    if (/(?:^|-)cdn-cache-control$|^surrogate-control$/.test(name)) headers.delete(name);
+  }
 }
 
 /** Returns whether a `Cache-Control` header keeps the whole response out of shared caches. */
