@@ -92,6 +92,13 @@ describe("a request to the development server", () => {
     expect(remote.body).not.toMatch(/Broken|pages\.server|Stack/);
   });
 
+  it("shows no source line of an error through a tunnel that names this machine as the host", async () => {
+    const headers = ["Host: localhost", "X-Forwarded-For: 203.0.113.7", "X-Request-Id: this-one"];
+    const tunnel = await sendRequest(dev.address, "GET /broken?now=1 HTTP/1.1", ...headers);
+    expect([tunnel.status, tunnel.body]).toEqual([500, expect.stringContaining("this-one")]);
+    expect(tunnel.body).not.toMatch(/Broken|pages\.server|Stack/);
+  });
+
   it("sends no source line of a server module over the WebSocket of edits", async () => {
     const { body } = await sendRequest(dev.address, "GET /__web/dev/@vite/client HTTP/1.1", "Host: localhost");
     const [, token = ""] = /wsToken = "([^"]+)"/.exec(body) ?? [];

@@ -10,6 +10,7 @@ import {
   type BuildToolAccess,
   currentContext,
   FetchInboundRequest,
+  type InboundRequest,
   randomHex,
   toFetchResponse,
 } from "../../http/index.ts";
@@ -43,7 +44,14 @@ import { checkPackageOptions } from "./package-options.ts";
 import { PageChecks } from "./page-checks.ts";
 import { panelLine, servePanel } from "./panel.ts";
 import { PolicyViolations } from "./policy-violations.ts";
-import { allowOnlyThisMachine, type Client, guardUpgrades, isThisMachine, setHeaders } from "./requests.ts";
+import {
+  allowOnlyThisMachine,
+  type Client,
+  guardUpgrades,
+  isForwarded,
+  isThisMachine,
+  setHeaders,
+} from "./requests.ts";
 import { restartWithConfig } from "./restart.ts";
 import { Restarts } from "./restarts.ts";
 import { retryFailedResolves } from "./retry-resolve.ts";
@@ -230,7 +238,7 @@ async function loadCurrent({
   const internals = requireInternals(app, "tsweb dev");
   const client = (): Client => {
     const inbound = currentContext()?.inbound;
-    return { address: inbound?.address, host: inbound?.header("host") ?? undefined };
+    return inbound ? clientOf(inbound) : { address: undefined, host: undefined };
   };
   const explainValue = (error: unknown) => {
     const inbound = currentContext()?.inbound;
@@ -288,13 +296,19 @@ function failureHandler(error: unknown, dev: DevApp): NodeHandler {
   return node({
     async fetch(request, { address }) {
       errors.print(error);
-      const client = { address, host: request.headers.get("host") ?? undefined };
+      const inbound = new FetchInboundRequest(request, address);
+      const client = clientOf(inbound);
       const showError = (id: string) =>
         errorPageFor(client, { error, root, id, nonce: buildTool.nonce, edits: versions.atRequest, pageChecks });
-      const inbound = new FetchInboundRequest(request, address);
       return toFetchResponse(await respondToLoadFailure(inbound, { config, buildTool, base: loader.base, showError }));
     },
   });
+}
+
+/** Returns who sent a request. The address of a proxy on this machine is not that of the client, which is unknown. */
+function clientOf(inbound: InboundRequest): Client {
+  const address = isForwarded((name) => inbound.header(name)) ? undefined : inbound.address;
+  return { address, host: inbound.header("host") ?? undefined };
 }
 
 /** Returns the page that shows an error. Only clients on this machine see the error: it has source text of the server. */

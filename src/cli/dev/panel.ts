@@ -5,13 +5,10 @@ import { DevelopmentPanel, PANEL_HOST, PANEL_PATH } from "../../panel/index.ts";
 import { requireInternals } from "../../server/index.ts";
 import type { ErrorLog } from "../errors/index.ts";
 import { explainError } from "../errors/index.ts";
-import { isThisMachine, setHeaders } from "./requests.ts";
+import { isForwarded, isThisMachine, setHeaders } from "./requests.ts";
 
 /** The panel's application, which the build of the package has built. */
 const PANEL_APP = new URL("../../panel/app/app.mjs", import.meta.url);
-
-/** Headers that proxies add. A tunnel to this machine connects from this machine, and may send `Host: localhost`. */
-const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
 
 /** The options of {@link servePanel}. */
 export interface DevPanelOptions {
@@ -106,7 +103,7 @@ export function mayUsePanel({
   socket,
 }: Pick<IncomingMessage, "headers" | "method" | "socket">): boolean {
   if (!isThisMachine({ address: socket.remoteAddress, host: headers.host })) return false;
-  if (PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false;
+  if (isForwarded((name) => headers[name])) return false;
   return !isFromOtherOrigin(headers) || (method === "GET" && isNavigation(headers));
 }
 

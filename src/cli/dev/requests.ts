@@ -23,6 +23,18 @@ export function isThisMachine({ address = "", host }: Client): boolean {
   return isLoopbackHost(hostName(host)) && /^(?:::1|(?:::ffff:)?127(?:\.\d{1,3}){3})$/i.test(address);
 }
 
+/** Headers that proxies add. A tunnel to this machine connects from this machine, and may send `Host: localhost`. */
+const PROXY_HEADERS = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"] as const;
+
+/**
+ * Returns whether a proxy has forwarded a request, for example a tunnel that makes the server public.
+ *
+ * @param header returns a header; `undefined` or `null` if the request has none of the name
+ */
+export function isForwarded(header: (name: string) => unknown): boolean {
+  return PROXY_HEADERS.some((name) => (header(name) ?? null) !== null);
+}
+
 /** The options of {@link allowOnlyThisMachine}. */
 export interface AccessOptions {
   readonly allowedHosts: AllowedHosts;

@@ -15,7 +15,7 @@ export class Restarts {
   track(restart: Promise<unknown>): void {
     this.#count++;
     const finished = restart
-      .catch(() => undefined) // whoever restarts Vite receives the error
+      .catch(() => undefined) // the caller that restarts Vite receives the error
       .then(() => {
         if (this.#running === finished) this.#running = undefined;
       });
