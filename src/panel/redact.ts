@@ -42,7 +42,7 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
 /** A number is that of an account, with which money can be taken, if one of these precedes it. */
 const SECRET_NUMBERS: ReadonlySet<string> = new Set(["card", "account", "routing", "passport", "security"]);
 
-/** A link or an invitation signs in whoever has it, if one of these precedes it. */
+/** If one of these words precedes `link`, anybody who has the link can sign in with it. */
 const SECRET_LINKS: ReadonlySet<string> = new Set(["magic", "login", "reset", "invite", "invitation", "verification"]);
 
 /**

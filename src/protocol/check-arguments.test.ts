@@ -77,7 +77,7 @@ describe("an argument that would not arrive as it is, is refused with its functi
     ["inherited private fields", [new BigCart()], "guest[0]: an instance of BigCart cannot be sent."],
     ["a WeakMap", new WeakMap(), "guest: an instance of WeakMap cannot be sent."],
     [
-      "a key that is no name",
+      "a key that is not an identifier",
       { "per day": new Set() },
       'guest["per day"]: a Set cannot be sent. Use an array: [...value].',
     ],
