@@ -22,7 +22,7 @@ afterEach(() => app.users.closeAll());
 
 afterAll(() => app?.close());
 
-/** A page whose loads are counted and whose timers the test runs. */
+/** A page whose loads are counted, and whose timers the test can stop and run. */
 interface OpenPage {
   readonly page: Page;
   readonly loads: () => number;
@@ -48,7 +48,12 @@ async function click({ page }: OpenPage, name: string): Promise<void> {
   await page.getByRole("button", { name, exact: true }).click();
 }
 
-/** Runs the timers of the page for some seconds, until a condition holds. */
+/** Stops the timers of the page, so that it is neither reloaded nor sends a call again before {@link runUntil}. */
+async function stopTimers({ page }: OpenPage): Promise<void> {
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 5_000); // the clock runs on while this is sent
+}
+
+/** Runs the timers of the page, half a second at a time, until a condition holds. Then they go on by themselves. */
 async function runUntil({ page }: OpenPage, condition: () => boolean | Promise<boolean>): Promise<void> {
   await expect
     .poll(
@@ -59,6 +64,7 @@ async function runUntil({ page }: OpenPage, condition: () => boolean | Promise<b
       { timeout: 60_000 },
     )
     .toBe(true);
+  await page.clock.resume();
 }
 
 /** Runs the timers of the page for longer than all delays of a reload. */
@@ -81,6 +87,8 @@ describe("a page of the earlier build, after the later one was deployed", () => 
   it.each(["changed", "removed"])("is reloaded once by a call of a function that was %s", async (name) => {
     const opened = await open();
     app.route = () => "second";
+    await opened.page.getByRole("button", { name, exact: true, disabled: false }).waitFor();
+    await stopTimers(opened);
     await click(opened, name);
     await opened.expectText("output", "conflict page");
     await runUntil(opened, () => opened.loads() === 2);
@@ -130,6 +138,8 @@ describe("a page of the later build that meets a server of the earlier one", () 
     app.route = () => "second";
     const opened = await open();
     app.route = (path) => (path.startsWith("/__web/") && app.refused.length < 3 ? "first" : "second");
+    await opened.page.getByRole("button", { name: "added", disabled: false }).waitFor();
+    await stopTimers(opened);
     await click(opened, "added");
     await opened.expectText("output", "waiting");
     await runUntil(opened, async () => (await opened.page.locator("output").textContent()) === "second a");
