@@ -165,6 +165,29 @@ describe("the bus in NATS", () => {
     expect((await bus.read("a", from, atMost(10))).gap).toBe(true);
   });
 
+  it("requests the stream at most once a second for positions of other epochs, which clients can send", async () => {
+    const namespace = uniqueNamespace();
+    const { bus } = open({ namespace });
+    bus.identify?.(["fingerprint"]);
+    let requests = 0;
+    const subscription = connection.subscribe("$JS.API.STREAM.INFO.*", {
+      callback: (_, { subject }) => void (subject.endsWith(`-${namespace}`) && requests++),
+    });
+    await connection.flush();
+    const startedAt = performance.now();
+    const end = await bus.publish("a", "1");
+    for (let at = 0; at < 50; at++) {
+      const epoch = (at + 1).toString(36).padStart(13, "z");
+      expect(await bus.read("a", end.replace(/^\w+/, epoch), atMost(10))).toMatchObject({ gap: true, reset: true });
+    }
+    const seconds = Math.ceil((performance.now() - startedAt) / 1000);
+    await connection.flush();
+    expect(requests).toBeGreaterThanOrEqual(2); // the stream, and that of the fingerprints
+    expect(requests).toBeLessThanOrEqual(4 * (seconds + 1)); // either is requested twice when it is created
+    subscription.unsubscribe();
+    expect((await bus.read("a", end, atMost(10))).gap).toBe(false);
+  });
+
   it("rejects with an error that names JetStream if the server has none", async () => {
     const plain = await NatsServer.start({ jetStream: false });
     try {

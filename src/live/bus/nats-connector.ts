@@ -23,6 +23,9 @@ const REPLICAS_IN_CLUSTER = 3;
 const PING_INTERVAL_MS = 3_000;
 const MAX_UNANSWERED_PINGS = 2;
 
+/** How often the stream is requested again at most because a client has sent a position of another epoch. */
+const RECHECK_INTERVAL_MS = 1_000;
+
 /** The objects and functions of a connection. They are valid until it is lost. */
 export interface ConnectionContext {
   readonly connection: NatsConnection;
@@ -71,6 +74,8 @@ export class NatsConnector {
   #connecting: Promise<ConnectionContext> | undefined;
   #connection: NatsConnection | undefined;
   #epoch: Promise<string> | undefined;
+  /** When the stream was last requested, by `performance.now`. */
+  #requestedAtMs = Number.NEGATIVE_INFINITY;
   /** The epoch at the last use of the stream. */
   #lastEpoch: string | undefined;
   /** The functions that reject the pending responses. */
@@ -152,6 +157,14 @@ export class NatsConnector {
     this.#epoch = undefined;
   }
 
+  /**
+   * As {@link invalidateStream}, but at most once a second. Clients choose the epochs of their cursors: without a limit,
+   * each cursor would cost several requests, writes of fingerprints included, and delay what needs the stream meanwhile.
+   */
+  recheckStream(): void {
+    if (performance.now() - this.#requestedAtMs >= RECHECK_INTERVAL_MS) this.invalidateStream();
+  }
+
   /** Closes the connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -219,6 +232,7 @@ export class NatsConnector {
   }
 
   async #findEpoch({ manager, replicas }: ConnectionContext): Promise<string> {
+    this.#requestedAtMs = performance.now();
     try {
       await this.#beforeUse();
       const epoch = await this.#untilDisconnect(this.#stream.open(manager, replicas));

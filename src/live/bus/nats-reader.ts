@@ -53,7 +53,7 @@ export class NatsReader {
     if (!after) return reset;
     if (after.epoch !== context.epoch) {
       // The epoch of the context may be outdated, if the stream was deleted and created again.
-      this.#connector.invalidateStream();
+      this.#connector.recheckStream();
       const current = await this.#connector.context();
       return after.epoch === current.epoch ? this.read(current, request) : reset;
     }
