@@ -1,4 +1,6 @@
 import { rm } from "node:fs/promises";
+import { jetstreamManager, type StreamConfig } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { NatsServer } from "#test/nats-server";
 import { recordedLog } from "#test/recorded-log";
@@ -73,14 +75,37 @@ describeRevocationStore("Redis", {
 describeRevocationStore("NATS", {
   ...busProvider(natsBus),
   async empty(namespace) {
-    const { jetstreamManager } = await import("@nats-io/jetstream");
-    const { connect } = await import("@nats-io/transport-node");
     const connection = await connect({ servers: natsServer.url });
     const manager = await jetstreamManager(connection);
     await manager.streams.delete(revocationsStreamName(namespace));
     await connection.close();
   },
 });
+
+it.each<[string, Partial<StreamConfig>]>([
+  ["in memory", { storage: "memory" }],
+  ["for less than 8 days", { max_age: 8 * 86_400 * 1e9 - 1e9 }],
+  ["for fewer than 1,000,000 entries", { max_msgs: 999_999 }],
+  ["in fewer than 256 MiB", { max_bytes: 256 * 1024 ** 2 - 1 }],
+])(
+  "refuses a stream of NATS that keeps revocations %s, so that no revoked session is accepted again",
+  async (name, limit) => {
+    const namespace = name.replaceAll(/\W/g, "-");
+    const stream = revocationsStreamName(namespace);
+    const connection = await connect({ servers: natsServer.url });
+    const { streams } = await jetstreamManager(connection);
+    const config = { name: stream, subjects: [`tsweb.revoked.${namespace}`], deny_delete: true, deny_purge: true };
+    await streams.add({ ...config, ...limit });
+    const bus = natsBus(namespace);
+    const refusal = `stream ${stream} the bus cannot use. Its settings: storage, max_age, max_msgs, max_bytes`;
+    await expect(storeOf(bus).read(null)).rejects.toThrow(refusal);
+    await expect(storeOf(bus).append(subjectOfUser("ada"))).rejects.toThrow(refusal);
+    await expect(bus.check?.()).rejects.toThrow(refusal);
+    await bus.close();
+    await streams.delete(stream);
+    await connection.close();
+  },
+);
 
 describe("a revocation that was confirmed", () => {
   it.each([

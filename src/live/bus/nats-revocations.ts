@@ -31,6 +31,16 @@ export interface NatsRevocationsOptions {
   run<T>(operation: (context: ConnectionContext) => Promise<T>): Promise<T>;
 }
 
+/** The store of revocations in NATS. */
+export interface NatsRevocationStore extends RevocationStore {
+  /**
+   * Checks the stream, without creating it.
+   *
+   * @throws ConfigError if it could lose revocations
+   */
+  check(context: ConnectionContext): Promise<void>;
+}
+
 /** Returns the name of the stream with the revocations of a namespace. */
 export function revocationsStreamName(namespace: string): string {
   return `tsweb-revoked-${namespace}`;
@@ -40,11 +50,11 @@ export function revocationsStreamName(namespace: string): string {
  * Returns the store of revocations in NATS: a stream with file storage, whose sequence is the `seq` of the entries. A
  * stream that was set back starts a new epoch, as that of the messages does.
  */
-export function natsRevocations(options: NatsRevocationsOptions): RevocationStore {
+export function natsRevocations(options: NatsRevocationsOptions): NatsRevocationStore {
   return new NatsRevocations(options);
 }
 
-class NatsRevocations implements RevocationStore {
+class NatsRevocations implements NatsRevocationStore {
   readonly #options: NatsRevocationsOptions;
   readonly #name: string;
   readonly #subject: string;
@@ -63,8 +73,13 @@ class NatsRevocations implements RevocationStore {
         ...{ max_age: KEEP_SECONDS * NANOSECONDS, duplicate_window: DUPLICATE_WINDOW_SECONDS * NANOSECONDS },
         ...{ deny_delete: true, deny_purge: true },
       },
-      { nats: address, log },
+      // Nobody notices a revocation that is removed too early: the session would be accepted again.
+      { nats: address, log, keepNs: KEEP_SECONDS * NANOSECONDS },
     );
+  }
+
+  check({ manager, untilDisconnect }: ConnectionContext): Promise<void> {
+    return untilDisconnect(this.#stream.check(manager));
   }
 
   async append(subject: string): Promise<void> {

@@ -14,7 +14,16 @@ interface Requirement {
 export interface ExpectedStream {
   readonly name: string;
   readonly subjects: readonly string[];
+  /**
+   * For how long each message must stay stored, in nanoseconds; absent if the stream may remove its oldest messages at any
+   * time, because readers notice it.
+   */
+  readonly keepNs?: number;
 }
+
+/** How many messages a stream has to have room for if each message must stay stored, and their bytes. */
+const MIN_MESSAGES = 1_000_000;
+const MIN_BYTES = 256 * 1024 ** 2;
 
 /**
  * A reader decides by the message at its position whether later ones are complete. So a stream may lose messages at its
@@ -59,6 +68,17 @@ const REQUIREMENTS: readonly Requirement[] = [
       "messages in the middle of the stream could be removed, or stored for another channel; it needs none of them",
   },
   {
+    setting: "storage, max_age, max_msgs, max_bytes",
+    isMet: ({ storage, max_age, max_msgs, max_bytes }, { keepNs }) =>
+      keepNs === undefined ||
+      (storage === "file" &&
+        isNoLessThan(max_age, keepNs) &&
+        isNoLessThan(max_msgs, MIN_MESSAGES) &&
+        isNoLessThan(max_bytes, MIN_BYTES)),
+    reason:
+      "it would lose messages too early; it needs files, 8 days, and room for 1,000,000 messages and 256 MiB, or no limits",
+  },
+  {
     setting: "no_ack, sealed",
     isMet: ({ no_ack, sealed }) => !no_ack && !sealed,
     reason: "it would not confirm messages, or not store any; it needs neither",
@@ -83,6 +103,11 @@ export function checkStreamConfig(config: StreamConfig, expected: ExpectedStream
         "namespace: end the URL with ?namespace=.",
     },
   ]);
+}
+
+/** Returns whether a limit of a stream is not below a minimum. 0 and -1 are no limit. */
+function isNoLessThan(limit: number, minimum: number): boolean {
+  return limit <= 0 || limit >= minimum;
 }
 
 /** Returns whether a stream has a setting that the installed client may not know. */

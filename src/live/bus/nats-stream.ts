@@ -9,10 +9,19 @@ import {
   type StreamOffset,
   timeOfEpoch,
 } from "./nats-position.ts";
-import { checkStreamConfig } from "./nats-stream-config.ts";
+import { checkStreamConfig, type ExpectedStream } from "./nats-stream-config.ts";
 
 /** The configuration of a stream that may have to be created. */
 export type NewStreamConfig = Pick<StreamConfig, "name" | "subjects"> & Partial<StreamConfig>;
+
+/** The options of a {@link NatsStream}. */
+export interface NatsStreamOptions {
+  /** The host and port, for the log. */
+  readonly nats: string;
+  readonly log: Logger;
+  /** For how long each message must stay stored, in nanoseconds. Absent: readers notice removed messages. */
+  readonly keepNs?: number;
+}
 
 /** A message that a process has seen. */
 interface SeenMessage {
@@ -35,6 +44,7 @@ const DESCRIPTION = /^tsweb epoch ([0-9a-z]{13})$/;
  */
 export class NatsStream {
   readonly #config: NewStreamConfig;
+  readonly #expected: ExpectedStream;
   readonly #nats: string;
   readonly #log: Logger;
   /** The epoch in use. */
@@ -42,8 +52,9 @@ export class NatsStream {
   /** The last message that this process has seen. */
   #lastSeen: SeenMessage | undefined;
 
-  constructor(config: NewStreamConfig, { nats, log }: { readonly nats: string; readonly log: Logger }) {
+  constructor(config: NewStreamConfig, { nats, log, keepNs }: NatsStreamOptions) {
     this.#config = config;
+    this.#expected = { name: config.name, subjects: config.subjects, ...(keepNs === undefined ? {} : { keepNs }) };
     this.#nats = nats;
     this.#log = log;
   }
@@ -65,7 +76,7 @@ export class NatsStream {
     // Before the request: during a fail-over, its response may lack messages that are stored in the meantime.
     const last = this.#lastSeen;
     const info = await findOrCreateStream(manager, { ...this.#config, num_replicas: replicas });
-    checkStreamConfig(info.config, this.#config);
+    checkStreamConfig(info.config, this.#expected);
     const epoch = epochOf(info);
     if (!(await this.#wasSetBack(manager, { info, last }))) return this.#use(epoch);
     const { name } = this.#config;
@@ -87,7 +98,7 @@ export class NatsStream {
       if (isStreamNotFound(error)) return null;
       throw error;
     });
-    if (info) checkStreamConfig(info.config, this.#config);
+    if (info) checkStreamConfig(info.config, this.#expected);
   }
 
   #use(epoch: string): string {

@@ -1,6 +1,5 @@
 import { ConfigError, type ConfigProblem, resolveBusOptions } from "../../config/index.ts";
 import { backgroundLog, createConsoleLogger, type Logger } from "../../logging/index.ts";
-import type { RevocationStore } from "../../revocation/index.ts";
 import type { Bus, EntryListener, Position, ReadLimit, ReadResult } from "./bus.ts";
 import { DEFAULT_HOURS } from "./default-hours.ts";
 import { EntryListeners } from "./entry-listeners.ts";
@@ -9,7 +8,7 @@ import { type JetStreamContext, NatsConnector } from "./nats-connector.ts";
 import { NatsConsumer } from "./nats-consumer.ts";
 import { encodeSubjectToken, formatMessageId, formatPosition, hashMessageId, isBusMessageId } from "./nats-position.ts";
 import { NatsReader } from "./nats-reader.ts";
-import { type NatsRevocationsOptions, natsRevocations } from "./nats-revocations.ts";
+import { type NatsRevocationStore, type NatsRevocationsOptions, natsRevocations } from "./nats-revocations.ts";
 import { readFingerprints, secretsStreamName, storeFingerprints } from "./nats-secrets.ts";
 import { isStreamNotFound } from "./nats-stream.ts";
 import { createProducerId } from "./producer-id.ts";
@@ -67,7 +66,7 @@ export function nats(options: string | NatsOptions): Bus {
 }
 
 class NatsBus implements Bus {
-  readonly revocations: RevocationStore;
+  readonly revocations: NatsRevocationStore;
   readonly #connector: NatsConnector;
   readonly #consumer: NatsConsumer;
   readonly #reader: NatsReader;
@@ -142,7 +141,10 @@ class NatsBus implements Bus {
   }
 
   async check(): Promise<readonly ConfigProblem[]> {
-    await this.#retryPolicy.run(() => this.#connector.checkStream());
+    await this.#retryPolicy.run(async () => {
+      await this.#connector.checkStream();
+      await this.revocations.check(await this.#connector.connect());
+    });
     return [];
   }
 
