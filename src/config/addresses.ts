@@ -34,7 +34,8 @@ export function parseBusUrl(text: string): BusAddress {
   if (!server) {
     throw new InvalidVariableError(
       "is not the URL of a bus. Its value is not shown, since it may contain a password.",
-      "Set it to redis://host:6379, rediss://…, nats://host:4222 or tls://….",
+      "Set it to redis://host:6379, rediss://…, nats://host:4222 or tls://…. In a user name or password, write %, /, ?, # " +
+        "and @ as %25, %2F, %3F, %23 and %40.",
     );
   }
   if (hasUnusedPath(server)) {

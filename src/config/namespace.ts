@@ -78,7 +78,12 @@ export function resolveBusOptions(
 ): { readonly url: string; readonly namespace: string } {
   const server = parseServerUrl(options.url);
   // The value is not shown, since it may contain a password.
-  if (!server) throw new TypeError(`The URL in ${caller}(…) is not valid. Use ${caller}("${EXAMPLES[caller]}").`);
+  if (!server) {
+    throw new TypeError(
+      `The URL in ${caller}(…) is not valid. Use ${caller}("${EXAMPLES[caller]}"). Encode a user name and a password with ` +
+        "encodeURIComponent.",
+    );
+  }
   const address = splitBusUrl(server);
   if (hasUnusedPath(server)) {
     throw new TypeError(

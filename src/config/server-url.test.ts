@@ -34,4 +34,12 @@ describe("the URL of a bus", () => {
     expect(parseServerUrl("redis://:a%2Fb%3Fc%23d%40e@h")?.url.password).toBe("a%2Fb%3Fc%23d%40e");
     expect(parseServerUrl("redis://:a/b@h")).toBeUndefined();
   });
+
+  it.each(["nats://ada:100%@h", "redis://:%zz@h", "tls://a%b:c@h"])(
+    "has no % in its credentials that encodes nothing: %s",
+    (text) => {
+      expect(parseServerUrl(text)).toBeUndefined();
+      expect(parseServerUrl(text.replace("%", "%25"))).toBeDefined();
+    },
+  );
 });

@@ -14,7 +14,17 @@ export function parseServerUrl(text: string): ServerUrl | undefined {
   const urls = hosts.map((host) => (URL.canParse(start + host + rest) ? new URL(start + host + rest) : undefined));
   if (urls.some((url) => url === undefined || url.hostname === "")) return undefined;
   const [url] = urls;
-  return url && { url, hosts };
+  return url && hasReadableCredentials(url) ? { url, hosts } : undefined;
+}
+
+/** Returns whether user and password can be percent-decoded, as both clients do. A `%` of a password has to be `%25`. */
+function hasReadableCredentials({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false; // URIError, without a part of the password
+  }
 }
 
 /** Returns the text of a URL with its hosts. */
