@@ -1,19 +1,29 @@
 import { createServer } from "node:http";
 import { describe, expect, it } from "vitest";
+import { loadConfig } from "../config/index.ts";
 import { listenOn } from "./listen.ts";
 
 describe("the address of a server", () => {
   it.each([
-    ["127.0.0.1", /^http:\/\/localhost:\d+$/],
+    ["127.0.0.1", /^http:\/\/127\.0\.0\.1:\d+$/],
     ["0.0.0.0", /^http:\/\/localhost:\d+$/],
     ["::", /^http:\/\/localhost:\d+$/],
     ["::1", /^http:\/\/\[::1\]:\d+$/],
     ["localhost", /^http:\/\/localhost:\d+$/],
     ["127.0.0.2", /^http:\/\/127\.0\.0\.2:\d+$/],
-  ])("that listens on %s can be opened", async (host, expected) => {
+  ])("that listens on %s has this host, or localhost for all addresses, and can be opened", async (host, expected) => {
     const server = createServer((_, response) => response.end("ok"));
     const { address } = await listenOn(server, { host, port: 0 });
     expect(address).toMatch(expected);
+    expect(await (await fetch(address, { headers: { connection: "close" } })).text()).toBe("ok");
+    server.close();
+  });
+
+  it("has localhost if nobody has chosen the host", async () => {
+    const server = createServer((_, response) => response.end("ok"));
+    const { host, isDefaultHost } = loadConfig({ WEB_ENV: "development" }, { built: false, projectDir: "/" });
+    const { address } = await listenOn(server, { host, isDefaultHost, port: 0 });
+    expect(address).toMatch(/^http:\/\/localhost:\d+$/);
     expect(await (await fetch(address, { headers: { connection: "close" } })).text()).toBe("ok");
     server.close();
   });

@@ -10,6 +10,8 @@ export interface Listening {
 /** The address on which a server listens. */
 export interface ListenOptions {
   readonly host: string;
+  /** Whether nobody has chosen the host. The default 127.0.0.1 is shown as `localhost`. */
+  readonly isDefaultHost?: boolean;
   readonly port: number;
   /** The environment variable that sets the port, for errors; `PORT` by default. */
   readonly variable?: string;
@@ -34,7 +36,7 @@ export async function listenOn(server: Server, options: ListenOptions): Promise<
     server.once("error", (error: NodeJS.ErrnoException) => reject(explainListenError(error, options)));
     server.listen(options.port, options.host, resolve);
   });
-  return { address: addressOf(server, options.host) };
+  return { address: addressOf(server, options) };
 }
 
 function explainListenError(error: NodeJS.ErrnoException, options: ListenOptions): Error {
@@ -63,8 +65,12 @@ function listenProblem(code: string | undefined, { host, port, variable = "PORT"
 const HOST_ADVICE =
   "Set HOST to 127.0.0.1 for connections from this machine, or to 0.0.0.0 for connections from others too.";
 
-function addressOf(server: Server, host: string): string {
+/**
+ * Returns a URL that a browser on this machine can open: with the host that was chosen, and with `localhost` if the server
+ * listens on all addresses. A passkey works on `localhost`, and not on an IP address.
+ */
+function addressOf(server: Server, { host, isDefaultHost = false }: ListenOptions): string {
   const { port } = server.address() as AddressInfo; // it listens on a port, not on a pipe
-  if (["0.0.0.0", "::", "127.0.0.1"].includes(host)) return `http://localhost:${port}`;
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`; // localhost may be 127.0.0.1 only, where ::1 is not
+  if (host === "0.0.0.0" || host === "::" || isDefaultHost) return `http://localhost:${port}`;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }

@@ -25,7 +25,7 @@ export interface MetricsServer {
  * @throws ListenError when the port is in use
  */
 export async function serveMetrics(
-  { host, metricsPath = "/metrics", metricsPort = 0 }: Config,
+  { host, isDefaultHost, metricsPath = "/metrics", metricsPort = 0 }: Config,
   site: MetricsSite,
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => {
@@ -35,7 +35,7 @@ export async function serveMetrics(
     else if (isReading) void write(request, response, site);
     else response.writeHead(405, { allow: "GET, HEAD", connection: "close" }).end();
   });
-  const { address } = await listenOn(server, { host, port: metricsPort, variable: "WEB_METRICS_PORT" });
+  const { address } = await listenOn(server, { host, isDefaultHost, port: metricsPort, variable: "WEB_METRICS_PORT" });
   return {
     address: address + metricsPath,
     close() {

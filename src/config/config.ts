@@ -52,6 +52,8 @@ export interface Config {
   /** The port of the metrics, if they have one of their own. */
   readonly metricsPort?: number;
   readonly host: string;
+  /** Whether `HOST` is not set. */
+  readonly isDefaultHost: boolean;
   /** The port. `0` lets the system choose. */
   readonly port: number;
   /** The number of processes that serve. */
@@ -138,6 +140,7 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
   const metricsPort = reader.read("WEB_METRICS_PORT", (text) => parseInteger(text, 0, 65_535), undefined);
   const defaultPath = metricsPort === undefined && metricsToken === undefined ? undefined : "/metrics";
   const metricsPath = reader.read("WEB_METRICS_PATH", parseMetricsPath, defaultPath);
+  const host = reader.read("HOST", parseHost, undefined);
   return {
     production,
     // Without a secret in production, loadConfig throws: the empty one is never used.
@@ -165,7 +168,8 @@ function readConfig(reader: EnvironmentReader, production: boolean, projectDir: 
     ...(metricsPath === undefined ? {} : { metricsPath }),
     ...(metricsToken === undefined ? {} : { metricsToken }),
     ...(metricsPort === undefined ? {} : { metricsPort }),
-    host: reader.read("HOST", parseHost, production ? "0.0.0.0" : "127.0.0.1"),
+    host: host ?? (production ? "0.0.0.0" : "127.0.0.1"),
+    isDefaultHost: host === undefined,
     port: reader.readInteger("PORT", 0, 65_535, 3000),
     workers: reader.readInteger("WEB_WORKERS", 1, 256, 1),
     drainSeconds: reader.readInteger("WEB_DRAIN_SECONDS", 0, 3_600, production ? 2 : 0),

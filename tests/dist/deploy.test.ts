@@ -101,7 +101,7 @@ describe("a new project with --deploy", () => {
     const exited = once(server, "exit");
     let output = "";
     for (const stream of [server.stdout, server.stderr]) stream.on("data", (data) => (output += data));
-    const address = () => /http:\/\/localhost:\d+/.exec(output)?.[0] ?? "";
+    const address = () => /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0] ?? "";
     const check = async () => {
       const command = image.healthcheck.map((argument) => argument.replace("http://127.0.0.1:3000", address()));
       return (await once(start(command), "exit"))[0];

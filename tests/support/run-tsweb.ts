@@ -159,7 +159,7 @@ async function untilListening({ child, output }: StartedProcess, command: string
   const address = await new Promise<string>((resolve, reject) => {
     const check = () => {
       const [url] = /http:\/\/([\w.-]+|\[[\w:]+\]):\d+/.exec(output()) ?? [];
-      if (url) resolve(url);
+      if (url) resolve(url.replace("//127.0.0.1:", "//localhost:")); // browsers accept passkeys on localhost only
     };
     child.stdout?.on("data", check);
     child.stderr?.on("data", check);
