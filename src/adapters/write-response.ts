@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { isPushedBody, isResponse, type OutboundResponse, releaseUnsentBody } from "../http/index.ts";
 import { closesConnection, endAfterBody } from "./lingering-close.ts";
+import { writeHeadWithLength } from "./prepared-head.ts";
 import { writePushedBody } from "./pushed-body.ts";
 import { isClosed } from "./response-state.ts";
 import { destroyIfDisconnected, destroyIfStalled } from "./stalled-clients.ts";
@@ -28,15 +29,12 @@ export function writeResponse(result: OutboundResponse | Response, response: Ser
   return writeStream(body, response);
 }
 
-function writeBuffered(
-  { status, headers }: OutboundResponse,
-  body: string | Uint8Array | null,
-  response: ServerResponse,
-): void {
+function writeBuffered(outbound: OutboundResponse, body: string | Uint8Array | null, response: ServerResponse): void {
+  const { status, headers } = outbound;
   const isBodiless = response.req.method === "HEAD" || status === 304 || status === 204; // RFC 9110, section 8.6
   const encoded = typeof body === "string" && !isBodiless ? encodeText(body) : null;
-  if (!isBodiless) headers.push("content-length", String(encoded?.bytes ?? body?.length ?? 0));
-  response.writeHead(status, headers);
+  if (isBodiless) response.writeHead(status, headers);
+  else writeHeadWithLength(outbound, response, encoded?.bytes ?? body?.length ?? 0);
   if (isBodiless || !body) response.end();
   else if (encoded) endWithText(encoded, response);
   else response.end(body);
@@ -196,5 +194,5 @@ function withEarlierCookies(outbound: OutboundResponse, response: ServerResponse
     if (name === "set-cookie") response.appendHeader(name, value);
     else headers.push(name, value);
   }
-  return { ...outbound, headers };
+  return { status: outbound.status, headers, body: outbound.body };
 }

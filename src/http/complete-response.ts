@@ -35,12 +35,12 @@ function completeHandlerResponse(
   security: ResponseSecurity,
 ): OutboundResponse {
   const responseHeaders = response.headers ?? {};
-  const headers = isPlainJson(response, context)
-    ? jsonHeaderLines(security.data).slice()
-    : headerLines(response, context, security);
+  const constantHeaders = isPlainJson(response, context) ? jsonHeaderLines(security.data) : undefined;
+  const headers = constantHeaders?.slice() ?? headerLines(response, context, security);
   headers.push(REQUEST_ID_HEADER, context.id, TRACEPARENT_HEADER, context.traceparent);
   for (const cookie of context.setCookieHeaders) headers.push("set-cookie", cookie);
-  if (context.inbound.method !== "HEAD") return { status: response.status, headers, body: response.body };
+  if (context.inbound.method !== "HEAD")
+    return { status: response.status, headers, constantHeaders, body: response.body };
   const length = lengthOf(response);
   if (length !== null && responseHeaders["content-length"] === undefined)
     headers.push("content-length", String(length));
