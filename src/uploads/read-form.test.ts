@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { disposition, post, postParts, testUploadStore } from "#test/form-requests";
 import { requestContextOf } from "#test/request-context";
-import { MAX_FIELD_BYTES, MAX_FIELDS, MAX_FILES, MAX_PARTS } from "./form-limits.ts";
+import {
+  MAX_FIELD_BYTES,
+  MAX_FIELDS,
+  MAX_FILES,
+  MAX_PART_HEADER_BYTES,
+  MAX_PART_HEADERS,
+  MAX_PARTS,
+} from "./form-limits.ts";
 import { type FormReadOptions, type FormValue, formTypeOf, readForm } from "./read-form.ts";
 
 const TAKES_FILES: FormReadOptions = { takesFile: () => true };
@@ -61,6 +68,19 @@ describe("the text fields of a form", () => {
     expect(Object.keys(await readFields(asText(MAX_FIELDS)))).toHaveLength(MAX_FIELDS);
     expect(await statusOf(asForm(MAX_FIELDS + 1))).toBe(413);
     expect(await statusOf(asText(MAX_FIELDS + 1))).toBe(413);
+  });
+
+  it("are ignored if their name is behind 20 header lines or 8 KiB of them, so that headers are bounded", async () => {
+    const named = (...before: readonly string[]) => {
+      const lines = [...before, 'Content-Disposition: form-data; name="a"'].join("\r\n");
+      const body = `--XX\r\n${lines}\r\n\r\n1\r\n--XX--\r\n`;
+      return readFields(post(body, { "content-type": "multipart/form-data; boundary=XX" }));
+    };
+    const lines = (count: number) => Array.from({ length: count }, (_, index) => `X-${index}: x`);
+    expect(await named(...lines(MAX_PART_HEADERS - 1))).toEqual({ a: ["1"] });
+    expect(await named(...lines(MAX_PART_HEADERS))).toEqual({});
+    expect(await named(`X-Long: ${"x".repeat(MAX_PART_HEADER_BYTES - 100)}`)).toEqual({ a: ["1"] });
+    expect(await named(`X-Long: ${"x".repeat(MAX_PART_HEADER_BYTES)}`)).toEqual({});
   });
 
   it("have no unpaired surrogates, whatever character set a part claims", async () => {
