@@ -3,6 +3,7 @@ import { type DevEnvironment, isRunnableDevEnvironment, type RunnableDevEnvironm
 import type { App } from "../../app.ts";
 import { internalsOf } from "../../server/index.ts";
 import { BuildError, findEntry, noApplicationError, relativeFile } from "../project/index.ts";
+import type { Restarts } from "./restarts.ts";
 import { transformImports } from "./transform-imports.ts";
 
 /**
@@ -18,21 +19,31 @@ export function requireRunnable(environment: DevEnvironment | undefined): Runnab
   );
 }
 
+/** The options of {@link DevAppLoader}. */
+export interface DevAppLoaderOptions {
+  /** The application module. */
+  readonly entry: string;
+  /** The restarts of Vite. */
+  readonly restarts: Pick<Restarts, "finished">;
+}
+
 /** Loads the application from its files in development. */
 export class DevAppLoader {
   readonly #vite: ViteDevServer;
   readonly #entry: string;
+  readonly #restarts: Pick<Restarts, "finished">;
   /** How often all modules were invalidated. */
   #invalidations = 0;
   #base: string | null = null;
   /** The environment whose modules were requested for the first time. A restart of Vite creates another one. */
   #started: RunnableDevEnvironment | undefined;
-  /** How many requests are loading the application. */
-  #loading = 0;
+  /** How many requests are loading the application in an environment. */
+  readonly #loading = new WeakMap<RunnableDevEnvironment, number>();
 
-  constructor(vite: ViteDevServer, entry: string) {
+  constructor(vite: ViteDevServer, { entry, restarts }: DevAppLoaderOptions) {
     this.#vite = vite;
     this.#entry = entry;
+    this.#restarts = restarts;
   }
 
   /** The base path of the application when it was last loaded; `null` if it never was. */
@@ -64,23 +75,45 @@ export class DevAppLoader {
   }
 
   async #loadCurrent(): Promise<App> {
-    const ssr = this.#ssr;
     const invalidations = this.#invalidations;
     try {
-      return await this.#import(ssr);
+      return await this.#importUninterrupted();
     } catch (error) {
-      const isOutdated = ssr !== this.#ssr || invalidations !== this.#invalidations;
-      if (!isOutdated) {
+      if (invalidations === this.#invalidations) {
         if (!isModuleMissing(error)) throw error;
         this.#invalidations++;
-        await this.#invalidateAll(ssr);
+        await this.#invalidateAll(this.#ssr);
       }
-      return await this.#import(this.#ssr);
+      return await this.#importUninterrupted();
     }
   }
 
+  /**
+   * Imports the application, and once more after a restart if that has closed the environment: an import fails from then on
+   * until Vite has replaced the environment.
+   */
+  async #importUninterrupted(): Promise<App> {
+    for (;;) {
+      const ssr = this.#ssr;
+      try {
+        // The first import of a closed environment would fail after a minute only.
+        return await Promise.race([this.#import(ssr), this.#untilReplaced(ssr)]);
+      } catch (error) {
+        await this.#restarts.finished();
+        if (ssr === this.#ssr) throw error;
+      }
+    }
+  }
+
+  /** Rejects as soon as the restart that is running has replaced an environment. Otherwise, it stays pending. */
+  async #untilReplaced(ssr: RunnableDevEnvironment): Promise<never> {
+    await this.#restarts.finished();
+    if (ssr === this.#ssr) return new Promise<never>(() => undefined);
+    throw new Error("Vite was restarted.");
+  }
+
   async #import(ssr: RunnableDevEnvironment): Promise<App> {
-    this.#loading++;
+    this.#loading.set(ssr, (this.#loading.get(ssr) ?? 0) + 1);
     if (this.#started !== ssr) {
       this.#started = ssr;
       void transformImports(ssr, this.#entry);
@@ -92,10 +125,10 @@ export class DevAppLoader {
       return module.default;
     } catch (error) {
       // The runner caches failures too. What was unavailable, such as a database, may be available the next time.
-      if (this.#loading === 1) ssr.runner.clearCache();
+      if (this.#loading.get(ssr) === 1) ssr.runner.clearCache();
       throw error;
     } finally {
-      this.#loading--;
+      this.#loading.set(ssr, (this.#loading.get(ssr) ?? 1) - 1);
     }
   }
 

@@ -108,7 +108,7 @@ export async function dev(root: string): Promise<void> {
       developmentScripts(),
       adaptViteClient(),
       violations.plugin(),
-      completeEdits(envFiles),
+      completeEdits({ root, envFiles, restarts }),
       restartWithConfig({ envFiles, restarts, log: (message) => console.error(message) }),
       checkPackageOptions(root, (message) => console.error(message)),
       runModules(),
@@ -128,7 +128,7 @@ export async function dev(root: string): Promise<void> {
   };
   const vite = await loadingConfig(root, () => createServer(viteConfig));
   requireRunnable(vite.environments.ssr);
-  const loader = new DevAppLoader(vite, entry);
+  const loader = new DevAppLoader(vite, { entry, restarts });
   const { panel, handle: handlePanel } = servePanel({ root, loadApp: () => loader.load(), errors });
   edits.on("all", () => panel.changed("application"));
   const parts = { loader, errors, maps, restarts, panel, versions, pageChecks, unserved };

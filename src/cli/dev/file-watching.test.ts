@@ -6,6 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { EnvFiles } from "../project/index.ts";
 import { completeEdits } from "./file-watching.ts";
+import { Restarts } from "./restarts.ts";
 
 let dir: string;
 let file: string;
@@ -27,8 +28,15 @@ afterEach(() => {
   rmSync(dir, { recursive: true });
 });
 
-/** Starts the check with a watcher that reports nothing by itself, as chokidar while it reads the folders. */
-async function start(): Promise<void> {
+/**
+ * Starts the check with a watcher that reports nothing by itself, as chokidar while it reads the folders.
+ *
+ * @param read is called while Vite reads its config
+ */
+async function start(
+  read: () => void | Promise<void> = () => {},
+  configFileDependencies: readonly string[] = [],
+): Promise<void> {
   await wait(50); // the files are older than the server, by the clock of the file system
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   watcher = Object.assign(new EventEmitter(), {
@@ -36,13 +44,14 @@ async function start(): Promise<void> {
     getWatched: () => ({ [dirname(file)]: [basename(file)] }),
   });
   watcher.on("all", (event: string, path: string) => events.push(`${event} ${basename(path)}`));
-  const { configureServer } = completeEdits(new EnvFiles(dir, {}));
+  const { configureServer } = completeEdits({ root: dir, envFiles: new EnvFiles(dir, {}), restarts: new Restarts() });
   if (typeof configureServer !== "function") throw new Error("The plugin has no configureServer hook.");
+  await read();
   Reflect.apply(configureServer, undefined, [
     {
       watcher,
       environments: { ssr: { moduleGraph: { fileToModulesMap: modules } } },
-      config: { root: dir, server: { watch: {} }, configFileDependencies: [] },
+      config: { root: dir, server: { watch: {} }, configFileDependencies },
     },
   ]);
 }
@@ -108,4 +117,25 @@ it("notifies Vite of an edit that the watcher misses later, and sets the modific
   utimesSync(file, new Date(0), new Date(0));
   check();
   expect(events).toEqual(["change words.ts"]);
+});
+
+it.each([".env", "vite.config.ts", "tsconfig.json"])(
+  "notifies Vite of an edit of %s while Vite reads its config, before its watcher exists",
+  async (name) => {
+    await start(() => writeFileSync(join(dir, name), "{}"));
+    check();
+    expect(events).toEqual([`add ${name}`]);
+  },
+);
+
+it("notifies Vite of an edit of a file that the config imports, while Vite reads the config", async () => {
+  const [edited, other] = [join(dir, "edited.mjs"), join(dir, "other.mjs")];
+  for (const name of [edited, other]) writeFileSync(name, "old");
+  const read = async () => {
+    await wait(50); // the clock of the file system may be behind
+    writeFileSync(edited, "new");
+  };
+  await start(read, [edited, other]);
+  check();
+  expect(events).toEqual(["change edited.mjs"]);
 });

@@ -5,6 +5,7 @@ import { type EnvironmentModuleNode, type FSWatcher, normalizePath, type Plugin,
 import type { EnvFiles } from "../project/index.ts";
 import { holdBackEmptyFiles } from "./empty-files.ts";
 import { restartFiles } from "./restart.ts";
+import type { Restarts } from "./restarts.ts";
 
 /** How often files are checked for changes that the watcher missed. */
 const CHECK_MS = 500;
@@ -12,11 +13,23 @@ const CHECK_MS = 500;
 /** By how much the clock of the file system may be behind, in milliseconds: Linux updates it with each tick of the kernel. */
 const CLOCK_TOLERANCE_MS = 10;
 
+/** The options of {@link completeEdits}. */
+export interface CompleteEditsOptions {
+  /** The application's folder. */
+  readonly root: string;
+  /** The files of variables, which have been read. */
+  readonly envFiles: EnvFiles;
+  readonly restarts: Pick<Restarts, "startedAt">;
+}
+
 /**
  * Notifies Vite of every edit, once the file is completely written. Vite ignores a second change within 50 ms, so it
  * would keep a half-written file.
  */
-export function completeEdits(envFiles: EnvFiles): Plugin {
+export function completeEdits(options: CompleteEditsOptions): Plugin {
+  const { root, envFiles } = options;
+  const files = restartFiles({ root: normalizePath(root) }, envFiles);
+  const restartVersions = new Map(files.map((file) => [file, fileVersion(file)]));
   return {
     name: "tsweb:complete-edits",
     config: ({ server }) => {
@@ -26,7 +39,7 @@ export function completeEdits(envFiles: EnvFiles): Plugin {
     configureServer(server) {
       const { watcher } = server;
       holdBackEmptyFiles(watcher);
-      const check = missedEditsCheck(server, envFiles);
+      const check = missedEditsCheck(server, { ...options, restartVersions });
       // A restart closes the watcher of the previous server.
       const checking = setInterval(() => (isClosed(watcher) ? clearInterval(checking) : check()), CHECK_MS).unref();
     },
@@ -42,15 +55,27 @@ export function completeEdits(envFiles: EnvFiles): Plugin {
  * While the watcher reads the folders, it does not report an edit of a file that it has not yet read itself, and it can miss
  * one shortly after. Vite may have loaded the module before the edit, so it is notified of each file that has changed since
  * the server was started, unless the watcher has reported it.
+ *
+ * A file for which Vite restarts may change while it restarts: after Vite has read it, and before another watcher replaces
+ * the one that has not yet reported the edit.
+ *
+ * @param restartVersions the versions of files for which Vite restarts of which any server was notified
  */
-function missedEditsCheck(server: ViteDevServer, envFiles: EnvFiles): () => void {
-  const { watcher, environments, config } = server;
+function missedEditsCheck(
+  { watcher, environments, config }: ViteDevServer,
+  { envFiles, restarts, restartVersions }: CompleteEditsOptions & { restartVersions: Map<string, string> },
+): () => void {
   const restarting = config.server.watch === null ? [] : restartFiles(config, envFiles);
-  /** The versions that Vite was notified of. */
-  const notified = new Map<string, string>();
+  /** The versions of all other files that Vite was notified of. */
+  const moduleVersions = new Map<string, string>();
   /** The versions at the last check. */
   const checked = new Map<string, string>();
-  for (const file of restarting) notified.set(file, fileVersion(file));
+  for (const file of restarting) {
+    if (restartVersions.has(file)) continue;
+    const version = fileVersion(file); // of a file that a new config imports
+    restartVersions.set(file, changeTime(version) >= restarts.startedAt ? UNKNOWN : version);
+  }
+  const versionsOf = (file: string) => (restartVersions.has(file) ? restartVersions : moduleVersions);
   const startedAt = Date.now();
   /** Returns the version of which Vite knows when the file is checked for the first time. */
   const firstVersion = (version: string) => (changeTime(version) >= startedAt - CLOCK_TOLERANCE_MS ? UNKNOWN : version);
@@ -59,7 +84,10 @@ function missedEditsCheck(server: ViteDevServer, envFiles: EnvFiles): () => void
     watcher.emit(event, file);
     watcher.emit("all", event, file);
   };
-  watcher.on("all", (_event, file) => notified.set(normalizePath(file), fileVersion(file)));
+  watcher.on("all", (_event, path) => {
+    const file = normalizePath(path);
+    versionsOf(file).set(file, fileVersion(file));
+  });
   watcher.on("unlinkDir", (file) => {
     // The watcher reports a file as a folder if it was deleted while the watcher waited for the end of a write.
     if (graphs().some(({ fileToModulesMap }) => fileToModulesMap.has(normalizePath(file)))) notify("unlink", file);
@@ -71,6 +99,7 @@ function missedEditsCheck(server: ViteDevServer, envFiles: EnvFiles): () => void
       const version = fileVersion(file);
       const isStable = checked.get(file) === version;
       checked.set(file, version);
+      const notified = versionsOf(file);
       const before = notified.get(file) ?? firstVersion(version);
       notified.set(file, before);
       if (!isStable || version === before || !(restarting.includes(file) || isWatched(file, watcher))) continue;

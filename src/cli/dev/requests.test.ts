@@ -169,6 +169,9 @@ describe("guardUpgrades", () => {
     const [http, vite] = [createServer(), createServer()];
     guardUpgrades(http, vite, () => allowed);
     vite.on("upgrade", (_request, socket) => socket.end("HTTP/1.1 101 Switching Protocols\r\n\r\n"));
+    vite.on("upgrade", () => {
+      throw new Error("During a restart, the Vite that starts receives a connection of the one that runs.");
+    });
     await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
     const address = http.address();
     if (typeof address !== "object" || address === null) throw new Error("The server does not listen.");

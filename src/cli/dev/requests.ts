@@ -73,7 +73,8 @@ export function allowOnlyThisMachine({ allowedHosts, base }: AccessOptions, next
 export function guardUpgrades(http: Server, vite: Server, allowedHosts: () => AllowedHosts): void {
   http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     if (isAllowed(request, allowedHosts()) && isOwnPage(request, allowedHosts())) {
-      vite.emit("upgrade", request, socket, head);
+      // During a restart, the new Vite listens too, and would close the connection.
+      vite.listeners("upgrade").at(0)?.call(vite, request, socket, head);
       return;
     }
     socket.on("error", () => undefined); // the client may have disconnected

@@ -11,11 +11,14 @@ const CONFIG_NAMES = ["js", "mjs", "ts", "cjs", "mts", "cts"].map((extension) =>
 const START_VARIABLES: readonly string[] = ["HOST", "PORT", "WEB_ENV"];
 
 /** Returns the files for which Vite restarts, whether they exist or not. */
-export function restartFiles(config: ResolvedConfig, envFiles: EnvFiles): readonly string[] {
+export function restartFiles(
+  { root, configFileDependencies = [] }: { readonly root: string; readonly configFileDependencies?: readonly string[] },
+  envFiles: EnvFiles,
+): readonly string[] {
   return [
     ...envFiles.paths.map(normalizePath),
-    ...CONFIG_NAMES.map((name) => `${config.root}/${name}`),
-    ...config.configFileDependencies,
+    ...[...CONFIG_NAMES, "tsconfig.json"].map((name) => `${root}/${name}`),
+    ...configFileDependencies,
   ];
 }
 
@@ -26,6 +29,8 @@ export interface RestartOptions {
   readonly log: (message: string) => void;
 }
 
+type RestartFunction = ViteDevServer["restart"];
+
 /**
  * Restarts Vite when a Vite config or a file of variables is created, changed or deleted. Vite itself does so only for the
  * config with which it was started. The port stays open, because another server listens on it.
@@ -35,31 +40,46 @@ export interface RestartOptions {
  */
 export function restartWithConfig({ envFiles, restarts, log }: RestartOptions): Plugin {
   /** The servers that were created since the last restart. If a plugin throws, Vite abandons its server and leaves it open. */
-  const created: ViteDevServer[] = [];
+  const created: { readonly config: ResolvedConfig; readonly close: () => Promise<void> }[] = [];
+  let restartVite: RestartFunction | undefined;
+  let hasFailed = false;
+
+  /** Restarts Vite once. @param main the server of `createServer()`: Vite replaces its members by those of the new one */
+  async function restartOnce(main: ViteDevServer, restart: () => Promise<void>): Promise<void> {
+    const before = main.config;
+    created.length = 0;
+    await withConfigStacks(restart); // prints an error, and resolves
+    hasFailed = main.config === before;
+    await Promise.all(created.filter(({ config }) => config !== main.config).map(({ close }) => close()));
+    if (!hasFailed) return;
+    const { command, mode, root } = before;
+    const reason = await locateConfigError(root, { command, mode });
+    log(`${reason === undefined ? "" : `${reason}\n`}The development server continues with the previous Vite config.`);
+  }
+
+  /** Returns the function that restarts the server of `createServer()`, and replaces that of each server. */
+  function restartOf(main: ViteDevServer): RestartFunction {
+    const restart = main.restart.bind(main);
+    let isForced = false;
+    return (forceOptimize = false) => {
+      isForced ||= forceOptimize;
+      return restarts.run(() => {
+        const force = isForced;
+        isForced = false;
+        return restartOnce(main, () => restart(force));
+      });
+    };
+  }
+
   return {
     name: "tsweb:restart",
     configureServer: {
       order: "pre", // before the plugins of the config, which may throw
       handler(server) {
-        created.push(server);
-        const restart = server.restart.bind(server);
-        let hasFailed = false;
-        server.restart = async (forceOptimize) => {
-          const before = server.config;
-          created.length = 0;
-          const running = withConfigStacks(() => restart(forceOptimize)); // prints an error, and resolves
-          restarts.track(running);
-          await running;
-          hasFailed = server.config === before;
-          const abandoned = hasFailed ? created : created.slice(0, -1);
-          await Promise.all(abandoned.map((each) => each.close()));
-          if (!hasFailed) return;
-          const { command, mode, root } = before;
-          const reason = await locateConfigError(root, { command, mode });
-          log(
-            `${reason === undefined ? "" : `${reason}\n`}The development server continues with the previous Vite config.`,
-          );
-        };
+        // Vite also repeats a restart, but in one call, which has several servers and results.
+        restartVite ??= restartOf(server);
+        server.restart = restartVite;
+        created.push({ config: server.config, close: () => server.close() });
         const { root } = server.config;
         const isEnvFile = (file: string) => envFiles.paths.some((path) => normalizePath(path) === file);
         server.watcher.on("all", (_event, path) => {

@@ -30,15 +30,17 @@ it("a request for a module during a restart is served after it", async () => {
     else response.setHeader("content-type", "text/javascript").end("export {};");
   });
   let failRestart = (_error: Error) => {};
-  restarts.track(
-    new Promise((_resolve, reject) => {
-      failRestart = reject;
-    }),
+  const restarted = restarts.run(
+    () =>
+      new Promise((_resolve, reject) => {
+        failRestart = reject;
+      }),
   );
   const requested = fetch(`${address}/module.js`);
   await expect.poll(() => urls).toHaveLength(1);
   isClosing = false;
   failRestart(new Error("A mistake in the config"));
+  await expect(restarted).rejects.toThrow("A mistake in the config");
   const response = await requested;
   expect([response.status, response.statusText, await response.text()]).toEqual([200, "OK", "export {};"]);
   expect(urls).toEqual(["/module.js", "/module.js"]);
@@ -49,8 +51,7 @@ it("a request that a restart has interrupted is served once more", async () => {
   let requests = 0;
   const address = await start(restarts, async (_request, response) => {
     if (++requests > 1) return void response.end("new");
-    restarts.track(Promise.resolve());
-    await new Promise((resolve) => setImmediate(resolve)); // the restart has ended
+    await restarts.run(async () => undefined);
     respondOutdated(response);
   });
   expect(await (await fetch(address)).text()).toBe("new");
@@ -66,8 +67,35 @@ it("all other responses are sent as they are", async () => {
     response.writeHead(504, "Outdated Optimize Dep").end("body");
   });
   expect((await fetch(`${address}/outdated`)).status, "no restart").toBe(504);
-  restarts.track(new Promise(() => undefined));
+  void restarts.run(() => new Promise(() => undefined));
   const other = await fetch(`${address}/other`);
   expect([other.status, other.statusText, await other.text()]).toEqual([504, "Outdated Optimize Dep", "body"]);
   expect(requests).toBe(2);
+});
+
+it("edits during a restart cause one more after it", async () => {
+  const restarts = new Restarts();
+  const events: string[] = [];
+  const ends: (() => void)[] = [];
+  const run = () =>
+    restarts.run(async () => {
+      events.push("start");
+      await new Promise<void>((resolve) => ends.push(resolve));
+      events.push("end");
+    });
+  const all = Promise.all([run(), run(), run()]);
+  let hasFinished = false;
+  void restarts.finished().then(() => {
+    hasFinished = true;
+  });
+  expect(events).toEqual(["start"]);
+  ends[0]?.();
+  await expect.poll(() => events).toEqual(["start", "end", "start"]);
+  expect(hasFinished).toBe(false);
+  ends[1]?.();
+  await all;
+  await expect.poll(() => hasFinished).toBe(true);
+  expect(events).toEqual(["start", "end", "start", "end"]);
+  void run();
+  expect(events.at(-1), "a later edit").toBe("start");
 });

@@ -4,22 +4,50 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 const OUTDATED = { status: 504, message: "Outdated Request" } as const;
 
 /**
- * The restarts of Vite. A request for a module during a restart is served after it: with the response of the Vite that
+ * The restarts of Vite, one after the other. A request for a module during a restart is served after it: with the response of the Vite that
  * closes, a page would stay without its scripts, and without the one that reloads it.
  */
 export class Restarts {
   #count = 0;
-  #running: Promise<unknown> | undefined;
+  #running: Promise<void> | undefined;
+  #isRequested = false;
+  #startedAt = Date.now();
 
-  /** Marks a restart as running until its promise settles. */
-  track(restart: Promise<unknown>): void {
+  /** When the last restart was started, in milliseconds since the epoch; without one, when this was created. */
+  get startedAt(): number {
+    return this.#startedAt;
+  }
+
+  /**
+   * Restarts Vite. During a restart, it restarts once more afterwards, however often this is called: the restart may have
+   * read the config before the edit.
+   *
+   * @param restart restarts Vite once. It is never called before its previous call has ended
+   * @returns a promise that settles when no restart follows. It rejects with the error of a restart
+   */
+  run(restart: () => Promise<void>): Promise<void> {
     this.#count++;
-    const finished = restart
-      .catch(() => undefined) // the caller that restarts Vite receives the error
-      .then(() => {
-        if (this.#running === finished) this.#running = undefined;
-      });
-    this.#running = finished;
+    this.#isRequested = true;
+    this.#running ??= this.#restartUntilCurrent(restart);
+    return this.#running;
+  }
+
+  async #restartUntilCurrent(restart: () => Promise<void>): Promise<void> {
+    try {
+      while (this.#isRequested) {
+        this.#isRequested = false;
+        this.#startedAt = Date.now();
+        await restart();
+      }
+    } finally {
+      this.#isRequested = false;
+      this.#running = undefined;
+    }
+  }
+
+  /** Resolves when no restart is running. */
+  async finished(): Promise<void> {
+    await this.#running?.catch(() => undefined); // the caller that restarts Vite receives the error
   }
 
   /**
@@ -38,7 +66,7 @@ export class Restarts {
       if (!isOutdated || !isRestarted || response.headersSent) return response.end(...input);
       Object.assign(response, { statusCode: 200, statusMessage: "" });
       Object.assign(request, { url, originalUrl: undefined }); // Vite has removed its base
-      void (this.#running ?? Promise.resolve()).then(() => this.serve(request, response, serve));
+      void this.finished().then(() => this.serve(request, response, serve));
       return response;
     };
     response.end = endOrRepeat as typeof end; // its overloads
