@@ -53,6 +53,13 @@ describe("a stored hash", () => {
     },
   );
 
+  it("has at most 512 characters, so that its salt is bounded too", () => {
+    const ofLength = (length: number) => VALID.replace("salt", "x".repeat(length - VALID.length + "salt".length));
+    expect(ofLength(512)).toHaveLength(512);
+    expect(parseStoredHash(ofLength(512))?.iterations).toBe(1000);
+    expect(parseStoredHash(ofLength(513))).toBeNull();
+  });
+
   it.each([
     ["empty", ""],
     ["of another scheme", VALID.replace("sha256", "sha1")],

@@ -29,6 +29,13 @@ describe("LruCache", () => {
     expect(cache.get("unused")).toBeUndefined();
   });
 
+  it("has at most 2,000 entries for each configuration, whatever number of tokens is verified", () => {
+    const cache = cachePerConfig<number>()(testConfig());
+    for (let i = 0; i < 5000; i++) cache.set(`token ${i}`, i);
+    expect(cache.size).toBeLessThanOrEqual(2000);
+    expect(cache.get("token 4999")).toBe(4999);
+  });
+
   it("is not shared between configurations, even equal ones", () => {
     const cacheOf = cachePerConfig<number>();
     const config = testConfig();
