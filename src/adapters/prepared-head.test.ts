@@ -20,7 +20,7 @@ interface Variant {
 }
 
 let server: Server;
-let constantHeaders: readonly string[];
+let sharedHeaders: readonly string[];
 let variant: Variant = {};
 /** How often Node has made a head. */
 let made = 0;
@@ -28,7 +28,7 @@ let made = 0;
 let thrown: unknown;
 
 beforeEach(async () => {
-  constantHeaders = [...COMMON]; // another list, for which nothing is prepared
+  sharedHeaders = [...COMMON]; // another list, for which nothing is prepared
   variant = {};
   thrown = undefined;
   server = createServer(({ url }, response) => {
@@ -37,7 +37,7 @@ beforeEach(async () => {
     const headers = [...COMMON, "x-request-id", id, "traceparent", traceparent, ...further];
     const isPrepared = url === "/prepared";
     try {
-      void writeResponse({ status, headers, body, ...(isPrepared ? { constantHeaders } : {}) }, response);
+      void writeResponse({ status, headers, body, ...(isPrepared ? { sharedHeaders } : {}) }, response);
     } catch (error) {
       thrown = error;
       response.destroy();

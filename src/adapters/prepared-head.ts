@@ -1,8 +1,9 @@
 /**
  * The head, that is status line and headers, of responses that differ in nothing but their ids, length and date: the results
- * of calls.
+ * of calls, and most pages.
  *
- * `writeHead` checks each header with regular expressions, those that never change too. That takes 1.2 µs for a call. So the
+ * `writeHead` checks each header with regular expressions, those that never change too. That takes 1.2 µs for a call, and 2 for
+ * a page. So the
  * head that Node has made for the first of these responses is kept, and what differs is replaced in it.
  */
 import type { ServerResponse } from "node:http";
@@ -24,7 +25,7 @@ interface PreparedHead {
   readonly keepAliveTimeout: unknown;
 }
 
-/** The prepared heads, by the list of the constant headers of their responses. */
+/** The prepared heads, by the list of their shared headers. */
 const preparedHeads = new WeakMap<readonly string[], PreparedHead>();
 
 /** Node's `writeHead`. A response in which another package has replaced it gets no prepared head. */
@@ -36,29 +37,29 @@ const { writeHead } = NodeResponse.prototype;
  * @param bytes the length of the body
  */
 export function writeHeadWithLength(outbound: OutboundResponse, response: RawResponse, bytes: number): void {
-  const { status, headers, constantHeaders } = outbound;
-  const isPreparable = constantHeaders !== undefined && hasUsualHead(outbound, constantHeaders.length, response);
-  const prepared = isPreparable ? preparedHeads.get(constantHeaders) : undefined;
+  const { status, headers, sharedHeaders } = outbound;
+  const isPreparable = sharedHeaders && hasUsualHead(outbound, sharedHeaders.length, response);
+  const prepared = isPreparable ? preparedHeads.get(sharedHeaders) : undefined;
   if (isPreparable && prepared && prepared.keepAliveTimeout === response._keepAliveTimeout) {
     response.statusCode = status;
-    response._header = headOf(prepared, headers, constantHeaders.length, bytes);
+    response._header = headOf(prepared, headers, sharedHeaders.length, bytes);
     return;
   }
   headers.push("content-length", String(bytes));
   response.writeHead(status, headers);
-  if (isPreparable) prepare(constantHeaders, headers, response);
+  if (isPreparable) prepare(sharedHeaders, headers, response);
 }
 
 /** What ids consist of. A line break would end a header. */
 const ID = /^[\w.-]+$/;
 
-/** Returns whether a head has only the constant headers, the ids, and what Node adds for a connection that stays open. */
-function hasUsualHead({ status, headers }: OutboundResponse, constantEntries: number, response: RawResponse): boolean {
+/** Returns whether a head has only the shared headers, the ids, and what Node adds for a connection that stays open. */
+function hasUsualHead({ status, headers }: OutboundResponse, sharedEntries: number, response: RawResponse): boolean {
   return (
     status === 200 &&
-    headers.length === constantEntries + 4 &&
-    ID.test(headers[constantEntries + 1] ?? "") &&
-    ID.test(headers[constantEntries + 3] ?? "") &&
+    headers.length === sharedEntries + 4 &&
+    ID.test(headers[sharedEntries + 1] ?? "") &&
+    ID.test(headers[sharedEntries + 3] ?? "") &&
     response.writeHead === writeHead &&
     response._header === null &&
     response.shouldKeepAlive &&
@@ -70,19 +71,19 @@ function hasUsualHead({ status, headers }: OutboundResponse, constantEntries: nu
 }
 
 /** Returns a head with the ids of a response, its length and the current date. */
-function headOf({ texts }: PreparedHead, headers: readonly string[], constantEntries: number, bytes: number): string {
+function headOf({ texts }: PreparedHead, headers: readonly string[], sharedEntries: number, bytes: number): string {
   const [start, afterId, afterTraceparent, afterLength, end] = texts;
-  const id = headers[constantEntries + 1];
-  const traceparent = headers[constantEntries + 3];
+  const id = headers[sharedEntries + 1];
+  const traceparent = headers[sharedEntries + 3];
   return `${start}${id}${afterId}${traceparent}${afterTraceparent}${bytes}${afterLength}${httpDate()}${end}`;
 }
 
 /** Keeps the head that Node has made of some headers, if it looks as expected. */
-function prepare(constantHeaders: readonly string[], headers: readonly string[], response: RawResponse): void {
+function prepare(sharedHeaders: readonly string[], headers: readonly string[], response: RawResponse): void {
   if (typeof response._header !== "string") return;
-  const values = headers.slice(constantHeaders.length).filter((_, at) => at % 2 === 1);
+  const values = headers.slice(sharedHeaders.length).filter((_, at) => at % 2 === 1);
   const texts = textsAround([...values, /\r\nDate: (.*)\r\n/.exec(response._header)?.[1] ?? ""], response._header);
-  if (texts) preparedHeads.set(constantHeaders, { texts, keepAliveTimeout: response._keepAliveTimeout });
+  if (texts) preparedHeads.set(sharedHeaders, { texts, keepAliveTimeout: response._keepAliveTimeout });
 }
 
 /** Returns the texts before, between and after the values of some headers; `null` if one is not found exactly once. */

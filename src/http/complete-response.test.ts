@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import { requestContext } from "#test/request-context";
 import { completeResponse } from "./complete-response.ts";
-import { type HandlerResponse, jsonResponse } from "./handler-response.ts";
+import { type HandlerResponse, htmlResponse, jsonResponse, varying } from "./handler-response.ts";
 import { FetchInboundRequest } from "./inbound-request.ts";
-import { toFetchResponse } from "./outbound-response.ts";
+import { type OutboundResponse, toFetchResponse } from "./outbound-response.ts";
 import { PushedBody } from "./pushed-body.ts";
 import { RequestContext } from "./request-context.ts";
 
@@ -83,37 +83,49 @@ describe("the security headers of a response", () => {
   });
 });
 
-describe("the headers of the result of a call, which are listed once for all calls", () => {
-  const security = {
-    documents: [],
-    data: [
-      ["x-data", "1"],
-      ["cache-control", "public"], // of the option `headers` of an application
-    ],
-  } as const;
+const page = htmlResponse(200, "<p>");
 
-  it.each<[string, (context: RequestContext) => void, Partial<HandlerResponse>]>([
-    ["a plain result", () => undefined, {}],
-    ["a cookie", (context) => context.setCookie("a", "1"), {}],
-    ["a connection that must close", (context) => (context.closeConnection = true), {}],
-    ["a header that `before` has set", (context) => context.setHeader("x-own", "1"), {}],
-    ["a security header that `before` has removed", (context) => context.setHeader("x-data", null), {}],
-    ["a cache-control that `before` has set", (context) => context.setHeader("cache-control", "public"), {}],
-    ["security headers of its own", () => undefined, { security: [["x-own", "1"]] }],
-  ])("are those of any other JSON response: %s", (_, change, own) => {
-    const complete = (response: HandlerResponse) => {
-      const context = requestContext();
-      change(context);
-      const { headers } = completeResponse({ ...response, ...own }, context, security);
-      return (headers as string[]).map((text) => (/^(00-)?[0-9a-f-]{32,}$/.test(text) ? "an id" : text));
-    };
-    const result = jsonResponse(200, "{}");
-    expect(complete(result)).toEqual(complete({ ...result, headers: { ...result.headers } }));
+describe.each<[string, HandlerResponse]>([
+  ["the result of a call", jsonResponse(200, "{}")],
+  ["a page", page],
+  ["a page that may be compressed", { ...page, headers: varying(page.headers, "Accept-Encoding") }],
+])("the headers of %s, which are listed once for all that have the same", (_, response) => {
+  const added = [
+    ["x-added", "1"],
+    ["cache-control", "public"], // of the option `headers` of an application
+  ] as const;
+  const security = { documents: added, data: added };
+  const complete = (completed: HandlerResponse, change: (context: RequestContext) => void = () => undefined) => {
+    const context = requestContext();
+    change(context);
+    const outbound = completeResponse(completed, context, security) as OutboundResponse; // it is no `Response`
+    const headers = outbound.headers.map((text) => (/^(00-)?[0-9a-f-]{32,}$/.test(text) ? "an id" : text));
+    return { headers, sharedHeaders: outbound.sharedHeaders };
+  };
+
+  it.each<[string, boolean, (context: RequestContext) => void, Partial<HandlerResponse>]>([
+    ["a plain result", true, () => undefined, {}],
+    ["a cookie", true, (context) => context.setCookie("a", "1"), {}],
+    ["a connection that must close", false, (context) => (context.closeConnection = true), {}],
+    ["a header that `before` has set", false, (context) => context.setHeader("x-own", "1"), {}],
+    ["a security header that `before` has removed", false, (context) => context.setHeader("x-added", null), {}],
+    ["a cache-control that `before` has set", false, (context) => context.setHeader("cache-control", "public"), {}],
+    ["security headers of its own", true, () => undefined, { security: [["x-own", "1"]] }],
+  ])("are those of any other response: %s", (_, isShared, change, own) => {
+    const { headers, sharedHeaders } = complete({ ...response, ...own }, change);
+    expect(headers).toEqual(complete({ ...response, ...own, headers: { ...response.headers } }, change).headers);
+    expect(sharedHeaders ?? null).toEqual(isShared ? headers.slice(0, headers.indexOf("x-request-id")) : null);
   });
 
-  it("are not changed for later calls when an adapter adds to them", () => {
-    const complete = () => completeResponse(jsonResponse(200, "{}"), requestContext(), security).headers as string[];
-    complete().push("content-length", "2");
-    expect(complete()).not.toContain("content-length");
+  it("are not those of a page or an application with other security headers", () => {
+    expect(complete(response).headers).toContain("x-added");
+    expect(complete({ ...response, security: [["x-own", "1"]] }).headers).not.toContain("x-added");
+    expect(complete(response).headers).not.toContain("x-own");
+  });
+
+  it("are not changed for later responses when an adapter adds to them", () => {
+    const completeOnce = () => completeResponse(response, requestContext(), security).headers as string[];
+    completeOnce().push("content-length", "2");
+    expect(completeOnce()).not.toContain("content-length");
   });
 });

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { JSON_TYPE, NDJSON_TYPE, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
-import { type HandlerResponse, JSON_HEADERS, PRIVATE_NO_STORE } from "./handler-response.ts";
+import { areSharedHeaders, type HandlerResponse, PRIVATE_NO_STORE } from "./handler-response.ts";
 import { keepBodyUntilEnd } from "./kept-body.ts";
 import type { OutboundResponse } from "./outbound-response.ts";
 import { proxiedHeaders } from "./proxied-headers.ts";
@@ -35,12 +35,12 @@ function completeHandlerResponse(
   security: ResponseSecurity,
 ): OutboundResponse {
   const responseHeaders = response.headers ?? {};
-  const constantHeaders = isPlainJson(response, context) ? jsonHeaderLines(security.data) : undefined;
-  const headers = constantHeaders?.slice() ?? headerLines(response, context, security);
+  const sharedHeaders = sharedHeaderLines(response, context, security);
+  const headers = sharedHeaders?.slice() ?? headerLines(response, context, security);
   headers.push(REQUEST_ID_HEADER, context.id, TRACEPARENT_HEADER, context.traceparent);
   for (const cookie of context.setCookieHeaders) headers.push("set-cookie", cookie);
   if (context.inbound.method !== "HEAD")
-    return { status: response.status, headers, constantHeaders, body: response.body };
+    return { status: response.status, headers, sharedHeaders, body: response.body };
   const length = lengthOf(response);
   if (length !== null && responseHeaders["content-length"] === undefined)
     headers.push("content-length", String(length));
@@ -64,21 +64,26 @@ function headerLines(response: HandlerResponse, context: RequestContext, securit
   return headers;
 }
 
-/** Returns whether a response is JSON with nothing but the headers that each JSON response has: the result of a call. */
-function isPlainJson({ headers, security }: HandlerResponse, context: RequestContext): boolean {
-  return headers === JSON_HEADERS && !security && !context.closeConnection && !context.responseHeaders;
-}
+/** The header lines of responses with shared headers, by the headers and the security headers. */
+const sharedLines = new WeakMap<object, WeakMap<SecurityHeaders, readonly string[]>>();
 
-/** The headers of plain JSON responses, by the security headers of their application. */
-const jsonLines = new WeakMap<SecurityHeaders, readonly string[]>();
-
-/** Returns the headers of plain JSON responses but their ids: the same lines for each of them, so they are listed once. */
-function jsonHeaderLines(data: SecurityHeaders): readonly string[] {
-  const known = jsonLines.get(data);
+/**
+ * Returns the header lines of a response but those of its ids and cookies, if they are the same for many responses; `null` if
+ * they are not.
+ */
+function sharedHeaderLines(
+  response: HandlerResponse,
+  context: RequestContext,
+  security: ResponseSecurity,
+): readonly string[] | null {
+  const { headers } = response;
+  if (!areSharedHeaders(headers) || context.closeConnection || context.responseHeaders) return null;
+  const added = securityOf(response, security);
+  const bySecurity = sharedLines.get(headers) ?? new WeakMap<SecurityHeaders, readonly string[]>();
+  const known = bySecurity.get(added);
   if (known) return known;
-  const own = Object.entries(JSON_HEADERS);
-  const lines = [...own, ...data.filter(([name]) => !Object.hasOwn(JSON_HEADERS, name))].flat();
-  jsonLines.set(data, lines);
+  const lines = headerLines(response, context, security);
+  sharedLines.set(headers, bySecurity.set(added, lines));
   return lines;
 }
 

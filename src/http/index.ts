@@ -14,6 +14,7 @@ export {
   jsonResponse,
   PRIVATE_NO_STORE,
   textResponse,
+  varying,
 } from "./handler-response.ts";
 export { isValidHost } from "./host.ts";
 export { FetchInboundRequest, type InboundRequest, readUrl } from "./inbound-request.ts";

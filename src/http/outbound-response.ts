@@ -10,8 +10,8 @@ export interface OutboundResponse {
    * belongs to this response, so its adapter may append to it.
    */
   readonly headers: string[];
-  /** The list that the headers begin with, if it is the same for many responses: adapters may prepare it once. */
-  readonly constantHeaders?: readonly string[] | undefined;
+  /** The list that the headers begin with, if it is the same object for many responses: an adapter may prepare it once. */
+  readonly sharedHeaders?: readonly string[] | null;
   readonly body: HandlerResponse["body"];
 }
 

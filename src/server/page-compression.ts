@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { acceptedCodings } from "../files/index.ts";
-import { type HandlerResponse, isResponse, type RequestContext } from "../http/index.ts";
+import { type HandlerResponse, isResponse, type RequestContext, varying } from "../http/index.ts";
 import type { Site } from "./site.ts";
 
 /** The content codings of pages, in order of preference. */
@@ -77,7 +77,7 @@ export function compressPage(
     etag: headerOf("etag"),
     contentEncoding: headerOf("content-encoding"),
   });
-  const varied = { ...response, headers: { ...headers, vary: withAcceptEncoding(headerOf("vary")) } };
+  const varied = { ...response, headers: varying(response.headers, withAcceptEncoding(headerOf("vary"))) };
   return coding ? compress(varied, body, coding) : varied;
 }
 
