@@ -9,7 +9,7 @@ export interface MarkupSource {
   readonly columnNumber: number;
 }
 
-/** The event of the window with which a warning is sent to the terminal (`src/cli/dev/browser-script.ts`). */
+/** The event of the window with which a warning is sent to the terminal (`src/cli/dev/page-events.ts`). */
 const WARNING_EVENT = "tsweb:warning";
 
 const shown = new Set<string>();

@@ -4,7 +4,8 @@ import type { Assets } from "../../pages/index.ts";
 import { PANEL_PATH } from "../../panel/index.ts";
 import { appStyleSheets, type ModuleGraph, styleSheetsOf } from "../modules/index.ts";
 import { relativeFile } from "../project/index.ts";
-import { CHECK_PAGE, reportErrors, UPDATE_FAILURE_EVENT } from "./browser-script.ts";
+import { browserScript } from "./browser-script.ts";
+import { UPDATE_FAILURE_EVENT } from "./page-events.ts";
 
 /**
  * The path below which the development server serves the browser's modules. It is below the framework's own path, so
@@ -96,7 +97,7 @@ export function developmentScripts(): Plugin {
     [ISLANDS]: 'import "tsweb/islands";',
     [ERROR_PAGE]: RELOAD_AFTER_EDIT,
     [VIOLATIONS]: SHOW_VIOLATIONS,
-    [ERRORS]: `${reportErrors(EDITS_PATH)}${CHECK_PAGE}`,
+    [ERRORS]: browserScript(EDITS_PATH),
   };
   return {
     name: "tsweb:development-scripts",
@@ -123,7 +124,7 @@ const CONSOLE_LINES = [
 
 /**
  * Changes Vite's script in five ways. What it writes to the console says what happens next and where the error is shown. Errors
- * of updates are held as those of edited views are ({@link reportErrors}). While the server is unreachable, it waits for it from the page itself: by default,
+ * of updates are held as those of edited views are (`error-reports-script.ts`). While the server is unreachable, it waits for it from the page itself: by default,
  * it uses a worker that it creates from a blob, which no policy of an application allows. It reloads with GET. And the
  * locations in its overlay are no links, because the development server opens no editor.
  */

@@ -2,7 +2,7 @@ import type { ErrorPayload, NormalizedHotChannelClient, Plugin } from "vite";
 import type { ErrorLog } from "../errors/index.ts";
 import { type ExplainedError, explainError, heading } from "../errors/index.ts";
 import { type BrowserError, readBrowserError, type Sources } from "./browser-report.ts";
-import { ERROR_EVENT, WARNING_EVENT } from "./browser-script.ts";
+import { ERROR_EVENT, WARNING_EVENT } from "./page-events.ts";
 import { isThisMachine } from "./requests.ts";
 import type { ServedSourceMaps } from "./source-maps.ts";
 

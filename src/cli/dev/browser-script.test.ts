@@ -1,13 +1,9 @@
 import { runInNewContext } from "node:vm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { HYDRATION_PROBLEM_EVENT, VIEWS_UPDATE_EVENT } from "../../protocol/index.ts";
-import {
-  EDIT_AGE_HEADER,
-  EDIT_EFFECT_HEADER,
-  ERROR_EVENT,
-  reportErrors,
-  UPDATE_FAILURE_EVENT,
-} from "./browser-script.ts";
+import { REPORT_ERRORS } from "./error-reports-script.ts";
+import { reloadOutdatedPages } from "./outdated-page-script.ts";
+import { EDIT_AGE_HEADER, EDIT_EFFECT_HEADER, ERROR_EVENT, UPDATE_FAILURE_EVENT } from "./page-events.ts";
 
 /** Runs the script with a window of its own. Returns what the page would do. */
 function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Map<string, string>() } = {}) {
@@ -54,7 +50,8 @@ function openPage({ editAgeMs = Number.MAX_VALUE, effectMs = 0, storage = new Ma
     performance: { now: () => performance.now(), getEntriesByType: () => [{ requestStart: openedAt }] },
     addEventListener: (name: string, listener: (event: object) => void) => listeners.set(name, listener),
   };
-  runInNewContext(reportErrors("/edits").replaceAll("import.meta.hot", "hotContext"), window);
+  const script = REPORT_ERRORS + reloadOutdatedPages("/edits");
+  runInNewContext(script.replaceAll("import.meta.hot", "hotContext"), window);
   return {
     fail(message: string, path = "/src/a.tsx") {
       const stack = `Error: ${message}\n    at A (http://localhost${path}?t=1:3:5)`;

@@ -1,8 +1,8 @@
 import type { NormalizedHotChannelClient, Plugin, ViteDevServer } from "vite";
 import type { ExplainedError } from "../errors/index.ts";
 import { isLocal, overlayOf } from "./browser-errors.ts";
-import { PAGE_CHECK_EVENT } from "./browser-script.ts";
 import { isLoadedByBrowser } from "./load-failures.ts";
+import { PAGE_CHECK_EVENT } from "./page-events.ts";
 import type { ServedSourceMaps } from "./source-maps.ts";
 
 /** The number of failed requests that are kept: pages report their failure at once. */
