@@ -1,0 +1,133 @@
+import { existsSync } from "node:fs";
+import { type NodeHandler, node } from "../../adapters/index.ts";
+import type { App } from "../../app.ts";
+import { namesServerOnlyUrl } from "../../compile/index.ts";
+import { currentContext, FetchInboundRequest, type InboundRequest, toFetchResponse } from "../../http/index.ts";
+import { requireInternals, respondToLoadFailure } from "../../server/index.ts";
+import { explainError } from "../errors/index.ts";
+import { importedModules } from "../modules/index.ts";
+import { projectInfo } from "../project/index.ts";
+import { developmentAssets, moduleGraphOf } from "./assets.ts";
+import { calledFunctions } from "./called-functions.ts";
+import type { DevApp } from "./dev-app.ts";
+import { type ErrorPageOptions, errorPage, remoteErrorPage } from "./error-page.ts";
+import type { PageChecks } from "./page-checks.ts";
+import { type Client, isForwarded, isThisMachine } from "./requests.ts";
+import { declarationOf, explainThrownValue, isErrorLike } from "./thrown-values.ts";
+import { unloadedPageAdvice } from "./unloaded-pages.ts";
+
+/** Handles requests with the application as its files are now. An error while it loads is shown. */
+export function serveApplication(dev: DevApp): NodeHandler {
+  const handlers = new WeakMap<App, NodeHandler>();
+  const handlerOf = (app: App): NodeHandler => {
+    const handler = handlers.get(app) ?? node(app);
+    handlers.set(app, handler);
+    return handler;
+  };
+  return async (request, response) => {
+    const handler = await loadCurrent(dev).then(handlerOf, (error: unknown) => failureHandler(error, dev));
+    handler(request, response);
+  };
+}
+
+/** Returns the application as its files are now, with the data of the development server. */
+async function loadCurrent({
+  vite,
+  entry,
+  registry,
+  buildTool,
+  loader,
+  errors,
+  panel,
+  versions,
+  pageChecks,
+  unserved,
+}: DevApp): Promise<App> {
+  const app = await loader.load();
+  const { root, publicDir } = vite.config;
+  const internals = requireInternals(app, "tsweb dev");
+  const client = (): Client => {
+    const inbound = currentContext()?.inbound;
+    return inbound ? clientOf(inbound) : { address: undefined, host: undefined };
+  };
+  const explainValue = (error: unknown) => {
+    const inbound = currentContext()?.inbound;
+    return explainThrownValue(error, root, inbound && declarationOf(internals, inbound));
+  };
+  const showError = async (thrown: unknown, id: string) =>
+    errorPageFor(client(), {
+      error: await explainValue(thrown),
+      root,
+      id,
+      nonce: buildTool.nonce,
+      edits: versions.atRequest,
+      pageChecks,
+    });
+  const adviseUnloadedPage = async (path: string) => {
+    if (!isThisMachine(client())) return undefined; // other machines receive no names of files
+    const files = importedModules(entry, moduleGraphOf(vite.environments.ssr));
+    return unloadedPageAdvice(path, { root, entry, files });
+  };
+  const { pages, routes } = internals.inspection;
+  const paths = [...pages, ...routes].map(({ path }) => path);
+  const reportUnserved = async (allow?: string) => {
+    const inbound = currentContext()?.inbound;
+    if (!inbound || !isThisMachine(client())) return;
+    await unserved.report(inbound, { root, publicDir, base: app.base, paths, adviseUnloadedPage }, allow);
+  };
+  panel.addApp(internals);
+  internals.setDevelopment({
+    assets: developmentAssets(vite.environments.ssr, { entry, nonce: buildTool.nonce }),
+    buildTool,
+    called: calledFunctions(vite, { entry, registry }),
+    showError,
+    adviseUnloadedPage,
+    reportUnserved,
+    reportRedirectLoop: (redirect) => unserved.redirectedToItself(redirect),
+    redirectCreated: (redirect) => unserved.redirectCreated(redirect),
+    printError: (error, event) => {
+      if (isErrorLike(error)) return errors.print(error, event);
+      void explainValue(error).then((explained) => errors.print(explained, event)); // never rejects
+    },
+    publicFiles:
+      publicDir && existsSync(publicDir)
+        ? { dir: publicDir, includes: (path) => !namesServerOnlyUrl(path, publicDir) }
+        : null,
+    project: projectInfo(root),
+    observer: panel.observer,
+  });
+  return app;
+}
+
+/** Returns a handler that shows why the application could not be loaded, and logs it. */
+function failureHandler(error: unknown, dev: DevApp): NodeHandler {
+  const { config, buildTool, loader, errors, versions, pageChecks } = dev;
+  const { root } = dev.vite.config;
+  return node({
+    async fetch(request, { address }) {
+      errors.print(error);
+      const inbound = new FetchInboundRequest(request, address);
+      const client = clientOf(inbound);
+      const showError = (id: string) =>
+        errorPageFor(client, { error, root, id, nonce: buildTool.nonce, edits: versions.atRequest, pageChecks });
+      return toFetchResponse(await respondToLoadFailure(inbound, { config, buildTool, base: loader.base, showError }));
+    },
+  });
+}
+
+/** Returns who sent a request. The address of a proxy on this machine is not that of the client, which is unknown. */
+function clientOf(inbound: InboundRequest): Client {
+  const address = isForwarded((name) => inbound.header(name)) ? undefined : inbound.address;
+  return { address, host: inbound.header("host") ?? undefined };
+}
+
+/** Returns the page that shows an error. Only clients on this machine see the error: it has source text of the server. */
+async function errorPageFor(
+  client: Client,
+  { error, root, pageChecks, ...options }: { error: unknown; root: string; pageChecks: PageChecks } & ErrorPageOptions,
+): Promise<string> {
+  if (!isThisMachine(client)) return remoteErrorPage(options);
+  const explained = explainError(error, root);
+  pageChecks.record(options.id, { error: explained, edits: options.edits });
+  return errorPage(explained, options);
+}
