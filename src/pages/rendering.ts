@@ -158,7 +158,11 @@ function checkNoPromise({ type, props: { children } }: VNode): void {
   );
 }
 
-/** @throws MarkupError for an element of React, of which the renderer would show nothing */
+/**
+ * Returns whether markup is a promise, or a list that contains one.
+ *
+ * @throws MarkupError for an element of React, of which the renderer would show nothing
+ */
 function containsPromise(child: unknown): boolean {
   if (typeof child !== "object" || child === null || typeof child.constructor !== "function") return false; // text, or markup
   if (!Array.isArray(child)) {
