@@ -59,6 +59,7 @@ import { timerWarnings } from "./timer-cleanups.ts";
 import { aliasedFileNames } from "./tsconfig-paths.ts";
 import { checkSinglePlugin, definedGlobals, exposedVariables, isVitest } from "./vite-config.ts";
 import { resolveImport, viteResolver } from "./vite-resolver.ts";
+import { untilWritten } from "./written-files.ts";
 
 /** The options of {@link tsweb}. */
 export interface CompileOptions {
@@ -184,10 +185,16 @@ export class Compiler {
     return { ...resolved, id: this.isDev ? stubId(file, root) : file, moduleSideEffects: false };
   }
 
-  /** Loads stubs in place of a server module in the browser, for each of the module's ids. */
+  /**
+   * Loads stubs in place of a server module in the browser, for each of the module's ids. In development, waits until the
+   * file of a script is written.
+   */
   async load(context: HookContext, id: string): Promise<Rolldown.LoadResult> {
-    if (!this.isBrowser(context)) return null;
     const { root } = this.modules;
+    const moduleFile = serverModuleOfStub(id, root) ?? stripQuery(id);
+    if (this.isDev && !this.isTest && isScript(moduleFile) && !isInNodeModules(moduleFile))
+      await untilWritten(moduleFile);
+    if (!this.isBrowser(context)) return null;
     const file = serverModuleOfStub(id, root) ?? realPath(stripQuery(id));
     if (!isServerOnly(file, root)) return null;
     if (!isServerModule(file, root))

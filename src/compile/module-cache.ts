@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { Rolldown } from "vite";
 import { type ModuleFacts, readModule } from "./module-facts.ts";
 import { CompileError, isScript, type SourceFile, stripQuery } from "./syntax/index.ts";
+import { untilWritten } from "./written-files.ts";
 
 /** A module that was read from its file. */
 interface ReadModule {
@@ -76,6 +77,15 @@ export class ModuleCache {
     if (!isScript(file)) return undefined;
     const facts = ifExists(() => this.read(file));
     return facts instanceof CompileError ? undefined : facts;
+  }
+
+  /** As {@link readIfValid}, but waits for the text of a file that is empty because it is being written. */
+  async readWritten(id: string | undefined): Promise<ModuleFacts | undefined> {
+    const facts = this.readIfValid(id);
+    if (facts?.source.code !== "") return facts;
+    await untilWritten(facts.source.file);
+    this.byFile.delete(facts.source.file);
+    return this.readIfValid(id);
   }
 
   /** Returns the text of a module's file, without parsing it; `undefined` if there is no such file. */

@@ -35,6 +35,6 @@ export function viteResolver(context: ResolvingContext, modules: ModuleCache): V
       return resolved && !resolved.external ? normalizePath(resolved.id) : undefined;
     },
     isMissing: async (specifier, importer) => (await resolve(specifier, importer)) === null,
-    read: async (id) => modules.readIfValid(id),
+    read: (id) => modules.readWritten(id),
   };
 }
