@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { haveSameClass } from "#test/hidden-class";
 import { atMost } from "#test/read-limit";
 import type { Bus, Entry, Position } from "./bus.ts";
 import { type MemoryOptions, memory } from "./memory.ts";
@@ -29,6 +30,18 @@ async function publishAll(bus: Bus, texts: readonly string[], name = channel): P
 }
 
 describe("the bus in memory", () => {
+  it("passes entries to listeners that share one hidden class, so that each takes little memory", async () => {
+    const { bus } = openMemoryBus();
+    const entries: Entry[] = [];
+    await bus.watch(channel, (entry) => void (entry && entries.push(entry)));
+    await publishAll(
+      bus,
+      Array.from({ length: 100 }, (_, i) => String(i)),
+    );
+    const [last, ...others] = entries.slice(-10).reverse();
+    expect(others.map((entry) => haveSameClass(entry, last as Entry))).toEqual(Array(9).fill(true));
+  });
+
   it("stores a message for 24.5 hours and not longer", async () => {
     const { bus, clock } = openMemoryBus();
     const from = await endOf(bus);
