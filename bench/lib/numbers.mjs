@@ -6,6 +6,13 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** Returns the slope of the line through values at equal distances of 1, by least squares. */
+export function slope(values) {
+  const center = (values.length - 1) / 2;
+  const sums = values.map((value, i) => [(i - center) * value, (i - center) ** 2]);
+  return sums.reduce((sum, [product]) => sum + product, 0) / sums.reduce((sum, [, square]) => sum + square, 0);
+}
+
 /** Formats the median with minimum and maximum: `0.78 (0.75–0.80)`. */
 export function spread(values, digits = 2) {
   const [min, max] = [Math.min(...values), Math.max(...values)];
