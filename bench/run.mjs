@@ -33,6 +33,8 @@ const selected = positionals.length === 0 ? COMPLETE : positionals;
 for (const name of selected)
   if (!BENCHES.includes(name)) fail(`Unknown benchmark ${name}. Valid benchmarks: ${BENCHES.join(", ")}.`);
 if (values.full && selected.join() !== "live") fail("--full is an option of live: npm run bench -- live --full");
+if (values.write && values.only !== undefined)
+  fail("--write replaces all results of a benchmark, and --only measures a part of them. Leave out one of the two.");
 const part = positionals.length === 0 ? "complete run" : [...positionals, ...(values.full ? ["--full"] : [])].join(" ");
 
 requireNode();
