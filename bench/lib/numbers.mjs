@@ -13,10 +13,11 @@ export function slope(values) {
   return sums.reduce((sum, [product]) => sum + product, 0) / sums.reduce((sum, [, square]) => sum + square, 0);
 }
 
-/** Formats the median with minimum and maximum: `0.78 (0.75–0.80)`. */
+/** Formats the median with minimum and maximum: `0.78 (0.75–0.80)`, `1,329 (1,028–1,630)`. */
 export function spread(values, digits = 2) {
   const [min, max] = [Math.min(...values), Math.max(...values)];
-  const format = (value) => value.toFixed(digits);
+  const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const format = (value) => value.toLocaleString("en", fraction);
   return values.length === 1 ? format(values[0]) : `${format(median(values))} (${format(min)}–${format(max)})`;
 }
 
