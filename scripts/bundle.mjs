@@ -3,7 +3,7 @@
 // what they use, and Node must have one instance of each for the commands and the application.
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join, relative } from "node:path";
+import { dirname, isAbsolute, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** The folders of dist/ whose modules are bundled. */
@@ -36,7 +36,8 @@ export async function bundleCommands(dist) {
   const bundle = await rolldown({
     input: Object.fromEntries(ENTRIES.map((name) => [name.replaceAll("/", "-"), join(dist, `${name}.js`)])),
     platform: "node",
-    external: (id, _importer, isResolved) => isResolved && !isBundled(id.replaceAll("\\", "/")),
+    // Packages stay bare specifiers: resolved, they would be paths of this machine.
+    external: (id, _importer, isResolved) => (isResolved ? !isBundled(id.replaceAll("\\", "/")) : isPackage(id)),
     plugins: [ownUrls(target)],
   });
   const { output } = await bundle.write({
@@ -53,6 +54,11 @@ export async function bundleCommands(dist) {
     const { exports } = output.find(({ isEntry, name: chunk }) => isEntry && chunk === name.replaceAll("/", "-"));
     writeEntry(dist, name, exports);
   }
+}
+
+/** Returns whether a specifier is the name of a package or of a module of Node. */
+function isPackage(specifier) {
+  return !specifier.startsWith(".") && !isAbsolute(specifier);
 }
 
 /** Returns the URL of the bundler that Vite depends on. */

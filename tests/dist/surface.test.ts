@@ -1,7 +1,10 @@
 /**
  * The public API, name by name. A name that is added or removed is a decision: it is written here and in CHANGELOG.md.
  */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { repository } from "#test/copy-example";
 import { App } from "../../src/app.ts";
 import { internalsOf } from "../../src/server/index.ts";
 import {
@@ -33,6 +36,15 @@ describe("the package", () => {
       "tsweb/islands",
       "tsweb/package.json",
     ]);
+  });
+
+  it("has no built file with a path of the machine that has built it", () => {
+    const dist = join(repository, "dist");
+    const files = readdirSync(dist, { recursive: true, encoding: "utf8" }).filter(
+      (name) => /\.m?js$/.test(name) && !name.startsWith(".compile-cache"),
+    );
+    expect(files).toContain(join("cli", "dev", "child.js"));
+    expect(files.filter((name) => readFileSync(join(dist, name), "utf8").includes(repository))).toEqual([]);
   });
 });
 
