@@ -3,7 +3,7 @@ import { checkLayoutChildren, readAppLayouts } from "./layout-children.ts";
 import { type ListedModules, readListedModules } from "./listed-modules.ts";
 import type { ModuleCache } from "./module-cache.ts";
 import type { ModuleFacts } from "./module-facts.ts";
-import { readServedFunctions, type ServedFunctions } from "./served-functions.ts";
+import { type ServedFunctions, servedFunctions } from "./served-functions.ts";
 import type { ViteResolver } from "./vite-resolver.ts";
 
 /** What the source of the application's module shows. Each part is read once for all modules that are compiled. */
@@ -22,11 +22,11 @@ export class ApplicationSource {
     return this.modules.remember("entry", () => applicationModule(this.modules.root, this.file));
   }
 
-  /** Reads which server functions the application serves. Its own errors are reported when it is compiled. */
+  /** Returns which server functions the application serves. Its own errors are reported when it is compiled. */
   served(resolver: ViteResolver): Promise<ServedFunctions | undefined> {
     return this.modules.remember(`served ${resolver.environment}`, async () => {
       const entry = await resolver.read(this.entry());
-      return entry && readServedFunctions(entry, resolver);
+      return entry && servedFunctions(entry, resolver);
     });
   }
 

@@ -200,7 +200,7 @@ class BrowserImportCheck {
     const declaredIn = resolved.facts.source.file;
     this.servedFunctions ??= this.readServed();
     const served = await this.servedFunctions;
-    if (served && !served.has(declaredIn, imported.name)) {
+    if (served && !(await served.has(declaredIn, imported.name))) {
       this.reject(
         `"${imported.name}" is a server function of ${this.relativePath(declaredIn)}, which the application does not serve. Add that module to \`modules\` in ${served.entry}.`,
         imported.at,

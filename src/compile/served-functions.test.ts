@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { compileErrorOf, inMemoryResolver, parseMarkedCode, readTestModule } from "#test/in-memory-modules";
-import { readModuleList, readServedFunctions, reExportedFunctions } from "./served-functions.ts";
+import { readModuleList, readServedFunctions, reExportedFunctions, servedFunctions } from "./served-functions.ts";
 
 const server = (...names: string[]) =>
   `import { server } from "tsweb";\n${names.map((name) => `export const ${name} = server(() => 1);`).join("\n")}`;
@@ -52,17 +52,37 @@ describe("the list of modules in new App()", () => {
 });
 
 describe("the served functions of an application", () => {
-  test("include the functions that its modules declare and re-export", async () => {
-    const served = await readServedFunctions(
-      entry("export default new App({ modules: [a] });"),
-      inMemoryResolver(FILES),
-    );
-    const has = (file: string, name: string) => served?.has(`/app/src/${file}`, name);
-    expect(has("a.server.ts", "one")).toBe(true);
-    expect(has("b.server.ts", "three")).toBe(true);
-    expect(has("b.server.ts", "four")).toBe(false);
-    expect(has("c.server.ts", "one")).toBe(false);
+  test.each([
+    ["all are read", readServedFunctions],
+    ["each is looked up", servedFunctions],
+  ])("include the functions that its modules declare and re-export, when %s", async (_title, functionsOf) => {
+    const served = await functionsOf(entry("export default new App({ modules: [a] });"), inMemoryResolver(FILES));
+    const has = async (file: string, name: string) => served?.has(`/app/src/${file}`, name);
+    expect(await has("a.server.ts", "one")).toBe(true);
+    expect(await has("b.server.ts", "three")).toBe(true);
+    expect(await has("b.server.ts", "four")).toBe(false);
+    expect(await has("c.server.ts", "one")).toBe(false);
     expect(served?.entry).toBe("src/app.ts");
+  });
+
+  test("are looked up in the module that declares them, without reading the others", async () => {
+    const resolver = inMemoryResolver(FILES);
+    const read: (string | undefined)[] = [];
+    const served = await servedFunctions(entry("export default new App({ modules: [a, b] });"), {
+      ...resolver,
+      read: (id) => {
+        read.push(id);
+        return resolver.read(id);
+      },
+    });
+    expect(await served?.has("/app/src/b.server.ts", "four")).toBe(true);
+    expect(read).toEqual(["/app/src/b.server.ts"]);
+  });
+
+  test("may include any function when they are looked up and one of its modules cannot be read", async () => {
+    const text = "export default new App({ modules: [a, broken] });";
+    const served = await servedFunctions(entry(text), inMemoryResolver(FILES));
+    expect(await served?.has("/app/src/b.server.ts", "four")).toBe(true);
   });
 
   test("are unknown when one of its modules cannot be read", async () => {

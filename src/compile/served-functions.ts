@@ -79,12 +79,18 @@ export function appOptions(facts: ModuleFacts): ESTree.ObjectProperty[] {
   });
 }
 
-function applicationsIn(facts: ModuleFacts): ESTree.NewExpression[] {
+/** The applications of modules, which several checks need. */
+const applications = new WeakMap<ModuleFacts, readonly ESTree.NewExpression[]>();
+
+function applicationsIn(facts: ModuleFacts): readonly ESTree.NewExpression[] {
+  const known = applications.get(facts);
+  if (known) return known;
   const apps: ESTree.NewExpression[] = [];
   walk(facts.program, (node) => {
     if (node.type === "NewExpression" && isApp(node, facts)) apps.push(node);
     return true;
   });
+  applications.set(facts, apps);
   return apps;
 }
 
@@ -166,11 +172,42 @@ function modulesValue(options: ESTree.ObjectExpression, facts: ModuleFacts): Nod
 export interface ServedFunctions {
   /** The application's module, relative to the project's root. */
   readonly entry: string;
+  has(file: string, name: string): boolean | Promise<boolean>;
+}
+
+/** All server functions that an application serves. */
+interface AllServedFunctions extends ServedFunctions {
   has(file: string, name: string): boolean;
 }
 
 /**
- * Reads which server functions an application serves.
+ * Returns which server functions an application serves. Its modules are read only for a function that none of them declares:
+ * one of them may re-export it.
+ *
+ * @returns `undefined` when its source does not show all of its modules
+ */
+export async function servedFunctions(
+  entry: ModuleFacts,
+  resolver: ModuleResolver,
+): Promise<ServedFunctions | undefined> {
+  const list = readModuleList(entry);
+  if (!list) return undefined;
+  const ids = await Promise.all(list.map(({ source }) => resolver.resolve(source, entry.source.file)));
+  const listed = new Set(ids);
+  let all: Promise<AllServedFunctions | undefined> | undefined;
+  return {
+    entry: relativePath(entry.source.file, resolver.root),
+    has: async (file, name) => {
+      const facts = listed.has(file) ? await resolver.read(file) : undefined;
+      if (facts?.functions.some((serverFunction) => serverFunction.name === name)) return true;
+      all ??= readServedFunctions(entry, resolver);
+      return (await all)?.has(file, name) ?? true;
+    },
+  };
+}
+
+/**
+ * Reads all server functions that an application serves.
  *
  * @returns `undefined` when its source does not show all of its modules
  * @throws CompileError when two of its modules export different server functions under one name
@@ -178,7 +215,7 @@ export interface ServedFunctions {
 export async function readServedFunctions(
   entry: ModuleFacts,
   resolver: ModuleResolver,
-): Promise<ServedFunctions | undefined> {
+): Promise<AllServedFunctions | undefined> {
   const list = readModuleList(entry);
   if (!list) return undefined;
   const root = resolver.root;
