@@ -1,8 +1,7 @@
 import type { DevEnvironment, EnvironmentModuleNode } from "vite";
 import { type BuildRegistry, namesServerOnlyUrl } from "../../compile/index.ts";
-import { importedModules } from "../modules/index.ts";
 import { relativeFile, STYLE_SHEET } from "../project/index.ts";
-import { DEV_BASE, devUrl, moduleGraphOf, PAGE_SCRIPTS } from "./assets.ts";
+import { DEV_BASE, devUrl, PAGE_SCRIPTS } from "./assets.ts";
 
 /**
  * Vite writes the URL of an imported file into the code of the module that imports it: in quotes, or in `url(…)` of a
@@ -32,6 +31,7 @@ interface ServedApplication {
 export class BrowserFiles {
   /** The code of each module, and the URLs in it. */
   readonly #references = new WeakMap<EnvironmentModuleNode, { readonly code: string; readonly urls: UrlsByKey }>();
+  readonly #fileUrls = new Map<string, ParsedUrl>();
 
   /**
    * Returns the URL to request from Vite: the path exactly as Vite has written it, so that it cannot be read in two ways.
@@ -64,7 +64,27 @@ export class BrowserFiles {
       const url = this.#urlsIn(module)?.get(key);
       if (url !== undefined) return url;
     }
-    return pageUrls(application).get(key);
+    return this.#pageUrl(key, application);
+  }
+
+  /** Returns the URL that pages refer to. Images and other files are in the code of the server's modules. */
+  #pageUrl(key: string, { ssr, entry, registry }: ServedApplication): string | undefined {
+    const { root } = ssr.config;
+    const views = new Set(registry.views().map(({ file }) => `${root}/${file}`));
+    for (const id of importedIds(entry, ssr)) {
+      if (!views.has(id) && !STYLE_SHEET.test(id)) continue;
+      const url = this.#urlOfFile(relativeFile(root, id));
+      if (url?.key === key) return url.url;
+    }
+    return SCRIPT_URLS.get(key);
+  }
+
+  #urlOfFile(file: string): ParsedUrl | undefined {
+    const known = this.#fileUrls.get(file);
+    if (known) return known;
+    const parsed = parseUrl(devUrl(file));
+    if (parsed) this.#fileUrls.set(file, parsed);
+    return parsed;
   }
 
   /** Returns the URLs in a module's code. While the module waits for its next request after an edit, those before it. */
@@ -94,18 +114,25 @@ function urlsByKey(urls: readonly string[]): UrlsByKey {
   );
 }
 
-/** Returns the URLs that pages refer to. Images and other files are in the code of the server's modules. */
-function pageUrls({ ssr, entry, registry }: ServedApplication): UrlsByKey {
-  const { root } = ssr.config;
-  const modules = importedModules(entry, moduleGraphOf(ssr));
-  const isImported = (file: string) => modules.has(`${root}/${file}`);
-  const views = registry.views().map(({ file }) => file);
-  const styles = [...modules].filter((id) => STYLE_SHEET.test(id)).map((id) => relativeFile(root, id));
-  return urlsByKey([...PAGE_SCRIPTS, ...[...views.filter(isImported), ...styles].map(devUrl)]);
+const SCRIPT_URLS = urlsByKey(PAGE_SCRIPTS);
+
+/** Returns the ids of the modules that a module imports, directly or through others. */
+function* importedIds(id: string, { moduleGraph }: DevEnvironment): Iterable<string> {
+  const modules = new Set(moduleGraph.getModuleById(id)?.importedModules);
+  for (const module of modules) {
+    if (module.id !== null) yield module.id;
+    for (const imported of module.importedModules) modules.add(imported);
+  }
+}
+
+interface ParsedUrl {
+  readonly key: string;
+  readonly url: string;
+  readonly neutral: string;
 }
 
 /** Splits a URL into what selects a file, and the other parameters. `undefined` when it cannot be decoded. */
-function parseUrl(url: string): { key: string; url: string; neutral: string } | undefined {
+function parseUrl(url: string): ParsedUrl | undefined {
   const [path = "", ...rest] = url.split("?");
   const parameters = rest
     .join("?")
