@@ -5,10 +5,23 @@ import {
   type ResolvedConfig,
   type RunnableDevEnvironment,
 } from "vite";
-import { createDefaultImportMeta, createNodeImportMeta, ModuleRunner } from "vite/module-runner";
+import {
+  createDefaultImportMeta,
+  createNodeImportMeta,
+  EvaluatedModules,
+  ModuleRunner,
+  type ModuleRunnerOptions,
+  type ModuleRunnerTransport,
+} from "vite/module-runner";
+
+/** How long after an edit the edited modules run without a request, in milliseconds: open pages receive the edit before. */
+const RELOAD_DELAY_MS = 100;
 
 /**
- * Runs the application's modules without the hooks that Vite registers in Node for `import.meta.resolve()`. Before Node
+ * Runs the application's modules. An edit runs the edited module again, and those that import it, directly or through
+ * others: {@link KeptModules}.
+ *
+ * It runs them without the hooks that Vite registers in Node for `import.meta.resolve()`. Before Node
  * 22.15, such hooks run in another thread: each module of a package that the application imports waits for it, which takes
  * longer than loading the module. They are registered when a module calls `import.meta.resolve()`.
  *
@@ -26,9 +39,68 @@ export function runModules(): Plugin {
   };
 }
 
+/**
+ * The modules that were run. Vite's runner removes all of them after each edit, and runs them all again: the larger the
+ * application, the longer. Here they stay. The runner requests each of them before it uses it, and Vite's server responds with
+ * new code for those that it has invalidated: the edited module, and those that import it.
+ */
+class KeptModules extends EvaluatedModules {
+  #isReloadOfAll = false;
+
+  /** Called by the runner when it loads the application again. */
+  override clear(): void {
+    if (this.#isReloadOfAll) this.removeAll();
+  }
+
+  /** Notes a reload that no file has caused: which modules it affects is unknown. */
+  reloadAll(): void {
+    this.#isReloadOfAll = true;
+  }
+
+  removeAll(): void {
+    this.#isReloadOfAll = false;
+    super.clear();
+  }
+}
+
+class AppModuleRunner extends ModuleRunner {
+  readonly #modules: KeptModules;
+
+  constructor(options: ModuleRunnerOptions, modules: KeptModules) {
+    super({ ...options, evaluatedModules: modules });
+    this.#modules = modules;
+  }
+
+  override clearCache(): void {
+    this.#modules.removeAll();
+    super.clearCache();
+  }
+}
+
+/** Returns a transport that passes the reloads after edits on after {@link RELOAD_DELAY_MS}. */
+function delayReloads(transport: ModuleRunnerTransport, modules: KeptModules): ModuleRunnerTransport {
+  return {
+    ...transport,
+    connect: ({ onMessage, onDisconnection }) =>
+      transport.connect?.({
+        onDisconnection,
+        onMessage: (payload) => {
+          const isReload = payload.type === "full-reload";
+          if (isReload && payload.triggeredBy !== undefined) {
+            setTimeout(() => onMessage(payload), RELOAD_DELAY_MS).unref();
+            return;
+          }
+          if (isReload) modules.reloadAll();
+          onMessage(payload);
+        },
+      }),
+  };
+}
+
 function createModuleRunner({ hot, logger }: RunnableDevEnvironment): ModuleRunner {
-  return new ModuleRunner({
-    transport: createServerModuleRunnerTransport({ channel: hot }),
+  const modules = new KeptModules();
+  const options: ModuleRunnerOptions = {
+    transport: delayReloads(createServerModuleRunnerTransport({ channel: hot }), modules),
     hmr: {
       logger: {
         debug: (...messages) => {
@@ -41,7 +113,8 @@ function createModuleRunner({ hot, logger }: RunnableDevEnvironment): ModuleRunn
     },
     createImportMeta,
     sourcemapInterceptor: "node",
-  });
+  };
+  return new AppModuleRunner(options, modules);
 }
 
 /** The message of the first request. It says nothing to developers. */
