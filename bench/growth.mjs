@@ -13,7 +13,7 @@ import { cpuMs, residentKiB, startServer } from "./lib/processes.mjs";
 const REPORT_CPU = "data:text/javascript,process.on('exit', () => console.error('CPU', process.cpuUsage().user))";
 
 /** The edited text of the view of a unit. */
-const EDIT = { pattern: /(?<=>)(?:Entries|Edit \d+)(?=:)/, label: (round) => `Edit ${round}`, rounds: 5 };
+const EDIT = { pattern: /(?<=>)(?:Entries|Edit \d+)(?=:)/, label: (round) => `Edit ${round}`, rounds: 10 };
 
 /** @param options `sizes`: the numbers of units, in increasing order */
 export async function growth({ sizes }) {
