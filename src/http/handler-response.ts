@@ -17,7 +17,7 @@ export interface HandlerResponse {
 export const PRIVATE_NO_STORE = { "cache-control": "private, no-store" } as const;
 
 /** The headers of a JSON response without further ones. */
-export const JSON_HEADERS = { "content-type": JSON_TYPE, ...PRIVATE_NO_STORE } as const;
+const JSON_HEADERS = { "content-type": JSON_TYPE, ...PRIVATE_NO_STORE } as const;
 
 /** The headers of an HTML response without further ones. */
 const HTML_HEADERS = { "content-type": "text/html; charset=utf-8", ...PRIVATE_NO_STORE } as const;
