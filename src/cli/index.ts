@@ -57,6 +57,8 @@ async function main(args: string[]): Promise<void> {
     case "dev":
       return (await import("./dev/index.ts")).runDev(resolve(folder ?? "."));
     case "build":
+      // Vite would otherwise build for development if the variable has another value: with the paths of this machine.
+      process.env.NODE_ENV = "production";
       await (await import("./build/index.ts")).build(resolve(folder ?? "."), { keepFrom });
       return exitAfterOutput(0);
     case "serve":

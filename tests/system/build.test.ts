@@ -53,8 +53,21 @@ const sheetsOf = (html: string) =>
 const kB = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
 
 const PAGE = 'import { page } from "tsweb";\nexport const home = page("/", () => <h1>Home</h1>);\n';
+const VIEW_PAGE =
+  'import { page } from "tsweb";\nimport { Counter } from "./counter.tsx";\nexport const home = page("/", () => <Counter />);\n';
+const COUNTER =
+  'import { state, view } from "tsweb/browser";\nexport const Counter = view(() => {\n  const shown = state({ count: 0 });\n  return <button type="button" onClick={() => shown.count++}>{shown.count}</button>;\n});\n';
 const APP =
   'import { App } from "tsweb";\nimport * as pages from "./pages.server.tsx";\nexport default new App({ modules: [pages] });\n';
+
+it.each(["development", "test", ""])("is for production if NODE_ENV is %j", async (NODE_ENV) => {
+  const { dir } = createProject({ "src/app.ts": APP, "src/pages.server.tsx": VIEW_PAGE, "src/counter.tsx": COUNTER });
+  expect(await runTsweb(dir, ["build"], { NODE_ENV })).toMatchObject({ code: 0 });
+  expect(readFileSync(join(dir, "dist/app.mjs"), "utf8").includes(dir)).toBe(false);
+  const assets = readdirSync(join(dir, "dist/client/assets")).filter((name) => name.endsWith(".js"));
+  const scripts = assets.map((name) => readFileSync(join(dir, "dist/client/assets", name), "utf8")).join("");
+  expect(scripts.length).toBeLessThan(20_000);
+});
 
 describe("an application that uses every feature", () => {
   let project: TestProject;
