@@ -1,7 +1,9 @@
 /**
  * How the development server loads the modules of an application.
  */
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { repository } from "#test/copy-example";
 import { type RunningServer, startDev } from "#test/run-tsweb";
@@ -119,6 +121,27 @@ describe("the development server", () => {
       chain: before.chain + 1,
       kept: before.kept + 1,
     });
+  });
+
+  it("runs the modules again for a request that waits for a run after an edit, if that fails", async () => {
+    const cause = `${project.dir}-cause`; // outside of the project, so that nothing notices it
+    writeFileSync(cause, "");
+    const { edited } = runs();
+    project.write(
+      "src/edited.ts",
+      `import { existsSync } from "node:fs";
+       console.log("edited runs");
+       const hasCause = existsSync(${JSON.stringify(cause)});
+       while (existsSync(${JSON.stringify(cause)})) await new Promise((resolve) => setTimeout(resolve, 5));
+       if (hasCause) throw new Error("unavailable");
+       export const EDITED = "available";`,
+    );
+    await expect.poll(() => runs().edited).toBe(edited + 1);
+    const response = fetch(`${dev.address}/chain`).then((chain) => chain.text());
+    await wait(500); // the request waits, like the run
+    expect(runs().edited).toBe(edited + 1);
+    rmSync(cause);
+    expect(await response).toMatch(/^available /);
   });
 });
 

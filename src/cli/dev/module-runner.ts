@@ -65,10 +65,39 @@ class KeptModules extends EvaluatedModules {
 
 class AppModuleRunner extends ModuleRunner {
   readonly #modules: KeptModules;
+  /** The number of imports that are running. */
+  #running = 0;
 
   constructor(options: ModuleRunnerOptions, modules: KeptModules) {
     super({ ...options, evaluatedModules: modules });
     this.#modules = modules;
+  }
+
+  /**
+   * Imports a module. If that fails, all modules run again at the next import: the runner keeps failures too, also that of an
+   * import after an edit, whose cause may be gone before a page is requested. An import that has joined another one is repeated
+   * if that fails: the other may have read a file before it was written.
+   */
+  override async import<T>(url: string): Promise<T> {
+    const isJoined = this.#running > 0;
+    try {
+      return await this.#importOnce<T>(url);
+    } catch (error) {
+      if (!isJoined) throw error;
+      return await this.#importOnce<T>(url);
+    }
+  }
+
+  async #importOnce<T>(url: string): Promise<T> {
+    this.#running++;
+    try {
+      return await super.import<T>(url);
+    } catch (error) {
+      if (this.#running === 1) this.clearCache();
+      throw error;
+    } finally {
+      this.#running--;
+    }
   }
 
   override clearCache(): void {
