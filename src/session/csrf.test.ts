@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { requestContext, signInCookie, testConfig } from "#test/request-context";
@@ -153,21 +154,57 @@ describe("a CSRF token", () => {
   it("is not valid if it is combined from the parts of two tokens", () => {
     const context = contextWith(signInCookie("ada"));
     const [first, second] = [issue(context), issue(context)].map((token) => Buffer.from(token, "base64url"));
-    const mixed = Buffer.concat([first?.subarray(0, 16) ?? [], second?.subarray(16) ?? []] as Uint8Array[]);
+    const mixed = Buffer.concat([first?.subarray(0, 24) ?? [], second?.subarray(24) ?? []] as Uint8Array[]);
     expect(mixed).toHaveLength(48);
     expect(verifyCsrfToken(context, encodeBase64Url(mixed))).toBe(false);
   });
 
-  it("is not valid with an HMAC of the nonce or of the session id alone", () => {
-    const context = contextWith(signInCookie("ada"));
-    const key = keysFor(config, "csrf").sign;
-    const nonce = Buffer.alloc(16, 1);
-    const sid = sessionId(context) ?? "";
-    for (const text of [nonce, Buffer.from(sid), Buffer.concat([nonce, Buffer.from(sid)])]) {
-      expect(verifyCsrfToken(context, encodeBase64Url(Buffer.concat([nonce, hmacSha256(key, text)])))).toBe(false);
+  it("is not valid if it is combined from tokens of other clients", () => {
+    const [ada, eve, nobody] = [contextWith(signInCookie("ada")), contextWith(signInCookie("eve")), contextWith()];
+    const [first, second] = [issue(eve), issue(nobody)].map((token) => Buffer.from(token, "base64url"));
+    const combined = Buffer.alloc(48);
+    for (let at = 0; at < 48; at++) combined[at] = (first?.[at] ?? 0) ^ (second?.[at] ?? 0);
+    for (const context of [ada, eve, nobody]) {
+      expect(verifyCsrfToken(context, encodeBase64Url(combined))).toBe(false);
     }
-    const expected = hmacSha256(key, Buffer.concat([nonce, Buffer.of(1), Buffer.from(sid)]));
-    expect(verifyCsrfToken(context, encodeBase64Url(Buffer.concat([nonce, expected])))).toBe(true);
+  });
+
+  it("is a mask and, under it, the start of the HMAC of the sign-in with the key of this purpose", () => {
+    const context = contextWith(signInCookie("ada"));
+    const sid = sessionId(context) ?? "";
+    const mask = Buffer.alloc(24, 0xa5);
+    const tokenOf = (key: KeyObject, binding: string) => {
+      const covered = hmacSha256(key, binding)
+        .subarray(0, 24)
+        .map((byte) => byte ^ 0xa5);
+      return encodeBase64Url(Buffer.concat([mask, covered]));
+    };
+    const key = keysFor(config, "csrf").sign;
+    expect(verifyCsrfToken(context, tokenOf(key, `\x01${sid}`))).toBe(true);
+    expect(verifyCsrfToken(contextWith(), tokenOf(key, "\0"))).toBe(true);
+    for (const binding of ["", "\0", "\x01", sid, `\0${sid}`, `\x02${sid}`, `\x01${sid}\0`]) {
+      expect(verifyCsrfToken(context, tokenOf(key, binding)), JSON.stringify(binding)).toBe(false);
+    }
+    expect(verifyCsrfToken(context, tokenOf(keysFor(config, "session").sign, `\x01${sid}`))).toBe(false);
+    expect(verifyCsrfToken(context, tokenOf(keysFor(config, "feed").sign, `\x01${sid}`))).toBe(false);
+  });
+
+  it("is not valid without its mask, or with the mask of another token", () => {
+    const context = contextWith(signInCookie("ada"));
+    const secret = hmacSha256(keysFor(config, "csrf").sign, `\x01${sessionId(context)}`).subarray(0, 24);
+    const other = Buffer.alloc(24, 1);
+    expect(verifyCsrfToken(context, encodeBase64Url(Buffer.concat([secret, secret])))).toBe(false);
+    expect(verifyCsrfToken(context, encodeBase64Url(Buffer.concat([other, secret])))).toBe(false);
+  });
+
+  it("never contains the secret of the sign-in", () => {
+    const context = contextWith(signInCookie("ada"));
+    const secret = hmacSha256(keysFor(config, "csrf").sign, `\x01${sessionId(context)}`).subarray(0, 24);
+    const isIn = (token: string) => {
+      const bytes = Buffer.from(token, "base64url");
+      return [0, 8, 16].some((at) => bytes.includes(secret.subarray(at, at + 8)));
+    };
+    expect(Array.from({ length: 1_000 }, () => issue(context)).filter(isIn)).toEqual([]);
   });
 
   it.each([

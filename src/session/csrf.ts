@@ -1,3 +1,4 @@
+import type { Config } from "../config/index.ts";
 import { type RequestContext, randomHex } from "../http/index.ts";
 import { decodeBase64Url, encodeBase64Url } from "./base64url.ts";
 import { sessionId } from "./current-session.ts";
@@ -5,10 +6,13 @@ import { keysFor } from "./keys.ts";
 import { cachePerConfig } from "./lru-cache.ts";
 import { constantTimeEqual, hmacSha256 } from "./token.ts";
 
-const NONCE_BYTES = 16;
-/** The length of a nonce and an HMAC of 32 bytes in base64url, in characters. */
-const TOKEN_CHARS = ((NONCE_BYTES + 32) * 4) / 3;
+/** The length of a mask, and of the secret of a sign-in that it covers. 24 bytes cannot be guessed (192 bits). */
+const SECRET_BYTES = 24;
+/** The length of both in base64url, in characters. */
+const TOKEN_CHARS = (2 * SECRET_BYTES * 4) / 3;
 
+/** The secret of each sign-in, by what it is bound to: computing it takes longer than all else in issuing a token. */
+const signInSecrets = cachePerConfig<Buffer>();
 /** The sign-in that each verified token was issued to, by token. `sid` is `null` for a signed-out client. */
 const verifiedTokens = cachePerConfig<{ readonly sid: string | null }>();
 
@@ -16,16 +20,18 @@ const verifiedTokens = cachePerConfig<{ readonly sid: string | null }>();
  * Returns a new CSRF token for the client of a request, bound to its current sign-in; `null` if `WEB_CSRF_SECRET` is not
  * set, since no token is required then.
  *
- * The token is `base64url(nonce ‖ HMAC-SHA256(nonce ‖ binding))` with a new nonce each time. No two pages contain the
- * same token, so the size of a compressed page reveals nothing about it (BREACH attack). It is valid as long as the
- * sign-in.
+ * Each sign-in has a secret, an HMAC of its session id. The token is `base64url(mask ‖ (mask XOR secret))` with a new
+ * random mask each time. No two pages contain the same token, so the size of a compressed page reveals nothing about
+ * it (BREACH attack). It is valid as long as the sign-in.
  *
  * @see docs/protocol.md 8.3
  */
 export function issueCsrfToken(context: RequestContext): string | null {
   if (!context.config.csrfSecret) return null;
-  const nonce = Buffer.from(randomHex(NONCE_BYTES), "hex");
-  return encodeBase64Url(Buffer.concat([nonce, tokenMac(context, nonce)]));
+  const bytes = Buffer.allocUnsafe(2 * SECRET_BYTES);
+  bytes.write(randomHex(SECRET_BYTES), "hex");
+  maskSecret(bytes, signInSecret(context.config, sessionId(context)));
+  return encodeBase64Url(bytes);
 }
 
 /**
@@ -44,20 +50,33 @@ export function verifyCsrfToken(context: RequestContext, token: unknown): boolea
   const cache = verifiedTokens(context.config);
   const cached = cache.get(token);
   if (cached !== undefined) return cached.sid === sid; // a token is bound to one sign-in only
-  const isValid = isIssuedTo(context, token);
+  const isValid = covers(token, signInSecret(context.config, sid));
   if (isValid) cache.set(token, { sid });
   return isValid;
 }
 
-function isIssuedTo(context: RequestContext, token: string): boolean {
+/** Returns whether a token is a mask and this secret under it. */
+function covers(token: string, secret: Uint8Array): boolean {
   const bytes = decodeBase64Url(token);
   if (bytes === null) return false;
-  return constantTimeEqual(tokenMac(context, bytes.subarray(0, NONCE_BYTES)), bytes.subarray(NONCE_BYTES));
+  const expected = Uint8Array.from(bytes);
+  maskSecret(expected, secret);
+  return constantTimeEqual(bytes, expected);
 }
 
-function tokenMac(context: RequestContext, nonce: Uint8Array): Buffer {
-  const sid = sessionId(context);
-  // The first byte distinguishes signed out from signed in, so that no session id can have the binding of "signed out".
-  const binding = sid === null ? Buffer.of(0) : Buffer.concat([Buffer.of(1), Buffer.from(sid)]);
-  return hmacSha256(keysFor(context.config, "csrf").sign, Buffer.concat([nonce, binding]));
+/** Returns the secret of a sign-in, or of all signed-out clients, which cannot be computed without the key. */
+function signInSecret(config: Config, sid: string | null): Buffer {
+  // The first character distinguishes signed out from signed in, so that no session id has the secret of "signed out".
+  const binding = sid === null ? "\0" : `\x01${sid}`;
+  const cache = signInSecrets(config);
+  const cached = cache.get(binding);
+  if (cached) return cached;
+  const secret = hmacSha256(keysFor(config, "csrf").sign, binding).subarray(0, SECRET_BYTES);
+  cache.set(binding, secret);
+  return secret;
+}
+
+/** Writes a secret under the mask with which `bytes` begins, behind the mask. */
+function maskSecret(bytes: Uint8Array, secret: Uint8Array): void {
+  for (let i = 0; i < SECRET_BYTES; i++) bytes[SECRET_BYTES + i] = (bytes[i] ?? 0) ^ (secret[i] ?? 0);
 }

@@ -19,8 +19,8 @@ export function cachePerConfig<V>(): (config: Config) => LruCache<V> {
 }
 
 /**
- * A cache that evicts the least recently used entries. It stores what verified tokens contain, so that an HMAC is
- * computed once for a token and not for every request. The key is the complete token.
+ * A cache that evicts the least recently used entries. It stores what verified tokens contain, by the complete
+ * token, and the CSRF secrets of sign-ins. So an HMAC is computed once, and not for every request.
  *
  * The lookup time reveals nothing about stored tokens. Texts are compared only if their hashes are equal, and the hash
  * is seeded randomly in each process. So a guess is not compared with a stored token that begins like it.
