@@ -7,6 +7,9 @@ import { checkInitialState, rejectEndlessChange, rejectInstance, rejectPromise }
 /** The array methods that compare by identity: an item is found as an original or as a proxy. Short in the browser. */
 const SEARCH_METHODS = /ndexOf$|^includes$/;
 
+/** The property of a proxy that is its object. It is the same for all states: V8 looks up a new symbol slowly. */
+const RAW = Symbol();
+
 /**
  * Returns the state of a component: an object whose changes re-render the component. Nested objects and changes of
  * arrays (`push`, `splice`, `sort`, an index, `length`, `delete`) are included.
@@ -38,11 +41,10 @@ export function state<T extends object>(initial: T): T {
 
 /** Returns a proxy of a value that renders a component again for each change in it, at any depth. */
 function createProxy<T extends object>(value: T, component: Component): T {
-  const RAW = Symbol();
   const proxies = new WeakMap<object, object>();
 
   // biome-ignore lint/suspicious/noExplicitAny: any value may be passed; only proxies have this property
-  const toRaw = (value: any): unknown => value?.[RAW] ?? value;
+  const toRaw = (value: any): unknown => (proxies.get(value?.[RAW]) === value ? value?.[RAW] : value);
 
   // biome-ignore lint/suspicious/noExplicitAny: any value may be read; it keeps its type
   const wrap = (value: any): any => {

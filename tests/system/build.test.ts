@@ -69,6 +69,20 @@ it.each(["development", "test", ""])("is for production if NODE_ENV is %j", asyn
   expect(scripts.length).toBeLessThan(20_000);
 });
 
+it("does not read NODE_ENV while it serves, in the application and its packages", async () => {
+  const page = 'import { page } from "tsweb";\nimport { label } from "label";\n';
+  const { dir } = createProject({
+    "src/app.ts": APP,
+    "src/pages.server.tsx": `${page}export const home = page("/", () => <p>{label()}, {process.env.NODE_ENV}</p>);\n`,
+    "node_modules/label/package.json": '{ "name": "label", "type": "module", "exports": "./label.js" }',
+    "node_modules/label/label.js":
+      'export const label = () => (process.env.NODE_ENV === "production" ? "fast" : "checked");\n',
+  });
+  expect(await runTsweb(dir, ["build"])).toMatchObject({ code: 0 });
+  const server = await startInEmptyFolder(dir, { NODE_ENV: "development" });
+  expect((await get(server, "/")).body).toContain("<p>fast, production</p>");
+});
+
 describe("an application that uses every feature", () => {
   let project: TestProject;
   let browser: Browser;

@@ -143,6 +143,8 @@ function serverConfig(root: string, isOneFile: boolean): InlineConfig {
     root,
     logLevel: "warn",
     envPrefix: [],
+    // Otherwise each check for development in a package reads the environment: a call into C++ of about 1 µs.
+    define: { "process.env.NODE_ENV": JSON.stringify("production") },
     build: {
       ssr: true,
       ssrEmitAssets: true,
