@@ -2,6 +2,7 @@ import {
   type DevEnvironment,
   type Environment,
   type HotUpdateOptions,
+  isFileLoadingAllowed,
   normalizePath,
   type ResolvedConfig,
   type Rolldown,
@@ -59,7 +60,7 @@ import { timerWarnings } from "./timer-cleanups.ts";
 import { aliasedFileNames } from "./tsconfig-paths.ts";
 import { checkSinglePlugin, definedGlobals, exposedVariables, isVitest } from "./vite-config.ts";
 import { resolveImport, viteResolver } from "./vite-resolver.ts";
-import { untilWritten } from "./written-files.ts";
+import { readWritten, untilWritten } from "./written-files.ts";
 
 /** The options of {@link tsweb}. */
 export interface CompileOptions {
@@ -217,15 +218,24 @@ export class Compiler {
   }
 
   /**
-   * Returns the text of a script or style sheet of the project, which is read once in all builds of a command. Returns `null`
-   * for other modules and for missing files, which the bundler reports, and for a file that is not plain UTF-8, which the
-   * bundler decodes.
+   * Returns the text of a script or style sheet of the project; `null` for other modules and for missing files, which the
+   * bundler reports. In a build, a file is read once for all builds of the command, and the bundler decodes a file that is not
+   * plain UTF-8. In development, only scripts are read, after waiting until they are written.
    */
-  loadText(id: string): string | null {
+  loadText(context: HookContext, id: string): string | null | Promise<string | null> {
     const file = normalizePath(id);
     if (isPackageModule(file)) return null;
+    if (this.isDev) return this.isTest || !isScript(file) ? null : this.loadWritten(context, file);
     const text = this.modules.readSource(file);
     return text === undefined || text.startsWith("\uFEFF") || text.includes("\uFFFD") ? null : text;
+  }
+
+  private async loadWritten(context: HookContext, file: string): Promise<string | null> {
+    if (!file.startsWith(`${this.modules.root}/`)) return null; // Vite watches the files outside that it reads
+    // Vite refuses what server.fs denies only if it reads the file itself.
+    const mayLoad = !this.isBrowser(context) || isFileLoadingAllowed(context.environment.getTopLevelConfig(), file);
+    const text = mayLoad ? await readWritten(file).catch(() => null) : null;
+    return text?.includes("sourceMappingURL=") ? null : text; // Vite reads the source map
   }
 
   async transform(context: HookContext, code: string, id: string): Promise<Rolldown.TransformResult> {

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { Rolldown } from "vite";
 import { type ModuleFacts, readModule } from "./module-facts.ts";
 import { CompileError, isScript, type SourceFile, stripQuery } from "./syntax/index.ts";
-import { untilWritten } from "./written-files.ts";
+import { readWritten } from "./written-files.ts";
 
 /** A module that was read from its file. */
 interface ReadModule {
@@ -83,9 +83,12 @@ export class ModuleCache {
   async readWritten(id: string | undefined): Promise<ModuleFacts | undefined> {
     const facts = this.readIfValid(id);
     if (facts?.source.code !== "") return facts;
-    await untilWritten(facts.source.file);
-    this.byFile.delete(facts.source.file);
-    return this.readIfValid(id);
+    const { file } = facts.source;
+    const code = await readWritten(file).catch(() => undefined);
+    this.byFile.delete(file); // would return the empty text until the next change
+    if (code === undefined) return undefined;
+    const written = this.parse({ file, code });
+    return written instanceof CompileError ? undefined : written;
   }
 
   /** Returns the text of a module's file, without parsing it; `undefined` if there is no such file. */

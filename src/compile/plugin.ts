@@ -37,18 +37,20 @@ export function compileStep(options: CompileOptions): { plugins: Plugin[]; regis
 
 /**
  * Serves the texts of the application's files to the bundler. Without this plugin, each bundle of a build would read them
- * again, after the compile step. Its hook is the last one, because plugins of the application may load a module in another way.
+ * again, after the compile step, and in development a file could be read while it is being written. Its hook is the last one,
+ * because plugins of the application may load a module in another way.
  */
 function loadedTexts(compiler: Compiler): Plugin {
   return {
     name: "tsweb:loaded-texts",
-    apply: "build",
     enforce: "post",
     sharedDuringBuild: true,
     load: {
       order: "post",
       filter: { id: { include: /\.(?:[cm]?[jt]sx?|css)$/i, exclude: [/[\0?]/, /[\\/]node_modules[\\/]/] } },
-      handler: (id) => compiler.loadText(id),
+      handler(id) {
+        return compiler.loadText(this as HookContext, id);
+      },
     },
   };
 }

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createServer, type UserConfig, type ViteDevServer } from "vite";
 import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { ModuleCache } from "./module-cache.ts";
-import { untilWritten } from "./written-files.ts";
+import { tsweb } from "./plugin.ts";
+import { readWritten, untilWritten } from "./written-files.ts";
 
 let dir: string;
 let file: string;
@@ -44,4 +46,50 @@ it("a module that another one imports is read once it is written, also if it was
   const reading = modules.readWritten(file);
   writeFileSync(file, "export const one = 1;");
   expect((await reading)?.exports.named.map(({ name }) => name)).toEqual(["one"]);
+});
+
+it("the text of a file is read again if it was empty a moment ago", async () => {
+  writeFileSync(file, "");
+  const reading = readWritten(file);
+  writeFileSync(file, "export {};");
+  expect(await reading).toBe("export {};");
+  writeFileSync(file, "");
+  expect(await readWritten(file)).toBe("");
+  await expect(readWritten(join(dir, "missing.ts"))).rejects.toThrow("ENOENT");
+});
+
+/** Starts a development server of Vite in the folder, which the test closes. */
+async function startVite(config: UserConfig): Promise<ViteDevServer> {
+  writeFileSync(join(dir, "package.json"), '{ "type": "module" }');
+  const server = await createServer({
+    root: dir,
+    configFile: false,
+    optimizeDeps: { noDiscovery: true },
+    ...config,
+    server: { middlewareMode: true, ws: false, watch: null, ...config.server },
+    plugins: [tsweb(), config.plugins],
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+it("a module that is saved again while it is loaded is never empty", async () => {
+  const saveAgain = {
+    name: "save-again",
+    load(id: string) {
+      if (id !== file) return;
+      writeFileSync(file, "");
+      setTimeout(() => writeFileSync(file, "export const two = 2;"), 20);
+    },
+  };
+  writeFileSync(file, "export const one = 1;");
+  const server = await startVite({ plugins: [saveAgain] });
+  expect(await server.ssrLoadModule("/a.ts")).toMatchObject({ two: 2 });
+});
+
+it("a module that server.fs denies is not sent to browsers", async () => {
+  writeFileSync(file, 'export const key = "k";');
+  const server = await startVite({ server: { fs: { deny: ["**/a.ts"] } } });
+  await expect(server.environments.client.transformRequest("/a.ts")).rejects.toThrow(/a\.ts/);
+  expect(await server.ssrLoadModule("/a.ts")).toMatchObject({ key: "k" });
 });
