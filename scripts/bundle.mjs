@@ -1,7 +1,8 @@
-// Bundles the commands and the compile step in dist/. Node needs half a millisecond for each module that it loads, and
-// `tsweb dev` would load 180 of them. The other modules of dist/ stay single files: builds of applications take in only
-// what they use, and Node must have one instance of each for the commands and the application.
-import { readdirSync, rmSync, writeFileSync } from "node:fs";
+// Bundles the commands and the compile step in dist/: Node needs a quarter of a millisecond and more for each module that it
+// loads. The other modules of dist/ stay single files too: builds of applications include only what they use. Node must have
+// one instance of each for a command and the application. So the process of `tsweb dev` has bundles of all that both
+// import, and runs with a condition under which the package exports them.
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -12,7 +13,6 @@ const BUNDLED = ["cli", "compile"];
 /** The modules that are started, registered or imported by their file names. They stay, and re-export the bundled ones. */
 const ENTRIES = [
   "cli/index",
-  "cli/dev/child",
   "cli/dev/dev",
   "cli/dev/watchdog-worker",
   "compile/register",
@@ -20,21 +20,53 @@ const ENTRIES = [
   "compile/vite",
 ];
 
-/** The entry of the process whose start developers wait for. */
-const LOADED_SYNCHRONOUSLY = "cli/dev/child";
-
 /** The folder of the bundles below dist/. */
 const FOLDER = "cli/bundles";
 
+/** The module of the process whose start developers wait for. */
+const DEVELOPMENT_ENTRY = "cli/dev/child";
+
+/** The condition of that process, by which it imports its bundles as the package. Also in src/cli/dev/condition.ts. */
+const DEVELOPMENT_CONDITION = "tsweb-dev";
+
 /** @param dist the compiled package */
 export async function bundleCommands(dist) {
-  const { rolldown } = await import(bundlerOfVite());
+  await bundleDevelopment(dist);
   const folders = BUNDLED.map((name) => join(dist, name));
   const target = join(dist, FOLDER);
+  const input = Object.fromEntries(ENTRIES.map((name) => [name.replaceAll("/", "-"), join(dist, `${name}.js`)]));
+  const output = await bundle(dist, { input, target, folders });
+  for (const folder of folders) removeScripts(folder, target);
+  for (const name of ENTRIES) {
+    const { exports } = output.find(({ isEntry, name: chunk }) => isEntry && chunk === name.replaceAll("/", "-"));
+    writeEntry(dist, name, exports);
+  }
+  writeFileSync(join(dist, `${DEVELOPMENT_ENTRY}.js`), synchronousEntry('"../../development/child.js"'));
+}
+
+/** Bundles the process of `tsweb dev` together with all that the application imports from the package. */
+async function bundleDevelopment(dist) {
+  const { exports } = JSON.parse(readFileSync(join(dist, "../package.json"), "utf8"));
+  const entries = Object.entries(exports).filter(([, conditions]) => conditions[DEVELOPMENT_CONDITION]);
+  const nameOf = (conditions) => /([\w-]+)\.js$/.exec(conditions[DEVELOPMENT_CONDITION])[1];
+  const input = Object.fromEntries(
+    entries.map(([, conditions]) => [nameOf(conditions), join(dist, "..", conditions.default)]),
+  );
+  input.child = join(dist, `${DEVELOPMENT_ENTRY}.js`);
+  await bundle(dist, { input, target: join(dist, "development"), folders: [dist] });
+}
+
+/**
+ * Writes bundles.
+ *
+ * @param options `input`: the entries by name; `target`: the folder of the bundles; `folders`: those whose modules are bundled
+ */
+async function bundle(dist, { input, target, folders }) {
+  const { rolldown } = await import(bundlerOfVite());
   rmSync(target, { recursive: true, force: true });
   const isBundled = (id) => folders.some((folder) => id.startsWith(`${folder}/`));
   const bundle = await rolldown({
-    input: Object.fromEntries(ENTRIES.map((name) => [name.replaceAll("/", "-"), join(dist, `${name}.js`)])),
+    input,
     platform: "node",
     // Packages stay bare specifiers: resolved, they would be paths of this machine.
     external: (id, _importer, isResolved) => (isResolved ? !isBundled(id.replaceAll("\\", "/")) : isPackage(id)),
@@ -49,11 +81,7 @@ export async function bundleCommands(dist) {
     comments: false,
   });
   await bundle.close();
-  for (const folder of folders) removeScripts(folder, target);
-  for (const name of ENTRIES) {
-    const { exports } = output.find(({ isEntry, name: chunk }) => isEntry && chunk === name.replaceAll("/", "-"));
-    writeEntry(dist, name, exports);
-  }
+  return output;
 }
 
 /** Returns whether a specifier is the name of a package or of a module of Node. */
@@ -103,8 +131,7 @@ function writeEntry(dist, name, exports) {
   const bundled = `${from.startsWith(".") ? from : `./${from}`}/${name.replaceAll("/", "-")}.js`;
   const path = JSON.stringify(bundled);
   const reExports = exports.length > 0 ? `export { ${exports.join(", ")} } from ${path};\n` : `import ${path};\n`;
-  const text = name === LOADED_SYNCHRONOUSLY ? synchronousEntry(path) : reExports;
-  writeFileSync(join(dist, `${name}.js`), text);
+  writeFileSync(join(dist, `${name}.js`), reExports);
 }
 
 /**

@@ -24,6 +24,7 @@ import { PageChecks } from "./page-checks.ts";
 import { panelLine, servePanel } from "./panel.ts";
 import { PolicyViolations } from "./policy-violations.ts";
 import { allowOnlyThisMachine, guardUpgrades } from "./requests.ts";
+import { resolveBundles } from "./resolve-bundles.ts";
 import { restartWithConfig } from "./restart.ts";
 import { Restarts } from "./restarts.ts";
 import { retryFailedResolves } from "./retry-resolve.ts";
@@ -84,6 +85,7 @@ export async function dev(root: string): Promise<void> {
       restartWithConfig({ envFiles, restarts, log: (message) => console.error(message) }),
       checkPackageOptions(root, (message) => console.error(message)),
       runModules(),
+      resolveBundles(),
       retryFailedResolves(),
       rejectMissingAssets(),
       reportEdits(edits, envFiles),

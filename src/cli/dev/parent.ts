@@ -3,6 +3,7 @@ import inspector from "node:inspector";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { waitForEdit } from "./code-files.ts";
+import { CONDITION_FLAG } from "./condition.ts";
 import { isChildMessage, REPORT_DESCRIPTOR, STOP, type WatchdogReport } from "./messages.ts";
 
 /** How long the child may take to stop, in milliseconds. It cannot stop while its event loop is blocked. */
@@ -50,7 +51,7 @@ class DevParent {
   start(): void {
     if (this.#isStopping) process.exit(0);
     const port = this.#port === undefined ? [] : [String(this.#port)];
-    const child = spawn(process.execPath, [...process.execArgv, CHILD, this.#root, ...port], {
+    const child = spawn(process.execPath, [...process.execArgv, CONDITION_FLAG, CHILD, this.#root, ...port], {
       stdio: ["inherit", "inherit", "inherit", "ipc", "pipe"],
     });
     this.#child = child;
