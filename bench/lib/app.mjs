@@ -5,7 +5,8 @@ import { fileURLToPath } from "node:url";
 import { startServer } from "./processes.mjs";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-const folder = fileURLToPath(new URL("../app", import.meta.url));
+/** The folder of the measured application. */
+export const folder = fileURLToPath(new URL("../app", import.meta.url));
 
 /** Builds an application with the command that users run. */
 export function build(dir) {

@@ -13,6 +13,7 @@ const COMPLETE = {
   dev: { rounds: 10 },
   growth: { sizes: [25, 50, 100, 200, 400] },
   sizing: { rounds: 3, seconds: 3, connections: 1_000 },
+  wakeups: { rounds: 9, seconds: 0.3 },
   guard: { ...LOAD, rounds: 12 },
 };
 
@@ -24,6 +25,7 @@ const QUICK = {
   dev: { rounds: 3 },
   growth: { sizes: [25, 50] },
   sizing: { rounds: 1, seconds: 1, connections: 1_000 },
+  wakeups: { rounds: 3, seconds: 0.3 },
 };
 
 /** `live --full`: so many streams need longer until all receive at the same rate. */
