@@ -28,12 +28,28 @@ it("waits until a file that was just emptied is written", async () => {
   await waiting;
 });
 
-it("does not wait for a file that stays empty, was emptied long ago or in the future, or does not exist", async () => {
+/** Empties the file, as if that was done some milliseconds ago. */
+function emptiedBefore(milliseconds: number): void {
   writeFileSync(file, "");
-  await untilWritten(file);
-  for (const time of [new Date(0), new Date("2100-01-01")]) {
-    utimesSync(file, time, time);
+  const time = new Date(Date.now() - milliseconds);
+  utimesSync(file, time, time);
+}
+
+it.each([500, 1_500])("waits for a file that was emptied %i ms ago", async (milliseconds) => {
+  emptiedBefore(milliseconds);
+  const [waiting, reading] = [untilWritten(file), readWritten(file)];
+  setTimeout(() => writeFileSync(file, "export {};"), 50);
+  expect(await reading).toBe("export {};");
+  await waiting;
+});
+
+it("does not wait for a file that was emptied two seconds ago or in the future, or does not exist", async () => {
+  for (const milliseconds of [2_000, -10_000]) {
+    emptiedBefore(milliseconds);
+    const writing = setTimeout(() => writeFileSync(file, "export {};"), 1_000);
     await untilWritten(file);
+    expect(await readWritten(file)).toBe("");
+    clearTimeout(writing);
   }
   await untilWritten(join(dir, "missing.ts"));
   await untilWritten(join(file, "below-a-file.ts")); // the test ends after 60 seconds if this waits for ever
@@ -48,12 +64,10 @@ it("a module that another one imports is read once it is written, also if it was
   expect((await reading)?.exports.named.map(({ name }) => name)).toEqual(["one"]);
 });
 
-it("the text of a file is read again if it was empty a moment ago", async () => {
-  writeFileSync(file, "");
-  const reading = readWritten(file);
-  writeFileSync(file, "export {};");
-  expect(await reading).toBe("export {};");
-  writeFileSync(file, "");
+it("the text of a file that stays empty is empty", async () => {
+  emptiedBefore(1_800);
+  await untilWritten(file);
+  emptiedBefore(1_800);
   expect(await readWritten(file)).toBe("");
   await expect(readWritten(join(dir, "missing.ts"))).rejects.toThrow("ENOENT");
 });

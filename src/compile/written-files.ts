@@ -2,14 +2,14 @@ import { type Stats, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 
-/** How long a file may be empty between the two steps of a write, in milliseconds. */
-const WRITE_MS = 250;
+/** How long a file may be empty between the two steps of a write, in milliseconds: half a second was seen on a busy machine. */
+const WRITE_MS = 2_000;
 
 /** How often an empty file is checked, in milliseconds. */
 const CHECK_MS = 4;
 
 /**
- * Waits until a file is written that is empty and was changed a moment ago; at most a quarter of a second. Most programs
+ * Waits until a file is written that is empty and was changed a moment ago; at most two seconds. Most programs
  * truncate a file and write it then. On a busy machine they may be interrupted in between for longer than a request needs to
  * load the file.
  */

@@ -41,7 +41,9 @@ export class BrowserUsers {
     page.on("pageerror", (error) => this.problems.push(`thrown: ${error.stack ?? error.message}`));
     page.on("console", (message) => {
       const isProblem = message.type() === "error" || message.type() === "warning";
-      if (isProblem && !isExpectedFailure(message, page)) this.problems.push(`console: ${message.text()}`);
+      if (!isProblem || isExpectedFailure(message, page)) return;
+      const isResponse = message.text().includes("the server responded");
+      this.problems.push(`console: ${message.text()}${isResponse ? ` ${message.location().url}` : ""}`);
     });
     return page;
   }
