@@ -9,6 +9,7 @@ import { isStubId } from "./stubs.ts";
  * @returns the modules to update in the browser; `undefined` for Vite's default
  */
 export function hotUpdate(environment: DevEnvironment, update: HotUpdateOptions): EnvironmentModuleNode[] | undefined {
+  if (environment.name === "ssr") findLostImporters(environment);
   // On the server, imports are checked against the exports of all modules.
   if (update.type === "delete" || environment.name === "ssr") invalidateWithImporters(environment, update.modules);
   if (environment.name === "client") {
@@ -27,6 +28,17 @@ export function hotUpdate(environment: DevEnvironment, update: HotUpdateOptions)
     isServerModule(update.file, environment.config.root) || (update.modules.length > 0 && !isInBrowser);
   if (client && isServerOnly) client.hot.send({ type: "full-reload", path: "*" });
   return undefined;
+}
+
+/**
+ * Adds each module to the importers of the modules that its code imports. Vite may have lost some: when an edit overtakes the
+ * transformation of a module, Vite discards the outdated code, but keeps the outdated imports.
+ */
+function findLostImporters({ moduleGraph }: DevEnvironment): void {
+  for (const importer of moduleGraph.idToModuleMap.values()) {
+    const { deps = [], dynamicDeps = [] } = importer.transformResult ?? {};
+    for (const url of [...deps, ...dynamicDeps]) moduleGraph.urlToModuleMap.get(url)?.importers.add(importer);
+  }
 }
 
 /**

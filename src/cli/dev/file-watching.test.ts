@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { createServer } from "vite";
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { EnvFiles } from "../project/index.ts";
 import { completeEdits } from "./file-watching.ts";
 import { Restarts } from "./restarts.ts";
@@ -13,6 +14,8 @@ let file: string;
 let watcher: EventEmitter;
 let modules: Map<string, unknown>;
 let events: string[];
+/** The names of the files that the watcher watches. */
+let watched: string[];
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), "tsweb-watching-"));
@@ -39,9 +42,11 @@ async function start(
 ): Promise<void> {
   await wait(50); // the files are older than the server, by the clock of the file system
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  watched = [basename(file)];
   watcher = Object.assign(new EventEmitter(), {
     closed: false,
-    getWatched: () => ({ [dirname(file)]: [basename(file)] }),
+    getWatched: () => ({ [dirname(file)]: watched }),
+    add: (path: string) => path.includes("ignored") || watched.push(basename(path)),
   });
   watcher.on("all", (event: string, path: string) => events.push(`${event} ${basename(path)}`));
   const { configureServer } = completeEdits({ root: dir, envFiles: new EnvFiles(dir, {}), restarts: new Restarts() });
@@ -88,15 +93,52 @@ it("notifies Vite of a file that was edited before its first check, and that the
   expect(events).toEqual(["change words.ts"]);
 });
 
-it("does not notify Vite of files that are older than the server, or that are not watched", async () => {
+it("does not notify Vite of files that are older than the server, or that the watcher ignores", async () => {
   await start();
   load();
   check();
-  const late = join(dir, "late.ts");
-  writeFileSync(late, "created");
-  modules.set(late, new Set([{}]));
+  const ignored = join(dir, "ignored.ts");
+  writeFileSync(ignored, "created");
+  modules.set(ignored, new Set([{}]));
   check();
   expect(events).toEqual([]);
+});
+
+it("notifies Vite of edits of a file that the watcher has lost, and adds it to the watcher", async () => {
+  await start();
+  load();
+  check();
+  watched = [];
+  writeFileSync(file, "new");
+  check();
+  expect(events).toEqual(["change words.ts"]);
+  expect(watched).toEqual(["words.ts"]);
+});
+
+it("Vite's watcher accepts a file that it has lost, and none that the config ignores", async () => {
+  await start();
+  writeFileSync(join(dir, "ignored.ts"), "");
+  const watch = { ignored: ["**/ignored.ts"] };
+  const vite = await createServer({ root: dir, configFile: false, server: { middlewareMode: true, ws: false, watch } });
+  onTestFinished(() => vite.close());
+  const watchedFiles = () => vite.watcher.getWatched()[dir] ?? [];
+  await expect.poll(watchedFiles).toContain("words.ts");
+  vite.watcher.unwatch(file);
+  expect(watchedFiles()).not.toContain("words.ts");
+  vite.watcher.add([file, join(dir, "ignored.ts")]);
+  await expect.poll(watchedFiles).toContain("words.ts");
+  expect(watchedFiles()).not.toContain("ignored.ts");
+});
+
+it("does not add a file to the watcher that was deleted", async () => {
+  await start();
+  load();
+  check();
+  watched = [];
+  rmSync(file);
+  check();
+  expect(events).toEqual([]);
+  expect(watched).toEqual([]);
 });
 
 it("does not notify Vite twice of an edit that the watcher has reported before it was ready", async () => {

@@ -50,7 +50,7 @@ export function completeEdits(options: CompleteEditsOptions): Plugin {
  * Returns a function that compares the files of modules, and those for which Vite restarts, with what Vite was notified of
  * last, and notifies it of each difference. The watcher can lose a file permanently: one that was deleted while it waited
  * for the end of a write, all files of a folder that was deleted and created again at once, and a file whose time was set
- * back.
+ * back. A file that the watcher no longer has is added to it again, and compared at the next check.
  *
  * While the watcher reads the folders, it does not report an edit of a file that it has not yet read itself, and it can miss
  * one shortly after. Vite may have loaded the module before the edit, so it is notified of each file that has changed since
@@ -102,7 +102,11 @@ function missedEditsCheck(
       const notified = versionsOf(file);
       const before = notified.get(file) ?? firstVersion(version);
       notified.set(file, before);
-      if (!isStable || version === before || !(restarting.includes(file) || isWatched(file, watcher))) continue;
+      if (!isStable || version === before) continue;
+      if (!restarting.includes(file) && !isWatched(file, watcher)) {
+        if (version !== DELETED) watcher.add(file); // does nothing if the Vite config ignores the file
+        continue;
+      }
       notify(version === DELETED ? "unlink" : before === DELETED ? "add" : "change", file);
     }
   };
