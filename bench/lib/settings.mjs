@@ -18,7 +18,7 @@ const COMPLETE = {
 };
 
 const QUICK = {
-  calls: { ...QUICK_LOAD, sizes: [64], sizeRounds: 1 },
+  calls: { ...QUICK_LOAD, sizes: [] },
   pages: QUICK_LOAD,
   live: { rounds: 1, seconds: 1, latencySeconds: 1, connections: [1_000] },
   startup: { rounds: 3 },
