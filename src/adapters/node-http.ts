@@ -8,7 +8,13 @@ import type { Server } from "node:http";
 
 const http = process.getBuiltinModule("node:http");
 
-export const { createServer, maxHeaderSize, ServerResponse: NodeResponse, STATUS_CODES } = http;
+export const {
+  createServer,
+  IncomingMessage: NodeRequest,
+  maxHeaderSize,
+  ServerResponse: NodeResponse,
+  STATUS_CODES,
+} = http;
 
 /** Returns whether a server is one of `node:http`: neither TLS nor HTTP/2. */
 export function isHttpServer(server: object): server is Server {

@@ -5,6 +5,7 @@ import { isRepeated, toHeaders } from "./raw-headers.ts";
 import { bodyOf, hasUndeclaredBody, hasUnreadBody, readIncomingText } from "./request-body.ts";
 import { hostOf, targetOf } from "./request-target.ts";
 import { isClosed } from "./response-state.ts";
+import { ServerRequest } from "./server-request.ts";
 
 /** Matches paths that `URL` returns unchanged, so that most requests need no `URL`. */
 const PLAIN_PATH = /^\/$|^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
@@ -102,6 +103,7 @@ export class NodeInboundRequest implements InboundRequest {
   }
 
   bufferedBody(): string | null {
+    if (this.#incoming instanceof ServerRequest) return this.#incoming.takeBody()?.toString() ?? null;
     const { readableLength, headers } = this.#incoming;
     // The parser enforces the declared length of a body, and sets `complete` only a moment later.
     if (readableLength === 0 || readableLength !== Number(headers["content-length"])) return null;

@@ -1,0 +1,112 @@
+/**
+ * The requests of our own server.
+ *
+ * Node makes a stream of the body of each request, and ends and destroys the stream, also if nothing reads it: for that it
+ * calls `process.nextTick` up to six times. But a server function needs only the bytes of a small body, and a page needs no
+ * body. So the stream of these requests begins with its first use.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
+import { NodeRequest } from "./node-http.ts";
+
+type Listener = (...args: never[]) => void;
+
+/** The members of Node's class that {@link ServerRequest} uses or overrides. */
+interface RequestStream {
+  readonly headers: IncomingHttpHeaders;
+  readonly readableHighWaterMark: number;
+  on(event: string | symbol, listener: Listener): this;
+  addListener(event: string | symbol, listener: Listener): this;
+  read(size?: number): unknown;
+  resume(): this;
+  push(part: Buffer | null): boolean;
+  /** Discards what is left of the body. Node calls it when the response has ended; its types omit it. */
+  _dump(): void;
+}
+
+// Node's types declare `readableEnded`, which is an accessor, as a property, so that no accessor could override it.
+const Base = NodeRequest as unknown as new (socket: Socket) => RequestStream;
+
+/**
+ * A request whose body is kept in memory until code uses it as a stream: with a listener, `read()` or `resume()`, and so also
+ * with `pipe()`, iteration and `finished()`. From then on it is the stream that Node provides, with all bytes. Before, about
+ * `readableHighWaterMark` bytes are kept at most: Node then stops reading from the connection.
+ *
+ * {@link takeBody} returns the bytes of a body without its stream. A request whose body was taken, or was not used until the
+ * response had ended, emits neither `end` nor `close`.
+ */
+export class ServerRequest extends Base {
+  /** The body so far; `null` once it is a stream, or was taken. */
+  #parts: Buffer[] | null = [];
+  #bytes = 0;
+  /** Whether the whole body has arrived. */
+  #isWhole = false;
+  /** Whether the body has ended without a stream. */
+  #isTaken = false;
+
+  /**
+   * Returns the body if its declared length has arrived and nothing has used it; otherwise `null`. It can be taken once.
+   */
+  takeBody(): Buffer | null {
+    const parts = this.#parts;
+    // The parser enforces the declared length of a body, and calls `push(null)` only a moment later. Without a declared
+    // length, the bytes have to be counted, which the reader of the stream does.
+    if (parts === null || this.#bytes === 0 || this.#bytes !== Number(this.headers["content-length"])) return null;
+    this.#parts = null;
+    this.#isTaken = true;
+    return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
+  }
+
+  /** Whether the body was read to its end, or taken. */
+  get readableEnded(): boolean {
+    return this.#isTaken || Reflect.get(NodeRequest.prototype, "readableEnded", this) === true;
+  }
+
+  /** Called by Node's parser for each part of the body, and with `null` at its end. Returns whether it may go on. */
+  override push(part: Buffer | null): boolean {
+    if (this.#isTaken) return false; // the end of a body that was taken
+    if (this.#parts === null) return super.push(part);
+    if (part === null) {
+      this.#isWhole = true;
+      return false;
+    }
+    this.#parts.push(part);
+    this.#bytes += part.length;
+    return this.#bytes < this.readableHighWaterMark;
+  }
+
+  override on(event: string | symbol, listener: Listener): this {
+    this.#startStream();
+    return super.on(event, listener);
+  }
+
+  override addListener(event: string | symbol, listener: Listener): this {
+    return this.on(event, listener);
+  }
+
+  override read(size?: number): unknown {
+    this.#startStream();
+    return super.read(size);
+  }
+
+  override resume(): this {
+    this.#startStream();
+    return super.resume();
+  }
+
+  override _dump(): void {
+    if (this.#parts !== null && this.#isWhole) {
+      this.#parts = null;
+      this.#isTaken = true;
+    }
+    if (!this.#isTaken) super._dump();
+  }
+
+  #startStream(): void {
+    const parts = this.#parts;
+    if (parts === null) return;
+    this.#parts = null;
+    for (const part of parts) super.push(part);
+    if (this.#isWhole) super.push(null);
+  }
+}
