@@ -126,6 +126,10 @@ describe("the head of a response that differs in something else", () => {
     ],
     ["HTTP/1.0", { request: "HTTP/1.0\r\n\r\n" }],
     [
+      "a body that the client may still wait with",
+      { change: (response) => Object.assign(response, { _expect_continue: true }) },
+    ],
+    [
       "a writeHead of another package",
       {
         change: (response) => {

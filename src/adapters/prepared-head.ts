@@ -16,6 +16,7 @@ interface RawResponse extends ServerResponse {
   readonly _keepAliveTimeout?: unknown;
   readonly _maxRequestsPerSocket?: unknown;
   readonly _removedConnection?: unknown;
+  readonly _expect_continue?: unknown;
 }
 
 /** A head without its request id, `traceparent`, length and date: the texts around them. */
@@ -66,7 +67,8 @@ function hasUsualHead({ status, headers }: OutboundResponse, sharedEntries: numb
     response.sendDate &&
     !response.statusMessage &&
     !response._maxRequestsPerSocket &&
-    !response._removedConnection
+    !response._removedConnection &&
+    !response._expect_continue // Node closes the connection if the client may still wait with the body
   );
 }
 
