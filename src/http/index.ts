@@ -26,7 +26,7 @@ export { awaitMaybe, isPromise, type MaybeAsync, run } from "./maybe-async.ts";
 export { forgetOnce, once } from "./once.ts";
 export { type OutboundResponse, releaseUnsentBody, toFetchResponse } from "./outbound-response.ts";
 export { type BodyProducer, type BodySink, isPushedBody, PushedBody } from "./pushed-body.ts";
-export { randomHex } from "./random-hex.ts";
+export { fillRandom, randomHex } from "./random.ts";
 export {
   isSitePath,
   observeRedirects,

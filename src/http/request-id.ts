@@ -1,4 +1,4 @@
-import { randomHex } from "./random-hex.ts";
+import { randomHex } from "./random.ts";
 
 /**
  * Returns the id of a request: the received id if it is 1 to 128 characters of `[A-Za-z0-9._-]`, otherwise a new id of

@@ -1,4 +1,4 @@
-import { randomHex } from "./random-hex.ts";
+import { randomHex } from "./random.ts";
 
 const TRACE_PARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 

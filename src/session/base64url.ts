@@ -1,3 +1,6 @@
+/** The characters of base64url, in the order of their values. @see RFC 4648, section 5 */
+export const BASE64URL_ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
 /** Returns bytes, or the UTF-8 of a text, as base64url without padding. @see RFC 4648, section 5 */
 export function encodeBase64Url(data: Uint8Array | string): string {
   const bytes =

@@ -1,6 +1,6 @@
 import type { Config } from "../config/index.ts";
-import { type RequestContext, randomHex } from "../http/index.ts";
-import { decodeBase64Url, encodeBase64Url } from "./base64url.ts";
+import { fillRandom, type RequestContext } from "../http/index.ts";
+import { BASE64URL_ALPHABET, decodeBase64Url, encodeBase64Url } from "./base64url.ts";
 import { sessionId } from "./current-session.ts";
 import { keysFor } from "./keys.ts";
 import { cachePerConfig } from "./lru-cache.ts";
@@ -8,11 +8,19 @@ import { constantTimeEqual, hmacSha256 } from "./token.ts";
 
 /** The length of a mask, and of the secret of a sign-in that it covers. 24 bytes cannot be guessed (192 bits). */
 const SECRET_BYTES = 24;
-/** The length of both in base64url, in characters. */
-const TOKEN_CHARS = (2 * SECRET_BYTES * 4) / 3;
+/** The length of each of them in base64url, whose characters have six bits: no bits are left over. */
+const SECRET_CHARS = (SECRET_BYTES * 4) / 3;
+const TOKEN_CHARS = 2 * SECRET_CHARS;
+
+/** The secret of a sign-in. */
+interface SignInSecret {
+  readonly bytes: Uint8Array;
+  /** The same bits, six in each element, as base64url has them. */
+  readonly sextets: Uint8Array;
+}
 
 /** The secret of each sign-in, by what it is bound to: computing it takes longer than all else in issuing a token. */
-const signInSecrets = cachePerConfig<Buffer>();
+const signInSecrets = cachePerConfig<SignInSecret>();
 /** The sign-in that each verified token was issued to, by token. `sid` is `null` for a signed-out client. */
 const verifiedTokens = cachePerConfig<{ readonly sid: string | null }>();
 
@@ -28,11 +36,21 @@ const verifiedTokens = cachePerConfig<{ readonly sid: string | null }>();
  */
 export function issueCsrfToken(context: RequestContext): string | null {
   if (!context.config.csrfSecret) return null;
-  const bytes = Buffer.allocUnsafe(2 * SECRET_BYTES);
-  bytes.write(randomHex(SECRET_BYTES), "hex");
-  maskSecret(bytes, signInSecret(context.config, sessionId(context)));
-  return encodeBase64Url(bytes);
+  const { sextets } = signInSecret(context.config, sessionId(context));
+  fillRandom(mask);
+  // A character of base64url is six bits, so the XOR of two texts is made without their bytes.
+  for (let i = 0; i < SECRET_CHARS; i++) {
+    const sextet = (mask[i] ?? 0) & 0x3f;
+    tokenChars[i] = ALPHABET[sextet] ?? 0;
+    tokenChars[SECRET_CHARS + i] = ALPHABET[sextet ^ (sextets[i] ?? 0)] ?? 0;
+  }
+  return tokenChars.toString("latin1");
 }
+
+const ALPHABET = Buffer.from(BASE64URL_ALPHABET);
+// Both live as long as the process, and are written anew for each token.
+const mask = new Uint8Array(SECRET_CHARS);
+const tokenChars = Buffer.allocUnsafeSlow(TOKEN_CHARS);
 
 /**
  * Returns whether a token was issued to the client of this request, in its current sign-in.
@@ -50,7 +68,7 @@ export function verifyCsrfToken(context: RequestContext, token: unknown): boolea
   const cache = verifiedTokens(context.config);
   const cached = cache.get(token);
   if (cached !== undefined) return cached.sid === sid; // a token is bound to one sign-in only
-  const isValid = covers(token, signInSecret(context.config, sid));
+  const isValid = covers(token, signInSecret(context.config, sid).bytes);
   if (isValid) cache.set(token, { sid });
   return isValid;
 }
@@ -65,13 +83,15 @@ function covers(token: string, secret: Uint8Array): boolean {
 }
 
 /** Returns the secret of a sign-in, or of all signed-out clients, which cannot be computed without the key. */
-function signInSecret(config: Config, sid: string | null): Buffer {
+function signInSecret(config: Config, sid: string | null): SignInSecret {
   // The first character distinguishes signed out from signed in, so that no session id has the secret of "signed out".
   const binding = sid === null ? "\0" : `\x01${sid}`;
   const cache = signInSecrets(config);
   const cached = cache.get(binding);
   if (cached) return cached;
-  const secret = hmacSha256(keysFor(config, "csrf").sign, binding).subarray(0, SECRET_BYTES);
+  const bytes = hmacSha256(keysFor(config, "csrf").sign, binding).subarray(0, SECRET_BYTES);
+  const sextets = Uint8Array.from(encodeBase64Url(bytes), (char) => BASE64URL_ALPHABET.indexOf(char));
+  const secret = { bytes, sextets };
   cache.set(binding, secret);
   return secret;
 }
