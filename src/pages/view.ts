@@ -12,6 +12,7 @@ import { islandComment, SerializeError, toJson, type ViewSource } from "../proto
 import { getActiveRender, MarkupError } from "./render-state.ts";
 import { checkSynchronous, registerViewBody } from "./rendering.ts";
 import { checkSecretProps } from "./secret-props.ts";
+import type { TemplateHtml } from "./template-node.ts";
 
 /** Whether the current node is inside a view: an inner view is part of the outer view's island. */
 const InsideView = createContext(false);
@@ -51,11 +52,7 @@ export function view<P extends object>(fn: (props: P) => ComponentChildren, sour
     if (render.development) checkSecretProps(name, sent, render);
     const body = numberIds(h(Body, sent), index);
     const text = islandComment(render.mark, index);
-    return h(Fragment, null, [
-      comment(text),
-      h(InsideView.Provider, { value: true, children: body }),
-      comment(`/${text}`),
-    ]);
+    return htmlAround(`<!--${text}-->`, h(InsideView.Provider, { value: true, children: body }), `<!--/${text}-->`);
   };
   View.displayName = name;
   return View;
@@ -112,7 +109,8 @@ function numberIds<T extends object>(root: T, index: number): T {
   return Object.assign(root, { __m: [index + 1, 0] }); // Preact's internal field, under its minified name
 }
 
-function comment(text: string): VNode {
-  // The renderer writes this prop as a comment. Preact's types omit it.
-  return h(Fragment, { UNSTABLE_comment: text } as object);
+/** Returns a node between two texts of HTML. */
+function htmlAround(start: string, node: object, end: string): VNode {
+  const html: TemplateHtml = { tpl: [start, end], exprs: [node] };
+  return h(Fragment, html as object); // the renderer writes HTML that a fragment has; Preact's types omit it
 }
