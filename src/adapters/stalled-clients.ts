@@ -1,4 +1,7 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { runOutsideRequests } from "../http/index.ts";
+import { abortResponse, isClosed } from "./response-state.ts";
 
 /** How long a client may read nothing of a response that has unsent bytes. */
 const STALL_MS = 30_000;
@@ -32,11 +35,76 @@ export function destroyIfDisconnected(response: ServerResponse, stallMs = STALL_
  * Destroys a response whose client reads nothing of it. Without this limit, an attacker who requests large pages on
  * many connections and reads none of them would fill the server's memory.
  *
+ * It measures what is sent. Node's timeout of a connection would not do: every byte that arrives starts it again, and a
+ * client may send line breaks ahead of its next request, or PING frames, forever.
+ *
+ * Call it when bytes wait, or at the start of a body that is written in parts.
+ *
  * @param stallMs how long the client may read nothing; detected after one to two times as long
+ * @see RFC 9112, section 2.2
  */
 export function destroyIfStalled(response: ServerResponse, stallMs = STALL_MS): void {
-  // Node emits the timeout when neither side has sent anything for the time; a long write in progress resets it.
-  response.setTimeout(stallMs, () => {
-    if (response.writableLength > 0) response.destroy();
-  });
+  if (isClosed(response)) return;
+  let sentBefore = progressOf(response);
+  let hasDrained = false;
+  // The timer belongs to no request: it must not keep the request and its user in memory.
+  const timer = runOutsideRequests(() => setInterval(check, stallMs)).unref();
+  if (isMultiplexed(response)) {
+    response.on("drain", () => {
+      hasDrained = true;
+    });
+  }
+  response.once("close", () => clearInterval(timer));
+
+  function check(): void {
+    const sent = progressOf(response);
+    if (sent !== null && sent === sentBefore && !hasDrained) abortResponse(response);
+    sentBefore = sent;
+    hasDrained = false;
+  }
+}
+
+/**
+ * Returns whether one long write shows no progress before all of it was sent: with HTTP/2, and on runtimes other than Node
+ * that count no bytes of a connection. Its client would seem to read nothing. Write in parts there.
+ */
+export function hidesProgressOfWrite(response: ServerResponse): boolean {
+  return isMultiplexed(response) || (handleOf(response) !== undefined && countersOf(response) === undefined);
+}
+
+function isMultiplexed({ req }: ServerResponse): boolean {
+  return req.httpVersionMajor > 1;
+}
+
+/** Returns a number that changes whenever bytes of the response are sent; `null` if none wait. */
+function progressOf(response: ServerResponse): number | null {
+  const { writableLength, socket } = response;
+  if (writableLength === 0) return null;
+  // The connection is shared by many responses. What waits of this one becomes less with each part that is sent.
+  if (isMultiplexed(response)) return -writableLength;
+  const counters = countersOf(response);
+  if (counters) return counters.bytesWritten - counters.writeQueueSize;
+  return (socket?.bytesWritten ?? 0) - writableLength; // Bun counts bytes in `writableLength`, Deno writes
+}
+
+/** What Node's handle of a connection counts, in bytes: all writes, and what the system has not taken of them. */
+interface ByteCounters {
+  readonly bytesWritten: number;
+  readonly writeQueueSize: number;
+}
+
+/** A handle. That of a connection with TLS encrypts, and has the one that sends as its parent. */
+interface Handle extends Partial<ByteCounters> {
+  readonly _parent?: Handle | null;
+}
+
+// Node has no public name for it. Its own timeout of connections reads the same field.
+function handleOf({ socket }: { readonly socket: (Socket & { readonly _handle?: Handle | null }) | null }) {
+  return socket?._handle ?? undefined;
+}
+
+function countersOf(response: ServerResponse): ByteCounters | undefined {
+  const handle = handleOf(response);
+  const { bytesWritten, writeQueueSize } = handle?._parent ?? handle ?? {};
+  return bytesWritten === undefined || writeQueueSize === undefined ? undefined : { bytesWritten, writeQueueSize };
 }

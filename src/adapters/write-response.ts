@@ -4,7 +4,7 @@ import { closesConnection, endAfterBody } from "./lingering-close.ts";
 import { writeHeadWithLength } from "./prepared-head.ts";
 import { writePushedBody } from "./pushed-body.ts";
 import { isClosed } from "./response-state.ts";
-import { destroyIfDisconnected, destroyIfStalled } from "./stalled-clients.ts";
+import { destroyIfDisconnected, destroyIfStalled, hidesProgressOfWrite } from "./stalled-clients.ts";
 
 /**
  * Writes a response of an application to Node's response.
@@ -29,16 +29,41 @@ export function writeResponse(result: OutboundResponse | Response, response: Ser
   return writeStream(body, response);
 }
 
-function writeBuffered(outbound: OutboundResponse, body: string | Uint8Array | null, response: ServerResponse): void {
+function writeBuffered(
+  outbound: OutboundResponse,
+  body: string | Uint8Array | null,
+  response: ServerResponse,
+): void | Promise<void> {
   const { status, headers } = outbound;
   const isBodiless = response.req.method === "HEAD" || status === 304 || status === 204; // RFC 9110, section 8.6
   const encoded = typeof body === "string" && !isBodiless ? encodeText(body) : null;
+  const length = encoded?.bytes ?? body?.length ?? 0;
   if (isBodiless) response.writeHead(status, headers);
-  else writeHeadWithLength(outbound, response, encoded?.bytes ?? body?.length ?? 0);
+  else writeHeadWithLength(outbound, response, length);
+  if (length > PART_BYTES && !isBodiless && hidesProgressOfWrite(response)) {
+    destroyIfStalled(response);
+    const bytes = typeof body === "object" && body ? body : Buffer.from(encoded?.text ?? "", encoded?.encoding);
+    return endInParts(bytes, response);
+  }
   if (isBodiless || !body) response.end();
   else if (encoded) endWithText(encoded, response);
   else response.end(body);
   if (response.writableLength > 0) destroyIfStalled(response); // most responses are in the system's buffers by now
+}
+
+/** The size of the parts in which a long body is written where {@link hidesProgressOfWrite} is true, in bytes. */
+const PART_BYTES = 64 * 1024;
+
+async function endInParts(bytes: Uint8Array, response: ServerResponse): Promise<void> {
+  await writeInParts(bytes, response);
+  if (!isClosed(response)) response.end();
+}
+
+/** Writes bytes with backpressure in parts, until the client disconnects. */
+async function writeInParts(bytes: Uint8Array, response: ServerResponse): Promise<void> {
+  for (let at = 0; at < bytes.length && !isClosed(response); at += PART_BYTES) {
+    if (!response.write(bytes.subarray(at, at + PART_BYTES))) await drained(response);
+  }
 }
 
 /** The length from which a text is sent as bytes, in UTF-16 code units: Node copies a text together with the headers. */
@@ -132,6 +157,7 @@ async function writeLingering(
   response.writeHead(status, [...withoutLength, "content-length", String(bytes.length)]);
   if (bytes.length > 0) response.write(bytes);
   else response.flushHeaders();
+  if (response.writableLength > 0) destroyIfStalled(response);
   await endAfterBody(response);
 }
 
@@ -157,7 +183,8 @@ async function writeStream(
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (isClosed(response)) return;
-      if (!response.write(next.value)) await drained(response);
+      if (next.value.length > PART_BYTES && hidesProgressOfWrite(response)) await writeInParts(next.value, response);
+      else if (!response.write(next.value)) await drained(response);
     }
     if (isClosed(response)) return;
     if (isLingering) await endAfterBody(response);
