@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, it, vi } from "vitest";
 import { requestContext } from "#test/request-context";
 import { completeResponse } from "./complete-response.ts";
@@ -21,6 +24,25 @@ describe("completing a response with a pushed body, such as a file", () => {
   });
 });
 
+/** The cookies of a response of a route: those that are set through tsweb, and those in its own headers. */
+const COOKIE_SOURCES: readonly {
+  readonly name: string;
+  readonly cookies?: readonly string[];
+  readonly headers?: readonly [string, string][];
+}[] = [
+  { name: "none" },
+  { name: "set through tsweb", cookies: ["a", "b"] },
+  { name: "of the route", headers: [["Set-Cookie", "session=1; HttpOnly"]] },
+  {
+    name: "both",
+    cookies: ["a"],
+    headers: [
+      ["Set-Cookie", "b=2"],
+      ["set-cookie", "c=3"],
+    ],
+  },
+];
+
 describe("the Cache-Control of a route's response that sets a cookie", () => {
   it.each([
     ["public, max-age=60", "private, no-store"],
@@ -31,31 +53,41 @@ describe("the Cache-Control of a route's response that sets a cookie", () => {
     ["max-age=60,PRIVATE", "max-age=60,PRIVATE"],
     ["no-store", "no-store"],
   ])("%j becomes %j, so that no shared cache sends the cookie to another user", (own, expected) => {
-    for (const [cookies, sent] of [
-      [[], own],
-      [["a", "b"], expected],
-    ] as const) {
+    for (const { name, cookies = [], headers = [] } of COOKIE_SOURCES) {
       const context = requestContext();
-      for (const name of cookies) context.setCookie(name, "1");
-      const response = completeResponse(new Response(null, { headers: { "cache-control": own } }), context, {
-        documents: [],
-        data: [],
-      });
-      expect(new Headers(response.headers as Headers).get("cache-control")).toBe(sent);
+      for (const cookie of cookies) context.setCookie(cookie, "1");
+      const route = new Response(null, { headers: [["cache-control", own], ...headers] });
+      const { headers: sent } = toFetchResponse(completeResponse(route, context, { documents: [], data: [] }));
+      expect([name, sent.get("cache-control")]).toEqual([name, name === "none" ? own : expected]);
+      expect(sent.getSetCookie()).toHaveLength(cookies.length + headers.length);
     }
+  });
+
+  it("becomes private also if another server has set the cookie", async () => {
+    const upstream = createServer((_, response) => {
+      response
+        .writeHead(200, { "set-cookie": "a=1", "cache-control": "public", "cdn-cache-control": "max-age=600" })
+        .end();
+    }).listen(0, "127.0.0.1");
+    await once(upstream, "listening");
+    const route = await fetch(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}`); // it listens on a port
+    upstream.close();
+    const { headers } = toFetchResponse(completeResponse(route, requestContext(), { documents: [], data: [] }));
+    expect(headers.getSetCookie()).toEqual(["a=1"]);
+    expect([headers.get("cache-control"), headers.has("cdn-cache-control")]).toEqual(["private, no-store", false]);
   });
 });
 
 it.each(["CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "Surrogate-Control"])(
   "the header %s of a route, which CDNs prefer to Cache-Control, is left out of a response that sets a cookie",
-  (name) => {
-    for (const isCookieSet of [false, true]) {
+  (header) => {
+    for (const { name, cookies = [], headers: own = [] } of COOKIE_SOURCES) {
       const context = requestContext();
-      if (isCookieSet) context.setCookie("a", "1");
-      const route = new Response(null, { headers: { "cache-control": "public", [name]: "max-age=600" } });
+      for (const cookie of cookies) context.setCookie(cookie, "1");
+      const route = new Response(null, { headers: [["cache-control", "public"], [header, "max-age=600"], ...own] });
       const { headers } = toFetchResponse(completeResponse(route, context, { documents: [], data: [] }));
-      expect([headers.has(name), headers.get("cache-control")]).toEqual(
-        isCookieSet ? [false, "private, no-store"] : [true, "public"],
+      expect([name, headers.has(header), headers.get("cache-control")]).toEqual(
+        name === "none" ? [name, true, "public"] : [name, false, "private, no-store"],
       );
     }
   },

@@ -108,14 +108,13 @@ function completeFetchResponse(routeResponse: Response, context: RequestContext,
   if (context.closeConnection) headers.set("connection", "close");
   headers.set(REQUEST_ID_HEADER, context.id);
   headers.set(TRACEPARENT_HEADER, context.traceparent);
-  let isCookieSet = false;
-  for (const cookie of context.setCookieHeaders) {
-    isCookieSet = true;
-    headers.append("set-cookie", cookie);
-    // A shared cache would store the cookie, even a session, and send it to other users. @see RFC 9111, section 7.3
+  for (const cookie of context.setCookieHeaders) headers.append("set-cookie", cookie);
+  if (headers.has("set-cookie")) {
+    // A shared cache would store the cookie, even a session, and send it to other users. It does not matter who has set
+    // it: tsweb, the route itself, or the server from which the route has fetched the response. @see RFC 9111, section 7.3
     if (!isPrivate(headers.get("cache-control"))) headers.set("cache-control", PRIVATE_NO_STORE["cache-control"]);
+    removeTargetedCacheControl(headers);
   }
-  if (isCookieSet) removeTargetedCacheControl(headers);
   return response;
 }
 
