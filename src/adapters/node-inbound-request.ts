@@ -1,14 +1,12 @@
+import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ByteCounter, type InboundRequest, originOf, readRequestText } from "../http/index.ts";
 import { exemptFromRequestTimeout } from "./own-time-limit.ts";
 import { isRepeated, toHeaders } from "./raw-headers.ts";
 import { bodyOf, hasUndeclaredBody, hasUnreadBody, readIncomingText } from "./request-body.ts";
-import { hostOf, targetOf } from "./request-target.ts";
+import { hostOf, isPlainPath, targetOf } from "./request-target.ts";
 import { isClosed } from "./response-state.ts";
 import { ServerRequest } from "./server-request.ts";
-
-/** Matches paths that `URL` returns unchanged, so that most requests need no `URL`. */
-const PLAIN_PATH = /^\/$|^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
 
 /**
  * The headers of which Node keeps the first value only, whereas the Fetch standard joins all values. Content-Length is
@@ -133,9 +131,10 @@ export class NodeInboundRequest implements InboundRequest {
 
   #readPathname(): string {
     const target = targetOf(this.#incoming);
+    if (isPlainPath(target)) return target;
     const end = target.indexOf("?");
     const path = end === -1 ? target : target.slice(0, end);
-    return PLAIN_PATH.test(path) ? path : this.url.pathname;
+    return isPlainPath(path) ? path : this.url.pathname;
   }
 
   #scheme(): "http" | "https" {
@@ -159,12 +158,13 @@ export class NodeInboundRequest implements InboundRequest {
 
   #createSignal(): AbortSignal {
     const controller = new AbortController();
-    // The listener refers to `this`, and so keeps the `Request` alive: its own signal follows this one weakly.
+    // The listener refers to `this`, and so keeps the `Request` alive: its own signal follows this one weakly. It runs in the
+    // context of the request, and so do the listeners of the application. Node emits `close` in that of the connection.
     const abortUnlessSent = () => {
       if (!this.#response.writableEnded) controller.abort();
     };
     if (isClosed(this.#response)) abortUnlessSent();
-    else this.#response.once("close", abortUnlessSent);
+    else this.#response.once("close", AsyncResource.bind(abortUnlessSent));
     return controller.signal;
   }
 }

@@ -21,6 +21,27 @@ export function hostOf(request: IncomingMessage): string {
   return `${localFamily === "IPv6" ? `[${localAddress.replace(/%.*$/, "")}]` : localAddress}:${localPort}`;
 }
 
+/** Matches paths that `URL` returns unchanged: without a query, percent-encoding, empty segments, `.` and `..`. */
+const PLAIN_PATH = /^\/$|^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/;
+
+/** Paths of earlier requests that match it: most requests are for one of them. Lives as long as the process. */
+const plainPaths = new Set<string>();
+
+/** The bounds of what is kept of them. When the set is full, it is emptied. */
+const MAX_PLAIN_PATHS = 1000;
+const MAX_KEPT_LENGTH = 200;
+
+/** Returns whether a request target is a path that `URL` returns unchanged, so that no `URL` is needed. */
+export function isPlainPath(target: string): boolean {
+  if (plainPaths.has(target)) return true;
+  if (!PLAIN_PATH.test(target)) return false;
+  if (target.length <= MAX_KEPT_LENGTH) {
+    if (plainPaths.size >= MAX_PLAIN_PATHS) plainPaths.clear();
+    plainPaths.add(target);
+  }
+  return true;
+}
+
 /** HTTP/2 names the host in the pseudo-header `:authority`. */
 function namedHost({ headers }: IncomingMessage): string | undefined {
   const host = headers.host ?? headers[":authority"];
@@ -33,8 +54,8 @@ function namedHost({ headers }: IncomingMessage): string | undefined {
  */
 export function isUsableTarget(request: IncomingMessage): boolean {
   const target = targetOf(request);
-  if (!target.startsWith("/")) return false; // absolute form, which only proxies serve, and `OPTIONS *`
-  if (!isUnambiguousTarget(target)) return false;
+  // Not the absolute form, which only proxies serve, and not `OPTIONS *`.
+  if (!isPlainPath(target) && !(target.startsWith("/") && isUnambiguousTarget(target))) return false;
   // A repeated Host can be read in two ways: by us, and by a proxy in front. @see RFC 9112, section 3.2
   const host = namedHost(request);
   return (host === undefined || isUsableHost(host)) && !isRepeated("host", request.rawHeaders);

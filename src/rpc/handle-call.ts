@@ -118,10 +118,14 @@ export function* handleCall(
  * rule of a proxy for the path of the function would not apply to them.
  */
 export function findFunction(functions: FunctionsByName, segment: string): FunctionDefinition | undefined {
-  if (/^\w+$/.test(segment)) return functions.get(segment);
-  const name = decodeURIComponent(segment); // the pipeline rejects invalid encodings
-  return encodeURIComponent(name) === segment ? functions.get(name) : undefined;
+  const known = functionsBySegment.get(functions);
+  if (known) return known.get(segment);
+  functionsBySegment.set(functions, new Map([...functions].map(([name, fn]) => [encodeURIComponent(name), fn])));
+  return findFunction(functions, segment);
 }
+
+/** The functions of each application, by path segment. */
+const functionsBySegment = new WeakMap<FunctionsByName, FunctionsByName>();
 
 /** Counts a call. Returns the seconds until the client may call again: 0 if it may call now. */
 export function countAgainstRate(
