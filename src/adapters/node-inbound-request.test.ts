@@ -3,8 +3,11 @@ import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { compiledPage, compiledRoute, compiledServer, createTestApp } from "#test/compiled-app";
 import { type LocalServer, listen } from "#test/listen";
 import { openSocket, readUntil } from "#test/raw-http";
+import { request } from "../http/index.ts";
+import { node } from "./node.ts";
 import { NodeInboundRequest } from "./node-inbound-request.ts";
 
 /** Returns a request whose body has arrived so far. */
@@ -326,5 +329,55 @@ describe("signal", () => {
     const response = new ServerResponse(message);
     response.destroy();
     expect(new NodeInboundRequest(message, response).signal.aborted).toBe(true);
+  });
+
+  const CALL = "Content-Type: application/json\r\nContent-Length: 11\r\n\r\n";
+
+  it.each([
+    ["a page", "GET /page HTTP/1.1", "\r\n"],
+    ["a route", "GET /route HTTP/1.1", "\r\n"],
+    ["a call", "POST /__web/rpc/call HTTP/1.1", `${CALL}{"args":{}}`],
+    ["a stream", "POST /__web/rpc/stream HTTP/1.1", `${CALL}{"args":{}}`],
+  ])("of %s calls its listeners in the context of the request, and the server goes on", async (_, line, rest) => {
+    const users: unknown[] = [];
+    const errors: unknown[] = [];
+    let started = () => undefined as unknown;
+    const starting = new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    /** Waits until the client has disconnected. An error of a listener ends a process. */
+    const work = async () => {
+      const aborted = new Promise((resolve) => request.signal.addEventListener("abort", resolve));
+      request.signal.addEventListener("abort", () => {
+        try {
+          users.push(request.cookies.user);
+        } catch (error) {
+          errors.push(error);
+        }
+      });
+      started();
+      await aborted;
+    };
+    const app = createTestApp({
+      home: compiledPage("/", () => "Home"),
+      page: compiledPage("/page", async () => String(await work())),
+      route: compiledRoute("GET /route", async () => new Response(String(await work()))),
+      call: compiledServer("call", work),
+      stream: compiledServer(
+        "stream",
+        async function* () {
+          yield 1;
+          await work();
+        },
+        { stream: true },
+      ),
+    });
+    server = await listen(node(app));
+    const client = await openSocket(server.address);
+    client.write(`${line}\r\nHost: ${new URL(server.address).host}\r\nCookie: user=ada\r\n${rest}`);
+    await starting;
+    client.destroy();
+    await expect.poll(() => [users, errors]).toEqual([["ada"], []]);
+    expect((await fetch(server.address)).status).toBe(200);
   });
 });
