@@ -9,7 +9,7 @@ import { liveFull } from "./live/full.mjs";
 
 /**
  * @param options `rounds`; `seconds` under load and `latencySeconds` at half of the load in a round; `connections`: the
- *   numbers of streams; `isFull`: everything, in about 30 minutes, or the part whose name contains `only`
+ *   numbers of streams; `isFull`: everything, in about 12 minutes, or the part whose name contains `only`
  */
 export async function live({ isFull, ...settings }) {
   const contestants = [bare, tsweb, betterSse, ...(installLivePrograms() ? [nchan] : [])];

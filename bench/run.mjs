@@ -1,4 +1,4 @@
-// npm run bench                          the complete run, in about 13 minutes
+// npm run bench                          the complete run, in about 15 minutes
 // npm run bench -- --quick               the same with few rounds, in about 3 minutes
 // npm run bench -- calls --node 24       one of: calls, pages, live, startup, dev, growth, sizing, revocations, wakeups
 // npm run bench -- --guard <revision>    compares this tree with another revision; fails if this one is slower
