@@ -1,5 +1,4 @@
 import cluster from "node:cluster";
-import type { IncomingMessage } from "node:http";
 import type { App } from "../app.ts";
 import { BODY_TIMEOUT_SECONDS } from "../http/index.ts";
 import { type Logger, logEvent } from "../logging/index.ts";
@@ -11,7 +10,7 @@ import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
 import { node } from "./node.ts";
 import { createServer } from "./node-http.ts";
 import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
-import { ServerRequest } from "./server-request.ts";
+import { requestClass } from "./server-request.ts";
 import { prepareStop } from "./stoppable.ts";
 import { isSupervisor, stopSignalOf, supervise } from "./workers.ts";
 
@@ -33,8 +32,7 @@ export const SERVER_OPTIONS = {
   headersTimeout: HEADERS_TIMEOUT_MS,
   connectionsCheckingInterval: CHECK_INTERVAL_MS,
   requireHostHeader: false, // requireHost() rejects such requests, with ids
-  // It extends the class, whose statics it inherits.
-  IncomingMessage: ServerRequest as unknown as typeof IncomingMessage,
+  ...requestClass(process.versions),
   keepAliveTimeout: 65_000, // longer than the usual proxy's: a request must not meet a connection that we close
 } as const;
 
