@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { CONNECTION_CLOSE, type RequestContext, RequestError } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
+import { MemoryLimit } from "./memory-limit.ts";
 import { forgetUploadDirectory, removeLeftovers, uploadDirectory } from "./upload-directory.ts";
 import { type FullReason, type UploadBounds, UploadLimit } from "./upload-limit.ts";
 
@@ -19,6 +20,7 @@ export interface UploadStoreOptions extends UploadBounds {
 /** Stores the large files of requests on disk, within bounds, until the requests have ended. */
 export class UploadStore {
   readonly limit: UploadLimit;
+  readonly memoryLimit = new MemoryLimit();
   readonly #dir: string;
   readonly #keyOf: (address: string) => string;
   readonly #log: Logger;
@@ -59,6 +61,21 @@ export class UploadStore {
   /** Releases bytes that were counted before. */
   release({ address }: RequestContext, bytes: number): void {
     this.limit.release(this.#keyOf(address), bytes);
+  }
+
+  /**
+   * Counts bytes in memory of the client of a request.
+   *
+   * @param maxBytes the maximum of the client
+   * @throws RequestError 429 if there are too many
+   */
+  takeMemory({ address }: RequestContext, bytes: number, maxBytes: number): void {
+    if (!this.memoryLimit.take(this.#keyOf(address), bytes, maxBytes)) throw tooManyBytesInMemoryError(maxBytes);
+  }
+
+  /** Releases bytes in memory that were counted before. */
+  releaseMemory({ address }: RequestContext, bytes: number): void {
+    if (bytes > 0) this.memoryLimit.release(this.#keyOf(address), bytes);
   }
 
   /** Creates an empty file, which is removed when the request ends. @throws RequestError 503 if that fails */
@@ -136,6 +153,19 @@ function unavailableError(message: string): RequestError {
     status: 503,
     headers: CONNECTION_CLOSE,
     details: { retry_after: RETRY_SECONDS },
+  });
+}
+
+/** How long a client should wait before it sends a body again that did not fit into memory, in seconds. */
+const MEMORY_RETRY_SECONDS = 5;
+
+function tooManyBytesInMemoryError(maxBytes: number): RequestError {
+  const message =
+    `Too many request bodies at once: the limit of this route is ${maxBytes} bytes in memory for one client. Retry when ` +
+    "earlier requests have been answered.";
+  return new RequestError("rate_limited", message, {
+    headers: CONNECTION_CLOSE,
+    details: { retry_after: MEMORY_RETRY_SECONDS },
   });
 }
 
