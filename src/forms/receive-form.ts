@@ -34,7 +34,7 @@ export interface ReceivedForm {
  *
  * With `keepsFields`, the fields of a refused form are read as well, since the page shows again what was typed.
  *
- * @throws RequestError 400, 408, 413, 429 or 503 if the body cannot be read within its limits
+ * @throws RequestError 429 above the rate; 400, 408, 413, 429 or 503 if the body cannot be read within its limits
  * @see docs/protocol.md 15.2
  */
 export async function receiveForm(
@@ -56,9 +56,9 @@ async function checkBeforeBody(
   definition: FunctionDefinition | undefined,
   settings: FormSettings,
 ): Promise<RPCError | null> {
-  const waitSeconds = await countAgainstRate(context, settings);
+  // Thrown, so that no form above the rate is read, also not to show again what was typed: parsing takes time.
+  requireRateLeft(await countAgainstRate(context, settings));
   return refusalOf(() => {
-    requireRateLeft(waitSeconds);
     if (!definition) requireSameSignature(definition, settings.version, settings);
     requireSignIn(requireFunction(definition));
   });
@@ -100,7 +100,7 @@ async function readAccepted(
   const takesFile = fileFields(definition);
   const body = await readForm(context, {
     maxBody: maxFormBody(definition, max_body),
-    takesFile: (field) => refusal === null && takesFile(field),
+    takesFile: takesFile && ((field) => refusal === null && takesFile(field)),
     beforeFiles: (texts) => {
       // A script sends the latest token as a header: the field may be older than a sign-in in another tab.
       const token = context.inbound.header(CSRF_HEADER) ?? textOf(texts, CSRF_FIELD);
@@ -118,10 +118,13 @@ async function readAccepted(
   return { definition, fields, key: keyOf(fields), refusal };
 }
 
-/** Returns a function that tells which fields take files: those whose parameter is declared as a file. */
-function fileFields({ signature }: FunctionDefinition): (field: string) => boolean {
+/**
+ * Returns a function that returns whether a field takes files: its parameter is declared as a file. Returns `undefined` if
+ * there is no such parameter.
+ */
+function fileFields({ signature }: FunctionDefinition): ((field: string) => boolean) | undefined {
   const names = new Set(signature.params.filter(({ files }) => files).map(({ name }) => name));
-  return (field) => names.has(field);
+  return names.size === 0 ? undefined : (field) => names.has(field);
 }
 
 /** Returns fields with line ends as JavaScript has them: forms are sent with CRLF. */

@@ -31,6 +31,18 @@ async function routeStatus(app: TestApp, bytes: number, isDeclared: boolean) {
   return response.status;
 }
 
+async function formStatus(app: TestApp, name: string, form: FormData | URLSearchParams) {
+  const encoded = new Response(form);
+  const body = await encoded.text();
+  const headers = {
+    origin: "http://localhost",
+    "content-type": encoded.headers.get("content-type") ?? "",
+    "content-length": String(body.length),
+  };
+  const request = new Request(`http://localhost/__web/form/${name}`, { method: "POST", body, headers });
+  return (await app.fetch(request)).status;
+}
+
 const MAXIMUMS = [
   ["1 MiB by default", {}, MIB],
   ["the application's", { app: 2 * MIB }, 2 * MIB],
@@ -73,7 +85,7 @@ it("does not raise the maximum of the JSON of a function that takes files, which
 describe("a body of a route above 1 MiB", () => {
   const env = { WEB_MAX_UPLOAD_BYTES: String(4 * MIB), WEB_MAX_UPLOAD_BYTES_PER_CLIENT: String(3 * MIB) };
 
-  it("counts as an upload of its client, and is refused with 503 while there are too many", async () => {
+  it("counts as an upload of its client, and is refused with 503 while there are too many, unlike forms without files", async () => {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
       release = resolve;
@@ -88,9 +100,14 @@ describe("a body of a route above 1 MiB", () => {
       await released;
       return new Response(String(byteLength));
     });
-    const app = createTestApp({ upload }, { rate: false, env });
+    const login = compiledServer("login", (name: string) => name, { params: { name: "any" } });
+    const app = createTestApp({ upload, login }, { rate: false, env });
     const first = routeStatus(app, 3 * MIB, true);
     await hasStarted;
+    for (const encoding of [new FormData(), new URLSearchParams()]) {
+      encoding.append("name", "ada");
+      expect(await formStatus(app, "login", encoding)).toBe(200); // stores nothing
+    }
     expect(await routeStatus(app, MIB, true)).toBe(503);
     expect(await routeStatus(app, MIB, false)).toBe(503);
     release();

@@ -269,7 +269,7 @@ describe("a form that is refused", () => {
     expect(body).not.toContain("alert");
   });
 
-  it("without a sign-in, above the rate or with a stale token shows what was typed", async () => {
+  it("without a sign-in or with a stale token shows what was typed", async () => {
     const app = joinApp(() => 1, { server: { auth_required: true }, options: { env: CSRF_ENV } });
     const signedOut = await postForm(app, JOIN, { fields: VALID });
     expect([signedOut.status, await bodyOf(signedOut)]).toEqual([401, expect.stringContaining('value="a@b.c"')]);
@@ -281,12 +281,34 @@ describe("a form that is refused", () => {
     const token = /name="__csrf" value="([^"]+)"/.exec(body)?.[1] ?? "";
     const again = await postForm(app, JOIN, { fields: { __csrf: token, ...VALID }, headers: { cookie } });
     expect(again.status).toBe(200);
+  });
 
-    const limited = joinApp(() => undefined, { options: { rate: { calls: 1, seconds: 60 } } });
-    expect((await postForm(limited, JOIN, { fields: VALID })).status).toBe(303);
-    const refused = await postForm(limited, JOIN, { fields: VALID });
-    expect(refused.headers.get("retry-after")).toMatch(/^6\d$/);
-    expect([refused.status, await bodyOf(refused)]).toEqual([429, expect.stringContaining('value="a@b.c"')]);
+  it.each([
+    ["the page", JOIN],
+    ["the form address", "/__web/form/register"],
+  ])("above the rate is not read, at the address of %s", async (_, path) => {
+    const run = vi.fn();
+    const error = ({ status, message }: { status: number; message: string }) => `${status}: ${message}`;
+    const app = joinApp(run, { options: { rate: { calls: 1, seconds: 60 }, error } });
+    expect((await postForm(app, path, { fields: VALID })).status).toBeLessThan(400);
+    for (const type of ["application/x-www-form-urlencoded", "multipart/form-data; boundary=XX"]) {
+      const pull = vi.fn();
+      const headers = { origin: "http://shop.example", "content-type": type };
+      // Node requires `duplex` for a stream; its types do not declare it.
+      const init = {
+        method: "POST",
+        body: new ReadableStream({ pull }, { highWaterMark: 0 }),
+        headers,
+        duplex: "half",
+      };
+      const refused = await app.fetch(new Request(`http://shop.example${path}`, init as RequestInit));
+      expect([refused.status, refused.headers.get("connection")]).toEqual([429, "close"]);
+      expect(refused.headers.get("retry-after")).toMatch(/^6\d$/);
+      const text = path === JOIN ? await bodyOf(refused) : await refused.text();
+      expect(text).toMatch(path === JOIN ? /^429: Too many calls\. / : /"Too many calls\. /);
+      expect(pull).not.toHaveBeenCalled();
+    }
+    expect(run).toHaveBeenCalledTimes(1);
   });
 
   it("for a function that does not exist, or with a body over its limit, shows the error page", async () => {

@@ -1,5 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { disposition, post, postParts, testUploadStore } from "#test/form-requests";
+import { recordedLog } from "#test/recorded-log";
 import { requestContextOf } from "#test/request-context";
 import {
   MAX_FIELD_BYTES,
@@ -10,6 +11,9 @@ import {
   MAX_PARTS,
 } from "./form-limits.ts";
 import { type FormReadOptions, type FormValue, formTypeOf, readForm } from "./read-form.ts";
+import { UploadStore } from "./upload-store.ts";
+
+afterEach(() => vi.unstubAllGlobals());
 
 const TAKES_FILES: FormReadOptions = { takesFile: () => true };
 
@@ -68,6 +72,49 @@ describe("the text fields of a form", () => {
     expect(Object.keys(await readFields(asText(MAX_FIELDS)))).toHaveLength(MAX_FIELDS);
     expect(await statusOf(asForm(MAX_FIELDS + 1))).toBe(413);
     expect(await statusOf(asText(MAX_FIELDS + 1))).toBe(413);
+  });
+
+  it("are refused without being parsed if an urlencoded body has more than 1,000 separators", async () => {
+    const encoded = (text: string) => post(text, { "content-type": "application/x-www-form-urlencoded" });
+    const parse = vi.fn();
+    class Parser extends URLSearchParams {
+      constructor(text: string) {
+        parse(text.length);
+        super(text);
+      }
+    }
+    vi.stubGlobal("URLSearchParams", Parser);
+    for (const text of ["a&".repeat(MAX_FIELDS + 1), "&".repeat(MAX_FIELDS + 1), "a&".repeat(MAX_FIELD_BYTES / 2)]) {
+      expect(await statusOf(encoded(text))).toBe(413);
+    }
+    expect(parse).not.toHaveBeenCalled();
+    const values = async (text: string) => (await readFields(encoded(text))).a?.length;
+    expect(await values("a&".repeat(MAX_FIELDS - 1))).toBe(MAX_FIELDS - 1);
+    expect(await values(`${"a&".repeat(MAX_FIELDS - 1)}a`)).toBe(MAX_FIELDS);
+    expect(await values("a&".repeat(MAX_FIELDS))).toBe(MAX_FIELDS);
+    expect(await statusOf(encoded(`${"a&".repeat(MAX_FIELDS)}a`))).toBe(413);
+  });
+
+  it("have spaces for the pluses of an urlencoded body, which the parser never receives, as it is slow for them", async () => {
+    const parse = vi.fn();
+    class Parser extends URLSearchParams {
+      constructor(text: string) {
+        parse(text);
+        super(text);
+      }
+    }
+    vi.stubGlobal("URLSearchParams", Parser);
+    const body = new TextEncoder().encode("a+b=+1+%2B+1+Ö+%C3%96+&c+=");
+    const parts = new ReadableStream({
+      start(controller) {
+        for (let at = 0; at < body.length; at++) controller.enqueue(body.subarray(at, at + 1));
+        controller.close();
+      },
+    });
+    const fields = await readFields(post(parts, { "content-type": "application/x-www-form-urlencoded" }));
+    expect(fields).toEqual({ "a b": [" 1 + 1 Ö Ö "], "c ": [""] });
+    expect(parse.mock.calls).toEqual([[expect.not.stringContaining("+")]]);
+    expect(new TextDecoder().decode(body)).toContain("+"); // the chunks of the host stay as they are
   });
 
   it("are ignored if their name is behind 20 header lines or 8 KiB of them, so that headers are bounded", async () => {
@@ -189,6 +236,38 @@ describe("the check before the files", () => {
     };
     await expect(read(post(form), { ...TAKES_FILES, beforeFiles })).rejects.toBe(error);
     await expect(read(post(new URLSearchParams()), { beforeFiles })).rejects.toBe(error);
+  });
+});
+
+describe("a form while there is no room for uploads", () => {
+  const full = () => new UploadStore({ maxBytes: 0, maxBytesPerClient: 0, keyOf: String, log: recordedLog().log });
+  const status = (request: Request, options?: FormReadOptions) =>
+    readForm(requestContextOf(request, undefined, { uploads: full() }), options).then(
+      ({ fields }) => Object.fromEntries(fields),
+      (error) => error.status,
+    );
+  const text = "name=ada&password=secret";
+  const headers = { "content-type": "application/x-www-form-urlencoded", "content-length": String(text.length) };
+  const fields = { name: ["ada"], password: ["secret"] };
+  const multipart = () => {
+    const body = `--XX\r\n${disposition('name="name"')}\r\n\r\nada\r\n--XX--\r\n`;
+    return post(body, {
+      "content-type": "multipart/form-data; boundary=XX",
+      "content-length": String(body.length),
+    });
+  };
+
+  it("is accepted if it is urlencoded", async () => {
+    expect(await status(post(text, headers))).toEqual(fields);
+    expect(await status(post(text, headers), TAKES_FILES)).toEqual(fields);
+  });
+
+  it("is accepted if its function takes no files", async () => {
+    expect(await status(multipart())).toEqual({ name: ["ada"] });
+  });
+
+  it("is refused with 503 if its function takes files, before anything of it is read", async () => {
+    expect(await status(multipart(), TAKES_FILES)).toBe(503);
   });
 });
 

@@ -28,7 +28,7 @@ export interface FormReadOptions {
   /** The maximum size of the body, in bytes. Default: 1 MiB. */
   readonly maxBody?: number | undefined;
   /** Returns whether a field takes files. Files of other fields are not stored. Default: none does. */
-  readonly takesFile?: (field: string) => boolean;
+  readonly takesFile?: ((field: string) => boolean) | undefined;
   /**
    * Called once, before anything of a file is stored, with the text fields up to then; at the end of a form without
    * files. What it throws ends the reading. It is the place to check the CSRF token.
@@ -65,14 +65,15 @@ export async function readForm(context: RequestContext, options: FormReadOptions
   const { maxBody = MAX_BODY_BYTES } = options;
   checkDeclaredLength(inbound, maxBody);
   const contentType = inbound.header("content-type") ?? "";
-  uploadStoreOf(context).checkRoom(context, Number(inbound.header("content-length") ?? 0));
   const form = new FormBuilder(context, options);
   switch (formTypeOf(contentType)) {
     case "multipart":
+      // Without fields for files, nothing is stored.
+      if (options.takesFile) uploadStoreOf(context).checkRoom(context, Number(inbound.header("content-length") ?? 0));
       await receiveParts(uploadBody(context, maxBody), contentType, form);
       break;
     case "urlencoded":
-      form.addEncoded(await readText(uploadBody(context, Math.min(maxBody, MAX_FIELD_BYTES)), form));
+      form.addEncoded(await readEncodedText(uploadBody(context, Math.min(maxBody, MAX_FIELD_BYTES)), form));
       break;
     case null:
       throw unsupportedTypeError();
@@ -141,8 +142,10 @@ class FormBuilder implements PartReceiver {
   }
 
   addEncoded(text: string): void {
+    // 1 MiB of separators would take a sixth of a second to parse.
+    if (hasMoreThan(MAX_FIELDS, "&", text)) throw tooManyFieldsError();
     const entries = [...new URLSearchParams(text)];
-    if (entries.length > MAX_FIELDS) throw formTooLargeError("many fields", String(MAX_FIELDS));
+    if (entries.length > MAX_FIELDS) throw tooManyFieldsError();
     for (const [name, value] of entries) this.onField(name, value);
   }
 
@@ -169,14 +172,45 @@ function toFields(entries: readonly Entry[]): Map<string, FormValue[]> {
   return fields;
 }
 
-async function readText(body: AsyncIterable<Uint8Array>, receiver: Pick<PartReceiver, "onText">): Promise<string> {
+function tooManyFieldsError(): RequestError {
+  return formTooLargeError("many fields", String(MAX_FIELDS));
+}
+
+/** Returns whether a text contains a separator more than `count` times. Searches no further than that. */
+function hasMoreThan(count: number, separator: string, text: string): boolean {
+  let at = -1;
+  for (let found = 0; found <= count; found++) {
+    at = text.indexOf(separator, at + 1);
+    if (at === -1) return false;
+  }
+  return true;
+}
+
+/**
+ * Returns the text of an urlencoded body, with its pluses as spaces, which they encode: `URLSearchParams` of Node needs up to
+ * 15 times as long for a text with pluses.
+ */
+async function readEncodedText(
+  body: AsyncIterable<Uint8Array>,
+  receiver: Pick<PartReceiver, "onText">,
+): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.byteLength;
     receiver.onText(bytes);
-    text += decoder.decode(chunk, { stream: true });
+    text += decoder.decode(withSpaces(chunk), { stream: true });
   }
   return text + decoder.decode();
+}
+
+const PLUS = 0x2b;
+const SPACE = 0x20;
+
+/** Returns a copy of a part of an urlencoded body with spaces in place of pluses. */
+function withSpaces(chunk: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(chunk);
+  for (let at = 0; at < copy.length; at++) if (copy[at] === PLUS) copy[at] = SPACE; // four times as fast as map()
+  return copy;
 }
