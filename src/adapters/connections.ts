@@ -71,12 +71,18 @@ export class Connections {
   }
 
   /**
-   * Closes the connections that handle no request and have received nothing for a time, nor since then.
+   * Closes the connections that handle no request and have received nothing for a time, nor since then. What clients have sent
+   * while the event loop was blocked is read before.
    *
    * @param ms the time; for 0, connections whose request is still arriving are not closed
-   * @param untilMs when the time ended, by `performance.now`: before the event loop last read from the connections
    */
-  closeSilent(ms: number, untilMs: number): void {
+  closeSilent(ms: number): void {
+    // Timers run before the event loop reads from connections, `setImmediate` after it.
+    const untilMs = performance.now();
+    setImmediate(() => this.#closeSilentUntil(untilMs, ms));
+  }
+
+  #closeSilentUntil(untilMs: number, ms: number): void {
     const now = performance.now();
     if (ms === 0 && "closeIdleConnections" in this.#server) (this.#server as HttpServer).closeIdleConnections();
     for (const socket of this.#sockets) {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { openSocket, parseResponse, readToEnd, sendBytes } from "#test/raw-http";
 import type { NodeHandler } from "./node.ts";
 import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
-import { SERVER_OPTIONS } from "./serve.ts";
+import { serverOptions } from "./server-options.ts";
 
 let server: Server | undefined;
 afterEach(() => {
@@ -16,7 +16,7 @@ const neverCalled: NodeHandler = (_, response) => response.writeHead(599).end();
 
 /** Starts a server as `serve` does, for an application with the base `/shop`, and returns its address. */
 async function start(handler: NodeHandler = neverCalled, options: object = {}): Promise<string> {
-  const started = createServer({ ...SERVER_OPTIONS, ...options }, requireHost(handler, "/shop"));
+  const started = createServer({ ...serverOptions(process.versions), ...options }, requireHost(handler, "/shop"));
   server = started;
   answerRejectedRequests(started, "/shop");
   await new Promise<void>((resolve) => started.listen(0, "127.0.0.1", resolve));

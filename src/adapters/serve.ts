@@ -1,40 +1,19 @@
 import cluster from "node:cluster";
 import type { App } from "../app.ts";
-import { BODY_TIMEOUT_SECONDS } from "../http/index.ts";
 import { type Logger, logEvent } from "../logging/index.ts";
 import { relayMetrics } from "../metrics/index.ts";
 import { requireInternals } from "../server/index.ts";
+import { Connections } from "./connections.ts";
 import { guardFileDescriptors, readDescriptorUse, warnIfLimitIsLow } from "./file-descriptors.ts";
+import { announceKeepAlive, closeIdleConnections } from "./keep-alive.ts";
 import { listenOn } from "./listen.ts";
 import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
 import { node } from "./node.ts";
 import { createServer } from "./node-http.ts";
 import { answerRejectedRequests, requireHost } from "./rejected-requests.ts";
-import { requestClass } from "./server-request.ts";
+import { isNode, serverOptions } from "./server-options.ts";
 import { prepareStop } from "./stoppable.ts";
 import { isSupervisor, stopSignalOf, supervise } from "./workers.ts";
-
-/** How long a request's headers may take to arrive: limits clients that send them byte by byte (Slowloris). */
-const HEADERS_TIMEOUT_MS = 10_000;
-
-/** How often Node checks its time limits. */
-const CHECK_INTERVAL_MS = 2_000;
-
-/**
- * How long a request may take to arrive, body included. It limits bodies that no handler reads. A body that is read
- * has a shorter limit.
- */
-const REQUEST_TIMEOUT_MS = HEADERS_TIMEOUT_MS + BODY_TIMEOUT_SECONDS * 1000 + 2 * CHECK_INTERVAL_MS;
-
-/** The options of Node's server. */
-export const SERVER_OPTIONS = {
-  requestTimeout: REQUEST_TIMEOUT_MS,
-  headersTimeout: HEADERS_TIMEOUT_MS,
-  connectionsCheckingInterval: CHECK_INTERVAL_MS,
-  requireHostHeader: false, // requireHost() rejects such requests, with ids
-  ...requestClass(process.versions),
-  keepAliveTimeout: 65_000, // longer than the usual proxy's: a request must not meet a connection that we close
-} as const;
 
 /**
  * Serves an application on `HOST` and `PORT` until the process receives `SIGTERM` or `SIGINT`. Resolves once the server
@@ -64,9 +43,13 @@ export async function serve(app: App): Promise<void> {
   logUnhandledRejections(log);
   process.on("uncaughtException", (error) => void logCrash(error).then(() => process.exit(1)));
   ignoreOutputErrors();
-  const server = createServer(SERVER_OPTIONS, requireHost(node(app), app.base));
+  const handler = requireHost(node(app), app.base);
+  const closesIdle = isNode(process.versions);
+  const server = createServer(serverOptions(process.versions), closesIdle ? announceKeepAlive(handler) : handler);
   answerRejectedRequests(server, app.base);
-  const { stop, logInterruption } = prepareStop(server, app);
+  const connections = new Connections(server);
+  if (closesIdle) closeIdleConnections(connections);
+  const { stop, logInterruption } = prepareStop(server, app, connections);
   let metricsServer: MetricsServer | undefined;
   const stopAndExit = async (reason: string) => {
     const { stopSeconds } = config;

@@ -5,7 +5,7 @@
  * calls `process.nextTick` up to six times. But a server function needs only the bytes of a small body, and a page needs no
  * body. So the stream of these requests begins with its first use.
  */
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import { NodeRequest } from "./node-http.ts";
 
@@ -109,15 +109,4 @@ export class ServerRequest extends Base {
     for (const part of parts) super.push(part);
     if (this.#isWhole) super.push(null);
   }
-}
-
-/**
- * Returns the option with which a server of Node makes such requests. The servers of Bun and Deno provide bodies in other ways:
- * with it, Deno would lose them.
- */
-export function requestClass(versions: Readonly<Record<string, string | undefined>>): {
-  readonly IncomingMessage?: typeof IncomingMessage;
-} {
-  if (versions.bun !== undefined || versions.deno !== undefined) return {};
-  return { IncomingMessage: ServerRequest as unknown as typeof IncomingMessage }; // it inherits all members, also static ones
 }

@@ -50,9 +50,8 @@ export interface StoppableServer {
 }
 
 /** Prepares a server as {@link stoppable}. */
-export function prepareStop(server: Server, app: App): StoppableServer {
+export function prepareStop(server: Server, app: App, connections = new Connections(server)): StoppableServer {
   const internals = requireInternals(app, "stoppable()");
-  const connections = new Connections(server);
   let stopped: Promise<Stopped> | undefined;
   return {
     stop(times) {
@@ -98,13 +97,8 @@ async function endConnections(
 ): Promise<Connections["inFlight"]> {
   // A proxy may send a request at the moment at which its connection is closed. So connections are closed only when they
   // have been silent for the whole drain: proxies have closed them before, or use them no more.
-  // What was sent while the event loop was blocked is read after the timers have run and before `setImmediate` is called.
-  const closeSilent = () => {
-    const untilMs = performance.now();
-    setImmediate(() => connections.closeSilent(drainMs, untilMs));
-  };
-  closeSilent();
-  const sweep = setInterval(closeSilent, SWEEP_MS);
+  connections.closeSilent(drainMs);
+  const sweep = setInterval(() => connections.closeSilent(drainMs), SWEEP_MS);
   let cut: Connections["inFlight"] = [];
   const deadline = setTimeout(() => {
     cut = connections.inFlight;
