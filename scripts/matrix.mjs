@@ -1,5 +1,5 @@
-// Runs the wire suite and the suite of tsweb/auth on every supported runtime, and the wire suite in Nitro. Prints a
-// table of the results.
+// Runs the wire suite and the suite of tsweb/auth on every supported runtime, the unit tests of the adapter for Node on every
+// Node, and the wire suite in Nitro. Prints a table of the results.
 //
 //   npm run matrix                     all runtimes, and Nitro
 //   npm run matrix -- bun "node 24"    those whose name contains one of the arguments

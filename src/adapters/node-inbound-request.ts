@@ -105,7 +105,10 @@ export class NodeInboundRequest implements InboundRequest {
     const { readableLength, headers } = this.#incoming;
     // The parser enforces the declared length of a body, and sets `complete` only a moment later.
     if (readableLength === 0 || readableLength !== Number(headers["content-length"])) return null;
-    return String(this.#incoming.read());
+    const parts: Buffer[] = [];
+    // Since Node 26, `read()` returns one part at a time.
+    for (let part = this.#incoming.read(); part !== null; part = this.#incoming.read()) parts.push(part);
+    return String(parts.length === 1 ? parts[0] : Buffer.concat(parts));
   }
 
   get bodyUsed(): boolean {

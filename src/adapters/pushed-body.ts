@@ -8,7 +8,8 @@ import { chunkOf } from "./shared-chunk.ts";
 /** Writes a pushed body to a response whose headers have been written. No web stream is needed in between. */
 export function writePushedBody(body: PushedBody, response: ServerResponse): void {
   const producer = body.open(new ResponseSink(response));
-  releaseSentHeaders(response);
+  // Since Node 26, the first write is sent on the next tick.
+  process.nextTick(releaseSentHeaders, response);
   response.on("drain", () => producer.onDrain()).on("close", () => producer.onClose());
   if (isClosed(response)) producer.onClose();
 }
@@ -61,10 +62,13 @@ class ResponseSink implements BodySink {
 
 /**
  * Returns the connection of a response if a chunk may be written to it next: the response is the current one of the
- * connection, its body is chunked, and no other package has replaced `write`, for example to compress.
+ * connection, its body is chunked, nothing is buffered in the response itself, and no other package has replaced `write`,
+ * for example to compress.
  */
 function chunkedConnection(response: ServerResponse): Socket | null {
-  const { socket, chunkedEncoding, write } = response;
+  const { socket, chunkedEncoding, write, writableCorked } = response;
   if (!chunkedEncoding || !socket || write !== NodeResponse.prototype.write) return null;
+  // Since Node 26, a response buffers what is written to it until the next tick, so the chunk would come before that.
+  if (writableCorked > 0) return null;
   return socket.writable && !response.writableEnded && currentResponse(socket) === response ? socket : null;
 }

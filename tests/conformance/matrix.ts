@@ -8,6 +8,7 @@ import { freePort } from "#test/free-port";
 import { buildNitro, NITRO_DIR } from "#test/host-packages";
 import { type RunningServer, startProgram } from "#test/run-tsweb";
 import { installedProgram, RUNTIMES, type Runtime, versionOf } from "#test/runtimes";
+import { runUnitTests } from "#test/unit-tests";
 import { wireAppOptions } from "#test/wire-app";
 import { checkToolkit } from "./auth-toolkit.ts";
 import { COMMON_ENV, socketTarget, type Target, VARIANT_ENV, type Variant, WIRE_CASES } from "./wire/index.ts";
@@ -17,7 +18,7 @@ export { buildWireProject } from "#test/wire-app";
 /** The result of one suite on one runtime. */
 export interface SuiteResult {
   readonly runtime: string;
-  /** What was tested: `dist/server.mjs`, `app.fetch` or `tsweb/auth`. */
+  /** What was tested: `dist/server.mjs`, `app.fetch`, `tsweb/auth`, or the unit tests of `src/adapters`. */
   readonly subject: string;
   readonly passed: number;
   readonly failures: readonly { readonly title: string; readonly message: string }[];
@@ -40,7 +41,7 @@ type Counts = Pick<SuiteResult, "passed" | "failures">;
 
 /**
  * Runs all suites on a runtime: the wire suite against the built server, and against `app.fetch` in the runtime's
- * own server if it has one; and the suite of `tsweb/auth`.
+ * own server if it has one; the suite of `tsweb/auth`; and on Node the unit tests of its adapter.
  *
  * @param dir the folder of the built application
  */
@@ -53,7 +54,10 @@ async function testRuntime(runtime: Runtime, dir: string): Promise<SuiteResult[]
     ...(await runWireCases(serverStarter(program, runtime, dir, "dist/server.mjs"), true)),
   };
   const auth = { runtime: name, subject: "tsweb/auth", ...(await runToolkit(program, runtime)) };
-  if (runtime.ownServer === null) return [builtServer, auth];
+  if (runtime.ownServer === null) {
+    const unit = { runtime: name, subject: "src/adapters", ...(await runUnitTests(program, ["src/adapters"])) };
+    return [builtServer, auth, unit];
+  }
   const file = `own-server-${runtime.program}.mjs`;
   writeFileSync(join(dir, file), `import app from "./dist/app.mjs";\n${runtime.ownServer}`);
   const ownServer = {
