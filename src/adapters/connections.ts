@@ -71,10 +71,10 @@ export class Connections {
   }
 
   /**
-   * Closes the connections that handle no request and have received nothing for a time, nor since then. What clients have sent
-   * while the event loop was blocked is read before.
+   * Closes the connections that handle no request and have received nothing for `ms`. Connections are read once more before they
+   * are checked, so a request that arrived while the event loop was blocked keeps its connection open.
    *
-   * @param ms the time; for 0, connections whose request is still arriving are not closed
+   * @param ms for 0, connections whose request is still arriving are not closed
    */
   closeSilent(ms: number): void {
     // Timers run before the event loop reads from connections, `setImmediate` after it.
@@ -110,6 +110,8 @@ export class Connections {
     const isHandling = currentResponse(socket) !== null;
     const { bytesRead: readBefore, silentSinceMs = null } = this.#activities.get(socket) ?? {};
     if (!isHandling && readBefore === bytesRead && silentSinceMs !== null) return now - silentSinceMs;
+    // Event streams stay like this for minutes.
+    if (isHandling && readBefore === bytesRead && silentSinceMs === null) return null;
     this.#activities.set(socket, { bytesRead, silentSinceMs: isHandling ? null : now });
     return null;
   }

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { openSocket, readUntil } from "#test/raw-http";
 import { Connections } from "./connections.ts";
-import { announceKeepAlive, closeIdleConnections } from "./keep-alive.ts";
+import { announceKeepAlive, watchIdleConnections } from "./keep-alive.ts";
 import { serverOptions } from "./server-options.ts";
 
 /** Times that tests can wait for. */
@@ -18,7 +18,7 @@ const sockets: Socket[] = [];
 
 async function start(handle: (request: IncomingMessage, response: ServerResponse) => void): Promise<void> {
   server = createServer(serverOptions({ node: "20.19.0" }), announceKeepAlive(handle));
-  end = closeIdleConnections(new Connections(server), TIMES);
+  end = watchIdleConnections(new Connections(server), TIMES);
   await once(server.listen(0, "127.0.0.1"), "listening");
 }
 
@@ -106,7 +106,7 @@ it("keeps a connection open whose request arrived while the event loop was block
 it("does not keep the process running", async () => {
   await start((_, response) => response.end("done"));
   const timers = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-  const endSecond = closeIdleConnections(new Connections(createServer()), TIMES);
+  const endSecond = watchIdleConnections(new Connections(createServer()), TIMES);
   expect(process.getActiveResourcesInfo().filter((name) => name === "Timeout")).toHaveLength(timers);
   endSecond();
 });

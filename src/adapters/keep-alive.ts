@@ -9,24 +9,27 @@ import type { Connections } from "./connections.ts";
 import type { NodeHandler } from "./node.ts";
 
 /**
- * How long a connection may be idle. Longer than at the usual proxy, so that no request meets a connection that the server
- * closes.
+ * How long a connection may be idle, in milliseconds. Longer than the timeout of common proxies, so that a proxy does not send a
+ * request on a connection that the server is closing.
  */
 export const KEEP_ALIVE_MS = 65_000;
 
-/** How often connections are checked: they are closed up to twice this time after {@link KEEP_ALIVE_MS}. */
+/** When connections are closed: a client may use one until {@link KEEP_ALIVE_MS}, and its request needs time to arrive. */
+const IDLE_MS = KEEP_ALIVE_MS + 1_000;
+
+/** How often connections are checked, in milliseconds. A connection is closed at most two intervals after its time is over. */
 const CHECK_MS = 5_000;
 
-/** The times of {@link closeIdleConnections}, in milliseconds. */
+/** The times of {@link watchIdleConnections}, in milliseconds. */
 export interface IdleTimes {
   readonly idleMs?: number;
   readonly checkMs?: number;
 }
 
-/** Closes connections that are idle, as long as the process runs. Returns a function that ends this. */
-export function closeIdleConnections(
+/** Closes idle connections until the returned function is called. Does not keep the process running. */
+export function watchIdleConnections(
   connections: Connections,
-  { idleMs = KEEP_ALIVE_MS, checkMs = CHECK_MS }: IdleTimes = {},
+  { idleMs = IDLE_MS, checkMs = CHECK_MS }: IdleTimes = {},
 ): () => void {
   const check = setInterval(() => connections.closeSilent(idleMs), checkMs).unref();
   return () => clearInterval(check);

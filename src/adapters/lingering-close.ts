@@ -49,7 +49,7 @@ function discardBody(request: IncomingMessage): Promise<void> {
     };
     const deadline = setTimeout(end, MAX_MS);
     request.on("data", count).on("pause", resume).on("end", end).on("close", end).on("error", end);
-    if (request.complete || request.destroyed) end();
+    if (request.complete || request.readableEnded || request.destroyed) end();
     else request.resume();
   });
 }

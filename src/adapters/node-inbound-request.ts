@@ -107,8 +107,8 @@ export class NodeInboundRequest implements InboundRequest {
     if (readableLength === 0 || readableLength !== Number(headers["content-length"])) return null;
     const parts: Buffer[] = [];
     // Since Node 26, `read()` returns one part at a time.
-    for (let part = this.#incoming.read(); part !== null; part = this.#incoming.read()) parts.push(part);
-    return String(parts.length === 1 ? parts[0] : Buffer.concat(parts));
+    for (let part = this.#incoming.read(); part !== null; part = this.#incoming.read()) parts.push(Buffer.from(part));
+    return Buffer.concat(parts).toString();
   }
 
   get bodyUsed(): boolean {

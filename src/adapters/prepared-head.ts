@@ -3,8 +3,7 @@
  * of calls, and most pages.
  *
  * `writeHead` checks each header with regular expressions, those that never change too. That takes 1.2 µs for a call, and 2 for
- * a page. So the
- * head that Node has made for the first of these responses is kept, and what differs is replaced in it.
+ * a page. So the head that Node has made for the first of these responses is kept, and what differs is replaced in it.
  */
 import type { ServerResponse } from "node:http";
 import type { OutboundResponse } from "../http/index.ts";

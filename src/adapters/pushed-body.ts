@@ -68,7 +68,7 @@ class ResponseSink implements BodySink {
 function chunkedConnection(response: ServerResponse): Socket | null {
   const { socket, chunkedEncoding, write, writableCorked } = response;
   if (!chunkedEncoding || !socket || write !== NodeResponse.prototype.write) return null;
-  // Since Node 26, a response buffers what is written to it until the next tick, so the chunk would come before that.
+  // Since Node 26, a response buffers its writes until the next tick. A chunk written to the connection would overtake them.
   if (writableCorked > 0) return null;
   return socket.writable && !response.writableEnded && currentResponse(socket) === response ? socket : null;
 }

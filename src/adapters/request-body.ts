@@ -126,7 +126,9 @@ function streamOf(request: IncomingMessage, response: ServerResponse): ReadableS
     };
     request.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
     response.on("finish", onSent);
-    if (request.destroyed) onBroken();
+    // A body that was discarded with its response, or taken, emits neither `end` nor `close`.
+    if (response.writableFinished) onSent();
+    else if (request.destroyed || request.readableEnded) onBroken();
   };
   let isStarted = false;
   return new ReadableStream<Uint8Array>(

@@ -37,7 +37,8 @@ export function isPlainPath(target: string): boolean {
   if (!PLAIN_PATH.test(target)) return false;
   if (target.length <= MAX_KEPT_LENGTH) {
     if (plainPaths.size >= MAX_PLAIN_PATHS) plainPaths.clear();
-    plainPaths.add(target);
+    // A copy: V8 keeps the whole text in memory that a part was cut from, here the query of the request too.
+    plainPaths.add(Buffer.from(target, "latin1").toString("latin1"));
   }
   return true;
 }
@@ -54,7 +55,7 @@ function namedHost({ headers }: IncomingMessage): string | undefined {
  */
 export function isUsableTarget(request: IncomingMessage): boolean {
   const target = targetOf(request);
-  // Not the absolute form, which only proxies serve, and not `OPTIONS *`.
+  // Refuses the absolute form, which only proxies serve, and `OPTIONS *`.
   if (!isPlainPath(target) && !(target.startsWith("/") && isUnambiguousTarget(target))) return false;
   // A repeated Host can be read in two ways: by us, and by a proxy in front. @see RFC 9112, section 3.2
   const host = namedHost(request);

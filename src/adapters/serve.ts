@@ -5,7 +5,7 @@ import { relayMetrics } from "../metrics/index.ts";
 import { requireInternals } from "../server/index.ts";
 import { Connections } from "./connections.ts";
 import { guardFileDescriptors, readDescriptorUse, warnIfLimitIsLow } from "./file-descriptors.ts";
-import { announceKeepAlive, closeIdleConnections } from "./keep-alive.ts";
+import { announceKeepAlive, watchIdleConnections } from "./keep-alive.ts";
 import { listenOn } from "./listen.ts";
 import { type MetricsServer, serveMetrics } from "./metrics-server.ts";
 import { node } from "./node.ts";
@@ -48,7 +48,7 @@ export async function serve(app: App): Promise<void> {
   const server = createServer(serverOptions(process.versions), closesIdle ? announceKeepAlive(handler) : handler);
   answerRejectedRequests(server, app.base);
   const connections = new Connections(server);
-  if (closesIdle) closeIdleConnections(connections);
+  if (closesIdle) watchIdleConnections(connections);
   const { stop, logInterruption } = prepareStop(server, app, connections);
   let metricsServer: MetricsServer | undefined;
   const stopAndExit = async (reason: string) => {

@@ -38,7 +38,7 @@ export function serverOptions(versions: Readonly<Record<string, string | undefin
   if (!isNode(versions)) return { ...SERVER_LIMITS, keepAliveTimeout: KEEP_ALIVE_MS };
   return {
     ...SERVER_LIMITS,
-    keepAliveTimeout: 0, // closeIdleConnections() closes idle connections
+    keepAliveTimeout: 0, // watchIdleConnections() closes idle connections
     IncomingMessage: ServerRequest as unknown as typeof IncomingMessage, // it inherits all members, also static ones
   };
 }

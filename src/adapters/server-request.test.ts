@@ -182,8 +182,32 @@ test("handles pipelined requests, each with its own body", async () => {
   expect(received.match(/<\w+>/g)).toEqual(["<one>", "<two>", "<three>"]);
 });
 
-test("releases a request without a body when its response has ended", async () => {
+test("is complete when its body was taken before the parser has ended, as in a call that is answered at once", async () => {
   let request: ServerRequest | undefined;
+  await start((received, response) => {
+    request = received;
+    process.nextTick(() => response.end(`<${received.takeBody()}>`)); // as node() calls the application
+  });
+  socket.write(post("hello"));
+  expect(await receive(">")).toContain("<hello>");
+  expect([request?.complete, request?.readableEnded]).toEqual([true, true]);
+});
+
+test.each(["prependListener", "prependOnceListener"] as const)(
+  "emits the events of a stream to a listener of %s",
+  async (method) => {
+    await start(async (request, response) => {
+      await untilReceived(request, post("hello").length);
+      request[method]("end", () => response.end("<ended>"));
+      request.resume();
+    });
+    socket.write(post("hello"));
+    expect(await receive(">")).toContain("<ended>");
+  },
+);
+
+test("releases a request without a body when its response has ended, and makes no stream for that", async () => {
+  let request: IncomingMessage | undefined;
   await start((received, response) => {
     request = received;
     response.end("<done>");
@@ -191,6 +215,8 @@ test("releases a request without a body when its response has ended", async () =
   socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   await receive("<done>");
   await expect.poll(() => request?.readableEnded).toBe(true);
+  await new Promise(setImmediate);
+  expect(request?.destroyed).toBe(false); // Node ends and destroys a stream that it discards
 });
 
 test("reports a client that disconnects within the body, also if nothing has used it before", async () => {

@@ -1,9 +1,9 @@
 /**
  * The requests of our own server.
  *
- * Node makes a stream of the body of each request, and ends and destroys the stream, also if nothing reads it: for that it
- * calls `process.nextTick` up to six times. But a server function needs only the bytes of a small body, and a page needs no
- * body. So the stream of these requests begins with its first use.
+ * Node makes a stream of each request's body, and ends and destroys it even if nothing reads it, which takes up to six calls of
+ * `process.nextTick`. A server function needs only the bytes of a small body, and a page needs no body. So these requests make
+ * the stream on its first use.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
@@ -13,10 +13,13 @@ type Listener = (...args: never[]) => void;
 
 /** The members of Node's class that {@link ServerRequest} uses or overrides. */
 interface RequestStream {
+  complete: boolean;
   readonly headers: IncomingHttpHeaders;
   readonly readableHighWaterMark: number;
   on(event: string | symbol, listener: Listener): this;
   addListener(event: string | symbol, listener: Listener): this;
+  prependListener(event: string | symbol, listener: Listener): this;
+  prependOnceListener(event: string | symbol, listener: Listener): this;
   read(size?: number): unknown;
   resume(): this;
   push(part: Buffer | null): boolean;
@@ -41,8 +44,8 @@ export class ServerRequest extends Base {
   #bytes = 0;
   /** Whether the whole body has arrived. */
   #isWhole = false;
-  /** Whether the body has ended without a stream. */
-  #isTaken = false;
+  /** Whether the body has ended without a stream: it was taken, or discarded with the response. */
+  #hasEndedUnread = false;
 
   /**
    * Returns the body if its declared length has arrived and nothing has used it; otherwise `null`. It can be taken once.
@@ -53,18 +56,19 @@ export class ServerRequest extends Base {
     // length, the bytes have to be counted, which the reader of the stream does.
     if (parts === null || this.#bytes === 0 || this.#bytes !== Number(this.headers["content-length"])) return null;
     this.#parts = null;
-    this.#isTaken = true;
+    this.#hasEndedUnread = true;
+    this.complete = true; // if the response ends before the parser does, Node sets it no more
     return parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts);
   }
 
-  /** Whether the body was read to its end, or taken. */
+  /** Whether the body was read to its end, taken, or discarded. */
   get readableEnded(): boolean {
-    return this.#isTaken || Reflect.get(NodeRequest.prototype, "readableEnded", this) === true;
+    return this.#hasEndedUnread || Reflect.get(NodeRequest.prototype, "readableEnded", this) === true;
   }
 
   /** Called by Node's parser for each part of the body, and with `null` at its end. Returns whether it may go on. */
   override push(part: Buffer | null): boolean {
-    if (this.#isTaken) return false; // the end of a body that was taken
+    if (this.#hasEndedUnread) return false; // the end of a body that was taken
     if (this.#parts === null) return super.push(part);
     if (part === null) {
       this.#isWhole = true;
@@ -84,6 +88,16 @@ export class ServerRequest extends Base {
     return this.on(event, listener);
   }
 
+  override prependListener(event: string | symbol, listener: Listener): this {
+    this.#startStream();
+    return super.prependListener(event, listener);
+  }
+
+  override prependOnceListener(event: string | symbol, listener: Listener): this {
+    this.#startStream();
+    return super.prependOnceListener(event, listener);
+  }
+
   override read(size?: number): unknown {
     this.#startStream();
     return super.read(size);
@@ -97,9 +111,9 @@ export class ServerRequest extends Base {
   override _dump(): void {
     if (this.#parts !== null && this.#isWhole) {
       this.#parts = null;
-      this.#isTaken = true;
+      this.#hasEndedUnread = true;
     }
-    if (!this.#isTaken) super._dump();
+    if (!this.#hasEndedUnread) super._dump();
   }
 
   #startStream(): void {

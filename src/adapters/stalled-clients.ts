@@ -35,8 +35,8 @@ export function destroyIfDisconnected(response: ServerResponse, stallMs = STALL_
  * Destroys a response whose client reads nothing of it. Without this limit, an attacker who requests large pages on
  * many connections and reads none of them would fill the server's memory.
  *
- * It measures what is sent. Node's timeout of a connection would not do: every byte that arrives starts it again, and a
- * client may send line breaks ahead of its next request, or PING frames, forever.
+ * It measures what is sent. Node's socket timeout is not suitable: each received byte restarts it, and a client may send line
+ * breaks before its next request, or PING frames, without end.
  *
  * Call it when bytes wait, or at the start of a body that is written in parts.
  *
@@ -65,8 +65,8 @@ export function destroyIfStalled(response: ServerResponse, stallMs = STALL_MS): 
 }
 
 /**
- * Returns whether one long write shows no progress before all of it was sent: with HTTP/2, and on runtimes other than Node
- * that count no bytes of a connection. Its client would seem to read nothing. Write in parts there.
+ * Returns whether the progress of one long write is unknown until all of it was sent: with HTTP/2, and on runtimes other than
+ * Node that do not count the bytes of a connection. A client that reads slowly would be taken for a stalled one, so write in parts.
  */
 export function hidesProgressOfWrite(response: ServerResponse): boolean {
   return isMultiplexed(response) || (handleOf(response) !== undefined && countersOf(response) === undefined);
@@ -84,7 +84,7 @@ function progressOf(response: ServerResponse): number | null {
   if (isMultiplexed(response)) return -writableLength;
   const counters = countersOf(response);
   if (counters) return counters.bytesWritten - counters.writeQueueSize;
-  return (socket?.bytesWritten ?? 0) - writableLength; // Bun counts bytes in `writableLength`, Deno writes
+  return (socket?.bytesWritten ?? 0) - writableLength; // on Bun, `writableLength` counts bytes; on Deno, writes
 }
 
 /** What Node's handle of a connection counts, in bytes: all writes, and what the system has not taken of them. */
@@ -93,7 +93,7 @@ interface ByteCounters {
   readonly writeQueueSize: number;
 }
 
-/** A handle. That of a connection with TLS encrypts, and has the one that sends as its parent. */
+/** A handle. With TLS, it encrypts, and its parent sends. */
 interface Handle extends Partial<ByteCounters> {
   readonly _parent?: Handle | null;
 }

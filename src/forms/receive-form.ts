@@ -56,7 +56,7 @@ async function checkBeforeBody(
   definition: FunctionDefinition | undefined,
   settings: FormSettings,
 ): Promise<RPCError | null> {
-  // Thrown, so that no form above the rate is read, also not to show again what was typed: parsing takes time.
+  // Thrown: a form above the rate is not read, not even to show what was typed, because parsing takes time.
   requireRateLeft(await countAgainstRate(context, settings));
   return refusalOf(() => {
     if (!definition) requireSameSignature(definition, settings.version, settings);

@@ -24,6 +24,11 @@ describe.each<[name: string, take: (bytes: number) => Uint8Array]>([
     expect(new Set(sequences).size).toBe(sequences.length);
   });
 
+  test("refuses more bytes than it has at once, in place of returning fewer", () => {
+    expect(take(16 * 1024)).toHaveLength(16 * 1024);
+    expect(() => take(16 * 1024 + 1)).toThrow(RangeError);
+  });
+
   test("returns every value of a byte about equally often", () => {
     const counts = new Uint32Array(256);
     for (const byte of take(16 * 1024)) counts[byte] = (counts[byte] ?? 0) + 1;

@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 
-/** The number of random bytes requested at once, enough for some 400 requests. Each request of them is a system call. */
+/** The size of each block of random bytes: enough for about 400 HTTP requests. Filling a block is a system call. */
 const POOL_BYTES = 16 * 1024;
 
 // The pool lives as long as the process. It is kept as a string: slicing a string costs a tenth of converting bytes.
@@ -12,17 +12,27 @@ let usedDigits = 0;
 const unusedBytes = Buffer.allocUnsafeSlow(POOL_BYTES);
 let usedBytes = POOL_BYTES;
 
-/** Fills a small array, of at most 16 KiB, with cryptographically random bytes. */
+/**
+ * Fills an array with cryptographically random bytes.
+ *
+ * @throws RangeError for more than 16 KiB
+ */
 export function fillRandom(target: Uint8Array): void {
+  checkSize(target.length);
   if (usedBytes + target.length > POOL_BYTES) {
     randomFillSync(unusedBytes);
     usedBytes = 0;
   }
-  for (let i = 0; i < target.length; i++) target[i] = unusedBytes[usedBytes++] ?? 0; // never above the length, see above
+  for (let i = 0; i < target.length; i++) target[i] = unusedBytes[usedBytes++] ?? 0; // the index is below POOL_BYTES
 }
 
-/** Returns cryptographically random hexadecimal digits, two for each byte. No digit is returned twice. */
+/**
+ * Returns cryptographically random hexadecimal digits, two for each byte. No digit is returned twice.
+ *
+ * @throws RangeError for more than 16 KiB
+ */
 export function randomHex(bytes: number): string {
+  checkSize(bytes);
   const digits = bytes * 2;
   if (usedDigits + digits > pool.length) {
     pool = randomFillSync(poolBytes).toString("hex");
@@ -30,4 +40,10 @@ export function randomHex(bytes: number): string {
   }
   usedDigits += digits;
   return pool.slice(usedDigits - digits, usedDigits);
+}
+
+/** A larger request would get fewer random bytes than it needs. */
+function checkSize(bytes: number): void {
+  if (bytes <= POOL_BYTES) return;
+  throw new RangeError(`At most ${POOL_BYTES} random bytes can be requested at once. Requested: ${bytes}.`);
 }

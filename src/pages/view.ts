@@ -112,5 +112,5 @@ function numberIds<T extends object>(root: T, index: number): T {
 /** Returns a node between two texts of HTML. */
 function htmlAround(start: string, node: object, end: string): VNode {
   const html: TemplateHtml = { tpl: [start, end], exprs: [node] };
-  return h(Fragment, html as object); // the renderer writes HTML that a fragment has; Preact's types omit it
+  return h(Fragment, html as object); // the renderer writes the HTML in these props; Preact's types omit them
 }

@@ -118,10 +118,12 @@ export function* handleCall(
  * rule of a proxy for the path of the function would not apply to them.
  */
 export function findFunction(functions: FunctionsByName, segment: string): FunctionDefinition | undefined {
-  const known = functionsBySegment.get(functions);
-  if (known) return known.get(segment);
-  functionsBySegment.set(functions, new Map([...functions].map(([name, fn]) => [encodeURIComponent(name), fn])));
-  return findFunction(functions, segment);
+  let bySegment = functionsBySegment.get(functions);
+  if (!bySegment) {
+    bySegment = new Map([...functions].map(([name, definition]) => [encodeURIComponent(name), definition]));
+    functionsBySegment.set(functions, bySegment);
+  }
+  return bySegment.get(segment);
 }
 
 /** The functions of each application, by path segment. */

@@ -48,7 +48,7 @@ export function issueCsrfToken(context: RequestContext): string | null {
 }
 
 const ALPHABET = Buffer.from(BASE64URL_ALPHABET);
-// Both live as long as the process, and are written anew for each token.
+// Both buffers live as long as the process. Each token overwrites them.
 const mask = new Uint8Array(SECRET_CHARS);
 const tokenChars = Buffer.allocUnsafeSlow(TOKEN_CHARS);
 

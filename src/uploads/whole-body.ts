@@ -1,6 +1,6 @@
 /**
- * The methods of a request that hold its whole body in memory. `clone` does as well: what one of two readers has read
- * waits for the other one. Not every runtime has all of them.
+ * The methods of a request that hold its whole body in memory. `clone` is one of them: what one copy has read is kept until the
+ * other copy has read it. Not every runtime has all methods.
  */
 const METHODS = ["arrayBuffer", "blob", "bytes", "clone", "formData", "json", "text"];
 

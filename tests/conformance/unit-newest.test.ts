@@ -12,7 +12,9 @@ const FILES = [
   "pipelining",
   "prepared-head",
   "pushed-body",
+  "rejected-requests",
   "server-request",
+  "stalled-clients",
   "write-response",
 ].map((name) => `src/adapters/${name}.test.ts`);
 
