@@ -5,7 +5,7 @@ import { copyAccounts } from "./lib/accounts.mjs";
 import { root } from "./lib/app.mjs";
 import { memoryAfterEdits } from "./lib/dev-memory.mjs";
 import { launchChromium, measureEdits } from "./lib/edits.mjs";
-import { median, spread, table } from "./lib/numbers.mjs";
+import { spread, table } from "./lib/numbers.mjs";
 import { startServer } from "./lib/processes.mjs";
 
 /** After how many edits the memory is measured. */
@@ -38,7 +38,6 @@ export async function dev({ rounds }) {
       "## Development",
       "The accounts example in Chromium, in ms: the median, with minimum and maximum.",
       table(["", "ms"], times),
-      `Median of an edit: ${median(edits).toFixed(0)} ms.`,
       "The memory of `tsweb dev` after edits, in MiB, after a garbage collection:",
       table(["edits", "heap", "resident"], sizes),
     ].join("\n\n");

@@ -15,11 +15,12 @@ export function checkPart(part) {
   fail(`--write: docs/benchmarks.md has no part for “${part}”. It has: ${parts.join(", ")}.`);
 }
 
-/** Replaces a part of the document. */
+/** Replaces a part of the document. Its headings become those of a section of the document. */
 export function writePart(part, results) {
   const text = readFileSync(file, "utf8");
+  const section = results.replace(/^#/gm, "##");
   writeFileSync(
     file,
-    text.replace(pattern(part), (_, start, end) => `${start}\n${results}\n${end}`),
+    text.replace(pattern(part), (_, start, end) => `${start}\n${section}\n${end}`),
   );
 }

@@ -59,4 +59,4 @@ function heapSamples(name, nodeArgs) {
 }
 
 /** Formats the growth of samples in KiB for 10,000 messages. */
-const growthOf = (heaps) => ((slope(heaps) / 1_024 / (MESSAGES / SAMPLES)) * 10_000).toFixed(0);
+const growthOf = (heaps) => Math.round((slope(heaps) / 1_024 / (MESSAGES / SAMPLES)) * 10_000) || 0; // not -0
