@@ -6,6 +6,7 @@ import { compiledView } from "#test/compiled-app";
 import { Hello, renderPage, withoutIslandMarkers } from "#test/render-page";
 import type { Markup } from "../protocol/index.ts";
 import { Head } from "./head.ts";
+import { jsx } from "./jsx-runtime.ts";
 import { view } from "./view.ts";
 
 describe("a view on a page", () => {
@@ -65,6 +66,14 @@ describe("a view on a page", () => {
     expect(status).toBe(500);
     expect(logged).toEqual([expect.stringContaining(message)]);
     expect(logged[0]).toContain("The view Hello");
+  });
+
+  it("is rejected with a prop named __proto__, which would set the prototype of its props", async () => {
+    const Card = compiledView("Card", (props: unknown) => h("b", null, String(Reflect.get(Object(props), "admin"))));
+    const untrusted = JSON.parse('{"__proto__":{"admin":true}}');
+    const { status, logged, body } = await renderPage(() => jsx(Card, { ...untrusted }));
+    expect([status, body.includes("<b>true</b>")]).toEqual([500, false]);
+    expect(logged).toEqual([expect.stringContaining("The view Card has a prop named __proto__")]);
   });
 
   it("is rejected as a function that the page calls, and is accepted as one that a component calls", async () => {

@@ -87,6 +87,11 @@ function checkNoChildren(name: string, props: object): void {
 }
 
 function serializeProps(name: string, props: object): string {
+  // Preact copies props one by one, which would set the prototype of the copy, on the server and in the browser.
+  if (Object.hasOwn(props, "__proto__"))
+    throw new MarkupError(
+      `The view ${name} has a prop named __proto__, which is not allowed. Pass its props by their names.`,
+    );
   for (const [prop, value] of Object.entries(props)) {
     if (!isValidElement(value)) continue;
     throw new MarkupError(
