@@ -34,7 +34,7 @@ export interface ReceivedForm {
  *
  * With `keepsFields`, the fields of a refused form are read as well, since the page shows again what was typed.
  *
- * @throws RequestError 429 above the rate; 400, 408, 413, 429 or 503 if the body cannot be read within its limits
+ * @throws RequestError 400, 408, 413, 429 or 503 if the body cannot be read within its limits
  * @see docs/protocol.md 15.2
  */
 export async function receiveForm(
@@ -56,9 +56,9 @@ async function checkBeforeBody(
   definition: FunctionDefinition | undefined,
   settings: FormSettings,
 ): Promise<RPCError | null> {
-  // Thrown: a form above the rate is not read, not even to show what was typed, because parsing takes time.
-  requireRateLeft(await countAgainstRate(context, settings));
+  const waitSeconds = await countAgainstRate(context, settings);
   return refusalOf(() => {
+    requireRateLeft(waitSeconds);
     if (!definition) requireSameSignature(definition, settings.version, settings);
     requireSignIn(requireFunction(definition));
   });
@@ -74,13 +74,20 @@ function refusalOf(check: () => void): RPCError | null {
   }
 }
 
+/**
+ * The size up to which a form above the rate is read, in bytes. Most forms have less. Parsing 1 MiB takes so long that a few
+ * clients above their rate could keep the server busy.
+ */
+const MAX_READ_ABOVE_RATE = 64 * 1024;
+
 /** Reads the fields of a form that is refused anyway: at most as much as other bodies have, and no files. */
 async function readRefused(
   context: RequestContext,
   definition: FunctionDefinition | undefined,
   refusal: RPCError | null,
 ): Promise<ReceivedForm> {
-  const fields = await readForm(context).then(
+  const maxBody = refusal?.code === "rate_limited" ? MAX_READ_ABOVE_RATE : undefined;
+  const fields = await readForm(context, { maxBody }).then(
     (body) => withLineFeeds(body.fields),
     (error: unknown): FormFields => {
       if (error instanceof RequestError) return new Map(); // the refusal is the answer, without what was typed

@@ -269,7 +269,7 @@ describe("a form that is refused", () => {
     expect(body).not.toContain("alert");
   });
 
-  it("without a sign-in or with a stale token shows what was typed", async () => {
+  it("without a sign-in, above the rate or with a stale token shows what was typed", async () => {
     const app = joinApp(() => 1, { server: { auth_required: true }, options: { env: CSRF_ENV } });
     const signedOut = await postForm(app, JOIN, { fields: VALID });
     expect([signedOut.status, await bodyOf(signedOut)]).toEqual([401, expect.stringContaining('value="a@b.c"')]);
@@ -281,35 +281,53 @@ describe("a form that is refused", () => {
     const token = /name="__csrf" value="([^"]+)"/.exec(body)?.[1] ?? "";
     const again = await postForm(app, JOIN, { fields: { __csrf: token, ...VALID }, headers: { cookie } });
     expect(again.status).toBe(200);
+
+    const limited = joinApp(() => undefined, { options: { rate: { calls: 1, seconds: 60 } } });
+    expect((await postForm(limited, JOIN, { fields: VALID })).status).toBe(303);
+    const refused = await postForm(limited, JOIN, { fields: VALID });
+    expect(refused.headers.get("retry-after")).toMatch(/^6\d$/);
+    expect([refused.status, await bodyOf(refused)]).toEqual([429, expect.stringContaining('value="a@b.c"')]);
   });
 
   it.each([
-    ["the page", JOIN],
-    ["the form address", "/__web/form/register"],
-  ])("above the rate is not read, at the address of %s", async (_, path) => {
-    const run = vi.fn();
-    const error = ({ status, message }: { status: number; message: string }) => `${status}: ${message}`;
-    const app = joinApp(run, { options: { rate: { calls: 1, seconds: 60 }, error } });
-    expect((await postForm(app, path, { fields: VALID })).status).toBeLessThan(400);
-    for (const type of ["application/x-www-form-urlencoded", "multipart/form-data; boundary=XX"]) {
-      const pull = vi.fn();
-      const headers = { origin: "http://shop.example", "content-type": type };
-      // Node requires `duplex` for a stream; its types do not declare it.
-      const init = {
-        method: "POST",
-        body: new ReadableStream({ pull }, { highWaterMark: 0 }),
-        headers,
-        duplex: "half",
-      };
-      const refused = await app.fetch(new Request(`http://shop.example${path}`, init as RequestInit));
-      expect([refused.status, refused.headers.get("connection")]).toEqual([429, "close"]);
-      expect(refused.headers.get("retry-after")).toMatch(/^6\d$/);
-      const text = path === JOIN ? await bodyOf(refused) : await refused.text();
-      expect(text).toMatch(path === JOIN ? /^429: Too many calls\. / : /"Too many calls\. /);
-      expect(pull).not.toHaveBeenCalled();
-    }
-    expect(run).toHaveBeenCalledTimes(1);
+    [65_535, true],
+    [65_536, true],
+    [65_537, false],
+  ])("above the rate, with a body of %i bytes, shows what was typed: %s", async (size, isShown) => {
+    const limited = joinApp(() => undefined, { options: { rate: { calls: 1, seconds: 60 } } });
+    expect((await postForm(limited, JOIN, { fields: VALID })).status).toBe(303);
+    const start = `${new URLSearchParams(VALID)}&padding=`;
+    const body = start.padEnd(size, "x");
+    const headers = { origin: "http://shop.example", "content-type": "application/x-www-form-urlencoded" };
+    const refused = await limited.fetch(new Request(`http://shop.example${JOIN}`, { method: "POST", body, headers }));
+    expect(refused.status).toBe(429);
+    expect((await bodyOf(refused)).includes('value="a@b.c"')).toBe(isShown);
   });
+
+  it.each([
+    ["the page", JOIN, 65_537],
+    ["the form address", "/__web/form/register", 1],
+  ])(
+    "above the rate is not read if it is large or its fields are not shown, at the address of %s",
+    async (_, path, size) => {
+      const run = vi.fn();
+      const app = joinApp(run, { options: { rate: { calls: 1, seconds: 60 } } });
+      expect((await postForm(app, path, { fields: VALID })).status).toBeLessThan(400);
+      for (const type of ["application/x-www-form-urlencoded", "multipart/form-data; boundary=XX"]) {
+        const pull = vi.fn();
+        const headers = { origin: "http://shop.example", "content-type": type, "content-length": String(size) };
+        const body = new ReadableStream({ pull }, { highWaterMark: 0 });
+        // Node requires `duplex` for a stream; its types do not declare it.
+        const init: RequestInit & { duplex: "half" } = { method: "POST", body, headers, duplex: "half" };
+        const refused = await app.fetch(new Request(`http://shop.example${path}`, init));
+        expect([refused.status, refused.headers.get("connection")]).toEqual([429, "close"]);
+        expect(refused.headers.get("retry-after")).toMatch(/^6\d$/);
+        expect(await refused.text()).toContain("Too many calls. ");
+        expect(pull).not.toHaveBeenCalled();
+      }
+      expect(run).toHaveBeenCalledTimes(1);
+    },
+  );
 
   it("for a function that does not exist, or with a body over its limit, shows the error page", async () => {
     const error = ({ status, message }: { status: number; message: string }) => `${status}: ${message}`;
