@@ -56,7 +56,7 @@ export async function sendForm(state: FormState, target: string, body: FormData)
     if (signal.aborted) return;
     // Bundlers remove this from production.
     if (process.env.NODE_ENV !== "production" && !state.isHandle) warnAboutReturnedError(name, result);
-    showResult(state, result ?? undefined);
+    showResult(state, result ?? undefined, typedValues(state.element, body));
   } catch (error) {
     const { cause } = error as RPCError; // post and readResult throw nothing else
     if (!signal.aborted) showError(state, body, (cause instanceof RPCError ? cause : error) as RPCError);
@@ -89,10 +89,10 @@ export function clear(state: FormState): void {
 }
 
 /** Resets state and fields of a form, and shows its result. */
-function showResult(state: FormState, result?: unknown): void {
+function showResult(state: FormState, result?: unknown, values: FieldValues = {}): void {
   if (state.element) resetFields(state.element);
   markFields(state, {});
-  state.update({ ...state.initial, result });
+  state.update({ ...state.initial, result, values });
 }
 
 /** Passes the fields of a form that was sent without script to the view. */

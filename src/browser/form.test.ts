@@ -59,8 +59,8 @@ describe("the handle of a form", () => {
   });
 
   test("starts with the result of a submission that was accepted", async () => {
-    const [handle] = await render({ ...refused, key: "", values: {}, error: null, errors: {}, result: 5 }, [undefined]);
-    expect(handle).toMatchObject({ result: 5, values: {}, error: undefined });
+    const [handle] = await render({ ...refused, key: "", error: null, errors: {}, result: 5 }, [undefined]);
+    expect(handle).toMatchObject({ result: 5, values: { name: "typed" }, error: undefined });
   });
 
   test("can only be created while a component renders", async () => {

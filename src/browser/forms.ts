@@ -91,7 +91,7 @@ function Form({ action, children, onSubmit, ...attributes }: FormAttributes): VN
     children,
   ) as VNode as FormNode;
   afterRender(() => {
-    if (!state.element && (state.error || state.result)) void loadSending().then((sending) => sending.takeOver(state));
+    if (!state.element && state.error) void loadSending().then((sending) => sending.takeOver(state));
     state.element = form.__e;
     state.onReset = () => loadSending().then((sending) => sending.clear(state));
   });

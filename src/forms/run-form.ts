@@ -29,6 +29,8 @@ export interface FormSuccess {
   readonly received: ReceivedForm;
   /** The result as JSON: `null` for nothing. */
   readonly json: string;
+  /** The names of the fields that are lists. */
+  readonly lists: ReadonlySet<string>;
 }
 
 /** The form was refused, or its function failed. */
@@ -78,7 +80,7 @@ export async function runForm(
     const target = redirectTarget(result, settings.base);
     return target
       ? { kind: "redirect", target }
-      : { kind: "success", received, json: toJson(result, definition.serialization) };
+      : { kind: "success", received, json: toJson(result, definition.serialization), lists: bound.lists };
   } catch (cause) {
     const target = redirectTarget(cause, settings.base);
     if (target) return { kind: "redirect", target };

@@ -6,7 +6,10 @@ import { type FormFields, segmentsOf } from "./field-tree.ts";
 
 /** A submission on the server, which also has what the rendering of its form needs. */
 export interface Submission extends FormSubmission {
-  /** All texts that were sent, by field: those of repeated fields, and of passwords too. They fill in the fields again. */
+  /**
+   * All texts of a form that was refused, by field: those of repeated fields, and of passwords too. They fill in the
+   * fields again.
+   */
   readonly texts: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -22,9 +25,10 @@ export interface SubmissionInit {
   readonly lists: ReadonlySet<string>;
 }
 
-/** Returns the submission of a form whose function returned a result. Its fields are empty again. */
-export function acceptedSubmission({ name, form, key }: SubmissionInit, result: unknown): Submission {
-  return { name, form, key, texts: new Map(), values: {}, error: null, errors: {}, result };
+/** Returns the submission of a form whose function returned a result. Its fields are empty again, unless the page fills them. */
+export function acceptedSubmission({ name, form, key, fields, lists }: SubmissionInit, result: unknown): Submission {
+  const values = valuesOf(typedTexts(fields), lists);
+  return { name, form, key, texts: new Map(), values, error: null, errors: {}, result };
 }
 
 /** Returns the submission of a form that was refused. Its fields show what was typed. */

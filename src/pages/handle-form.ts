@@ -100,13 +100,13 @@ interface FormResponse {
 
 async function respondToSuccess(
   context: RequestContext,
-  { received, json }: FormSuccess,
+  { received, json, lists }: FormSuccess,
   { form, pages, action }: FormResponse,
 ): Promise<HandlerResponse> {
   if (json === "null") {
     return { status: 303, headers: { location: pathOf(context), ...PRIVATE_NO_STORE }, body: null };
   }
-  const submission = acceptedSubmission(submissionInit(received, action), JSON.parse(json));
+  const submission = acceptedSubmission(submissionInit(received, action, lists), JSON.parse(json));
   setSubmission(context, submission);
   const response = await renderPage(context, form, pages);
   if (pages.development) warnAboutReturnedError(submission, received, pages);
@@ -142,7 +142,7 @@ async function respondToRefusal(
 function submissionInit(
   { definition, fields, key }: ReceivedForm,
   form: string,
-  lists: ReadonlySet<string> = new Set(),
+  lists: ReadonlySet<string>,
 ): SubmissionInit {
   return { name: definition?.signature.name ?? "", form, key, fields, lists };
 }

@@ -10,7 +10,7 @@ export interface FormFunction<R = unknown> {
 
 /** The state of a form, which `form(fn)` returns. Pass it as the `action` of a `<form>`. */
 export interface FormHandle<R = unknown> {
-  /** What was typed into a form that was refused, by field. Never passwords. Empty in all other cases. */
+  /** What was typed into the form that was sent, by field. Never passwords. Empty if it was not sent. */
   readonly values: FieldValues;
   /** Why the form was refused. */
   readonly error: RPCError | undefined;

@@ -3,10 +3,11 @@ import { compiledPage, compiledServer, createTestApp } from "#test/compiled-app"
 import { bodyOf, CSRF_ENV, FORM_ENV, JOIN, joinApp, postForm, redirectOf, signedInCookie, VALID } from "#test/join-app";
 import { RPCError, ValueError } from "../errors.ts";
 import { once, redirect, request } from "../http/index.ts";
-import { NotFound } from "../pages/index.ts";
+import { form, NotFound } from "../pages/index.ts";
 import { session } from "../session/index.ts";
 
 const STRING = { type: "any", shape: { kinds: ["string"] } } as const;
+const LIST = { type: "any", shape: { list: { of: STRING.shape } } } as const;
 
 beforeEach(() => {
   vi.spyOn(console, "warn").mockImplementation(() => undefined);
@@ -90,6 +91,20 @@ describe("a form that is sent to its page", () => {
       "query {}, result {&quot;email&quot;:&quot;a@b.c&quot;,&quot;at&quot;:&quot;1970-01-01T00:00:00.000Z&quot;}",
     );
     expect(body).toContain('<input name="email"/>');
+  });
+
+  it("has what was sent in its handle after a result, but no passwords", async () => {
+    const search = compiledServer("search", () => false, { params: { text: STRING, tags: LIST, password: STRING } });
+    const home = compiledPage("/", () => {
+      const { values, result, error } = form(search);
+      return JSON.stringify([values, result, error ?? null]);
+    });
+    const fields = { text: "a\r\nb", tags: "x", password: "secret" };
+    const response = await postForm(createTestApp({ search, home }), "/?__form=search", { fields });
+    expect(response.status).toBe(200);
+    expect(await bodyOf(response)).toBe(
+      JSON.stringify([{ text: "a\nb", tags: ["x"] }, false, null]).replaceAll('"', "&quot;"),
+    );
   });
 
   it("leaves a redirect of the page as it is", async () => {

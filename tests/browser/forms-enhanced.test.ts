@@ -23,8 +23,8 @@ const UNREACHABLE = "error internal The server cannot be reached. Check your con
 
 const status = (page: Page) => page.textContent("output");
 
-/** Sends the form of `/registration` without its script, so that it is refused, and returns the page. */
-async function refuseWithoutScript(path: string, values: Record<string, string>): Promise<Page> {
+/** Sends the form of a page without its script, and returns the page. */
+async function sendWithoutScript(path: string, values: Record<string, string>): Promise<Page> {
   const page = await app.visit(path);
   // As if the form was sent before the script has come: `submit()` dispatches no event.
   for (const [name, value] of Object.entries(values)) await page.fill(`[name=${name}]`, value);
@@ -48,6 +48,23 @@ describe("a form of a view", () => {
     expect(await page.evaluate("globalThis.isSame")).toBe(true);
     const initial = { email: "", password: "", age: "20", terms: false, "tags a": false, "tags b": false };
     expect(await fieldsOf(page)).toEqual({ ...initial, about: "Hello" });
+  });
+
+  it("has what was sent in its handle after a result, with script and without", async () => {
+    const page = await sendWithoutScript("/keeping", { text: "first" });
+    const expectKept = async (text: string) => {
+      await expect.poll(() => status(page)).toBe(`result "${text}/-"`);
+      expect(await page.inputValue("[name=text]")).toBe(text);
+    };
+    await expectKept("first");
+    for (const text of ["second", "third"]) {
+      await page.fill("[name=text]", text);
+      await page.click("button");
+      await expectKept(text);
+    }
+    await page.click("button");
+    await expect.poll(() => app.takeCalls()).toEqual(["note first", "note second", "note third", "note third"]);
+    await expectKept("third");
   });
 
   it("is sent once when it is sent again before its answer", async () => {
@@ -184,7 +201,7 @@ describe("a form whose script comes late", () => {
 
 describe("a form that was refused before the script has come", () => {
   it("starts with what was typed and with the errors, and is then sent in the background", async () => {
-    const page = await refuseWithoutScript("/registration", {
+    const page = await sendWithoutScript("/registration", {
       email: "taken@a.example",
       password: "secret",
       age: "17",
@@ -203,14 +220,14 @@ describe("a form that was refused before the script has come", () => {
   });
 
   it("passes what was typed to the state of the view", async () => {
-    const page = await refuseWithoutScript("/controlled", { email: "taken@a.example", age: "17", about: "typed" });
+    const page = await sendWithoutScript("/controlled", { email: "taken@a.example", age: "17", about: "typed" });
     const typed = { email: "taken@a.example", age: "17", terms: false, about: "typed" };
     await expect.poll(async () => JSON.parse((await page.textContent("code")) ?? "")).toEqual(typed);
     expect(await fieldsOf(page)).toMatchObject(typed);
   });
 
   it("keeps its summary, and replaces it with that of the next refusal", async () => {
-    const page = await refuseWithoutScript("/summary", { email: "taken@a.example", age: "17" });
+    const page = await sendWithoutScript("/summary", { email: "taken@a.example", age: "17" });
     expect(await page.locator("[role=alert] li").count()).toBe(2);
     await page.fill("[name=age]", "30");
     await page.click("button");
@@ -221,7 +238,7 @@ describe("a form that was refused before the script has come", () => {
   });
 
   it("shows the result when it was accepted", async () => {
-    const page = await refuseWithoutScript("/registration", { email: "ada@a.example" });
+    const page = await sendWithoutScript("/registration", { email: "ada@a.example" });
     expect(await status(page)).toMatch(/^result/);
     expect(await page.inputValue("[name=email]")).toBe("");
   });
