@@ -11,6 +11,7 @@ const SLOW_FILES = [
   "mistakes/commands",
   "mistakes/development",
   "browser/accounts",
+  "browser/accounts-interface",
   "dist/first-application",
   "system/dev-edits",
   "browser/chat-live",

@@ -7,23 +7,32 @@ import { copyExample } from "#test/copy-example";
 import { fasterHashing } from "#test/faster-hashing";
 import { type Environment, startBuilt } from "#test/run-tsweb";
 import { buildOnce } from "#test/shared-builds";
-import { ExampleApp, startExample } from "./example-app.ts";
+import { ExampleApp, type StartedExample, startExample } from "./example-app.ts";
 
 /** The running example. */
 export class AccountsApp extends ExampleApp {
+  /** The environment variables of the server, for scripts of the example. */
+  readonly env: Environment;
+
+  private constructor(started: StartedExample, env: Environment) {
+    super(started);
+    this.env = env;
+  }
+
   /** Builds and starts a copy of the example. The caller calls {@link close}. */
   static async open(env: Environment = {}): Promise<AccountsApp> {
     const copy = copyExample("accounts", ["tsweb", "@libsql/client"]);
+    const allEnv = {
+      ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
+      WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
+      ...fasterHashing(),
+      ...env,
+    };
     const started = await startExample(copy, async () => {
       await buildOnce(copy.dir, "accounts");
-      return startBuilt(copy.dir, {
-        ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
-        WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
-        ...fasterHashing(),
-        ...env,
-      });
+      return startBuilt(copy.dir, allEnv);
     });
-    return new AccountsApp(started);
+    return new AccountsApp(started, allEnv);
   }
 
   override async clear(): Promise<string[]> {

@@ -5,7 +5,8 @@ import type { ExampleCopy } from "#test/copy-example";
 import type { RunningServer } from "#test/run-tsweb";
 import { launch } from "./chromium.ts";
 
-interface StartedExample {
+/** What {@link startExample} has started. */
+export interface StartedExample {
   readonly copy: ExampleCopy;
   readonly browser: Browser;
   readonly running: RunningServer;

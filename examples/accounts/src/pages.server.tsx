@@ -5,16 +5,31 @@ import { requiresCode } from "./codes/store.server.ts";
 import { listPasskeys } from "./passkeys/store.server.ts";
 import { Field, FormError } from "./shared/form-parts.server.tsx";
 
-/** The sign-in page. Pages that require a signed-in user redirect here, with their path as `next`. */
+/** The sign-in page. Other pages that require a signed-in user redirect here, with their path as `next`. */
 export const home = page("/", { title: "Sign in" }, () => {
+  // A page is rendered after the function of its form: here, login() may have started the session.
   if (session.user()) return redirect(request.query.next, { or: "/account" });
   const signIn = form(login);
   return (
     <section class="card">
       <h1>Sign in</h1>
       <form action={signIn}>
-        <Field handle={signIn} name="email" label="Email address" type="email" autoComplete="email" />
-        <Field handle={signIn} name="password" label="Password" type="password" autoComplete="current-password" />
+        <Field
+          handle={signIn}
+          name="email"
+          label="Email address"
+          type="email"
+          autoComplete="email"
+          value={signIn.values.email}
+        />
+        <Field
+          handle={signIn}
+          name="password"
+          label="Password"
+          type="password"
+          autoComplete="current-password"
+          error={signIn.result === false ? "Unknown email or wrong password." : undefined}
+        />
         <FormError handle={signIn} />
         <button type="submit">Sign in</button>
       </form>
@@ -35,6 +50,7 @@ export const home = page("/", { title: "Sign in" }, () => {
 
 export const registration = page("/register", { title: "Create an account" }, () => {
   const signUp = form(register);
+  if (signUp.result) return redirect("/account");
   return (
     <section class="card">
       <h1>Create an account</h1>
@@ -61,7 +77,8 @@ export const registration = page("/register", { title: "Create an account" }, ()
 });
 
 export const account = page("/account", { title: "Your account" }, async () => {
-  const user = session.require();
+  const user = session.user();
+  if (!user) return redirect("/");
   const [passkeys, hasCodes] = await Promise.all([listPasskeys(user.sub), requiresCode(user.sub)]);
   return (
     <section class="card">

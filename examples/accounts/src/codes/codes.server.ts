@@ -41,7 +41,7 @@ export const enter_code = server(async (code: string) => {
   await useCode(email, "active", code);
   const user = (await takeTicket("code")) === email ? await users.find(email) : undefined;
   if (!user) throw expiredError();
-  signIn(user);
+  return signIn(user);
 });
 
 function expiredError(): RPCError {

@@ -1,5 +1,5 @@
 /** The pages of one-time codes. */
-import { type FormHandle, form, page, redirect, session } from "tsweb";
+import { type FormHandle, form, page, redirect, request, session } from "tsweb";
 import { Field, FormError } from "../shared/form-parts.server.tsx";
 import { readTicket } from "../shared/tickets.server.ts";
 import { base32 } from "./base32.ts";
@@ -8,8 +8,9 @@ import { findSecret, requiresCode } from "./store.server.ts";
 
 /** The second step of a sign-in, for users who have switched codes on. */
 export const code = page("/code", { title: "One-time code" }, async () => {
-  if ((await readTicket("code")) === null) return redirect("/");
   const enterCode = form(enter_code);
+  if (enterCode.result) return redirect(request.query.next, { or: "/account" });
+  if ((await readTicket("code")) === null) return redirect("/");
   return (
     <section class="card">
       <h1>One more step</h1>

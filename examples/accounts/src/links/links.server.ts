@@ -39,5 +39,5 @@ export const open_link = server(async (token: string) => {
   if (!user || !(await markAsUsed(token, LINK_LIFETIME_SECONDS))) {
     throw new RPCError("unauthenticated", "This link has expired, or was used before. Ask for another one.");
   }
-  await startSignIn(user);
+  return startSignIn(user);
 });

@@ -45,6 +45,7 @@ export const linkSent = page("/link/sent", { title: "Look at your mail" }, () =>
 /** The page that a sign-in link opens. Mail scanners open links, and would use up a link that needs no button. */
 export const openedLink = page("/link/open", { title: "Sign in" }, () => {
   const openLink = form(open_link);
+  if (openLink.result) return redirect("/account");
   return (
     <section class="card">
       <h1>You are almost in</h1>

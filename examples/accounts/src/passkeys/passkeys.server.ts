@@ -1,6 +1,6 @@
 /** Passkeys: the functions of the views and of a form. Bytes are passed as base64url, as browsers encode them. */
 import { randomBytes } from "node:crypto";
-import { type int, RPCError, server, session } from "tsweb";
+import { type int, RPCError, redirect, server, session } from "tsweb";
 import { verify_webauthn_assertion } from "tsweb/auth";
 import { signIn } from "../shared/sign-in-steps.server.ts";
 import { siteUrl } from "../shared/site.server.ts";
@@ -123,6 +123,7 @@ export const sign_in_with_passkey = server(async ({ id, clientData, authData, si
   });
   if (!(await store.recordUse(passkey, { signCount: sign_count, backedUp: backed_up }))) throw unknownPasskeyError();
   signIn(user);
+  return redirect("/account");
 });
 
 function decode(text: string): Uint8Array {

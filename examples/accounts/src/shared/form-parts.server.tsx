@@ -9,19 +9,30 @@ type FieldProps = JSX.IntrinsicElements["input"] & {
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
+  /** The error below the field. By default it is that of the form. */
+  readonly error?: string | undefined;
 };
 
 /** An input with a label and an error. Screen readers read the error with the input. */
-export function Field({ handle, label, hint, ...input }: FieldProps) {
-  const { name } = input;
+export function Field({ handle, name, label, hint, error = handle.errors[name], ...input }: FieldProps) {
+  const hasError = error !== undefined;
   return (
     <div class="field">
       <label for={name}>
         {label} <small>{hint}</small>
       </label>
-      <input {...input} id={name} required aria-describedby={`${name}-error`} />
+      <input
+        {...input}
+        id={name}
+        name={name}
+        required
+        aria-describedby={`${name}-error`}
+        aria-invalid={hasError || undefined}
+        // biome-ignore lint/a11y/noAutofocus: the page responds to the form, and the error is what has changed
+        autoFocus={hasError}
+      />
       <p class="error" id={`${name}-error`}>
-        {handle.errors[name]}
+        {error}
       </p>
     </div>
   );
