@@ -39,10 +39,14 @@ export const login = server(async (email: string, password: string): Promise<boo
 });
 
 /** Signs the user out. */
-export const logout = server(() => session.logout());
+export const logout = server(() => {
+  session.logout();
+});
 
 /** Signs the user out in every browser. */
-export const logout_everywhere = server({ auth_required: true }, () => session.revoke(session.require().sub));
+export const logout_everywhere = server({ auth_required: true }, async () => {
+  await session.revoke(session.require().sub);
+});
 
 type UserReport = Pick<users.User, "email" | "name" | "roles" | "registered">;
 

@@ -34,8 +34,8 @@ export const switch_codes_off = server({ auth_required: true }, async (code: str
   await store.remove(sub);
 });
 
-/** Completes the sign-in after a password or a link. */
-export const enter_code = server(async (code: string) => {
+/** Completes the sign-in after a password or a link. Returns true. */
+export const enter_code = server(async (code: string): Promise<boolean> => {
   const email = await readTicket("code");
   if (email === null) throw expiredError();
   await useCode(email, "active", code);

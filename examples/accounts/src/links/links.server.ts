@@ -32,8 +32,8 @@ export const send_link = server(async (email: string) => {
   throw redirect("/link/sent");
 });
 
-/** Signs in with the token of a link. Each link works once. */
-export const open_link = server(async (token: string) => {
+/** Signs in with the token of a link, and returns true; if a code is required, it redirects to its page. Each link works once. */
+export const open_link = server(async (token: string): Promise<boolean> => {
   const subject = verify_magic_token(secret, token);
   const user = subject?.startsWith(SUBJECT_PREFIX) ? await users.find(subject.slice(SUBJECT_PREFIX.length)) : undefined;
   if (!user || !(await markAsUsed(token, LINK_LIFETIME_SECONDS))) {

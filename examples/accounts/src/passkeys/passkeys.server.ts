@@ -123,7 +123,7 @@ export const sign_in_with_passkey = server(async ({ id, clientData, authData, si
   });
   if (!(await store.recordUse(passkey, { signCount: sign_count, backedUp: backed_up }))) throw unknownPasskeyError();
   signIn(user);
-  return redirect("/account");
+  throw redirect("/account");
 });
 
 function decode(text: string): Uint8Array {
