@@ -8,7 +8,7 @@ import { afterAll, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { createCertificate } from "#test/certificate";
 import { repository } from "#test/copy-example";
-import { deployFile } from "#test/deploy-files";
+import { deployFile, nginxMainLines } from "#test/deploy-files";
 import { PROGRAM_ENVIRONMENT } from "#test/program-process";
 import { TemporaryFolder } from "#test/temporary-folder";
 import { productionProblems } from "../../src/cli/check.ts";
@@ -51,7 +51,7 @@ function nginxConfiguration(site: string): string {
   const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
   const paths = temporary.map((name) => `${name}_temp_path ${join(folder.path, name)};`).join("\n");
   const user = process.getuid?.() === 0 ? "user root;" : "";
-  return `${user}\npid ${join(folder.path, "pid")};\nevents {}\nhttp {\naccess_log off;\n${paths}\n${changed}}\n`;
+  return `${user}\npid ${join(folder.path, "pid")};\n${nginxMainLines()}\nhttp {\naccess_log off;\n${paths}\n${changed}}\n`;
 }
 
 it("nginx accepts deploy/nginx.conf", () => {
@@ -59,7 +59,8 @@ it("nginx accepts deploy/nginx.conf", () => {
     const file = write("nginx.conf", nginxConfiguration(site));
     return run("nginx", ["-t", "-p", folder.path, "-e", join(folder.path, "error.log"), "-c", file]);
   };
-  expect(check(deployFile("nginx.conf"))).toMatchObject({ status: 0 });
+  const { status, output } = check(deployFile("nginx.conf"));
+  expect([status, output]).toEqual([0, expect.not.stringContaining("[warn]")]); // such as too few open files for the connections
   expect(check(deployFile("nginx.conf").replace("keepalive 256", "keepalives 256")).status).toBe(1);
 });
 

@@ -20,6 +20,13 @@ export function deployFile(name: string): string {
   return readFileSync(join(repository, "deploy", name), "utf8");
 }
 
+/** Returns the lines of nginx.conf that the recipe names: those outside of `http`. */
+export function nginxMainLines(): string {
+  const lines = [...deployFile("nginx.conf").matchAll(/^# {5}(\S.*)$/gm)].map(([, line]) => line);
+  if (lines.length !== 2) throw new Error("The head of deploy/nginx.conf does not contain two lines of nginx.conf.");
+  return lines.join("\n");
+}
+
 /** Returns the recipe of nginx, without the redirect from HTTP. */
 export function nginxSite({ port, upstreams, certificate }: NginxSiteOptions): string {
   const [first, second = first] = upstreams;

@@ -8,7 +8,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Certificate } from "./certificate.ts";
-import { nginxSite } from "./deploy-files.ts";
+import { nginxMainLines, nginxSite } from "./deploy-files.ts";
 import { startOnFreePort } from "./free-port.ts";
 import { PROGRAM_ENVIRONMENT, ProgramProcess } from "./program-process.ts";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -21,6 +21,8 @@ export interface NginxOptions {
   readonly gzip?: boolean;
   /** Uses the recipe of `deploy/` in place of a minimal configuration. */
   readonly usesRecipe?: boolean;
+  /** The connections of the worker process. By default those of the recipe. */
+  readonly workerConnections?: number;
   /** Serves HTTPS and HTTP/2 with this certificate, with `usesRecipe`. */
   readonly certificate?: Certificate;
   /** Responds to requests for event streams itself, with 406 and an HTML page. */
@@ -100,14 +102,14 @@ export class Nginx {
   }
 
   #configuration(): string {
-    const { ports, gzip = false } = this.#options;
+    const { ports, gzip = false, workerConnections } = this.#options;
     const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
     return `daemon off;
 ${process.getuid?.() === 0 ? "user root;" : ""}
 pid ${this.#file("pid")};
 worker_processes 1;
 worker_shutdown_timeout 1s;
-events { worker_connections 4096; }
+${workerConnections === undefined ? nginxMainLines() : `events { worker_connections ${workerConnections}; }`}
 http {
   access_log off;
   ${this.#options.certificate ? "keepalive_timeout 1h; # a session may be idle for long on a busy machine" : ""}
