@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { collect } from "#test/collect";
 import { type ReceivedCall, rejectionFieldsOf, respondWithJson, respondWithLines, StubServer } from "#test/stub-server";
 
@@ -69,6 +69,16 @@ describe("a stream", () => {
     expect(await values.next()).toEqual({ done: true, value: undefined });
   });
 
+  test("has its values without the spaces that the server sends while it has none", async () => {
+    const { stream } = await server.load();
+    server.respond = ({ response }) => {
+      response.writeHead(200).write(" ");
+      response.write('  {"chunk":1}\n ');
+      response.end('{"chunk":" 2 "}\n  {"done":true}\n');
+    };
+    expect(await collect(stream("f", [])())).toEqual([1, " 2 "]);
+  });
+
   test("throws an error after the values before it", async () => {
     const { stream } = await server.load();
     server.respond = respondWithLines(
@@ -86,6 +96,7 @@ describe("a stream", () => {
 
   test.each([
     ["without a last line", '{"chunk":1}\n'],
+    ["while it has no value", '{"chunk":1}\n  '],
     ["in the middle of a line", '{"chunk":1}\n{"chu'],
     ["with something else", '{"chunk":1}\n<h1>proxy</h1>\n'],
   ])("that ends %s throws an error", async (_, text) => {
@@ -106,6 +117,28 @@ describe("a stream", () => {
       message: "f: the stream ended early",
       cause: expect.objectContaining({ name: "TypeError" }),
     });
+  });
+
+  test("whose connection breaks while the page is being left, as in Firefox, throws its error only if the page stays", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    try {
+      const { stream, page } = await server.load();
+      server.respond = ({ response }) => response.writeHead(200).write('{"chunk":1}\n', () => response.destroy());
+      const values = stream("f", [])()[Symbol.asyncIterator]();
+      await values.next();
+      page.dispatchEvent(new Event("beforeunload"));
+      let isSettled = false;
+      const failure = rejectionFieldsOf(values.next()).finally(() => {
+        isSettled = true;
+      });
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1), { interval: 0 });
+      await vi.advanceTimersByTimeAsync(9_999);
+      expect(isSettled).toBe(false);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(await failure).toMatchObject({ message: "f: the stream ended early" });
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("that is rejected throws the function's error", async () => {

@@ -8,6 +8,7 @@ import { post } from "./call.ts";
 import { withCallSite } from "./dev-call-site.ts";
 import { checkMisuse } from "./dev-misuse.ts";
 import { rejectUseAsText } from "./dev-unawaited-call.ts";
+import { LEAVING_MS } from "./timings.ts";
 
 export { upload } from "./upload.ts";
 
@@ -59,6 +60,18 @@ export function stub(
   return Object.assign(call, { named: (args: Arguments) => send(() => args), id: name, hash });
 }
 
+/** When the page was left most recently, by `performance.now()`: the user may also have started a download. */
+let leftAt = -LEAVING_MS;
+
+function noteLeaving(): void {
+  leftAt = performance.now();
+}
+
+/** Resolves later if the page is being left: until then, the view that reads a stream shows no error. */
+function whileLeaving(): Promise<unknown> | undefined {
+  if (performance.now() - leftAt < LEAVING_MS) return new Promise((resolve) => setTimeout(resolve, LEAVING_MS));
+}
+
 /**
  * Returns the stub of a streaming function.
  *
@@ -66,7 +79,8 @@ export function stub(
  */
 export function stream(name: string, params?: readonly string[], hash?: string): RemoteFunction<Stream<unknown>> {
   const open = (args: Arguments) => {
-    const values = openStream(name, args, (_, args, signal) => post(name, args, signal, hash));
+    addEventListener("beforeunload", noteLeaving); // the same listener is added once
+    const values = openStream(name, args, (_, args, signal) => post(name, args, signal, hash), undefined, whileLeaving);
     if (process.env.NODE_ENV !== "production") {
       rejectUseAsText(values, name, `It is a stream: for await (const value of ${name}(…)) { … }.`);
     }

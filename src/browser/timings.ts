@@ -15,6 +15,12 @@ export const MAX_STALE_RETRIES = 20;
 /** The time between two of these attempts. */
 export const STALE_RETRY_MS = 500;
 
+/**
+ * How long a stream that fails while the page is being left is not reported. Firefox ends the requests of a page when the next
+ * one is requested, and shows the page until its response arrives.
+ */
+export const LEAVING_MS = 10_000;
+
 /** The server sends data as soon as an event stream is open. */
 export const OPEN_TIMEOUT_MS = 10_000;
 /** The server pings every 20 seconds, and a poll waits for 25: a connection that is idle for longer is broken. */

@@ -4,7 +4,7 @@ export { completeResponse } from "./complete-response.ts";
 export { currentContext, requireContext, runInContext, runOutsideRequests, setTraceExit } from "./context-storage.ts";
 export { MAX_COOKIE_BYTES, sessionCookieName } from "./cookies.ts";
 export { type BuildToolAccess, parsePolicy } from "./development-policy.ts";
-export { disconnectedError, isDisconnection } from "./disconnect.ts";
+export { disconnectedError, isAbortError, isDisconnection } from "./disconnect.ts";
 export { formParameter } from "./form-parameter.ts";
 export { formatBytes } from "./format-bytes.ts";
 export {

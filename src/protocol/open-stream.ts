@@ -18,12 +18,14 @@ export type SendCall = (name: string, args: Arguments, signal: AbortSignal) => P
  * left.
  *
  * @param abort aborts the request
+ * @param beforeFailure called before a failed connection is reported. The error is thrown once it has resolved
  */
 export function openStream(
   name: string,
   args: Arguments,
   send: SendCall,
   abort: AbortController = new AbortController(),
+  beforeFailure?: () => Promise<unknown> | undefined,
 ): Stream<unknown> {
   let isRead = false;
   return {
@@ -49,10 +51,12 @@ export function openStream(
         }
         throw new Error("Cut off");
       } catch (error) {
+        const isAnswer = error instanceof RPCError && response;
+        if (!isAnswer) await beforeFailure?.();
         // After cancel() the loop ends without an error, even if the request failed.
         if (abort.signal.aborted) return;
         // Without a response, the call was not sent.
-        throw error instanceof RPCError || !response ? error : callError(`${name}: the stream ended early`, error);
+        throw isAnswer || !response ? error : callError(`${name}: the stream ended early`, error);
       } finally {
         // After its last line the request is not aborted, so that its connection is reused.
         if (!hasEnded) abort.abort();

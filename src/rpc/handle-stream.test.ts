@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } fr
 import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { linesOf, readerOf, streamingApp, textOf } from "#test/streaming-app";
 import { RPCError, ValueError } from "../errors.ts";
-import { request } from "../http/index.ts";
+import { redirect, request } from "../http/index.ts";
 import { session } from "../session/index.ts";
 
 let steps: string[] = [];
@@ -228,5 +228,110 @@ describe("request and session in a stream", () => {
     expect(await linesOf(late)).toMatchObject([{ chunk: 1 }, { chunk: null }, { error: { code: "internal" } }]);
     expect(steps).toEqual([expect.stringContaining("the headers of the response have already been sent")]);
     expect(String(log.mock.calls)).toContain("before the first yield");
+  });
+});
+
+describe("a stream without a value for 15 s", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  /** Returns an application whose stream waits for a promise before each of its steps. */
+  function waitingApp(run: (step: () => Promise<void>) => AsyncGenerator<unknown>) {
+    let proceed = () => {};
+    const step = () => new Promise<void>((resolve) => (proceed = resolve));
+    return { app: streamingApp(() => run(step)), proceed: () => proceed() };
+  }
+
+  it("has its headers and a space then, a space every 15 s, and a line feed with each value only", async () => {
+    const { app, proceed } = waitingApp(async function* (step) {
+      await step();
+      yield 1;
+      await step();
+    });
+    let isThere = false;
+    const pending = callOverHttp(app, "stream").then((response) => {
+      isThere = true;
+      return response;
+    });
+    await vi.advanceTimersByTimeAsync(14_999);
+    expect(isThere).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    const response = await pending;
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/x-ndjson"]);
+    const reader = readerOf(response);
+    const chunks = [textOf(await reader.read())];
+    const readNext = async (ms: number) => {
+      const read = reader.read();
+      await vi.advanceTimersByTimeAsync(ms);
+      chunks.push(textOf(await read));
+    };
+    await readNext(15_000);
+    proceed();
+    await readNext(0);
+    await readNext(15_000);
+    await readNext(15_000);
+    proceed();
+    await readNext(0);
+    expect(chunks).toEqual([" ", " ", '{"chunk":1}\n', " ", " ", '{"done":true}\n']);
+    expect(vi.getTimerCount()).toBe(0);
+    const lines = chunks.join("").trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line))).toEqual([{ chunk: 1 }, { done: true }]);
+  });
+
+  it("keeps a value that comes while nobody reads", async () => {
+    const { app, proceed } = waitingApp(async function* (step) {
+      await step();
+      yield 1;
+    });
+    const pending = callOverHttp(app, "stream");
+    await vi.advanceTimersByTimeAsync(15_000);
+    const reader = readerOf(await pending);
+    await reader.read();
+    const idle = reader.read();
+    await vi.advanceTimersByTimeAsync(15_000);
+    await idle;
+    proceed();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(textOf(await reader.read())).toBe('{"chunk":1}\n');
+  });
+
+  const tooLate: readonly (readonly [what: string, run: () => unknown])[] = [
+    ["a redirect", () => redirect("/account")],
+    ["a cookie", () => request.set_cookie("a", "b")],
+    ["a sign-in", () => session.login("ada")],
+    ["a sign-out", () => session.logout()],
+  ];
+  it.each(tooLate)("fails with %s, as after its first value", async (_, run) => {
+    const { app, proceed } = waitingApp(async function* (step) {
+      await step();
+      const result = run();
+      if (result) throw result;
+      yield 1;
+    });
+    const pending = callOverHttp(app, "stream");
+    await vi.advanceTimersByTimeAsync(15_000);
+    const response = await pending;
+    const body = response.text();
+    proceed();
+    expect(JSON.parse(await body)).toMatchObject({ error: { code: "internal" } });
+    expect(["set-cookie", "x-redirect"].filter((name) => response.headers.has(name))).toEqual([]);
+    expect(String(log.mock.calls)).toMatch(/before the first yield/i);
+  });
+
+  it("leaves no timer when its client disconnects", async () => {
+    const client = new AbortController();
+    const app = streamingApp(async function* () {
+      await new Promise(() => undefined);
+      yield 1;
+    });
+    const pending = callOverHttp(app, "stream", {}, { signal: client.signal });
+    await vi.advanceTimersByTimeAsync(15_000);
+    const reader = readerOf(await pending);
+    await reader.read();
+    void reader.read();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(vi.getTimerCount()).toBe(1);
+    client.abort();
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -21,12 +21,17 @@ export interface StreamCall {
   readonly release: () => void;
 }
 
+/** How long a client waits for a value before it receives a space, or the headers of the response, in milliseconds. */
+const IDLE_MS = 15_000;
+
 /**
  * Handles a streaming call: one line for each value, pulled by the client, then `done` or `error`.
  *
  * The headers are sent with the first line, so that the generator can sign the user in, or redirect, before its first
- * `yield`. The generator runs at most one step ahead of the socket. When the client disconnects, its `return()` is called: the
- * generator ends at its current or its next `yield`.
+ * `yield`; without a line, they are sent after {@link IDLE_MS}. Then, and every {@link IDLE_MS} without a line, the client
+ * receives a space, so that no proxy takes the response for one that hangs. The generator runs at most one step ahead of
+ * what the host takes. When the client disconnects, its `return()` is called: the generator ends at its current or its
+ * next `yield`.
  *
  * @see docs/protocol.md 6.2
  */
@@ -42,7 +47,7 @@ export async function handleStream(
   const unwatch = watchSession(context, () => {
     lines.endWith(SIGNED_OUT);
     stop.abort(SIGNED_OUT);
-    void end();
+    void end(() => lines.close());
   });
   const releaseAll = () => {
     release();
@@ -53,18 +58,22 @@ export async function handleStream(
     if (line.isLast) releaseAll();
     return line;
   };
-  const end = () => {
+  const waiting = new IdleWait(next);
+  const end = (close: () => Promise<void>) => {
     // Released at once: a generator that never reaches its next `yield` must not use up its client's limit.
     releaseAll();
-    return runInContext(context, () => lines.close());
+    waiting.stop();
+    return runInContext(context, close);
   };
+  const disconnect = () => end(() => lines.disconnect());
   // Until the first line there is no body that could be cancelled, and some hosts never cancel a body.
   const { signal } = context.inbound;
-  signal.addEventListener("abort", () => void end(), { once: true });
-  if (signal.aborted) void end(); // an aborted signal does not fire the event again
-  let firstLine: Line | undefined = await next();
-  if (context.unavailable) await end(); // the response is replaced, so nobody cancels its body
-  const target = redirectTarget(firstLine.redirect, base);
+  signal.addEventListener("abort", () => void disconnect(), { once: true });
+  if (signal.aborted) void disconnect(); // an aborted signal does not fire the event again
+  let first: { readonly line: Line | null } | undefined = { line: await waiting.next() };
+  const target = redirectTarget(first.line?.redirect, base);
+  context.headersSent ||= first.line === null; // what the generator does from now on is too late for them
+  if (context.unavailable) await end(() => lines.close()); // the response is replaced, so nobody cancels its body
 
   const yieldToEventLoop = eventLoopYielder();
   const encoder = new TextEncoder();
@@ -72,12 +81,12 @@ export async function handleStream(
     {
       async pull(controller) {
         await yieldToEventLoop();
-        const line: Line = firstLine ?? (await next());
-        firstLine = undefined;
-        controller.enqueue(encoder.encode(`${line.text}\n`));
-        if (line.isLast) controller.close();
+        const line = first ? first.line : await waiting.next();
+        first = undefined;
+        controller.enqueue(encoder.encode(line ? `${line.text}\n` : " "));
+        if (line?.isLast) controller.close();
       },
-      cancel: end,
+      cancel: disconnect,
     },
     { highWaterMark: 0 },
   );
@@ -91,6 +100,48 @@ export async function handleStream(
     },
     body,
   };
+}
+
+/** Waits for the lines of a stream, for {@link IDLE_MS} at a time. */
+class IdleWait {
+  readonly #next: () => Promise<Line>;
+  #isPending = false;
+  #line: Line | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #onLine: (() => void) | undefined;
+
+  /** @param next resolves with the next line; it never rejects */
+  constructor(next: () => Promise<Line>) {
+    this.#next = next;
+  }
+
+  /** Resolves with the next line, or with `null` if there was none for {@link IDLE_MS}: call it again for the same line. */
+  next(): Promise<Line | null> {
+    if (!this.#isPending) {
+      this.#isPending = true;
+      void this.#next().then((line) => {
+        this.#line = line;
+        this.#onLine?.();
+      });
+    }
+    return new Promise((resolve) => {
+      const settle = () => {
+        this.stop();
+        this.#onLine = undefined;
+        if (this.#line) this.#isPending = false;
+        resolve(this.#line);
+        this.#line = null;
+      };
+      if (this.#line) return settle(); // it came after the last wait
+      this.#onLine = settle;
+      this.#timer = setTimeout(settle, IDLE_MS);
+    });
+  }
+
+  /** Does not wait any longer than for the line. */
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
 }
 
 /** The error with which the streams of a user end who was signed out everywhere. */

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
-import { callOverHttp } from "#test/compiled-app";
+import { callOverHttp, compiledServer, createTestApp } from "#test/compiled-app";
 import { deferred, readerOf, streamingApp, textOf } from "#test/streaming-app";
 import { request } from "../http/index.ts";
 
@@ -78,7 +79,7 @@ describe("a client that disconnects from a stream", () => {
     await cancelled;
     expect((await pending).done).toBe(true);
     expect(steps).toEqual(["before 2", "finally"]);
-    expect(log).not.toHaveBeenCalled();
+    expect(log.mock.calls).toEqual([[expect.stringContaining("its client disconnected")]]);
   });
 
   it("is not logged as a failure if request.signal ended the function", async () => {
@@ -104,6 +105,64 @@ describe("a client that disconnects from a stream", () => {
     expect(steps).toEqual(["finally"]);
     expect(String(log.mock.calls)).toContain("its client disconnected");
     expect(String(log.mock.calls)).not.toContain("failed");
+  });
+
+  const leaving: readonly (readonly [where: string, fn: (reached: () => void) => AsyncGenerator<unknown>])[] = [
+    [
+      "at a yield",
+      async function* (reached) {
+        reached();
+        yield 1;
+      },
+    ],
+    [
+      "while it waits for request.signal",
+      async function* (reached) {
+        reached();
+        await sleep(60_000, null, { signal: request.signal });
+        yield 1;
+      },
+    ],
+    [
+      "at a yield of a loop over a source that request.signal aborts",
+      async function* (reached) {
+        for await (const part of abortableSource(request.signal)) {
+          reached();
+          yield part;
+        }
+      },
+    ],
+    [
+      "while it waits for a source that request.signal aborts, whose error it wraps",
+      async function* (reached) {
+        try {
+          for await (const part of abortableSource(request.signal)) {
+            yield part;
+            reached();
+          }
+        } catch (cause) {
+          throw new Error("the source failed", { cause });
+        }
+      },
+    ],
+  ];
+
+  it.each(leaving)("is one line of the log without a stack, and is not passed to on_error, %s", async (_, fn) => {
+    const client = new AbortController();
+    const [reached, reach] = deferred();
+    const onError = vi.fn();
+    const feed = compiledServer("feed", () => fn(reach), { stream: true });
+    const app = createTestApp({ feed }, { on_error: onError });
+    void readTwiceUntil(reached, callOverHttp(app, "feed", {}, { signal: client.signal }));
+    await reached;
+    await new Promise(setImmediate);
+    client.abort();
+    await vi.waitFor(() => expect(log).toHaveBeenCalled());
+    for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+    expect(log.mock.calls).toEqual([
+      [expect.stringMatching(/^The stream of feed ended: its client disconnected {2}id=\w+$/)],
+    ]);
+    expect(onError).not.toHaveBeenCalled();
   });
 
   it("does not hide an error that request.signal has not caused", async () => {
@@ -153,3 +212,28 @@ describe("a client that disconnects from a stream", () => {
     expect(String(log.mock.calls)).toContain("the disk is full");
   });
 });
+
+/** Yields parts for ever. Like the body of a fetched response, it fails with the reason of an aborted signal, also when it is closed. */
+function abortableSource(signal: AbortSignal): AsyncIterable<number> {
+  let part = 0;
+  const next = async () => {
+    if (part > 0) await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    return { done: false, value: ++part };
+  };
+  const close = async () => {
+    signal.throwIfAborted();
+    return { done: true as const, value: undefined };
+  };
+  return { [Symbol.asyncIterator]: () => ({ next, return: close }) };
+}
+
+/** Reads a response, which may never come, up to its second value, unless `reached` has resolved before that. */
+async function readTwiceUntil(reached: Promise<void>, response: Promise<Response>): Promise<void> {
+  const reader = readerOf(await response);
+  await reader.read();
+  const isReached = await Promise.race([
+    reached.then(() => true),
+    new Promise((resolve) => setImmediate(resolve, false)),
+  ]);
+  if (!isReached) await reader.read();
+}

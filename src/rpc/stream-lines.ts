@@ -1,5 +1,5 @@
 import type { RPCError } from "../errors.ts";
-import { isDisconnection, Redirect, type RequestContext } from "../http/index.ts";
+import { isAbortError, isDisconnection, Redirect, type RequestContext } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { chunkLine, DONE_LINE, errorLine, toJson } from "../protocol/index.ts";
 import { callerErrorOfFunction, errorJson, showInDevelopment } from "./caller-error.ts";
@@ -40,6 +40,9 @@ export class StreamLines {
   #end: Line | undefined;
   #isClosed = false;
   #hasValues = false;
+  /** Whether the last line has been returned. */
+  #hasEnded = false;
+  #isDisconnectionLogged = false;
 
   constructor(context: RequestContext, definition: FunctionDefinition, settings: StreamSettings) {
     this.#context = context;
@@ -61,7 +64,10 @@ export class StreamLines {
     if (this.#end) return Promise.resolve(this.#end);
     return new Promise((resolve) => {
       this.#resolveNext = resolve;
-      void this.#runStep(start).then(resolve); // never rejects
+      void this.#runStep(start).then((line) => {
+        this.#hasEnded ||= line.isLast;
+        resolve(line);
+      }); // never rejects
     });
   }
 
@@ -93,10 +99,12 @@ export class StreamLines {
   }
 
   #redirectLine(redirect: Redirect): Line {
-    if (!this.#hasValues) return { ...LAST_LINE, redirect };
+    const { headersSent } = this.#context;
+    if (!this.#hasValues && !headersSent) return { ...LAST_LINE, redirect };
     const error = new Error(
-      `${this.#name} redirected to ${JSON.stringify(redirect.location)} after its first value, when the headers of the ` +
-        "response had been sent. Redirect before the first yield, or yield the path and open it in the view.",
+      `${this.#name} redirected to ${JSON.stringify(redirect.location)} after its first value, or later than the time ` +
+        "after which the headers of the response are sent without one. Redirect before the first yield, or yield the " +
+        "path and open it in the view.",
     );
     return { text: this.#lastLine(error), isLast: true };
   }
@@ -106,14 +114,29 @@ export class StreamLines {
     const { log } = this.#settings;
     if (isDisconnection(context, error)) {
       // The client's disconnect aborted what the function was awaiting. This is not a failure of the function.
-      log.info({ id: context.id, err: error }, `The stream of ${this.#name} ended: its client disconnected`);
+      this.#logDisconnection();
       return "";
     }
     const forCaller = callerErrorOfFunction(error, context, log, `The stream of ${this.#name}`);
     return errorLine(errorJson(showInDevelopment(error, forCaller, this.#settings), context, log));
   }
 
-  /** Ends the generator, so that its `finally` runs. An error from there is logged, because no caller is left. */
+  /** Ends the generator because its client has disconnected. This is logged once, unless the stream had ended before. */
+  disconnect(): Promise<void> {
+    if (!this.#hasEnded && !this.#isClosed && !this.#end) this.#logDisconnection();
+    return this.close();
+  }
+
+  #logDisconnection(): void {
+    if (this.#isDisconnectionLogged) return;
+    this.#isDisconnectionLogged = true;
+    this.#settings.log.info({ id: this.#context.id }, `The stream of ${this.#name} ended: its client disconnected`);
+  }
+
+  /**
+   * Ends the generator, so that its `finally` runs. An error from there is logged, because no caller is left, unless the
+   * aborted `request.signal` has caused it: closing a response that the signal has aborted throws the reason of the signal.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     // If `return()` is called during a step, Deno runs the rest of the generator outside the request's context.
@@ -121,6 +144,7 @@ export class StreamLines {
     try {
       await this.#generator?.return(undefined);
     } catch (error) {
+      if (isAbortError(error, this.#context.signal)) return;
       this.#settings.log.error(
         { id: this.#context.id, err: error },
         `The stream of ${this.#name} failed while it was closed`,

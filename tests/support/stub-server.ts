@@ -66,9 +66,12 @@ export class StubServer {
             ? { content: token }
             : null,
     });
+    const page = new EventTarget();
+    vi.stubGlobal("addEventListener", page.addEventListener.bind(page));
+    vi.stubGlobal("dispatchEvent", page.dispatchEvent.bind(page));
     const module = await import("../../src/browser/stub.ts");
     const { RPCError } = await import("../../src/errors.ts");
-    return { ...module, RPCError };
+    return { ...module, RPCError, page };
   }
 
   async close(): Promise<void> {
