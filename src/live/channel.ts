@@ -1,7 +1,8 @@
 import { ConfigError, rejectUnknownOptions } from "../config/index.ts";
-import { requireContext, UnavailableError } from "../http/index.ts";
+import { RPCError } from "../errors.ts";
+import { type RequestContext, requireContext, UnavailableError } from "../http/index.ts";
 import type { Feed, FeedMessage, MessageByName } from "../protocol/index.ts";
-import { keysFor, sessionId } from "../session/index.ts";
+import { hasSessionEnded, keysFor, sessionId } from "../session/index.ts";
 import type { Position } from "./bus/index.ts";
 import { checkChannelName } from "./channel-name.ts";
 import { currentBus } from "./current-bus.ts";
@@ -39,6 +40,8 @@ const CHANNEL_OPTIONS: Readonly<Record<keyof ChannelOptions, true>> = { ttl: tru
  * @throws TypeError for an invalid name, an unknown option, or a `ttl` that is not a number
  * @throws RangeError for a `ttl` that is not a whole number from 1 to 86,400
  * @throws Error outside a request
+ * @throws RPCError `unauthenticated` if the session of the request has been revoked or has expired since it began: the feed of
+ *   a signed-out client would have no owner
  * @throws RPCError when the bus does not respond within 2 seconds: a page then responds with 503 and `Retry-After`, anything
  *   else with 503
  * @see docs/protocol.md 10.2
@@ -63,9 +66,15 @@ export async function channel(
   checkChannelName(name, "channel");
   const ttl = readTtl(typeof load === "function" ? options : load);
   const position = await currentPosition(name);
-  const payload = { channel: name, position, sid: sessionId(context), expiresAt: Math.floor(Date.now() / 1000) + ttl };
+  const payload = { channel: name, position, sid: ownerOf(context), expiresAt: Math.floor(Date.now() / 1000) + ttl };
   const feed = signFeed(payload, keysFor(context.config, "feed")) as Feed; // the brand exists in the type only
   return typeof load === "function" ? [feed, await load()] : feed;
+}
+
+/** Returns the sign-in to which a feed is issued; `null` for a signed-out client, whose feed any client may use. */
+function ownerOf(context: RequestContext): string | null {
+  if (hasSessionEnded(context)) throw new RPCError("unauthenticated", "You were signed out. Please sign in again.");
+  return sessionId(context);
 }
 
 function readTtl(options: unknown = {}): number {

@@ -1,5 +1,5 @@
 import { type HandlerResponse, jsonResponse, type RequestContext, RequestError } from "../http/index.ts";
-import { watchSession } from "../session/index.ts";
+import { watchFinalSession } from "../session/index.ts";
 import { Poll } from "./poll.ts";
 import type { SubscriptionHub } from "./subscription-hub.ts";
 import type { SubscriptionRequest } from "./subscription-request.ts";
@@ -36,7 +36,7 @@ export async function handlePoll(
   const wait = parseWait(url.searchParams.get("wait") ?? "0");
   const waitSeconds = isAboveLimit ? Math.min(wait, MAX_WAIT_ABOVE_LIMIT_SECONDS) : wait;
   const poll = new Poll(hub, request);
-  const unwatch = watchSession(context, () => poll.end());
+  const unwatch = watchFinalSession(context, () => poll.signOut());
   try {
     await poll.run({ untilMs: performance.now() + waitSeconds * 1000, signal: inbound.signal });
     return jsonResponse(200, poll.toJson());

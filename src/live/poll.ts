@@ -34,6 +34,7 @@ export class Poll implements Subscriber, LiveConnection {
   /** Whether there may be messages since the last collection. */
   #isNotified = false;
   #isEnding = false;
+  #isSignedOut = false;
   /** Ends the wait in progress. */
   #resume: (() => void) | null = null;
 
@@ -83,6 +84,12 @@ export class Poll implements Subscriber, LiveConnection {
     this.#resume?.();
   }
 
+  /** Ends the poll because its sign-in has ended. The response contains what was collected until now. */
+  signOut(): void {
+    this.#isSignedOut = true;
+    this.end();
+  }
+
   get #isEmpty(): boolean {
     return this.#events.length === 0 && this.#gaps.length === 0;
   }
@@ -115,12 +122,14 @@ export class Poll implements Subscriber, LiveConnection {
 
   /** Reads the next messages of a feed. @returns whether to read again now */
   async #readNext(reader: FeedReader): Promise<boolean> {
+    if (this.#isSignedOut) return false;
     if (reader.isLive) {
       const messages = reader.takeMessages(LIMIT);
       this.#addMessages(reader, messages);
       return messages.length > 0;
     }
     const result = await this.#hub.read(reader.channel, reader.position, LIMIT);
+    if (this.#isSignedOut) return false; // messages of after that may be among these
     const gap = gapReason(result);
     if (gap !== null) {
       this.#addGap(reader, gap);

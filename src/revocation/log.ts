@@ -119,10 +119,23 @@ export class RevocationLog {
     return this.#requestWait;
   }
 
+  /** A number that grows with each entry that this process reads, see {@link wasRevoked}. */
+  get order(): number {
+    return this.#subjects.order;
+  }
+
   /** Returns whether a session was revoked, as far as this process knows. Call it after the first read. */
   isRevoked(session: CheckedSession): boolean {
+    return this.wasRevoked(session, Number.POSITIVE_INFINITY);
+  }
+
+  /**
+   * Returns whether this process knew that a session was revoked when {@link order} had an earlier value. If its user
+   * was revoked before that and again since, it may return `false`.
+   */
+  wasRevoked(session: CheckedSession, order: number): boolean {
     if (session.position !== null && this.#subjects.isAhead(session.position)) this.#readAhead(session.position);
-    return this.#subjects.isRevoked(session);
+    return this.#subjects.isRevoked(session, order);
   }
 
   /**

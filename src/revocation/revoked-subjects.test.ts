@@ -32,6 +32,17 @@ describe("a session", () => {
     expect(isRevoked).toEqual([true, true, false, false, false]);
   });
 
+  it("counts as refused earlier only by entries up to that order", () => {
+    const subjects = subjectsAfter(readOf([[ADA, 5]]));
+    const [ofOther, { order }] = [sessionAt(at(5), "s:2"), subjects];
+    subjects.apply(readOf([["s:2", 6]]), 0);
+    expect([subjects.isRevoked(sessionAt(at(4))), subjects.isRevoked(sessionAt(at(4)), order)]).toEqual([true, true]);
+    expect([subjects.isRevoked(ofOther), subjects.isRevoked(ofOther, order)]).toEqual([true, false]);
+    // An entry after that replaces the one before it.
+    subjects.apply(readOf([[ADA, 7]]), 0);
+    expect([subjects.isRevoked(sessionAt(at(4))), subjects.isRevoked(sessionAt(at(4)), order)]).toEqual([true, false]);
+  });
+
   it("is accepted although another user has an entry", () => {
     expect(subjectsAfter(readOf([["u:bob", 3]])).isRevoked(sessionAt(at(0)))).toBe(false);
   });

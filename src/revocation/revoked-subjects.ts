@@ -47,6 +47,11 @@ export class RevokedSubjects {
     return epoch === undefined ? null : { epoch, seq: this.#seq };
   }
 
+  /** A number that grows with each entry, see {@link isRevoked}. */
+  get order(): number {
+    return this.#epochs.length === 0 ? 0 : this.#order(this.#epochs.length, this.#seq);
+  }
+
   /** The number of subjects in memory. */
   get size(): number {
     return this.#orders.size;
@@ -67,13 +72,21 @@ export class RevokedSubjects {
     return entries.length > 0;
   }
 
-  /** Returns whether a session was revoked. */
-  isRevoked(session: CheckedSession): boolean {
+  /**
+   * Returns whether a session was revoked.
+   *
+   * @param until an earlier value of {@link order}: only entries up to then count. Only the last entry of a subject is
+   *   known, so of one that was revoked before and after it, this returns `false`.
+   */
+  isRevoked(session: CheckedSession, until = Number.POSITIVE_INFINITY): boolean {
     if (this.#orders.size === 0 && this.#floor === 0) return false;
     const { subjects, position } = session;
-    if (this.#orders.has(subjects.signIn)) return true; // whenever: its sign-in was before
+    const ofSignIn = this.#orders.get(subjects.signIn);
+    if (ofSignIn !== undefined && ofSignIn <= until) return true; // whenever: its sign-in was before
     const order = this.#orderOf(position);
-    return order < this.#floor || (this.#orders.get(subjects.user) ?? -1) > order;
+    if (order < this.#floor && this.#floor <= until) return true;
+    const ofUser = this.#orders.get(subjects.user) ?? -1;
+    return ofUser > order && ofUser <= until;
   }
 
   /**

@@ -79,12 +79,13 @@ export function requireFunction(definition: FunctionDefinition | undefined): Fun
 }
 
 /**
- * Throws if the function requires a signed-in user and the client is not signed in.
+ * Throws if the function requires a signed-in user and the client is not signed in, so that the body of its request is not
+ * read. Directly before the function runs, that is decided again.
  *
  * @throws RequestError `unauthenticated`
  */
 export function requireSignIn(definition: FunctionDefinition): void {
-  if (isAllowed(definition)) return;
+  if (isAllowed(definition.options)) return;
   const { code, message } = unauthenticatedError();
   throw new RequestError(code, message, { headers: CONNECTION_CLOSE });
 }

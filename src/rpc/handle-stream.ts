@@ -3,7 +3,7 @@ import type { HandlerResponse, RequestContext } from "../http/index.ts";
 import { PRIVATE_NO_STORE, redirectTarget, runInContext } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { NDJSON_TYPE } from "../protocol/index.ts";
-import { watchSession } from "../session/index.ts";
+import { hasSessionEnded, watchSession } from "../session/index.ts";
 import { redirectHeader } from "./call-redirect.ts";
 import type { FunctionDefinition } from "./server.ts";
 import { type AnyGenerator, type Line, StreamLines } from "./stream-lines.ts";
@@ -44,11 +44,12 @@ export async function handleStream(
   const start = () => definition.run(...args) as AnyGenerator; // a function with `stream` in its signature returns one
   const stop = new AbortController();
   context.setTimeoutSignal(stop.signal);
-  const unwatch = watchSession(context, () => {
+  const onSessionEnded = () => {
     lines.endWith(SIGNED_OUT);
     stop.abort(SIGNED_OUT);
     void end(() => lines.close());
-  });
+  };
+  const unwatch = watchSession(context, onSessionEnded);
   const releaseAll = () => {
     release();
     unwatch();
@@ -69,6 +70,7 @@ export async function handleStream(
   // Until the first line there is no body that could be cancelled, and some hosts never cancel a body.
   const { signal } = context.inbound;
   signal.addEventListener("abort", () => void disconnect(), { once: true });
+  if (hasSessionEnded(context)) onSessionEnded(); // while the body arrived, or a schema ran
   if (signal.aborted) void disconnect(); // an aborted signal does not fire the event again
   let first: { readonly line: Line | null } | undefined = { line: await waiting.next() };
   const target = redirectTarget(first.line?.redirect, base);
@@ -144,5 +146,5 @@ class IdleWait {
   }
 }
 
-/** The error with which the streams of a user end who was signed out everywhere. */
+/** The error with which a stream ends whose session has been revoked or has expired since its request began. */
 const SIGNED_OUT = new RPCError("unauthenticated", "You were signed out.");

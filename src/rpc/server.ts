@@ -133,6 +133,7 @@ export interface ServerOptions {
 export interface FunctionDefinition {
   readonly signature: Signature;
   readonly options: ServerOptions;
+  /** Runs the function, or throws `unauthenticated` if the current user may not call it. */
   readonly run: Run;
   /** How its results are serialised: their errors name the function and where it is declared. */
   readonly serialization: SerializeOptions;
@@ -194,9 +195,12 @@ export function server(...args: readonly unknown[]): unknown {
   const definition: FunctionDefinition = {
     signature: compiled,
     options,
-    run: options.returns
-      ? withResultSchema(run as Run, options.returns, compiled) // a function, checked above
-      : (run as Run),
+    run: withSignInCheck(
+      options,
+      options.returns
+        ? withResultSchema(run as Run, options.returns, compiled) // a function, checked above
+        : (run as Run),
+    ),
     serialization: { subject: `${compiled.name} (${compiled.file}:${compiled.line})` },
   };
   const callable = (...values: unknown[]) => callLocally(definition, () => values);
@@ -243,10 +247,7 @@ function isSignature(value: unknown): value is Signature {
  */
 function callLocally(definition: FunctionDefinition, values: () => unknown[]): Call<unknown> | Stream<unknown> {
   const { signature, run, serialization } = definition;
-  const start = () => {
-    if (!isAllowed(definition)) throw unauthenticatedError();
-    return run(...values());
-  };
+  const start = () => run(...values());
   // A function with `stream` in its signature was declared with function*, so it returns an iterator.
   if (signature.stream) return localStream(start as () => AsyncIterator<unknown> | Iterator<unknown>, serialization);
   return localCall(signature.name, async () => {
@@ -256,9 +257,22 @@ function callLocally(definition: FunctionDefinition, values: () => unknown[]): C
   });
 }
 
-/** Returns whether the current user may call a function: with `auth_required` only a signed-in user. */
-export function isAllowed({ options }: FunctionDefinition): boolean {
-  return !options.auth_required || session.user() !== null;
+/**
+ * Returns a function of which nothing runs, default values of parameters included, unless the user is signed in at that
+ * moment. The one place that decides this for calls, forms, uploads, streams and calls from server code: since a request was
+ * accepted, its body or a schema may have waited for an hour, and the session may have been revoked or have expired.
+ */
+function withSignInCheck(options: ServerOptions, run: Run): Run {
+  if (!options.auth_required) return run;
+  return (...args) => {
+    if (!isAllowed(options)) throw unauthenticatedError();
+    return run(...args);
+  };
+}
+
+/** Returns whether the current user may call a function with these options: with `auth_required` only a signed-in user. */
+export function isAllowed({ auth_required }: ServerOptions): boolean {
+  return !auth_required || session.user() !== null;
 }
 
 /** Returns the error for a call that requires a signed-in user. */

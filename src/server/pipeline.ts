@@ -8,6 +8,7 @@ import {
   type HandlerResponse,
   type InboundRequest,
   isCallPath,
+  isPromise,
   isResponse,
   isValidPath,
   jsonResponse,
@@ -33,11 +34,13 @@ import {
   handlePageForm,
   handleRoute,
   methodHint,
+  type PageDefinition,
   type PageForm,
   type RouteDefinition,
 } from "../pages/index.ts";
 import { FORM_PREFIX, OPENAPI_PATH, RPC_PREFIX } from "../protocol/index.ts";
 import { errorResponse as callErrorResponse, handleCall } from "../rpc/index.ts";
+import { removeEndedSession } from "../session/index.ts";
 import { respondToHealthCheck, respondToReadinessCheck } from "./health.ts";
 import { handleMetrics } from "./metrics-endpoint.ts";
 import { observeRequest } from "./observe-request.ts";
@@ -57,7 +60,12 @@ export function handleRequest(
   site: Site,
 ): OutboundResponse | Response | Promise<OutboundResponse | Response> {
   const context = openContext(inbound, site);
-  const handle = () => runInContext(context, () => run(respond(context, site)));
+  const handle = () => {
+    context.isInFirstTurn = true;
+    const response = runInContext(context, () => run(respond(context, site)));
+    context.endFirstTurn({ isWaiting: isPromise(response) });
+    return response;
+  };
   const listeners = site.listeners.current;
   return listeners ? observeRequest(context, { site, listeners }, handle) : handle();
 }
@@ -110,6 +118,7 @@ function openContext(
     bus: live.bus,
     uploads,
     sessions,
+    revocationOrder: sessions.revocations.order,
     bodyLimit,
   });
 }
@@ -139,7 +148,10 @@ function* dispatchInSteps(
   const { inbound } = context;
   const { revocations } = site.sessions;
   // Only if app.start() was not awaited, or while the store is unreachable. It waits for at most a second.
-  if (!revocations.isLoaded) yield* awaitMaybe(revocations.startForRequest());
+  if (!revocations.isLoaded) {
+    yield* awaitMaybe(revocations.startForRequest());
+    context.revocationOrder = revocations.order; // what was read at the start was before the request
+  }
   if (site.metrics && path === site.metrics.path) return yield* awaitMaybe(handleMetrics(inbound, site.metrics));
   if (isValid && site.before && !isExemptFromBefore(inbound, path, site)) {
     const answer = yield* runBefore(context, path, site);
@@ -223,7 +235,10 @@ function* handleMatch(context: RequestContext, path: string, site: Site): MaybeA
     }
     case "page":
       if (hasSlash) return redirectToCanonicalPath(context.inbound.url);
-      return withSecurity(yield* handlePage(context, match.page, match.params, site.pages), match.page, site);
+      return completePage(context, yield* handlePage(context, match.page, match.params, site.pages), {
+        page: match.page,
+        site,
+      });
   }
 }
 
@@ -236,11 +251,17 @@ async function methodNotAllowed(method: string, allow: string, { pages }: Site):
 
 async function handleForm(context: RequestContext, form: PageForm, site: Site): Promise<HandlerResponse> {
   const response = await handlePageForm(context, form, { forms: site.calls, pages: site.pages });
-  return form.page ? withSecurity(response, form.page, site) : response;
+  return completePage(context, response, { page: form.page, site });
 }
 
-function withSecurity(response: HandlerResponse, page: object, { pageSecurity }: Site): HandlerResponse {
-  const security = pageSecurity.get(page);
+/** Completes the response of a page: removes a dead session cookie, and adds the security headers of the page. */
+function completePage(
+  context: RequestContext,
+  response: HandlerResponse,
+  { page, site }: { readonly page: PageDefinition | null; readonly site: Site },
+): HandlerResponse {
+  removeEndedSession(context);
+  const security = page && site.pageSecurity.get(page);
   return security ? { ...response, security } : response;
 }
 

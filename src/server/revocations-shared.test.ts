@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { callOverHttp } from "#test/compiled-app";
 import { SECRET } from "#test/environment";
-import { issueFeed, openEventStream } from "#test/live-client";
+import { issueFeed, openEventStream, poll } from "#test/live-client";
 import { recordedLog } from "#test/recorded-log";
 import {
   call,
@@ -54,6 +54,34 @@ describe("a revocation in one process", () => {
     await expect.poll(() => call(other, "who", {}, cookie)).toBe("nobody");
     expect(textOf(await stream.read())).toContain("unauthenticated");
     await expect(events.take(1)).rejects.toThrow("The event stream has ended.");
+  });
+
+  it("ends a poll that waits for the bus, which then delivers nothing of after that", async () => {
+    const app = await start();
+    const headers = { cookie: await enter(app, "ada") };
+    const feed = await issueFeed(app, "room", headers);
+    const read = bus.read.bind(bus);
+    let resume: () => void = () => {};
+    bus.read = async (...input) => {
+      await new Promise<void>((resolve) => {
+        resume = resolve;
+      });
+      return read(...input);
+    };
+    const polled = poll(app, [feed], { headers, wait: 25 });
+    await app.revoke("ada");
+    await app.publish("room", "after");
+    resume();
+    expect((await polled).events).toEqual([]);
+  });
+
+  it("that the first request of a process waits for counts as one of before it: channel() signs the client out", async () => {
+    const one = await start();
+    const cookie = await enter(one, "ada");
+    await one.revoke("ada");
+    const other = createRevocableApp();
+    apps.push(other);
+    expect(await issueFeed(other, "room", { cookie })).toEqual(expect.any(String));
   });
 
   it("refuses sessions that another process issued before, and accepts those after it, in every process", async () => {

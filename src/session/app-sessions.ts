@@ -1,8 +1,8 @@
-import { RequestContext, RequestError } from "../http/index.ts";
+import { RequestContext, RequestError, runOutsideRequests } from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { formatLogPosition, RevocationLog, type RevocationSource } from "../revocation/index.ts";
 import { ClockSkewLog } from "./clock-skew.ts";
-import type { VerifiedSession } from "./payload.ts";
+import { isExpired, type VerifiedSession } from "./payload.ts";
 
 /** The options of {@link AppSessions}. */
 export interface AppSessionsOptions {
@@ -15,10 +15,11 @@ export interface AppSessionsOptions {
 interface OpenRequest {
   /** The request, which may still sign in; or its session, if that is final. */
   readonly of: RequestContext | VerifiedSession;
-  /** A session that the request has sent, but that was revoked before: the request is one of a signed-out client. */
-  readonly revokedBefore: VerifiedSession | null;
-  readonly onRevoked: () => void;
+  readonly onEnded: () => void;
 }
+
+/** How long the next check for expired sessions is away at most: an open request may sign in, and clocks are adjusted. */
+const EXPIRY_CHECK_MS = 60_000;
 
 /** The sessions of one application: which of them were revoked, and which open requests end with them. */
 export class AppSessions {
@@ -26,10 +27,12 @@ export class AppSessions {
   readonly clockSkew: ClockSkewLog;
   readonly #log: AppLog;
   readonly #openRequests = new Set<OpenRequest>();
+  #expiryTimer: NodeJS.Timeout | undefined;
+  /** When the timer fires, by `performance.now`. */
+  #expiryCheckAtMs = Number.POSITIVE_INFINITY;
 
   constructor({ revocations, log }: AppSessionsOptions) {
-    const onRevoked = () => this.#endRevoked();
-    this.revocations = new RevocationLog({ source: revocations, log, onRevoked });
+    this.revocations = new RevocationLog({ source: revocations, log, onRevoked: () => this.#endInvalid() });
     this.clockSkew = new ClockSkewLog(log);
     this.#log = log;
   }
@@ -63,19 +66,44 @@ export class AppSessions {
     if (config.production) this.#log.refused("unknown_secret", { id }, UNKNOWN_SECRET);
   }
 
-  /** Calls `onRevoked` once when the session of an open request is revoked. Returns a function that ends this. */
+  /** Calls `onEnded` once when the session of an open request is revoked or expires. Returns a function that ends this. */
   watch(openRequest: OpenRequest): () => void {
     this.#openRequests.add(openRequest);
+    this.#checkExpiry(sessionOf(openRequest));
     return () => void this.#openRequests.delete(openRequest);
   }
 
-  #endRevoked(): void {
+  #endInvalid(): void {
+    const now = Date.now() / 1000;
     for (const openRequest of [...this.#openRequests]) {
-      const session = openRequest.of instanceof RequestContext ? storedSession(openRequest.of) : openRequest.of;
-      if (!session || session === openRequest.revokedBefore || !this.revocations.isRevoked(session)) continue;
+      const session = sessionOf(openRequest);
+      if (!session || !(isExpired(session, now) || this.revocations.isRevoked(session))) continue;
       this.#openRequests.delete(openRequest);
-      openRequest.onRevoked();
+      openRequest.onEnded();
     }
+  }
+
+  /** Checks all open requests when a session expires, or earlier. There is one timer for all of them. */
+  #checkExpiry(session: VerifiedSession | null): void {
+    const untilExpiryMs = session ? session.exp * 1000 - Date.now() : EXPIRY_CHECK_MS;
+    const waitMs = Math.min(Math.max(untilExpiryMs, 1), EXPIRY_CHECK_MS);
+    const atMs = performance.now() + waitMs;
+    if (atMs >= this.#expiryCheckAtMs) return;
+    clearTimeout(this.#expiryTimer);
+    this.#expiryCheckAtMs = atMs;
+    this.#expiryTimer = runOutsideRequests(() => setTimeout(() => this.#onExpiryTimer(), waitMs).unref());
+  }
+
+  #onExpiryTimer(): void {
+    this.#expiryCheckAtMs = Number.POSITIVE_INFINITY;
+    this.#endInvalid();
+    if (this.#openRequests.size === 0) return;
+    let first: VerifiedSession | null = null;
+    for (const openRequest of this.#openRequests) {
+      const session = sessionOf(openRequest);
+      if (session && session.exp < (first?.exp ?? Number.POSITIVE_INFINITY)) first = session;
+    }
+    this.#checkExpiry(first);
   }
 
   #requireLoaded(context: RequestContext): void {
@@ -97,7 +125,11 @@ const UNKNOWN_SECRET =
   "WEB_AUTH_SECRET, restart this one with it, as docs/production.md describes (Changing the secret). Otherwise the " +
   "secret was replaced, or the cookie was forged.";
 
-/** Returns the session that a request has read or issued, whether or not it is valid now. */
+function sessionOf({ of }: OpenRequest): VerifiedSession | null {
+  return of instanceof RequestContext ? storedSession(of) : of;
+}
+
+/** Returns the session that a request has read or issued. It was valid when the request began, or when it was issued. */
 export function storedSession(context: RequestContext): VerifiedSession | null {
   return (context.session ?? null) as VerifiedSession | null; // only session/ sets it
 }

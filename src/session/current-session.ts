@@ -15,10 +15,10 @@ export function nowSeconds(): number {
 }
 
 /**
- * Returns the valid session of a request, or `null` if the client is signed out.
+ * Returns the session of a request that is valid now, or `null` if the client is signed out.
  *
- * The expiry and the revocation are checked on every call: a stream may outlive the session that it started with, and a
- * cached session may have expired since it was verified.
+ * The expiry and the revocation are checked on every call, except in the turn of the event loop in which the request began and
+ * both were checked already: a body, a function or a stream may outlive the session that it started with.
  *
  * @throws RequestError 503 if the client has a session, and the revocations were not read yet
  * @see docs/protocol.md 7.4
@@ -27,7 +27,8 @@ export function currentSession(context: RequestContext): VerifiedSession | null 
   // Only this module and session.ts set `context.session`, to a VerifiedSession or null.
   const session = context.session === undefined ? readSession(context) : (context.session as VerifiedSession | null);
   context.session = session;
-  if (session === null || isExpired(session, nowSeconds())) return null;
+  if (session === null || context.isInFirstTurn) return session; // it was valid when the request began
+  if (isExpired(session, nowSeconds())) return null;
   return sessionsOf(context)?.accepts(session, context) === false ? null : session;
 }
 
@@ -40,15 +41,36 @@ export function sessionId(context: RequestContext): string | null {
 }
 
 /**
- * Calls `onRevoked` once when the sign-in of a request is revoked, also one that the request itself makes. For responses
- * that go on: streams and live connections.
+ * Returns whether the client was signed in when the request began, or has signed in since, and this session has been
+ * revoked or has expired in the meantime. A client whose cookie was refused from the start is signed out, and so is one
+ * that the request itself has signed out: both return `false`.
+ *
+ * @throws RequestError 503 if the client has a session, and the revocations were not read yet
+ */
+export function hasSessionEnded(context: RequestContext): boolean {
+  return currentSession(context) === null && storedSession(context) !== null;
+}
+
+/**
+ * Returns whether the cookie of a request is that of a session that was revoked or has expired. When unsure, it returns
+ * `false`: if nothing has read the session, and for a cookie that another secret has signed, which another process may accept.
+ */
+export function sendsEndedSession(context: RequestContext): boolean {
+  if (context.session === undefined || context.unavailable || currentSession(context) !== null) return false;
+  const token = sessionToken(context);
+  return token !== null && verifiedSessions(context.config).get(token) !== undefined;
+}
+
+/**
+ * Calls `onEnded` once when the sign-in of a request is revoked or expires, also one that the request itself makes. For
+ * responses that go on: streams and live connections.
  *
  * @returns a function that ends this; call it when the response has ended
  * @throws RequestError 503 if the client has a session, and the revocations were not read yet
  */
-export function watchSession(context: RequestContext, onRevoked: () => void): () => void {
-  const revokedBefore = currentSession(context) === null ? storedSession(context) : null;
-  return sessionsOf(context)?.watch({ of: context, revokedBefore, onRevoked }) ?? (() => undefined);
+export function watchSession(context: RequestContext, onEnded: () => void): () => void {
+  currentSession(context); // reads it
+  return sessionsOf(context)?.watch({ of: context, onEnded }) ?? (() => undefined);
 }
 
 /**
@@ -57,16 +79,30 @@ export function watchSession(context: RequestContext, onRevoked: () => void): ()
  *
  * @throws RequestError 503 if the client has a session, and the revocations were not read yet
  */
-export function watchFinalSession(context: RequestContext, onRevoked: () => void): () => void {
+export function watchFinalSession(context: RequestContext, onEnded: () => void): () => void {
   const session = currentSession(context);
   const sessions = sessionsOf(context);
-  return session && sessions ? sessions.watch({ of: session, revokedBefore: null, onRevoked }) : () => undefined;
+  return session && sessions ? sessions.watch({ of: session, onEnded }) : () => undefined;
 }
 
-/** Returns the session of the request's cookie. An invalid cookie is not an error: the client is signed out. */
+/**
+ * Returns the session of the request's cookie if it was valid when the request began. An invalid cookie is not an error: the
+ * client is signed out.
+ */
 function readSession(context: RequestContext): VerifiedSession | null {
-  const { config, inbound } = context;
-  const token = findCookie(inbound.header("cookie"), sessionCookieName(config.cookieSecure));
+  const session = verifyCookie(context);
+  if (session === null || isExpired(session, startSeconds(context))) return null;
+  return sessionsOf(context)?.revocations.wasRevoked(session, context.revocationOrder) ? null : session;
+}
+
+function startSeconds({ startedAtMs }: RequestContext): number {
+  return startedAtMs / 1000;
+}
+
+/** Returns the session of the request's cookie if its signature and its content are valid. It may be revoked or expired. */
+function verifyCookie(context: RequestContext): VerifiedSession | null {
+  const { config } = context;
+  const token = sessionToken(context);
   if (token === null) return null;
   const cache = verifiedSessions(config);
   const cached = cache.get(token);
@@ -76,9 +112,15 @@ function readSession(context: RequestContext): VerifiedSession | null {
     if (isOfUnknownSecret(token)) sessionsOf(context)?.refuseSecret(context);
     return null;
   }
-  const session = parsePayload(text, nowSeconds(), (seconds) => sessionsOf(context)?.clockSkew.report(seconds));
+  const session = parsePayload(text, startSeconds(context), (seconds) =>
+    sessionsOf(context)?.clockSkew.report(seconds),
+  );
   if (session) cache.set(token, session);
   return session;
+}
+
+function sessionToken({ config, inbound }: RequestContext): string | null {
+  return findCookie(inbound.header("cookie"), sessionCookieName(config.cookieSecure));
 }
 
 /**

@@ -9,7 +9,7 @@ import {
 import { sessionsOf } from "./app-sessions.ts";
 import type { ApplicationClaims, LoginClaims, Role, User } from "./claims.ts";
 import { cookieSize } from "./cookie.ts";
-import { currentSession, nowSeconds } from "./current-session.ts";
+import { currentSession, nowSeconds, sendsEndedSession } from "./current-session.ts";
 import { keysFor } from "./keys.ts";
 import { createPayload, MAX_AGE_SECONDS, parsePayload } from "./payload.ts";
 import { type RevokedUser, subjectOf } from "./revoked-user.ts";
@@ -145,7 +145,7 @@ export const session: Session = Object.freeze<Session>({
 
   logout() {
     const context = requireContext("session.logout()");
-    context.setCookie(sessionCookieName(context.config.cookieSecure), "", { maxAge: 0 });
+    removeSessionCookie(context);
     context.session = null;
   },
 
@@ -157,6 +157,20 @@ export const session: Session = Object.freeze<Session>({
     await sessions.revocations.revoke(subject);
   },
 });
+
+/**
+ * Removes the cookie of a session that was revoked or has expired from the browser, with the response of a page. Has no effect
+ * after the headers have been sent.
+ *
+ * @see docs/protocol.md 7.4
+ */
+export function removeEndedSession(context: RequestContext): void {
+  if (!context.headersSent && sendsEndedSession(context)) removeSessionCookie(context);
+}
+
+function removeSessionCookie(context: RequestContext): void {
+  context.setCookie(sessionCookieName(context.config.cookieSecure), "", { maxAge: 0 });
+}
 
 function currentUser<T>(context: RequestContext): User<T> | null {
   // The application signed these claims itself. That they have the type T is its own assertion.
