@@ -4,7 +4,7 @@
  */
 import { Fragment, h, options, type VNode } from "preact";
 import { renderToString } from "preact-render-to-string";
-import type { IslandData } from "../protocol/index.ts";
+import { dropsLineFeed, type IslandData, keepLineFeed } from "../protocol/index.ts";
 import { type Difference, findDifferences, OPAQUE } from "./dev-markup-differences.ts";
 import { type MarkupSource, reportHydrationProblem, reportWarning } from "./dev-report.ts";
 import { getPageData } from "./page-data.ts";
@@ -58,7 +58,10 @@ function elementsOf(node: NodeInternals | null, list: NodeInternals[]): (VNode |
   const children = (node.__k ?? []).flatMap((child) => elementsOf(child, list));
   if (typeof type !== "string") return children;
   const { children: _, dangerouslySetInnerHTML: html, ...attributes } = props as Record<string, unknown>;
-  return [h(type, { ...attributes, ...(html ? { [OPAQUE]: "" } : {}) }, ...children) as VNode];
+  const marked = { ...attributes, ...(html ? { [OPAQUE]: "" } : {}) };
+  return [
+    h(type, dropsLineFeed(type) ? keepLineFeed(type, { ...marked, children }) : { ...marked, children }) as VNode,
+  ];
 }
 
 function toSource({ __source }: NodeInternals): MarkupSource | undefined {

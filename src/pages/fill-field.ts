@@ -18,7 +18,9 @@ const UNTYPED = new Set(["hidden", "submit", "button", "reset", "image", "file",
 export function fillField(vnode: VNode, type: string, open: OpenForm, forms: FormRendering): void {
   const props = vnode.props as Props;
   if (type === "option") {
-    if (open.selected) setProps(vnode, { ...props, selected: open.selected.values.includes(valueOfOption(props)) });
+    if (!open.selected) return;
+    const { defaultSelected: _, ...rest } = props;
+    setProps(vnode, { ...rest, selected: open.selected.values.includes(valueOfOption(props)) });
     return;
   }
   const { name } = props;
@@ -48,19 +50,19 @@ function typedProps(vnode: VNode, { name, kind }: Field, open: OpenForm): Props 
     const { defaultChecked: _, ...rest } = props;
     return { ...rest, checked: texts.includes(String(props.value ?? "on")) };
   }
-  // The renderer takes a default value for another value.
-  const { defaultValue: _, ...rest } = props;
+  // The last one of these that the renderer reads would count, in the order of the application.
+  const { value: _, defaultValue: __, ...others } = props;
   if (kind === "select") {
     open.selected = { vnode, values: texts };
-    return { ...rest, value: undefined };
+    return others;
   }
   const index = open.filled.get(name) ?? 0;
   open.filled.set(name, index + 1);
   const text = texts[index];
   if (text === undefined) return props;
-  const own = kind === "textarea" ? { children: undefined } : {}; // its own text
-  // The HTML parser removes a line feed at the start of a textarea.
-  return { ...rest, ...own, value: kind === "textarea" && text.startsWith("\n") ? `\n${text}` : text };
+  if (kind !== "textarea") return { ...others, value: text };
+  const { children: ___, dangerouslySetInnerHTML: ____, ...rest } = others; // its own text
+  return { ...rest, value: text };
 }
 
 /** The first refused field has the focus, in place of a field that asks for it. */

@@ -51,6 +51,29 @@ describe("the fields of a form that was refused", () => {
     expect(await renderFields(field, { typed: { name: ["\na"] } })).toBe('<textarea name="name">\n\na</textarea>');
   });
 
+  it.each<[string, Record<string, unknown>, string]>([
+    ["textarea", { name: "name", value: "own" }, "typed"],
+    ["textarea", { value: "own", name: "name" }, "typed"],
+    ["textarea", { defaultValue: "own", name: "name" }, "typed"],
+    ["textarea", { children: "own", value: "own", name: "name" }, "typed"],
+    ["textarea", { value: undefined, name: "name", defaultValue: "own", children: "own" }, "typed"],
+    ["textarea", { name: "name", dangerouslySetInnerHTML: { __html: "own" } }, "typed"],
+    ["input", { value: "own", name: "name", defaultValue: "own" }, "typed"],
+    ["input", { defaultValue: "own", value: undefined, name: "name" }, "typed"],
+    ["input", { defaultChecked: false, checked: false, type: "checkbox", value: "typed", name: "name" }, "checked"],
+    ["input", { name: "name", type: "radio", value: "typed", checked: false, defaultChecked: false }, "checked"],
+    ["select", { value: "own", name: "name", defaultValue: "own" }, "typed"],
+    ["select", { name: "name", defaultValue: "own" }, "typed"],
+  ])("have what was typed in <%s> with %j", async (type, props, shown) => {
+    const own = h("option", { defaultSelected: true, value: "own" }, "own");
+    const options = [own, h("option", { value: "typed" }, "typed")];
+    const field = h(type, props, ...(type === "select" ? options : []));
+    const html = await renderFields(field, { typed: { name: ["typed"] } });
+    expect(html).toContain(shown);
+    if (type === "select") expect(html).toMatch(/<option value="own">own<.*<option value="typed" selected>/);
+    else expect(html).not.toContain("own");
+  });
+
   it("are checked as they were sent", async () => {
     const fields = [
       h("input", { type: "checkbox", name: "terms", checked: true }),

@@ -2,11 +2,13 @@ import { Component, type ComponentChildren, type ComponentType, Fragment, h, opt
 import { renderToString } from "preact-render-to-string";
 import { isPromise } from "../http/index.ts";
 import {
+  dropsLineFeed,
   invalidPropMessage,
   isPreactCopyError,
   isReactElement,
   isReactHookError,
   isReactType,
+  keepLineFeed,
   preactCopyMessage,
   reactMessage,
   scriptUrlAttributes,
@@ -283,6 +285,8 @@ function prepareElement(vnode: VNode, type: string, active: RenderState): void {
     if (active.viewDepth === 0) checkHandlers(vnode);
   }
   removeTextHandlers(vnode, type); // after the checks, which report them
+  // The props of an element, as they are rendered.
+  if (dropsLineFeed(type)) vnode.props = keepLineFeed(type, vnode.props as Record<string, unknown>) as VNode["props"];
 }
 
 function afterNode(vnode: VNode): void {

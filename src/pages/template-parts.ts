@@ -6,6 +6,9 @@ import type { BuildMarkup, TemplateParts } from "./template-node.ts";
 /** The placeholder of a value. Source text cannot contain a NUL, and the renderer does not change it. */
 const placeholder = (index: number) => `\0${index}\0`;
 
+/** The start tag of an element whose first line feed the HTML parser removes: it may need another one (`keepLineFeed`). */
+const DROPS_LINE_FEED = /<(?:pre|textarea|listing)[ >]/;
+
 /** The end of HTML before a value that is an attribute. In text, the renderer escapes quotes. */
 const ATTRIBUTE_START = / ([^\s"'<>/=]+)="$/;
 
@@ -19,6 +22,7 @@ const ATTRIBUTE_START = / ([^\s"'<>/=]+)="$/;
 export function readParts(build: BuildMarkup, length: number): TemplateParts | null {
   const placeholders = Array.from({ length }, (_, index) => placeholder(index));
   const html = renderApart(build(placeholders));
+  if (DROPS_LINE_FEED.test(html)) return null;
   if (renderApart(h("svg", null, build(placeholders))) !== `<svg>${html}</svg>`) return null;
   const parts = splitHtml(html, placeholders);
   if (!parts || parts.attributes.every((name) => name === null)) return parts && { ...parts, hasPlainBooleans: true };

@@ -355,3 +355,12 @@ describe("a form among templates", () => {
     expect(compiled).toContain("[token]");
   });
 });
+
+it("the first line feed of an element that the HTML parser would remove is written twice", async () => {
+  expect(await expectSame("<pre>{V[0]}</pre>", "\na")).toBe("<pre>\n\na</pre>");
+  expect(await expectSame('<div><pre title="a>b">{V[0]}</pre></div>', "\na")).toContain("\n\na");
+  expect(await expectSame('<pre>{"\\na"}</pre>')).toBe("<pre>\n\na</pre>");
+  expect(await expectSame("<textarea defaultValue={V[0]} />", "\na")).toBe("<textarea>\n\na</textarea>");
+  expect(await expectSame("<pre><Box>{V[0]}</Box></pre>", "\na")).toBe("<pre>\n<b>\na</b></pre>");
+  expect(await expectSame("<pre>a{V[0]}</pre>", "\na")).toBe("<pre>a\na</pre>");
+});

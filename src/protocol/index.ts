@@ -41,6 +41,7 @@ export { GAP_EVENT, type GapReason } from "./gap.ts";
 export { BUILD_HEADER, CSRF_HEADER, REDIRECT_HEADER, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "./headers.ts";
 export { isSubmissionOf } from "./is-submission-of.ts";
 export type { JSX } from "./jsx.ts";
+export { dropsLineFeed, keepLineFeed } from "./leading-line-feed.ts";
 export { readLines } from "./lines.ts";
 export { LIVE_PATH, POLL_PATH } from "./live-paths.ts";
 export type { Markup } from "./markup.ts";

@@ -87,6 +87,20 @@ describe.each([
     expect(await page.locator("[role=alert]").count()).toBe(0); // the handle shows the errors
   });
 
+  it("keeps the text of a controlled textarea when it is refused, with its first line feed each time", async () => {
+    const page = await visit("/controlled");
+    await page.fill("[name=email]", "taken@a.example");
+    for (const about of ["\nTwo\nlines", "\n\nmore"]) {
+      await page.fill("textarea", about);
+      for (let time = 0; time < 2; time++) {
+        await page.click("button");
+        await expect.poll(() => page.locator("[aria-invalid]").count()).toBeGreaterThan(0);
+        expect(await page.inputValue("textarea")).toBe(about);
+      }
+    }
+    expect(await app.takeCalls()).toEqual(Array(4).fill("register taken@a.example"));
+  });
+
   it("can be corrected after it was refused", async () => {
     const page = await visit("/registration");
     await page.fill("[name=email]", "taken@a.example");
