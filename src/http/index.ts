@@ -51,7 +51,7 @@ export {
 export { RequestContext, type RequestContextInit, type StringRecord } from "./request-context.ts";
 export { CONNECTION_CLOSE, RequestError, UnavailableError } from "./request-error.ts";
 export { idHeaders, type RequestIds, requestIds } from "./request-ids.ts";
-export { isCallPath, isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
+export { canonicalPath, isCallPath, isUnambiguousTarget, isValidPath, pathBelowBase } from "./request-path.ts";
 export { type ByteCounter, readRequestText } from "./request-text.ts";
 export type { RequestTrace } from "./request-trace.ts";
 export { requireSameOrigin } from "./require-same-origin.ts";

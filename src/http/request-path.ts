@@ -40,7 +40,20 @@ export function isValidPath(pathname: string): boolean {
  * @see RFC 3986, section 2.3: "should not be created by URI producers"
  */
 export function hasNeedlessEncoding(pathname: string): boolean {
-  return /%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/i.test(pathname);
+  return NEEDLESS_ENCODING.test(pathname);
+}
+
+const NEEDLESS_ENCODING = /%(?:2[de]|3\d|4[1-9a-f]|5[0-9af]|6[1-9a-f]|7[0-9ae])/i;
+
+/**
+ * Returns the path without needless percent-encoding, if that is all that makes it invalid; otherwise `null`. The client is
+ * redirected to it, so that the rules of a proxy apply to the path that is served.
+ *
+ * @see RFC 3986, section 6.2.2.2
+ */
+export function canonicalPath(pathname: string): string | null {
+  const path = pathname.replace(new RegExp(NEEDLESS_ENCODING, "gi"), decodeURIComponent);
+  return path !== pathname && isValidPath(path) && isUnambiguousTarget(path) ? path : null;
 }
 
 /**

@@ -214,13 +214,10 @@ describe("an invalid call", () => {
     },
   );
 
-  it("is accepted for a name that needs encoding only as encodeURIComponent writes it", async () => {
+  it("is accepted for a name with other characters than letters, digits and _, percent-encoded or not", async () => {
     const named = createTestApp({ größe: compiledServer("größe", () => 1), $: compiledServer("$", () => 2) });
-    for (const name of ["gr%C3%B6%C3%9Fe", "größe", "%24"]) {
+    for (const name of ["gr%C3%B6%C3%9Fe", "gr%c3%b6%c3%9fe", "größe", "%24", "$"]) {
       expect((await callOverHttp(named, name)).status).toBe(200);
-    }
-    for (const name of ["gr%c3%b6%c3%9fe", "$"]) {
-      await expectRejected(callOverHttp(named, name), 404, "not_found");
     }
   });
 

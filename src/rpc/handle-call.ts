@@ -114,20 +114,19 @@ export function* handleCall(
 }
 
 /**
- * Finds a function by its path segment: its name, encoded as by `encodeURIComponent`. Other encodings find nothing: a
- * rule of a proxy for the path of the function would not apply to them.
+ * Finds a function by its path segment: its name, in which characters other than letters, digits and `_` may be
+ * percent-encoded or not. A path whose other characters are encoded was refused before, so that such a name has one spelling.
+ *
+ * @see docs/protocol.md 2.2 and 3.1
  */
 export function findFunction(functions: FunctionsByName, segment: string): FunctionDefinition | undefined {
-  let bySegment = functionsBySegment.get(functions);
-  if (!bySegment) {
-    bySegment = new Map([...functions].map(([name, definition]) => [encodeURIComponent(name), definition]));
-    functionsBySegment.set(functions, bySegment);
+  if (!segment.includes("%")) return functions.get(segment);
+  try {
+    return functions.get(decodeURIComponent(segment));
+  } catch {
+    return undefined; // broken percent-encoding
   }
-  return bySegment.get(segment);
 }
-
-/** The functions of each application, by path segment. */
-const functionsBySegment = new WeakMap<FunctionsByName, FunctionsByName>();
 
 /** Counts a call. Returns the seconds until the client may call again: 0 if it may call now. */
 export function countAgainstRate(

@@ -14,6 +14,7 @@ function loggedApp(env: Readonly<Record<string, string>> = { WEB_ACCESS_LOG: "1"
     {
       ...liveFunctions,
       add: compiledServer("add", (a: number) => a + 1, { params: { a: "int" } }),
+      $cost: compiledServer("$cost", () => 1),
       numbers: compiledServer(
         "numbers",
         function* () {
@@ -113,4 +114,26 @@ it("is written regardless of WEB_LOG_LEVEL, and not without WEB_ACCESS_LOG", asy
     await getPage(app, "/users/7");
     expect(requests()).toHaveLength(count);
   }
+});
+
+it("has the function of a form that a browser sends without script, from a development server and from a build", async () => {
+  const { app, requests } = loggedApp();
+  for (const target of [
+    "add",
+    "add.0mwscmxpswkak.5E0VLu",
+    "%24cost.0mwscmxpswkak.5E0VLu:add",
+    "add:numbers",
+    "gone.x.y",
+  ]) {
+    const url = `http://shop.example/users/ada?__form=${target}`;
+    const headers = { ...HEADERS, origin: "http://shop.example", "content-type": "application/x-www-form-urlencoded" };
+    await app.fetch(new Request(url, { method: "POST", body: "a=1", headers }), { address: "192.0.2.1" });
+  }
+  expect(requests().map((fields) => [Reflect.get(fields, "kind"), Reflect.get(fields, "name")])).toEqual([
+    ["form", "add"],
+    ["form", "add"],
+    ["form", "$cost"],
+    ["form", "add"],
+    ["form", null],
+  ]);
 });

@@ -1,6 +1,7 @@
 import { handleFormCall } from "../forms/index.ts";
 import {
   awaitMaybe,
+  canonicalPath,
   checkDeclaredLength,
   clientAddress,
   completeResponse,
@@ -183,12 +184,19 @@ function isExemptFromBefore(inbound: InboundRequest, path: string | null, { file
   return isHealthPath(path) && !router(inbound.method, path);
 }
 
-/** Responds to a path that cannot be routed: with the error body below the path of calls, and with text elsewhere. */
+/**
+ * Responds to a path that cannot be routed: with the error body below the path of calls, and with text elsewhere. GET and HEAD
+ * of a path with needless percent-encoding are redirected to the path without it.
+ */
 function rejectPath(context: RequestContext, { base, log }: Site): HandlerResponse {
+  const { method, pathname, url } = context.inbound;
+  const isCall = isCallPath(pathname, base);
+  const canonical = isCall || (method !== "GET" && method !== "HEAD") ? null : canonicalPath(pathname);
+  if (canonical !== null) return permanentRedirect(canonical + url.search);
   const message =
     "This path cannot be read: it has broken or needless percent-encoding, a doubled slash, a segment . or .., " +
     "a backslash or a control character.";
-  if (!isCallPath(context.inbound.pathname, base)) return textResponse(400, `${message}\n`);
+  if (!isCall) return textResponse(400, `${message}\n`);
   return callErrorResponse(new RequestError("validation_error", message, { status: 400 }), context, log);
 }
 
@@ -278,7 +286,11 @@ function handleSlashedRoute(context: RequestContext, { pages }: Site): HandlerRe
 
 /** Removes slashes at the end of a page's path: below one, the page's relative links would resolve differently. */
 function redirectToCanonicalPath({ pathname, search }: URL): HandlerResponse {
-  return { status: 308, headers: { location: pathname.replace(/\/+$/, "") + search, ...PRIVATE_NO_STORE }, body: null };
+  return permanentRedirect(pathname.replace(/\/+$/, "") + search);
+}
+
+function permanentRedirect(location: string): HandlerResponse {
+  return { status: 308, headers: { location, ...PRIVATE_NO_STORE }, body: null };
 }
 
 /** Handles the framework's own paths, unless the application serves them. */

@@ -1,5 +1,5 @@
 import { formParameter, type InboundRequest, pathBelowBase } from "../http/index.ts";
-import { FORM_PREFIX, LIVE_PATH, POLL_PATH, RPC_PREFIX } from "../protocol/index.ts";
+import { FORM_PREFIX, LIVE_PATH, POLL_PATH, RPC_PREFIX, readFormParameter } from "../protocol/index.ts";
 import { type CallSettings, findFunction } from "../rpc/index.ts";
 import type { Router } from "./router.ts";
 import type { StaticFiles } from "./static-files.ts";
@@ -73,7 +73,7 @@ function pathTarget(inbound: InboundRequest, path: string, site: TargetSite): Re
   // A form without script is sent to the path of its page.
   const form = method === "POST" ? formParameter(inbound.url) : null;
   if (form === null) return target;
-  const name = calls.functions.get(form.split(":")[0] ?? "")?.signature.name ?? null;
+  const name = calls.functions.get(readFormParameter(form).name)?.signature.name ?? null;
   return { kind: "form", name, route: target.route };
 }
 

@@ -17,11 +17,12 @@ export type Router = (method: string, path: string) => RouteMatch | undefined;
 /** Creates the router of an application's pages and raw routes. */
 export function createAppRouter(pages: readonly PageDefinition[], routes: readonly RouteDefinition[]): Router {
   const router = createRouter<PageDefinition | RouteDefinition>();
-  for (const page of pages) addRoute(router, "GET", page.path, page);
-  for (const route of routes) addRoute(router, route.method, route.path, route);
+  for (const page of pages) addRoute(router, "GET", withUpperCaseDigits(page.path), page);
+  for (const route of routes) addRoute(router, route.method, withUpperCaseDigits(route.path), route);
   const methods = [...new Set(["GET", ...routes.map((route) => route.method)])];
 
-  return (requestMethod, path) => {
+  return (requestMethod, requestPath) => {
+    const path = withUpperCaseDigits(requestPath);
     const method = requestMethod === "HEAD" ? "GET" : requestMethod;
     const match = findRoute(router, method, path);
     if (match) {
@@ -34,6 +35,11 @@ export function createAppRouter(pages: readonly PageDefinition[], routes: readon
     const allow = allowed.flatMap((candidate) => (candidate === "GET" ? ["GET", "HEAD"] : [candidate])).join(", ");
     return { kind: "method", allow };
   };
+}
+
+/** Returns a path with the hexadecimal digits of its percent-encoding in upper case. @see RFC 3986, section 6.2.2.1 */
+function withUpperCaseDigits(path: string): string {
+  return path.includes("%") ? path.replace(/%[\da-f]{2}/gi, (encoded) => encoded.toUpperCase()) : path;
 }
 
 /** Decodes the parameters of a path, which rou3 returns percent-encoded. Malformed paths were rejected before. */

@@ -18,6 +18,24 @@ const unchangedValues: readonly unknown[] = [
 ];
 
 export const callCases: readonly WireCase[] = [
+  ...["$gr%C3%B6%C3%9Fe", "%24gr%C3%B6%C3%9Fe", "%24gr%c3%b6%c3%9fe"].map((name) =>
+    wireCase(
+      `calls a function whose name has other characters than letters, digits and _, by ${name}`,
+      async (target) => {
+        assert.equal((await expectResult(target, name, { of: "a" })).value, "L of a");
+        const form = { "content-type": "application/x-www-form-urlencoded", origin: target.origin };
+        for (const path of [
+          `/__web/form/${name}`,
+          `/order?__form=${name}`,
+          `/order?__form=${name}.0mwscmxpswkak.5E0VLu`,
+        ]) {
+          const { status, text } = await send(target, { method: "POST", path, headers: form, body: "of=a" });
+          // Of a page of another build, in a built application.
+          assert.ok(status === 200 || (path.includes("5E0VLu") && status === 409), `${path}: ${status} ${text}`);
+        }
+      },
+    ),
+  ),
   returns("returns null for a function that returns nothing", "nothing", {}, null),
   returns("calls a function without parameters with an empty object of arguments", "ping", {}, "pong"),
   returns("returns the result of an async function", "echo_async", { value: 1 }, 1),

@@ -56,18 +56,32 @@ export const routeCases: readonly WireCase[] = [
     assert.equal((await send(target, { path: "/download/https:%2F%2Fa.example" })).text, "download https://a.example");
   }),
   wireCase(
-    "rejects a path with needless percent-encoding with 400, for pages, routes, files and live paths",
+    "redirects GET of a path with needless percent-encoding to the path without it, and rejects other methods with 400",
     async (target) => {
-      for (const path of [
-        "/%6de",
-        "/f%69les/a",
-        "/robots%2Etxt",
-        "/robots.%74xt",
-        "/%5F%5Fweb/live",
-        "/__web/p%6Fll",
-        "/h%65althz",
-      ]) {
-        assert.equal((await target.send({ path })).status, 400);
+      for (const [path, canonical] of [
+        ["/%6de", "/me"],
+        ["/f%69les/a%20b?q=%61", "/files/a%20b?q=%61"],
+        ["/files/%7Eada", "/files/~ada"],
+        ["/robots%2Etxt", "/robots.txt"],
+        ["/robots.%74xt", "/robots.txt"],
+        ["/%5F%5Fweb/live", "/__web/live"],
+        ["/__web/p%6Fll", "/__web/poll"],
+        ["/h%65althz", "/healthz"],
+      ] as const) {
+        for (const method of ["GET", "HEAD"]) {
+          const { status, headers } = await target.send({ method, path });
+          assert.deepEqual([status, headers.get("location")], [308, `${target.base}${canonical}`]);
+        }
+        assert.equal((await target.send({ method: "POST", path, body: "x" })).status, 400);
+      }
+      assert.equal((await target.send({ path: "/%6de/%00" })).status, 400);
+    },
+  ),
+  wireCase(
+    "finds a route with hexadecimal digits of either case in the percent-encoding of its path",
+    async (target) => {
+      for (const path of ["/caf%C3%A9/a", "/caf%c3%a9/a", "/caf%c3%A9/a"]) {
+        assert.equal((await send(target, { path })).text, "café a");
       }
     },
   ),
