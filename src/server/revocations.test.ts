@@ -118,8 +118,8 @@ describe("what is open when a user is revoked", () => {
     );
     expect((await adas?.read())?.done).toBe(true);
     await expect.poll(() => streamEvents).toContain("ended");
-    await bobs?.cancel();
     expect(console.error).not.toHaveBeenCalled();
+    await bobs?.cancel();
   });
 
   it("a stream that has not been read for the first time ends too", async () => {

@@ -18,7 +18,7 @@ interface OpenRequest {
   readonly onEnded: () => void;
 }
 
-/** How long the next check for expired sessions is away at most: an open request may sign in, and clocks are adjusted. */
+/** The maximum time to the next check for expired sessions: the clock may be adjusted meanwhile. */
 const EXPIRY_CHECK_MS = 60_000;
 
 /** The sessions of one application: which of them were revoked, and which open requests end with them. */
@@ -69,8 +69,17 @@ export class AppSessions {
   /** Calls `onEnded` once when the session of an open request is revoked or expires. Returns a function that ends this. */
   watch(openRequest: OpenRequest): () => void {
     this.#openRequests.add(openRequest);
-    this.#checkExpiry(sessionOf(openRequest));
-    return () => void this.#openRequests.delete(openRequest);
+    const session = sessionOf(openRequest);
+    if (session) this.#checkExpiry(session);
+    return () => {
+      this.#openRequests.delete(openRequest);
+      if (this.#openRequests.size === 0) this.#stopExpiryTimer();
+    };
+  }
+
+  /** Records a sign-in. It may be that of an open request. */
+  signedIn(session: VerifiedSession): void {
+    if (this.#openRequests.size > 0) this.#checkExpiry(session);
   }
 
   #endInvalid(): void {
@@ -84,26 +93,29 @@ export class AppSessions {
   }
 
   /** Checks all open requests when a session expires, or earlier. There is one timer for all of them. */
-  #checkExpiry(session: VerifiedSession | null): void {
-    const untilExpiryMs = session ? session.exp * 1000 - Date.now() : EXPIRY_CHECK_MS;
-    const waitMs = Math.min(Math.max(untilExpiryMs, 1), EXPIRY_CHECK_MS);
+  #checkExpiry({ exp }: VerifiedSession): void {
+    const waitMs = Math.min(Math.max(exp * 1000 - Date.now(), 1), EXPIRY_CHECK_MS);
     const atMs = performance.now() + waitMs;
     if (atMs >= this.#expiryCheckAtMs) return;
-    clearTimeout(this.#expiryTimer);
+    this.#stopExpiryTimer();
     this.#expiryCheckAtMs = atMs;
     this.#expiryTimer = runOutsideRequests(() => setTimeout(() => this.#onExpiryTimer(), waitMs).unref());
   }
 
-  #onExpiryTimer(): void {
+  #stopExpiryTimer(): void {
+    clearTimeout(this.#expiryTimer);
     this.#expiryCheckAtMs = Number.POSITIVE_INFINITY;
+  }
+
+  #onExpiryTimer(): void {
+    this.#stopExpiryTimer();
     this.#endInvalid();
-    if (this.#openRequests.size === 0) return;
     let first: VerifiedSession | null = null;
     for (const openRequest of this.#openRequests) {
       const session = sessionOf(openRequest);
       if (session && session.exp < (first?.exp ?? Number.POSITIVE_INFINITY)) first = session;
     }
-    this.#checkExpiry(first);
+    if (first) this.#checkExpiry(first);
   }
 
   #requireLoaded(context: RequestContext): void {

@@ -118,7 +118,9 @@ export const session: Session = Object.freeze<Session>({
     const token = signToken(keysFor(config, "session").sign, text);
     checkCookieSize(name, token);
     context.setCookie(name, token, { maxAge: MAX_AGE_SECONDS });
-    context.session = parsePayload(text, nowSeconds());
+    const issued = parsePayload(text, nowSeconds());
+    context.session = issued;
+    if (issued) sessionsOf(context)?.signedIn(issued);
   },
 
   user<T>() {
