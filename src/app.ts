@@ -14,6 +14,7 @@ import type { PublishedMessage } from "./protocol/index.ts";
 import { type ManagedRateStore, openRateStore, type Rate } from "./rate-limit/index.ts";
 import {
   type AppOptions,
+  addressOf,
   attachInternals,
   buildManifest,
   checkAppOptions,
@@ -131,6 +132,7 @@ export class App {
         logger.error({ err: error }, "Uncaught exception. The process ends with status 1");
         await runLastWork([{ [ON_ERROR]: () => errorHook?.reportFatal(error), ...this.#exportTraces }], logger);
       },
+      clientBytes: (inbound) => this.#site.bodyLimit.clientAt(addressOf(inbound, this.#site)),
       targetOf: (inbound) => requestTarget(inbound, this.#site),
       liveConnections: () => this.#site.live.connections,
       setDevelopment: (development) => {

@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type InboundRequest, isPromise, type OutboundResponse } from "../http/index.ts";
+import {
+  BodyLimit,
+  type ClientBytes,
+  type InboundRequest,
+  isPromise,
+  MAX_BODY_BYTES_PER_CLIENT,
+  type OutboundResponse,
+} from "../http/index.ts";
 import { type AppInternals, internalsOf, type RequestInfo } from "../server/index.ts";
 import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { whenPreviousSent } from "./pipelining.ts";
@@ -24,7 +31,7 @@ type Handle = (request: InboundRequest) => AppResponse | Promise<AppResponse>;
  * Returns a request handler for Node's servers, Express and Connect that serves an application. It never throws.
  *
  * The adapter only reads requests and writes responses. It rejects a request itself with 400 if its URL or host is
- * ambiguous, and destroys a connection with more than 100 pipelined requests.
+ * ambiguous, and destroys a connection with more than 10 waiting pipelined requests.
  *
  * @param app an `App`, or any object with a Fetch handler
  *
@@ -34,7 +41,9 @@ export function node(app: Fetchable): NodeHandler {
   const internals = internalsOf(app);
   internals?.onMount();
   const handle: Handle = internals?.handle ?? fetchHandler(app);
+  const clientBytes = internals?.clientBytes ?? clientBytesByConnection();
   const respond = (request: IncomingMessage, response: ServerResponse) => {
+    if (!isUsableTarget(request)) return rejectTarget(request, response);
     let result: AppResponse | Promise<AppResponse>;
     try {
       result = handle(new NodeInboundRequest(request, response));
@@ -44,10 +53,18 @@ export function node(app: Fetchable): NodeHandler {
     if (isPromise(result)) void writeWhenReady(result, response, internals);
     else write(result, response, internals);
   };
-  return (request, response) => {
-    if (!isUsableTarget(request)) return rejectTarget(request, response);
-    whenPreviousSent(request, response, respond);
+  const pipelining = {
+    handle: respond,
+    clientOf: (request: IncomingMessage, response: ServerResponse) =>
+      clientBytes(new NodeInboundRequest(request, response)),
   };
+  return (request, response) => whenPreviousSent(request, response, pipelining);
+}
+
+/** Counts memory by the address of the connection, for a host that is not an `App`. */
+function clientBytesByConnection(): (inbound: InboundRequest) => ClientBytes {
+  const limit = new BodyLimit(MAX_BODY_BYTES_PER_CLIENT, (address) => address);
+  return ({ address }) => limit.clientAt(address);
 }
 
 async function writeWhenReady(

@@ -1,3 +1,11 @@
+/** Counts bytes that are held for one client. */
+export interface ClientBytes {
+  /** Counts bytes. Returns `false`, and counts nothing, if the client would exceed its limit. */
+  take(bytes: number): boolean;
+  /** Releases bytes that were counted before. */
+  release(bytes: number): void;
+}
+
 /**
  * Limits how many bytes of request bodies each client has in flight: received and not yet released. Without this limit,
  * one client could fill the memory with many connections, each of which sends an accepted body and stays open.
@@ -36,6 +44,12 @@ export class BodyLimit {
   /** Releases bytes that were counted before. */
   release(key: string, bytes: number): void {
     this.#store(key, Math.max(0, this.#bytesOf(key) - bytes));
+  }
+
+  /** Returns the count of the client with an address. */
+  clientAt(address: string): ClientBytes {
+    const key = this.keyOf(address);
+    return { take: (bytes) => this.take(key, bytes), release: (bytes) => this.release(key, bytes) };
   }
 
   /** The number of clients that have bodies in flight. */

@@ -1,4 +1,4 @@
-export { BodyLimit } from "./body-limit.ts";
+export { BodyLimit, type ClientBytes } from "./body-limit.ts";
 export { clientAddress } from "./client-address.ts";
 export { completeResponse } from "./complete-response.ts";
 export { currentContext, requireContext, runInContext, runOutsideRequests, setTraceExit } from "./context-storage.ts";

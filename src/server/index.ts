@@ -20,7 +20,7 @@ export type { MetricsResponse } from "./metrics-endpoint.ts";
 export { type CalledFunction, checkCalledFunctions, formatLocation, listModules } from "./modules.ts";
 export type { HandledRequest, ObservedRequest, ObservedResponse, RequestListener } from "./observe-request.ts";
 export type { Observer } from "./observer.ts";
-export { handleRequest, logUnsent } from "./pipeline.ts";
+export { addressOf, handleRequest, logUnsent } from "./pipeline.ts";
 export { hasSharedBus, realtime } from "./realtime.ts";
 export { type RequestTarget, requestTarget } from "./request-target.ts";
 export { createSite, type Site, siteInDevelopment } from "./site.ts";

@@ -104,17 +104,23 @@ function headerOf(result: OutboundResponse | Response, name: string): string | n
   return headers.find((_, at) => at % 2 === 1 && headers[at - 1] === name) ?? null;
 }
 
+/** Returns the address of the client that has sent a request. */
+export function addressOf(inbound: InboundRequest, { config }: Site): string {
+  const forwardedFor = config.trustProxy > 0 ? inbound.header("x-forwarded-for") : null;
+  return clientAddress(inbound.address, forwardedFor, config.trustProxy);
+}
+
 function openContext(
   inbound: InboundRequest,
-  { config, live, bodyLimit, uploads, sessions }: Site,
+  site: Site,
   ids: RequestIds = requestIds((name) => inbound.header(name)),
 ): RequestContext {
-  const forwardedFor = config.trustProxy > 0 ? inbound.header("x-forwarded-for") : null;
+  const { config, live, bodyLimit, uploads, sessions } = site;
   return new RequestContext({
     inbound,
     id: ids.id,
     traceparent: ids.traceparent,
-    address: clientAddress(inbound.address, forwardedFor, config.trustProxy),
+    address: addressOf(inbound, site),
     config,
     bus: live.bus,
     uploads,
