@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
   BodyLimit,
-  type ClientBytes,
   type InboundRequest,
   isPromise,
   MAX_BODY_BYTES_PER_CLIENT,
@@ -10,6 +9,7 @@ import {
 import { type AppInternals, internalsOf, type RequestInfo } from "../server/index.ts";
 import { NodeInboundRequest } from "./node-inbound-request.ts";
 import { whenPreviousSent } from "./pipelining.ts";
+import { rawHeader } from "./raw-headers.ts";
 import { isUsableTarget, rejectTarget } from "./request-target.ts";
 import { reportUnsent } from "./unsent-response.ts";
 import { writeResponse } from "./write-response.ts";
@@ -55,14 +55,14 @@ export function node(app: Fetchable): NodeHandler {
   };
   const pipelining = {
     handle: respond,
-    clientOf: (request: IncomingMessage, response: ServerResponse) =>
-      clientBytes(new NodeInboundRequest(request, response)),
+    clientOf: ({ socket, rawHeaders }: IncomingMessage) =>
+      clientBytes({ address: socket.remoteAddress ?? "", header: (name) => rawHeader(name, rawHeaders) }),
   };
   return (request, response) => whenPreviousSent(request, response, pipelining);
 }
 
 /** Counts memory by the address of the connection, for a host that is not an `App`. */
-function clientBytesByConnection(): (inbound: InboundRequest) => ClientBytes {
+function clientBytesByConnection(): AppInternals["clientBytes"] {
   const limit = new BodyLimit(MAX_BODY_BYTES_PER_CLIENT, (address) => address);
   return ({ address }) => limit.clientAt(address);
 }

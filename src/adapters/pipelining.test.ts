@@ -1,13 +1,15 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { once } from "node:events";
-import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, ServerOptions, ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { compiledPage, compiledServer, createTestApp } from "#test/compiled-app";
 import { listen } from "#test/listen";
 import { callBytes, readToEnd, readUntil } from "#test/raw-http";
 import { node } from "./node.ts";
 import { whenPreviousSent } from "./pipelining.ts";
+import { readIncomingText } from "./request-body.ts";
+import { serverOptions } from "./server-options.ts";
 
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {
@@ -15,8 +17,8 @@ afterEach(async () => {
 });
 
 /** Serves a handler and opens a connection to it. */
-async function connectTo(handler: RequestListener): Promise<Socket> {
-  const server = await listen(handler);
+async function connectTo(handler: RequestListener, options: ServerOptions = {}): Promise<Socket> {
+  const server = await listen(handler, options);
   opened.push(server);
   const client = connect(Number(new URL(server.address).port), "127.0.0.1");
   opened.push({ close: () => client.destroy() });
@@ -29,6 +31,14 @@ const queue = (request: IncomingMessage, response: ServerResponse, handle: () =>
   whenPreviousSent(request, response, { handle, clientOf: () => ({ take: () => true, release: () => undefined }) });
 
 const getBytes = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+/** Checks that a value does not change in 20 turns of the event loop. */
+async function expectStays(read: () => unknown, value: unknown): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(read()).toBe(value);
+  }
+}
 
 describe("pipelined requests", () => {
   it("are handled in order, each after the response before it was sent", async () => {
@@ -112,5 +122,131 @@ describe("pipelined requests", () => {
     client.write(getBytes("/").repeat(10) + getBytes("/nowhere"));
     const text = await readUntil(client, / 404 .*<\/html>$/s);
     expect(text.match(/HTTP\/1\.1 200/g)).toHaveLength(10);
+  });
+
+  it("are read further only when it is their turn, once 32 KiB of them have arrived", async () => {
+    let endFirst = () => {};
+    let serverSocket: Socket | undefined;
+    const lengths: number[] = [];
+    const client = await connectTo((request, response) =>
+      queue(request, response, () => {
+        serverSocket = request.socket;
+        if (request.url === "/first") endFirst = () => void response.end("first");
+        else
+          void readIncomingText(request, () => undefined).then(({ length }) => {
+            lengths.push(length);
+            response.end(`<${lengths.length}>`);
+          });
+      }),
+    );
+    client.write(getBytes("/first"));
+    await expect.poll(() => serverSocket).toBeDefined();
+    const length = 200_000;
+    client.write(
+      `POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${length}\r\n\r\n${"x".repeat(length)}`.repeat(8),
+    );
+    await expect.poll(() => serverSocket?.isPaused()).toBe(true);
+    const { bytesRead = 0 } = serverSocket ?? {};
+    expect(bytesRead).toBeLessThan(100 * 1024);
+    await expectStays(() => serverSocket?.bytesRead, bytesRead);
+    endFirst();
+    await readUntil(client, /<8>/);
+    expect(lengths).toEqual(Array.from({ length: 8 }, () => length));
+  });
+
+  it("keep their headers and the parts of their bodies while they wait, on our own server too", async () => {
+    for (const options of [{}, serverOptions(process.versions)]) {
+      const received: unknown[] = [];
+      const client = await connectTo(
+        (request, response) =>
+          queue(request, response, () => {
+            if (request.url === "/first") return void setTimeout(() => response.end("first"), 50);
+            void readIncomingText(request, () => undefined).then((text) => {
+              received.push(request.headers["x-899"], request.rawHeaders.length, text);
+              response.end("<end>");
+            });
+          }),
+        options,
+      );
+      const headers = Array.from({ length: 900 }, (_, n) => `X-${n}: ${n}\r\n`).join("");
+      const chunks = [..."a body in parts"].map((letter) => `1\r\n${letter}\r\n`).join("");
+      client.write(getBytes("/first"));
+      client.write(`POST / HTTP/1.1\r\nHost: a\r\n${headers}Transfer-Encoding: chunked\r\n\r\n${chunks}0\r\n\r\n`);
+      await readUntil(client, /<end>/);
+      expect(received).toEqual(["899", 2 * 902, "a body in parts"]);
+    }
+  });
+
+  it("do not hide that the client disconnects, with a body of 20 KB too", async () => {
+    const steps: string[] = [];
+    const client = await connectTo((request, response) =>
+      queue(request, response, () => {
+        steps.push(`${request.url} starts`);
+        response.once("close", () => steps.push(`${request.url} closes`));
+      }),
+    );
+    client.write(getBytes("/first"));
+    client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 30000\r\n\r\n${"x".repeat(20_000)}`);
+    await expect.poll(() => steps).toEqual(["/first starts"]);
+    client.destroy();
+    await expect.poll(() => steps).toEqual(["/first starts", "/first closes"]);
+  });
+
+  it("have their connection closed after 30 seconds in which it is not read", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
+    let isClosed = false;
+    const client = await connectTo((request, response) =>
+      queue(request, response, () =>
+        response.once("close", () => {
+          isClosed = true;
+        }),
+      ),
+    );
+    client.write(getBytes("/first"));
+    client.write(`POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 90000\r\n\r\n${"x".repeat(90_000)}`);
+    await vi.waitUntil(() => vi.getTimerCount() > 0);
+    vi.advanceTimersByTime(29_000);
+    expect(isClosed).toBe(false);
+    const closed = readToEnd(client);
+    vi.advanceTimersByTime(1_000);
+    await closed;
+    await vi.waitUntil(() => isClosed);
+  });
+
+  it("count for their client while they wait, and have their connection closed when it exceeds its limit", async () => {
+    let counted = 0;
+    let isOver = false;
+    const clientOf = () => ({
+      take: (bytes: number) => {
+        counted += isOver ? 0 : bytes;
+        return !isOver;
+      },
+      release: (bytes: number) => {
+        counted -= bytes;
+      },
+    });
+    let endFirst = () => {};
+    const client = await connectTo((request, response) =>
+      whenPreviousSent(request, response, {
+        handle: () => {
+          if (request.url === "/first") endFirst = () => void response.end("<first>");
+          else response.end("<next>");
+        },
+        clientOf,
+      }),
+    );
+    const closed = readToEnd(client);
+    const post = `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n${"x".repeat(5_000)}`;
+    client.write(getBytes("/first") + post);
+    await expect.poll(() => counted).toBeGreaterThan(5_000 + 4_096);
+    endFirst();
+    await expect.poll(() => counted).toBe(0);
+    client.write(getBytes("/first") + post);
+    await expect.poll(() => counted).toBeGreaterThan(5_000 + 4_096);
+    isOver = true;
+    client.write(post);
+    expect((await closed).text).toContain("<next>");
+    await expect.poll(() => counted).toBe(0);
   });
 });

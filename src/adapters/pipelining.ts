@@ -14,13 +14,18 @@ import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { type ClientBytes, runOutsideRequests } from "../http/index.ts";
+import { appendPart } from "./request-body.ts";
 import { currentResponse } from "./response-state.ts";
+import { ServerRequest } from "./server-request.ts";
 
 /** How many requests may wait on a connection. Clients that pipeline at all send about ten. */
 const MAX_WAITING = 10;
 
-/** A connection is not read any further once so many bytes of requests that wait have arrived, headers included. */
-const MAX_AHEAD_BYTES = 64 * 1024;
+/**
+ * A connection is not read any further once so many bytes of requests that wait have arrived, headers included. Half of 64 KiB,
+ * which Node reads at once.
+ */
+const MAX_AHEAD_BYTES = 32 * 1024;
 
 /**
  * How long a connection may not be read for that reason, before it is closed. Meanwhile the server does not notice that the
@@ -28,10 +33,12 @@ const MAX_AHEAD_BYTES = 64 * 1024;
  */
 const MAX_UNREAD_MS = 30_000;
 
-/** The memory that objects of Node use in addition to the bytes, as measured on Node 20. */
+/** The memory that the objects of a request use in addition to its bytes, as measured on Node 20. */
 const REQUEST_COST = 4 * 1024;
 const HEADER_COST = 160;
-const PART_COST = 256;
+
+/** The bytes around each part of a body without a declared length. */
+const CHUNK_BYTES = 5;
 
 /** How requests are handled. */
 export interface PipeliningOptions {
@@ -83,8 +90,7 @@ const queues = new WeakMap<Socket, WaitingRequests>();
 /** The requests that wait on one connection. */
 class WaitingRequests {
   readonly #socket: Socket;
-  /** What releases the memory of each request. */
-  readonly #releases = new Set<() => void>();
+  readonly #waiting = new Set<WaitingRequest>();
   /** The bytes of all of them that have arrived. */
   #bytes = 0;
   /** Closes the connection; `undefined` while it is read. */
@@ -92,45 +98,34 @@ class WaitingRequests {
 
   constructor(socket: Socket) {
     this.#socket = socket;
-    socket.once("close", () => {
-      clearTimeout(this.#deadline);
-      this.#deadline = undefined;
-      for (const release of this.#releases) release();
-    });
+    socket.once("close", () => this.#drop());
   }
 
-  /** Counts a request until the returned function is called, or the connection closes. */
+  /** Keeps a request until the returned function is called, or the connection closes. */
   add(request: IncomingMessage, client: ClientBytes): () => void {
-    let bytes = 0;
-    let cost = 0;
-    const count = (added: number, overhead: number): boolean => {
-      if (this.#socket.destroyed) return false;
-      if (!client.take(added + overhead)) {
-        this.#destroy();
-        return false;
-      }
-      bytes += added;
-      cost += added + overhead;
-      this.#bytes += added;
-      if (this.#bytes >= MAX_AHEAD_BYTES) this.#stopReading();
-      return true;
-    };
-    const stopCounting = countBody(request, (part) => count(part, PART_COST) && this.#bytes < MAX_AHEAD_BYTES);
-    const release = () => {
-      stopCounting();
-      this.#releases.delete(release);
-      client.release(cost);
-      this.#bytes -= bytes;
+    const waiting: WaitingRequest = new WaitingRequest(request, client, (bytes) => this.#count(waiting, bytes));
+    this.#waiting.add(waiting);
+    if (this.#waiting.size > MAX_WAITING) this.#destroy();
+    this.#count(waiting, waiting.headBytes, waiting.headCost);
+    return () => {
+      this.#waiting.delete(waiting);
+      waiting.release();
+      this.#bytes -= waiting.bytes;
       if (this.#bytes < MAX_AHEAD_BYTES) this.#continueReading();
+      waiting.restore();
     };
-    this.#releases.add(release);
-    if (this.#releases.size > MAX_WAITING) this.#destroy();
-    const { rawHeaders, url = "" } = request;
-    count(
-      rawHeaders.reduce((total, text) => total + text.length, url.length),
-      REQUEST_COST + (rawHeaders.length / 2) * HEADER_COST,
-    );
-    return release;
+  }
+
+  /** Counts bytes of a request that have arrived. Returns whether more may arrive. */
+  #count(waiting: WaitingRequest, bytes: number, overhead = 0): boolean {
+    if (this.#socket.destroyed) return false;
+    if (!waiting.take(bytes, overhead)) {
+      this.#destroy();
+      return false;
+    }
+    this.#bytes += bytes;
+    if (this.#bytes >= MAX_AHEAD_BYTES) this.#stopReading();
+    return this.#bytes < MAX_AHEAD_BYTES;
   }
 
   #stopReading(): void {
@@ -152,6 +147,15 @@ class WaitingRequests {
   #destroy(): void {
     this.#socket.destroy();
     stopParsing(this.#socket);
+    this.#drop();
+  }
+
+  /** Forgets the requests of a connection that has closed. */
+  #drop(): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = undefined;
+    for (const waiting of this.#waiting) waiting.release();
+    this.#waiting.clear();
   }
 }
 
@@ -175,22 +179,66 @@ function stopParsing(socket: Socket & { readonly parser?: Parser | null }): void
 
 /** A request to which Node's parser passes its body in parts, and `null` at the end. It returns whether it may go on. */
 interface PushedRequest {
-  push(part: Buffer | null, encoding?: BufferEncoding): boolean;
+  push(part: Buffer | null): boolean;
 }
 
-/**
- * Calls a function with the size of each part of a body that arrives.
- *
- * @param onPart returns whether more may be read; a part of a destroyed connection is dropped
- * @returns a function that ends the counting
- */
-function countBody(request: IncomingMessage, onPart: (bytes: number) => boolean): () => void {
-  const counted: PushedRequest & { push?: unknown } = request;
-  const push = counted.push;
-  counted.push = (part, encoding) => {
-    const mayGoOn = part === null || onPart(part.length);
-    if (!request.socket.destroyed) push.call(request, part, encoding);
-    return mayGoOn;
-  };
-  return () => Reflect.deleteProperty(counted, "push");
+/** A request that waits, in about as much memory as it has bytes. */
+class WaitingRequest {
+  readonly headBytes: number;
+  /** The memory that its objects use in addition. */
+  readonly headCost: number;
+  /** The bytes that were counted. */
+  bytes = 0;
+  readonly #request: IncomingMessage;
+  readonly #client: ClientBytes;
+  /** The headers as one text: a thousand short ones use ten times as much memory. */
+  readonly #head: string;
+  /** The parts of the body. */
+  #parts: Buffer[] = [];
+  #hasEnded = false;
+  #cost = 0;
+
+  /** @param count called with the size of each part of the body; returns whether more may arrive */
+  constructor(request: IncomingMessage, client: ClientBytes, count: (bytes: number) => boolean) {
+    const { rawHeaders, url = "" } = request;
+    this.#request = request;
+    this.#client = client;
+    this.#head = rawHeaders.join("\n"); // no header contains it
+    this.headBytes = url.length + this.#head.length;
+    const isOwn = request instanceof ServerRequest;
+    this.headCost = REQUEST_COST + (isOwn ? 0 : (rawHeaders.length / 2) * HEADER_COST);
+    rawHeaders.length = 0;
+    // Node has made an object of the headers, and makes a new one when it is read. Code of another server may have changed it.
+    if (isOwn) Object.assign(request, { headers: null });
+    const pushed: PushedRequest = request;
+    pushed.push = (part) => {
+      if (part === null) this.#hasEnded = true;
+      else if (!request.socket.destroyed) appendPart(this.#parts, part);
+      return part === null || count(part.length + CHUNK_BYTES);
+    };
+  }
+
+  /** Counts bytes for the client. Returns `false` if it would exceed its limit. */
+  take(bytes: number, overhead: number): boolean {
+    if (!this.#client.take(bytes + overhead)) return false;
+    this.bytes += bytes;
+    this.#cost += bytes + overhead;
+    return true;
+  }
+
+  /** Releases the bytes that were counted for the client. */
+  release(): void {
+    this.#client.release(this.#cost);
+    this.#cost = 0;
+    this.#parts = this.#request.socket.destroyed ? [] : this.#parts;
+  }
+
+  /** Restores the headers and the body of the request, which can now be handled. */
+  restore(): void {
+    if (this.#head !== "") this.#request.rawHeaders.push(...this.#head.split("\n"));
+    const pushed: PushedRequest = this.#request;
+    Reflect.deleteProperty(pushed, "push"); // that of the class follows
+    for (const part of this.#parts) pushed.push(part);
+    if (this.#hasEnded) pushed.push(null);
+  }
 }

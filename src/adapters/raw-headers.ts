@@ -14,10 +14,30 @@ export function toHeaders(rawHeaders: readonly string[]): Headers {
  * @param name in lower case
  */
 export function isRepeated(name: string, rawHeaders: readonly string[]): boolean {
+  return countOf(name, rawHeaders) > 1;
+}
+
+/**
+ * Returns how often a header was sent.
+ *
+ * @param name in lower case
+ */
+export function countOf(name: string, rawHeaders: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const sent = rawHeaders[i];
     if (sent?.length === name.length && (sent === name || sent.toLowerCase() === name)) count++;
   }
-  return count > 1;
+  return count;
+}
+
+/**
+ * Returns the values of a header, joined as in the Fetch standard; `null` if it was not sent. Without an object of all headers, which
+ * `request.headers` makes.
+ *
+ * @param name in lower case
+ */
+export function rawHeader(name: string, rawHeaders: readonly string[]): string | null {
+  const values = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
+  return values.length === 0 ? null : values.join(", ");
 }

@@ -11,6 +11,7 @@ import { JSON_TYPE } from "../protocol/index.ts";
 import type { NodeHandler } from "./node.ts";
 import { maxHeaderSize, STATUS_CODES } from "./node-http.ts";
 import { isExemptFromRequestTimeout } from "./own-time-limit.ts";
+import { countOf } from "./raw-headers.ts";
 
 /** How long a client may take to read the response before its connection is destroyed. */
 const LINGER_MS = 1_000;
@@ -47,7 +48,8 @@ export function answerRejectedRequests(server: Server, base: string): void {
 export function requireHost(next: NodeHandler, base: string): NodeHandler {
   const rejection = { status: 400, message: "The request has no Host header, which HTTP/1.1 requires." };
   return (request, response) => {
-    if (request.headers.host === undefined && request.httpVersion === "1.1")
+    // `headers` would make an object of all headers of a request that waits, see pipelining.ts.
+    if (request.httpVersion === "1.1" && countOf("host", request.rawHeaders) === 0)
       reject(request, response, { rejection, base });
     else next(request, response);
   };

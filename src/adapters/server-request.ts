@@ -8,6 +8,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import { NodeRequest } from "./node-http.ts";
+import { appendPart } from "./request-body.ts";
 
 type Listener = (...args: never[]) => void;
 
@@ -74,7 +75,7 @@ export class ServerRequest extends Base {
       this.#isWhole = true;
       return false;
     }
-    this.#parts.push(part);
+    appendPart(this.#parts, part);
     this.#bytes += part.length;
     return this.#bytes < this.readableHighWaterMark;
   }

@@ -34,9 +34,9 @@ export class BodyLimit {
   }
 
   /** Counts bytes of a client. Returns `false`, and counts nothing, if the client would exceed the limit. */
-  take(key: string, bytes: number): boolean {
+  take(key: string, bytes: number, maxBytes = this.maxBytes): boolean {
     const total = this.#bytesOf(key) + bytes;
-    if (total > this.maxBytes) return false;
+    if (total > maxBytes) return false;
     if (bytes > 0) this.#store(key, total);
     return true;
   }
@@ -46,10 +46,13 @@ export class BodyLimit {
     this.#store(key, Math.max(0, this.#bytesOf(key) - bytes));
   }
 
-  /** Returns the count of the client with an address. */
+  /**
+   * Returns the count of the client with an address, for requests that wait. Together with its bodies, they have half of its
+   * limit: otherwise those that wait could prevent the ones that are handled.
+   */
   clientAt(address: string): ClientBytes {
     const key = this.keyOf(address);
-    return { take: (bytes) => this.take(key, bytes), release: (bytes) => this.release(key, bytes) };
+    return { take: (bytes) => this.take(key, bytes, this.maxBytes / 2), release: (bytes) => this.release(key, bytes) };
   }
 
   /** The number of clients that have bodies in flight. */

@@ -3,31 +3,35 @@ import { isUnambiguousTarget } from "./request-path.ts";
 import { type ByteCounter, hasDeclaredLength, readRequestText } from "./request-text.ts";
 import { originOf } from "./url-origin.ts";
 
-/**
- * A request as its host provides it. The adapters implement it with lazy accessors: each value is computed on first
- * use. On Node, creating the Fetch `Request` costs more than all other values together, and most calls never need it.
- */
-export interface InboundRequest {
-  readonly method: string;
-  /** The path, as `URL.pathname` has it. */
-  readonly pathname: string;
-  readonly url: URL;
-  /** The origin of the connection: its scheme and the `Host` header. */
-  readonly origin: string;
+/** What the address of a client is read from. */
+export interface RequestSender {
   /** The address of the other end of the connection; empty if the host does not provide it. */
   readonly address: string;
-  /** The same request as a Fetch `Request`. */
-  readonly request: Request;
-  /** All headers. */
-  readonly headers: Headers;
-  /** Aborts when the client disconnects before it has received the whole response. */
-  readonly signal: AbortSignal;
   /**
    * Returns a header as `Headers.get` does.
    *
    * @param name in lower case
    */
   header(name: string): string | null;
+}
+
+/**
+ * A request as its host provides it. The adapters implement it with lazy accessors: each value is computed on first
+ * use. On Node, creating the Fetch `Request` costs more than all other values together, and most calls never need it.
+ */
+export interface InboundRequest extends RequestSender {
+  readonly method: string;
+  /** The path, as `URL.pathname` has it. */
+  readonly pathname: string;
+  readonly url: URL;
+  /** The origin of the connection: its scheme and the `Host` header. */
+  readonly origin: string;
+  /** The same request as a Fetch `Request`. */
+  readonly request: Request;
+  /** All headers. */
+  readonly headers: Headers;
+  /** Aborts when the client disconnects before it has received the whole response. */
+  readonly signal: AbortSignal;
   /**
    * Returns the body if all of its declared length has been received, as it usually is for small bodies; otherwise
    * `null`. The body can be read once, either with this method or from `request`.

@@ -17,7 +17,7 @@ export {
   varying,
 } from "./handler-response.ts";
 export { isValidHost } from "./host.ts";
-export { FetchInboundRequest, type InboundRequest, readUrl } from "./inbound-request.ts";
+export { FetchInboundRequest, type InboundRequest, type RequestSender, readUrl } from "./inbound-request.ts";
 export { keepInMemory } from "./keep-in-memory.ts";
 export { type LimitedRequest, withLimitedBody } from "./limited-body.ts";
 export { adviseDeveloper, logExpectedError, logRefusal } from "./log-refusal.ts";

@@ -1,4 +1,4 @@
-import type { ClientBytes, InboundRequest, OutboundResponse } from "../http/index.ts";
+import type { ClientBytes, InboundRequest, OutboundResponse, RequestSender } from "../http/index.ts";
 import type { LiveConnection } from "../live/index.ts";
 import type { Logger } from "../logging/index.ts";
 import type { AppSessions } from "../session/index.ts";
@@ -38,7 +38,7 @@ export interface AppInternals {
     error: unknown,
   ) => void;
   /** Returns the count of the memory that the client of a request uses with bodies in flight. */
-  readonly clientBytes: (inbound: InboundRequest) => ClientBytes;
+  readonly clientBytes: (sender: RequestSender) => ClientBytes;
   /**
    * Logs an error after which the process has to end, and passes it to `on_error`. Resolves when that has ended, or after
    * two seconds. Never rejects.

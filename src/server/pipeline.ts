@@ -22,6 +22,7 @@ import {
   RequestContext,
   RequestError,
   type RequestIds,
+  type RequestSender,
   releaseUnsentBody,
   requestIds,
   run,
@@ -105,9 +106,9 @@ function headerOf(result: OutboundResponse | Response, name: string): string | n
 }
 
 /** Returns the address of the client that has sent a request. */
-export function addressOf(inbound: InboundRequest, { config }: Site): string {
-  const forwardedFor = config.trustProxy > 0 ? inbound.header("x-forwarded-for") : null;
-  return clientAddress(inbound.address, forwardedFor, config.trustProxy);
+export function addressOf(sender: RequestSender, { config }: Site): string {
+  const forwardedFor = config.trustProxy > 0 ? sender.header("x-forwarded-for") : null;
+  return clientAddress(sender.address, forwardedFor, config.trustProxy);
 }
 
 function openContext(

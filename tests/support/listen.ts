@@ -1,7 +1,7 @@
 /**
  * A local HTTP server for one test, on a free port.
  */
-import { createServer, type RequestListener } from "node:http";
+import { createServer, type RequestListener, type ServerOptions } from "node:http";
 import type { AddressInfo } from "node:net";
 
 /** A server that is listening. */
@@ -12,9 +12,9 @@ export interface LocalServer {
   close(): Promise<void>;
 }
 
-/** Starts a server with this handler. */
-export async function listen(handler: RequestListener): Promise<LocalServer> {
-  const server = createServer(handler);
+/** Starts a server with this handler, and options of Node. */
+export async function listen(handler: RequestListener, options: ServerOptions = {}): Promise<LocalServer> {
+  const server = createServer(options, handler);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // address() returns a string for pipes only
