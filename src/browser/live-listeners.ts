@@ -1,5 +1,6 @@
-import { type GapReason, isLater } from "../protocol/index.ts";
+import { type GapReason, isLater, type PollResponse } from "../protocol/index.ts";
 import { callSafely } from "./lifecycle.ts";
+import { MAX_RELOAD_DELAY_MS } from "./timings.ts";
 
 /** One call of `subscribe`. */
 export interface Listener {
@@ -9,7 +10,7 @@ export interface Listener {
   position: string;
   // biome-ignore lint/suspicious/noExplicitAny: the feed's type is the type of its messages
   readonly handler: (message: any) => unknown;
-  readonly gap: (reason: GapReason) => unknown;
+  readonly gap: (reason: GapReason, windowMs: number) => unknown;
 }
 
 /** A live request: its query, and the listeners that receive its messages. */
@@ -84,11 +85,15 @@ export function deliver(
  * Reports a gap to the recipients of a channel that have missed messages, those at the earliest position, and removes
  * them.
  *
+ * @param gap its channel, its reason, and the time in which pages are to reload, if that is longer than usual
  * @returns whether other recipients remain, which have received the lost messages
  */
-export function reportGap({ recipients }: SubscriptionRequest, channel: string, reason: GapReason): boolean {
+export function reportGap(
+  { recipients }: SubscriptionRequest,
+  [channel, reason, windowMs = MAX_RELOAD_DELAY_MS]: PollResponse["gaps"][number],
+): boolean {
   const affected = recipients.filter((listener) => listener.channel === channel && listeners.has(listener));
   const behind = affected.filter(({ position }) => !affected.some((other) => isLater(position, other.position)));
-  for (const listener of behind) if (listeners.delete(listener)) callSafely(() => listener.gap(reason));
+  for (const listener of behind) if (listeners.delete(listener)) callSafely(() => listener.gap(reason, windowMs));
   return behind.length < affected.length;
 }

@@ -100,15 +100,16 @@ async function stream(run: number, signal: AbortSignal): Promise<void> {
 
 function handleEvent(
   request: SubscriptionRequest,
-  { event, id, retry, data: [channel, content] }: ServerSentEvent,
+  { event, id, retry, data: [channel, content, windowMs] }: ServerSentEvent,
 ): void {
   retryMs = Number(retry) || retryMs;
   if (!channel) return;
   failures = 0;
-  // Only messages and gaps have an id, and both have two lines of data.
+  // Only messages and gaps have an id, and both have two lines of data. A gap can have a third one.
   if (id) deliver(request, id, event ? [] : [[channel, JSON.parse(content as string)]]);
   // The server sends valid reasons only. The remaining listeners of the channel need a new request.
-  if (event === GAP_EVENT && reportGap(request, channel, content as GapReason)) void restart();
+  if (event === GAP_EVENT && reportGap(request, [channel, content as GapReason, Number(windowMs) || undefined]))
+    void restart();
 }
 
 /** Sends one poll. Returns whether more messages are available at once. */
@@ -121,7 +122,7 @@ async function poll(run: number, signal: AbortSignal): Promise<unknown> {
   const { events, gaps, cursor, more }: PollResponse = await response.json();
   if (run !== currentRun) return;
   deliver(request, cursor, events); // throws if the JSON is not the application's: it has no cursor
-  for (const [channel, reason] of gaps) reportGap(request, channel, reason);
+  for (const gap of gaps) reportGap(request, gap);
   failures = 1; // so that one failed event stream is enough to poll again
   return more;
 }
@@ -129,7 +130,7 @@ async function poll(run: number, signal: AbortSignal): Promise<unknown> {
 /** Expires all feeds of a rejected request: only new feeds can help if the key has changed or the URL is too long. */
 function handleRefusal(request: SubscriptionRequest, status: number): void {
   console.error(`Feeds refused (${status})`);
-  for (const channel of request.channels) reportGap(request, channel, "expired");
+  for (const channel of request.channels) reportGap(request, [channel, "expired"]);
 }
 
 function fetchLive(path: string, signal: AbortSignal): Promise<Response> {
@@ -145,7 +146,8 @@ function startWatchdog(ms: number): void {
 }
 
 function retryDelay(ms: number): number {
-  return Math.min(MAX_DELAY_MS, ms * 2 ** failures) * (1 - Math.random() / 2);
+  // The server sends more than the longest delay if it has many connections.
+  return Math.max(ms, Math.min(MAX_DELAY_MS, ms * 2 ** failures)) * (1 - Math.random() / 2);
 }
 
 function sleep(ms: number): Promise<void> {

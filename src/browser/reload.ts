@@ -10,10 +10,11 @@ let timer: ReturnType<typeof setTimeout> | undefined;
  * Reloads the page because it has missed live updates, or is of an older build: after a random delay, not while a field has
  * unsaved input, and not before 30 seconds have passed since a reload.
  *
+ * @param windowMs the longest delay: the server sends it, so that not all of its pages reload at once
  * @see docs/protocol.md 3.9 and 10.10
  */
-export function reload(): void {
-  timer ??= setTimeout(reloadWhenIdle, Math.random() * MAX_RELOAD_DELAY_MS);
+export function reload(windowMs: number = MAX_RELOAD_DELAY_MS): void {
+  timer ??= setTimeout(reloadWhenIdle, Math.random() * windowMs);
 }
 
 /**

@@ -11,10 +11,13 @@ import { MAX_CHANNELS } from "./timings.ts";
 export interface SubscribeOptions {
   /**
    * Called once, with the reason, if messages were lost; the subscription has then ended. By default, the page is
-   * reloaded: after a random delay of up to 3 seconds, not while a field has unsaved input, and not before 30 seconds
-   * have passed since a reload.
+   * reloaded: after a random delay of up to `withinMs`, not while a field has unsaved input, and not before 30 seconds have
+   * passed since a reload.
+   *
+   * `withinMs` is 3,000, or more if many pages have a gap at the same time, at most 120,000. A function that requests new
+   * data from the server should do so after a random part of it.
    */
-  readonly gap?: (reason: GapReason) => unknown;
+  readonly gap?: (reason: GapReason, withinMs: number) => unknown;
 }
 
 /**
@@ -38,7 +41,7 @@ export interface SubscribeOptions {
 export function subscribe<T>(
   feed: Feed<T>,
   handler: (message: Serialized<T>) => unknown,
-  { gap = reload }: SubscribeOptions = {},
+  { gap = (_, withinMs) => reload(withinMs) }: SubscribeOptions = {},
 ): () => void {
   const listener = { ...readFeed(feed), feed, handler, gap };
   listeners.add(listener);

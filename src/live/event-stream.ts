@@ -5,6 +5,7 @@ import type { Subscriber } from "./channel-subscription.ts";
 import { formatCursor } from "./cursor.ts";
 import { type FeedReader, type Gap, gapReason } from "./feed-reader.ts";
 import { encodeEvent } from "./message-buffer.ts";
+import { isRetryOutdated, retryMs } from "./spread.ts";
 import type { LiveConnection, SubscriptionHub } from "./subscription-hub.ts";
 import { writeLimit } from "./write-limit.ts";
 
@@ -26,10 +27,7 @@ const STALL_TIMEOUT_MS = 10_000;
 /** The lifetime of an event stream: random, so that clients do not reconnect at the same time. */
 const LIFETIME_MS = [270_000, 300_000] as const;
 
-/** How long a client waits before it reconnects: random for the same reason. */
-const RETRY_MS = [1_000, 5_000] as const;
-
-const PING = Buffer.from("event: ping\ndata: 1\n\n");
+const PING = "event: ping\ndata: 1\n\n";
 
 /**
  * One event stream. It sends the messages of each feed from that feed's position on, and writes no more than the client
@@ -65,7 +63,7 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     this.#pingedAtMs = now - randomBetween([0, PING_MS]); // so that streams opened together are not pinged together
     hub.addConnection(this);
     for (const reader of readers) if (!reader.isEnded) reader.attach(hub.subscribe(reader.channel, this));
-    this.#write(`retry: ${randomBetween(RETRY_MS)}\n\n`);
+    this.#write(`retry: ${retryMs(hub.connectionCount)}\n\n`);
     for (const { reader, reason } of gaps) this.#writeGap(reader, reason);
     this.notify();
   }
@@ -103,7 +101,8 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
     }
     if (nowMs - this.#pingedAtMs >= PING_MS) {
       this.#pingedAtMs = nowMs;
-      this.#write(PING);
+      const { connectionCount } = this.#hub;
+      this.#write(isRetryOutdated(connectionCount) ? `retry: ${retryMs(connectionCount)}\n${PING}` : PING);
     }
     for (const reader of this.readers) {
       if (!reader.isEnded && nowMs >= reader.expiresAtMs) this.#writeGap(reader, "expired");
@@ -191,9 +190,10 @@ export class EventStream implements Subscriber, LiveConnection, BodyProducer {
 
   #writeGap(reader: FeedReader, reason: GapReason): void {
     reader.end();
-    this.#hub.counts.gaps[reason]++;
+    const windowMs = this.#hub.countGap(reader.channel, reason);
     const id = formatCursor(this.readers.map(({ position }) => position));
-    this.#write(`id: ${id}\nevent: ${GAP_EVENT}\ndata: ${reader.channel}\ndata: ${reason}\n\n`);
+    const data = [reader.channel, reason, ...(windowMs === undefined ? [] : [windowMs])];
+    this.#write(`id: ${id}\nevent: ${GAP_EVENT}\n${data.map((line) => `data: ${line}\n`).join("")}\n`);
   }
 
   /**

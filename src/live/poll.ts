@@ -152,8 +152,8 @@ export class Poll implements Subscriber, LiveConnection {
 
   #addGap(reader: FeedReader, reason: GapReason): void {
     reader.end();
-    this.#hub.counts.gaps[reason]++;
-    this.#gaps.push(JSON.stringify([reader.channel, reason]));
+    const windowMs = this.#hub.countGap(reader.channel, reason);
+    this.#gaps.push(JSON.stringify([reader.channel, reason, ...(windowMs === undefined ? [] : [windowMs])]));
   }
 
   #waitForNotification({ untilMs, signal }: PollOptions): Promise<void> {

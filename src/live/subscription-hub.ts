@@ -1,10 +1,12 @@
 import { runOutsideRequests } from "../http/index.ts";
 import type { Logger } from "../logging/index.ts";
+import type { GapReason } from "../protocol/index.ts";
 import type { BusReader } from "./app-bus.ts";
 import type { Position, ReadLimit, ReadResult } from "./bus/index.ts";
 import { ChannelSubscription, type Subscriber } from "./channel-subscription.ts";
 import type { FeedReader } from "./feed-reader.ts";
 import { LiveCounts } from "./live-counts.ts";
+import { reloadWindowMs } from "./spread.ts";
 import { limitResult } from "./write-limit.ts";
 
 /** A request for live updates that is open: an event stream, or a poll that waits. */
@@ -109,6 +111,18 @@ export class SubscriptionHub {
   /** Returns the subscription to a channel, if this process has one. */
   getSubscription(channel: string): ChannelSubscription | null {
     return this.#subscriptions.get(channel) ?? null;
+  }
+
+  /**
+   * Counts a gap, and returns in which time its page is to reload: in milliseconds, or undefined for the shortest time. All
+   * connections lose the history of a bus together, those of a busy channel together what it no longer stores, and each
+   * feed expires by itself.
+   */
+  countGap(channel: string, reason: GapReason): number | undefined {
+    this.counts.gaps[reason]++;
+    if (reason === "expired") return reloadWindowMs(1);
+    const ofChannel = this.#subscriptions.get(channel)?.subscribers.size ?? 1;
+    return reloadWindowMs(reason === "reset" ? this.connectionCount : ofChannel);
   }
 
   /** Reads the bus. Equal reads at the same time share one. */

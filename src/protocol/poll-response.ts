@@ -7,7 +7,8 @@ import type { GapReason } from "./gap.ts";
  */
 export interface PollResponse {
   readonly events: readonly (readonly [channel: string, message: unknown])[];
-  readonly gaps: readonly (readonly [channel: string, reason: GapReason])[];
+  /** With the time in which the page is to reload, in milliseconds, if it is longer than usual. */
+  readonly gaps: readonly (readonly [channel: string, reason: GapReason, windowMs?: number | undefined])[];
   /** The position after all events, for the next request. */
   readonly cursor: string;
   /** Present if the response has reached the maximum size: the browser polls again at once. */

@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { NatsServer } from "#test/nats-server";
 import { atMost } from "#test/read-limit";
 import { recordedLog } from "#test/recorded-log";
-import type { Bus } from "../../src/live/bus/index.ts";
+import type { Bus, Position } from "../../src/live/bus/index.ts";
 import { type NatsOptions, nats } from "../../src/live/bus/nats.ts";
 import { expectSeparate } from "./bus/separate-buses.ts";
 import { endOf, readAll, TestSubscriber } from "./bus.ts";
@@ -18,10 +18,16 @@ let server: NatsServer;
 let connection: NatsConnection;
 const openBuses: Bus[] = [];
 let namespaces = 0;
+/** A stream that keeps its messages for 30 seconds, the least time, and a message in it. */
+let aging: { readonly bus: Bus; readonly from: Position; readonly first: Position };
 
 beforeAll(async () => {
   server = await NatsServer.start();
   connection = await connect({ servers: server.url });
+  const bus = nats({ url: server.url, namespace: "aging", hours: 1 / 120, log: recordedLog().log });
+  const from = await endOf(bus, "a");
+  aging = { bus, from, first: await bus.publish("a", "1") };
+  expect(texts(await readAll(bus, "a", from))).toEqual(["1"]);
 });
 
 afterEach(async () => {
@@ -29,6 +35,7 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
+  await aging?.bus.close();
   await connection?.close();
   await server?.stop();
 });
@@ -77,19 +84,6 @@ describe("the bus in NATS", () => {
     expect(new Set(positions.map((position) => position.split(".")[0])).size).toBe(1);
   });
 
-  it("removes messages by age, and reports a gap to readers that have not received them", async () => {
-    const { bus } = open({ namespace: uniqueNamespace(), hours: 1 / 3600 });
-    const from = await endOf(bus, "a");
-    const first = await bus.publish("a", "1");
-    expect(texts(await readAll(bus, "a", from))).toEqual(["1"]);
-    // The server removes expired messages at intervals of its own.
-    await expect.poll(async () => (await bus.read("a", from, atMost(10))).gap).toBe(true);
-    expect((await bus.read("a", first, atMost(10))).messages).toEqual([]);
-    const end = await endOf(bus, "a");
-    await bus.publish("a", "2");
-    expect(texts(await readAll(bus, "a", end))).toEqual(["2"]);
-  });
-
   it("creates a deleted stream again, and reports a gap to every reader", async () => {
     const namespace = uniqueNamespace();
     const { bus, lines } = open({ namespace });
@@ -109,6 +103,69 @@ describe("the bus in NATS", () => {
     subscriber.stop();
   });
 
+  it.each<[string, Partial<StreamConfig>, boolean]>([
+    ["with other settings, which it refuses until they are corrected", { max_msgs_per_subject: 3 }, true],
+    ["with other limits that it can use", { max_bytes: 100_000 }, false],
+  ])(
+    "notices at the next message that its stream was created again %s, and gives each reader a gap",
+    async (_, settings, isRefused) => {
+      const namespace = uniqueNamespace();
+      const name = streamOf(namespace);
+      const { bus } = open({ namespace });
+      const { bus: other } = open({ namespace });
+      const subscriber = await TestSubscriber.start(other, "a");
+      const from = await endOf(bus, "a");
+      for (let at = 1; at <= 8; at++) await bus.publish("a", String(at));
+      await expect.poll(() => subscriber.received.length).toBe(8);
+      const { streams } = await jetstreamManager(connection);
+      await server.deleteStream(name);
+      const config = { name, subjects: [`tsweb.live.${namespace}.*`], deny_delete: true, deny_purge: true };
+      await streams.add({ ...config, ...settings });
+      const outcomes = [];
+      for (let at = 9; at <= 16; at++) {
+        const published = bus.publish("a", String(at));
+        outcomes.push(
+          await published.then(
+            () => "stored",
+            (error: Error) => error.name,
+          ),
+        );
+      }
+      expect(outcomes).toEqual(outcomes.map(() => (isRefused ? "ConfigError" : "stored")));
+      if (isRefused) {
+        await expect(bus.read("a", from, atMost(10))).rejects.toThrow("max_msgs_per_subject");
+        await server.deleteStream(name);
+      }
+      await expect.poll(() => bus.publish("a", "17").then(() => "stored", String)).toBe("stored");
+      await expect.poll(() => subscriber.gaps).toBe(1);
+      expect(await bus.read("a", from, atMost(10))).toMatchObject({ gap: true, reset: true });
+      await bus.publish("a", "18");
+      await expect.poll(() => subscriber.received.at(-1)?.data).toBe("18");
+      subscriber.stop();
+    },
+  );
+
+  it("notices within seconds that the settings of its stream were changed, logs it, and gives each reader a gap when they are corrected", async () => {
+    const namespace = uniqueNamespace();
+    const { bus, lines } = open({ namespace });
+    const subscriber = await TestSubscriber.start(bus, "a");
+    const from = await endOf(bus, "a");
+    await bus.publish("a", "1");
+    const { streams } = await jetstreamManager(connection);
+    await streams.update(streamOf(namespace), { max_msgs_per_subject: 1 });
+    await expect(bus.read("a", from, atMost(10))).rejects.toThrow("max_msgs_per_subject");
+    await expect.poll(() => lines.filter(({ level }) => level === "error").length, { timeout: 15_000 }).toBe(1);
+    expect(lines.at(-1)?.message).toContain("max_msgs_per_subject");
+    await expect(bus.publish("a", "2")).rejects.toThrow("max_msgs_per_subject");
+    await streams.update(streamOf(namespace), { max_msgs_per_subject: -1 });
+    await expect.poll(() => bus.publish("a", "3").then(() => "stored", String)).toBe("stored");
+    expect(await bus.read("a", from, atMost(10))).toMatchObject({ gap: true, reset: true });
+    await expect.poll(() => subscriber.gaps).toBe(1);
+    await bus.publish("a", "4");
+    await expect.poll(() => subscriber.received.at(-1)?.data).toBe("4");
+    subscriber.stop();
+  });
+
   it("does not receive the messages of another namespace", async () => {
     const url = `${server.url}?namespace=${uniqueNamespace()}`;
     const buses = [open().bus, open({ url }).bus, open({ namespace: uniqueNamespace() }).bus];
@@ -125,6 +182,11 @@ describe("the bus in NATS", () => {
     ["messages can be purged", { deny_purge: false }, "deny_delete, deny_purge"],
     ["a message can replace others", { deny_purge: false, allow_rollup_hdrs: true }, "allow_rollup_hdrs"],
     ["it does not confirm messages", { no_ack: true }, "no_ack"],
+    [
+      "it detects a message that is sent again for less than 30 s",
+      { duplicate_window: 29_000_000_000 },
+      "duplicate_window",
+    ],
   ])("refuses an existing stream if %s, with the reason and the fix", async (_case, overrides, setting) => {
     const { streams } = await jetstreamManager(connection);
     const name = streamOf("refused");
@@ -205,6 +267,9 @@ describe("the bus in NATS", () => {
     expect(performance.now() - startedAt).toBeLessThan(1_500);
     expect(() => nats({ url: server.url, namespace: "a.b" })).toThrow(TypeError);
     expect(() => nats({ url: server.url, namespace: "" })).toThrow(TypeError);
+    expect(() => nats({ url: server.url, hours: 29 / 3600 })).toThrow(
+      /hours of nats must be at least .*received 0\.008/,
+    );
   });
 
   it("ignores messages and headers of other programs on its subjects, logs the first, and delivers its own", async () => {
@@ -240,6 +305,16 @@ describe("the bus in NATS", () => {
     ]);
     stop();
     subscriber.stop();
+  });
+
+  it("removes messages by age, and reports a gap to readers that have not received them", async () => {
+    const { bus, from, first } = aging;
+    // The server removes expired messages at intervals of its own.
+    await expect.poll(async () => (await bus.read("a", from, atMost(10))).gap, { timeout: 45_000 }).toBe(true);
+    expect((await bus.read("a", first, atMost(10))).messages).toEqual([]);
+    const end = await endOf(bus, "a");
+    await bus.publish("a", "2");
+    expect(texts(await readAll(bus, "a", end))).toEqual(["2"]);
   });
 });
 

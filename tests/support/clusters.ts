@@ -19,8 +19,11 @@ import { trustCertificate } from "./trusted-certificate.ts";
 /** After which time a server counts as failed, in milliseconds: much less than in production. */
 const DOWN_AFTER_MS = 2_000;
 
-/** How long messages are acknowledged that no replica of Redis receives, before its primary is killed. */
+/** How long messages are acknowledged that no replica of Redis receives, before its primary fails. */
 const UNREPLICATED_MS = 300;
+
+/** How a server fails: it is killed with SIGKILL, or it is frozen with SIGSTOP. */
+export type Failure = "kill" | "freeze";
 
 /** Servers of a bus. */
 export interface ClusteredServers {
@@ -28,9 +31,9 @@ export interface ClusteredServers {
   readonly urls: readonly [string, string];
   /** Waits until another server can take the place of the primary. */
   ready(): Promise<void>;
-  /** Kills the server that stores the messages with SIGKILL. */
-  killPrimary(): Promise<void>;
-  /** Starts the killed server again. */
+  /** Kills or freezes the server that stores the messages. */
+  failPrimary(failure: Failure): Promise<void>;
+  /** Starts or continues the server that has failed. */
   restore(): Promise<void>;
   /** Returns the stored messages. Only of servers that lose no acknowledged message. */
   readStored?(): Promise<StoredMessages>;
@@ -73,10 +76,28 @@ async function atOnce<T>(
   }
 }
 
-/** Kills the primary of some servers, after some writes that its replicas do not receive. */
+/** A server that can fail. */
+interface FallibleServer {
+  kill(): Promise<void>;
+  restart(): Promise<void>;
+  pause(): Promise<void>;
+  resume(): void;
+}
+
+/** Kills or freezes a server. @returns a function that starts or continues it */
+async function failServer(server: FallibleServer, failure: Failure): Promise<() => Promise<void>> {
+  if (failure === "kill") {
+    await server.kill();
+    return () => server.restart();
+  }
+  await server.pause();
+  return async () => server.resume();
+}
+
+/** Lets the primary of some servers fail, after some writes that its replicas do not receive. */
 class RedisServers {
   readonly servers: readonly RedisServer[];
-  #killed: RedisServer | undefined;
+  #restore: () => Promise<void> = async () => undefined;
 
   constructor(servers: readonly RedisServer[]) {
     this.servers = servers;
@@ -86,16 +107,19 @@ class RedisServers {
     await primaryOf(this.servers);
   }
 
-  async killPrimary(): Promise<void> {
+  async failPrimary(failure: Failure): Promise<void> {
     const primary = await primaryOf(this.servers);
     await atOnce(primary, (client) => client.client("KILL", "TYPE", "replica"));
     await pause(UNREPLICATED_MS);
-    await primary.kill();
-    this.#killed = primary;
+    const server = {
+      ...{ kill: () => primary.kill(), restart: () => primary.restart({ isPrimary: true }) },
+      ...{ pause: () => primary.pause(), resume: () => primary.resume() },
+    };
+    this.#restore = await failServer(server, failure);
   }
 
-  async restore(): Promise<void> {
-    await this.#killed?.restart({ isPrimary: true });
+  restore(): Promise<void> {
+    return this.#restore();
   }
 
   async stop(): Promise<void> {
@@ -121,7 +145,7 @@ export async function startSentinel(): Promise<ClusteredServers> {
       await redis.ready();
       for (const sentinel of sentinels) await sentinel.know(2, 2);
     },
-    killPrimary: () => redis.killPrimary(),
+    failPrimary: (failure) => redis.failPrimary(failure),
     restore: () => redis.restore(), // a Sentinel makes it a replica
     async stop() {
       for (const sentinel of sentinels) await sentinel.stop();
@@ -149,7 +173,7 @@ export async function startRedisCluster(): Promise<ClusteredServers> {
       }
       await redis.ready();
     },
-    killPrimary: () => redis.killPrimary(),
+    failPrimary: (failure) => redis.failPrimary(failure),
     restore: () => redis.restore(), // the cluster makes it a replica
     stop: () => redis.stop(),
   };
@@ -173,7 +197,7 @@ export async function startNatsCluster(certificate?: Certificate): Promise<Clust
   const servers = await Promise.all(starting);
   const hosts = servers.map(({ url }) => new URL(url).host);
   const url = (list: readonly string[]) => `${certificate ? "tls" : "nats"}://${list.join(",")}`;
-  let killed: NatsServer | undefined;
+  let restore = async (): Promise<void> => undefined;
   /** Returns the server with the first copy of the messages, when both others have all of them. */
   const leader = () =>
     until(async () => {
@@ -189,11 +213,10 @@ export async function startNatsCluster(certificate?: Certificate): Promise<Clust
   return {
     urls: [url(hosts), url(hosts.toReversed())],
     ready: async () => void (await leader()),
-    async killPrimary() {
-      killed = await leader();
-      await killed.kill();
+    async failPrimary(failure) {
+      restore = await failServer(await leader(), failure);
     },
-    restore: async () => void (await killed?.restart()),
+    restore: () => restore(),
     async readStored() {
       await leader(); // a server that was just restarted does not answer yet
       return readNatsMessages(servers[0]?.url ?? "");

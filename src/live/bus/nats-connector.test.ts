@@ -28,7 +28,7 @@ function mockClient(info: { readonly cluster?: string } = {}) {
     createInbox: () => "inbox",
   }));
   const config = { ...STREAM, retention: "limits", discard: "old", deny_delete: true, deny_purge: true };
-  const created = { created: "2026-11-21T11:43:55Z", config };
+  const created = { created: "2026-11-21T11:43:55Z", config, state: { last_seq: 0 } };
   const notFound = Object.assign(new Error("stream not found"), { name: "StreamNotFoundError" });
   const add = vi.fn<(config: object) => Promise<typeof created>>(async () => created);
   const streams = { info: async () => (info.cluster ? Promise.reject(notFound) : created), add };
@@ -61,6 +61,7 @@ function openConnector(url = "nats://127.0.0.1:1", replicas?: number) {
   const beforeUse = async () => undefined;
   const connector = new NatsConnector(url, {
     stream: STREAM,
+    markerSubject: "s.-",
     replicas,
     log,
     beforeUse,

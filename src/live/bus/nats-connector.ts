@@ -5,26 +5,33 @@ import type { Logger } from "../../logging/index.ts";
 import { backoffMs, ReachabilityLog } from "../../reconnect/index.ts";
 import { errorMessage } from "./error-message.ts";
 import { loadNatsPackages } from "./load-nats.ts";
-import type { StreamOffset } from "./nats-position.ts";
 import { NatsStream, type NewStreamConfig } from "./nats-stream.ts";
 
-const CONNECT_TIMEOUT_MS = 5_000;
+/** A server that is frozen accepts connections, and sends nothing: then the next one is tried. */
+const CONNECT_TIMEOUT_MS = 2_000;
 
 /**
- * How long a response may take. A request to the leader of a stream gets none if that server was killed, and the election
- * of the next one takes 4 to 9 seconds, so a message has to be sent again several times within the time of `publish`.
+ * How long a response may take. A request to the leader of a stream gets none if that server was killed or is frozen, and
+ * the election of the next one takes 4 to 9 seconds, so a request has to be sent again several times within the time of
+ * `publish`, and within that of a read.
  */
-const REQUEST_TIMEOUT_MS = 2_000;
+const REQUEST_TIMEOUT_MS = 900;
 
 /** A stream with 3 copies loses nothing, and goes on, while one server is down. */
 const REPLICAS_IN_CLUSTER = 3;
 
-/** How often an idle connection is checked with PING, and after how many unanswered PINGs it is closed. */
-const PING_INTERVAL_MS = 3_000;
+/**
+ * How often a connection is checked with PING, and after how many unanswered PINGs it is closed: a server that is frozen is
+ * left after 3 s at most, before the cluster has elected another leader.
+ */
+const PING_INTERVAL_MS = 1_000;
 const MAX_UNANSWERED_PINGS = 2;
 
 /** How often the stream is requested again at most because a client has sent a position of another epoch. */
 const RECHECK_INTERVAL_MS = 1_000;
+
+/** How often the settings of the stream are checked: an administrator can change them, or create it again, at any time. */
+const CHECK_INTERVAL_MS = 5_000;
 
 /** The objects and functions of a connection. They are valid until it is lost. */
 export interface ConnectionContext {
@@ -52,6 +59,10 @@ export interface JetStreamContext extends ConnectionContext {
 export interface NatsConnectorOptions {
   /** The configuration with which the stream is created if it does not exist. */
   readonly stream: NewStreamConfig;
+  /** A subject of the stream for messages that nobody reads. */
+  readonly markerSubject: string;
+  /** For how long the stream must detect a message that is sent again, in nanoseconds. */
+  readonly minDuplicateWindowNs?: number;
   /** How many servers store each message of a stream that is created. Default: 3 in a cluster, otherwise 1. */
   readonly replicas: number | undefined;
   readonly log: Logger;
@@ -65,8 +76,9 @@ export interface NatsConnectorOptions {
 export class NatsConnector {
   /** The hosts and ports, without user name and password: safe to log. */
   readonly address: string;
+  readonly stream: NatsStream;
   readonly #connectionOptions: ConnectionOptions;
-  readonly #stream: NatsStream;
+  readonly #log: Logger;
   readonly #replicas: number | undefined;
   readonly #beforeUse: () => Promise<void>;
   readonly #reachability: ReachabilityLog;
@@ -80,6 +92,9 @@ export class NatsConnector {
   #lastEpoch: string | undefined;
   /** The functions that reject the pending responses. */
   readonly #pendingRejects = new Set<(error: Error) => void>();
+  #checkTimer: NodeJS.Timeout | undefined;
+  /** The message of the last ConfigError that was logged, so that it is logged once. */
+  #loggedProblem: string | undefined;
   #reconnectAttempts = 0;
   #isDisconnected = false;
   #isClosed = false;
@@ -90,7 +105,7 @@ export class NatsConnector {
   }
 
   /** @param text the URL: `nats://…` or `tls://…` */
-  constructor(text: string, { stream, replicas, log, beforeUse, onReset }: NatsConnectorOptions) {
+  constructor(text: string, { stream, replicas, log, beforeUse, onReset, ...options }: NatsConnectorOptions) {
     const server = parseServerUrl(text);
     if (!server) throw new TypeError("Invalid URL of NATS."); // it may contain a password
     const { protocol, username, password } = server.url;
@@ -106,7 +121,8 @@ export class NatsConnector {
       ...credentials(decodeURIComponent(username), decodeURIComponent(password)),
     };
     this.#beforeUse = beforeUse;
-    this.#stream = new NatsStream(stream, { nats: this.address, log });
+    this.#log = log;
+    this.stream = new NatsStream(stream, { nats: this.address, log, ...options });
     this.#reachability = new ReachabilityLog({ service: "NATS", fields: { nats: this.address }, log });
     this.#onReset = onReset;
   }
@@ -144,12 +160,23 @@ export class NatsConnector {
    */
   async checkStream(): Promise<void> {
     const { manager } = await this.connect();
-    await this.#untilDisconnect(this.#stream.check(manager));
+    await this.#untilDisconnect(this.stream.check(manager));
   }
 
-  /** Records a message that the server has stored, so that a stream that was set back is noticed. */
-  recordStored(epoch: string, offset: StreamOffset): void {
-    this.#stream.recordStored(epoch, offset);
+  /**
+   * Checks that nothing was lost by a stream that was created again, or got other settings, until now.
+   *
+   * @throws ConfigError if the stream cannot be used; Error if it has another epoch
+   */
+  async verify(context: JetStreamContext): Promise<void> {
+    try {
+      if (await this.stream.isUnchanged(context)) return;
+    } catch (error) {
+      if (error instanceof ConfigError) this.invalidateStream();
+      throw error;
+    }
+    this.invalidateStream();
+    throw new Error("The stream of NATS was created again, or set back.");
   }
 
   /** Makes the next {@link context} request the stream again: it may have been deleted. */
@@ -168,6 +195,7 @@ export class NatsConnector {
   /** Closes the connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearInterval(this.#checkTimer);
     this.#reachability.close();
     await this.#connection?.close();
   }
@@ -231,11 +259,26 @@ export class NatsConnector {
     this.#epoch = undefined;
   }
 
-  async #findEpoch({ manager, replicas }: ConnectionContext): Promise<string> {
+  /** Checks the stream while nothing reads it. Never rejects. */
+  async #check(): Promise<void> {
+    try {
+      const context = await this.context();
+      await context.untilDisconnect(this.verify(context));
+    } catch (error) {
+      // Unreachable servers are logged by the connection. A stream that has changed is requested again by the next operation.
+      if (!(error instanceof ConfigError) || error.message === this.#loggedProblem) return;
+      this.#loggedProblem = error.message;
+      this.#log.error({ nats: this.address }, error.message);
+    }
+  }
+
+  async #findEpoch(connected: ConnectionContext): Promise<string> {
     this.#requestedAtMs = performance.now();
     try {
       await this.#beforeUse();
-      const epoch = await this.#untilDisconnect(this.#stream.open(manager, replicas));
+      const epoch = await this.#untilDisconnect(this.stream.open(connected));
+      this.#loggedProblem = undefined;
+      if (!this.#isClosed) this.#checkTimer ??= setInterval(() => void this.#check(), CHECK_INTERVAL_MS).unref();
       const isOther = this.#lastEpoch !== undefined && this.#lastEpoch !== epoch;
       this.#lastEpoch = epoch;
       if (isOther) this.#onReset();

@@ -24,6 +24,8 @@ function openConsumer() {
   const responses: string[] = [];
   const subscriptions: { deliver(message: FakeMessage): void; isEnded: boolean }[] = [];
   let onAdd: () => Promise<void> = async () => undefined;
+  const state = { lastSeq: 6, pending: 0, epoch: "e" };
+  const starts: (number | undefined)[] = [];
 
   const subscribe = (_inbox: string, { callback }: { callback: (error: null, message: unknown) => void }) => {
     const subscription = {
@@ -43,16 +45,23 @@ function openConsumer() {
     };
   };
   const connection = { subscribe, publish: (subject: string) => responses.push(subject) };
-  const manager = { consumers: { add: () => onAdd() } };
+  const add = async (_stream: string, { opt_start_seq }: { opt_start_seq?: number }) => {
+    starts.push(opt_start_seq);
+    await onAdd();
+    const stream_seq = opt_start_seq === undefined ? state.lastSeq : opt_start_seq - 1;
+    return { delivered: { stream_seq }, num_pending: state.pending };
+  };
   const context = {
     connection,
-    manager,
-    epoch: "e",
+    manager: { consumers: { add } },
     createInbox: () => "inbox",
     untilDisconnect: <T>(response: Promise<T>) => response,
   };
   const consumer = new NatsConsumer("s", {
-    context: async () => context as unknown as JetStreamContext, // the parts that the consumer uses
+    // The parts that the consumer uses.
+    context: async () => ({ ...context, epoch: state.epoch }) as unknown as JetStreamContext,
+    onStopped: () => events.push("stopped"),
+    onEnd: (_epoch, seq) => events.push(`end ${seq}`),
     onResumed: () => events.push("resumed"),
     onMessage: ({ seq }) => events.push(String(seq)),
     onUnexpected: () => events.push("unexpected"),
@@ -62,7 +71,7 @@ function openConsumer() {
   const control = (headers: Record<string, string>, reply?: string) =>
     subscriptions.at(-1)?.deliver({ code: 100, headers, ...(reply === undefined ? {} : { reply }) });
   return {
-    ...{ consumer, events, responses, subscriptions, deliver, control },
+    ...{ consumer, events, responses, subscriptions, deliver, control, state, starts },
     onConsumerAdd: (action: () => Promise<void>) => {
       onAdd = action;
     },
@@ -75,23 +84,67 @@ it("passes on deliveries in order, after it was started once, and none after it 
   await consumer.start();
   deliver(7, 1);
   deliver(8, 2);
-  expect(events).toEqual(["resumed", "7", "8"]);
+  expect(events).toEqual(["end 6", "resumed", "7", "8"]);
   expect(subscriptions).toHaveLength(1);
   consumer.close();
   deliver(9, 3);
-  expect(events).toHaveLength(3);
+  expect(events).toHaveLength(4);
 });
 
-it("does not pass on the messages of a new consumer before it reports that it has resumed", async () => {
+it("does not pass on the messages of the first consumer before it reports that it has resumed", async () => {
   const { consumer, events, deliver, onConsumerAdd } = openConsumer();
-  await consumer.start();
-  deliver(7, 1);
   // The first delivery may arrive before the response to the request that created the consumer.
   onConsumerAdd(async () => deliver(12, 1));
+  await consumer.start();
+  deliver(13, 2);
+  expect(events).toEqual(["end 12", "resumed", "13"]);
+  consumer.close();
+});
+
+it("continues after the last delivery, without passing on again what a server delivers again", async () => {
+  const { consumer, events, deliver, onConsumerAdd, starts } = openConsumer();
+  await consumer.start();
+  deliver(7, 1);
+  deliver(8, 2);
+  onConsumerAdd(async () => deliver(8, 1));
   consumer.restart();
   await vi.advanceTimersByTimeAsync(0);
-  deliver(13, 2);
-  expect(events).toEqual(["resumed", "7", "resumed", "13"]);
+  deliver(9, 2);
+  expect(events).toEqual(["end 6", "resumed", "7", "8", "stopped", "end 8", "9"]);
+  expect(starts).toEqual([undefined, 9]);
+  consumer.close();
+});
+
+it.each([
+  [
+    "the stream has another epoch",
+    ({ state }: ReturnType<typeof openConsumer>) => void Object.assign(state, { epoch: "f", lastSeq: 20 }),
+  ],
+  [
+    "more than 50,000 messages were missed",
+    ({ state }: ReturnType<typeof openConsumer>) => void (state.pending = 50_001),
+  ],
+  [
+    "the stream has removed the next message",
+    ({ onConsumerAdd, deliver }: ReturnType<typeof openConsumer>) => {
+      onConsumerAdd(async () => deliver(9, 1));
+    },
+  ],
+])("starts at the end, and reports that messages may have been missed, if %s", async (_, act) => {
+  const fixture = openConsumer();
+  const { consumer, events, deliver, starts, state, onConsumerAdd } = fixture;
+  await consumer.start();
+  deliver(7, 1);
+  act(fixture);
+  consumer.restart();
+  await vi.advanceTimersByTimeAsync(0);
+  state.pending = 0;
+  state.lastSeq = 20;
+  onConsumerAdd(async () => undefined);
+  await vi.advanceTimersByTimeAsync(300);
+  deliver(21, 1);
+  expect(events.slice(3)).toEqual(["stopped", "end 20", "resumed", "21"]);
+  expect(starts.at(-1)).toBeUndefined();
   consumer.close();
 });
 
@@ -119,7 +172,7 @@ it.each([
   expect(fixture.subscriptions.map(({ isEnded }) => isEnded)).toEqual([true, false]);
   fixture.deliver(8, 2, 0);
   fixture.deliver(8, 1, 1);
-  expect(fixture.events).toEqual(["resumed", "7", "resumed", "8"]);
+  expect(fixture.events).toEqual(["end 6", "resumed", "7", "stopped", "end 7", "8"]);
   fixture.consumer.close();
 });
 
@@ -135,7 +188,7 @@ it("keeps a consumer that sends heartbeats, and responds to flow control request
   control({ "Nats-Last-Consumer": "1", "Nats-Consumer-Stalled": "$JS.FC.s.c.2" });
   expect(responses).toEqual(["$JS.FC.s.c.1", "$JS.FC.s.c.2"]);
   expect(subscriptions).toHaveLength(1);
-  expect(events).toEqual(["resumed", "7"]);
+  expect(events).toEqual(["end 6", "resumed", "7"]);
   consumer.close();
 });
 
@@ -154,7 +207,7 @@ it("retries until the server accepts a new consumer, and stops retrying when it 
   await expect(consumer.start()).rejects.toThrow("unreachable");
   isUnreachable = false;
   await vi.advanceTimersByTimeAsync(300);
-  expect(events.at(-1)).toBe("resumed");
+  expect(events.at(-1)).toBe("end 6");
   const count = subscriptions.length;
   isUnreachable = true;
   consumer.restart();
@@ -174,6 +227,6 @@ it("starts again, and does not throw, when the subscription receives something t
   };
   expect(() => control(headers)).not.toThrow();
   await vi.waitFor(() => expect(subscriptions).toHaveLength(2), 30_000);
-  expect(events).toEqual(["resumed", "unexpected", "resumed"]);
+  expect(events).toEqual(["end 6", "resumed", "unexpected", "stopped", "end 6"]);
   consumer.close();
 });

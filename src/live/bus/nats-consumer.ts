@@ -13,6 +13,9 @@ const RECREATE_DELAY_MS = 250;
 /** After how long the server removes a consumer whose subscriber is disconnected. */
 const INACTIVE_THRESHOLD_MS = 30_000;
 
+/** How many messages a consumer that continues after the one before receives first at most. */
+const MAX_MISSED_MESSAGES = 50_000;
+
 const NANOSECONDS = 1_000_000; // per millisecond
 
 /** The status of heartbeats and flow control requests. */
@@ -31,6 +34,10 @@ export interface DeliveredMessage {
 /** The callbacks of a {@link NatsConsumer}. None may throw, except `context`, which may reject. */
 export interface ConsumerHandlers {
   context(): Promise<JetStreamContext>;
+  /** Called when deliveries have stopped: the stream may have been deleted. */
+  onStopped(): void;
+  /** Called with a sequence that the stream has reached. Messages after it are delivered. */
+  onEnd(epoch: string, seq: number): void;
   /** Called with each message of the stream, in order: with all that were published since the last `onResumed`. */
   onMessage(message: DeliveredMessage): void;
   /** Called when all messages published from now on are delivered. Earlier ones may have been missed. */
@@ -48,18 +55,23 @@ interface ActiveConsumer {
   consumerSequence: number;
   /** The stream sequence of the last delivery; 0 before the first. */
   streamSequence: number;
+  /** Whether it continues after {@link NatsConsumer}'s last delivery, so that nothing is missed. */
+  readonly isContinuation: boolean;
   lastActivityMs: number;
 }
 
 /**
  * Receives the new messages of the stream, in order: one ordered push consumer for the process. If a message
- * is missing, or the server sends no heartbeat, the consumer is replaced by a new one that starts at the end
- * of the stream.
+ * is missing, or the server sends no heartbeat, the consumer is replaced by a new one. It continues after the last
+ * delivery, so that nothing has to be read, unless too much was missed or the stream has another epoch. Then it starts at
+ * the end of the stream.
  */
 export class NatsConsumer {
   readonly #stream: string;
   readonly #handlers: ConsumerHandlers;
   #active: ActiveConsumer | undefined;
+  /** The last delivery, after which the next consumer continues; undefined if it has to start at the end. */
+  #last: { readonly epoch: string; seq: number } | undefined;
   #starting: Promise<void> | undefined;
   #heartbeatTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -89,6 +101,7 @@ export class NatsConsumer {
     if (!active) return;
     this.#active = undefined;
     active.subscription.unsubscribe();
+    this.#handlers.onStopped();
     void this.#startUntilActive();
   }
 
@@ -129,12 +142,23 @@ export class NatsConsumer {
       }
     };
     const subscription = connection.subscribe(inbox, { callback });
+    const last = this.#last?.epoch === epoch ? this.#last : undefined;
     const consumer: ActiveConsumer = {
-      ...{ connection, subscription, epoch },
+      ...{ connection, subscription, epoch, isContinuation: last !== undefined },
       ...{ consumerSequence: 0, streamSequence: 0, lastActivityMs: performance.now() },
     };
     try {
-      await context.untilDisconnect(manager.consumers.add(this.#stream, consumerConfig(inbox)));
+      const added = manager.consumers.add(this.#stream, consumerConfig(inbox, last?.seq));
+      const { delivered, num_pending } = await context.untilDisconnect(added);
+      if (last && num_pending > MAX_MISSED_MESSAGES) {
+        this.#last = undefined;
+        throw new Error(`The consumer has missed ${num_pending} messages.`); // the next attempt starts at the end
+      }
+      if (Number.isNaN(consumer.consumerSequence)) throw new Error("A delivery of the consumer is missing.");
+      // What was delivered before it is active is read after onResumed.
+      const seq = Math.max(delivered.stream_seq, consumer.streamSequence);
+      this.#handlers.onEnd(epoch, seq);
+      if (!last) this.#last = { epoch, seq };
     } catch (error) {
       subscription.unsubscribe();
       throw error;
@@ -143,7 +167,7 @@ export class NatsConsumer {
     consumer.lastActivityMs = performance.now();
     this.#active = consumer;
     this.#heartbeatTimer ??= setInterval(() => this.#checkHeartbeat(), HEARTBEAT_MS).unref();
-    this.#handlers.onResumed();
+    if (!last) this.#handlers.onResumed();
   }
 
   #receive(consumer: ActiveConsumer, message: Msg): void {
@@ -162,7 +186,15 @@ export class NatsConsumer {
     consumer.consumerSequence = consumerSequence;
     consumer.streamSequence = seq;
     // Messages before those of a new consumer may be missing. Its first ones are read with them, after onResumed.
-    if (this.#active !== consumer) return;
+    if (this.#active !== consumer && !consumer.isContinuation) return;
+    const last = this.#last;
+    if (!last || this.#isClosed || seq <= last.seq) return; // a server that is behind delivers messages again
+    if (seq > last.seq + 1) {
+      this.#last = undefined; // the stream has removed the next message: the next consumer starts at the end
+      this.#discard(consumer);
+      return;
+    }
+    last.seq = seq;
     const id = readMessageId(() => message.headers);
     this.#handlers.onMessage({ subject: message.subject, seq, id, data: message.string(), epoch: consumer.epoch });
   }
@@ -196,9 +228,13 @@ function isNextDelivery(delivery: DeliveryInfo, { consumerSequence, streamSequen
   return delivery.consumerSequence === consumerSequence + 1 && isNextInStream;
 }
 
-function consumerConfig(inbox: string): Parameters<JetStreamManager["consumers"]["add"]>[1] {
+/** @param lastSeq the stream sequence of the message after which it continues; undefined to start at the end */
+function consumerConfig(inbox: string, lastSeq?: number): Parameters<JetStreamManager["consumers"]["add"]>[1] {
   return {
-    ...{ deliver_subject: inbox, deliver_policy: "new", ack_policy: "none", max_deliver: 1 },
+    ...{ deliver_subject: inbox, ack_policy: "none", max_deliver: 1 },
+    ...(lastSeq === undefined
+      ? { deliver_policy: "new" }
+      : { deliver_policy: "by_start_sequence", opt_start_seq: lastSeq + 1 }),
     ...{ flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOSECONDS },
     ...{ inactive_threshold: INACTIVE_THRESHOLD_MS * NANOSECONDS },
     ...{ mem_storage: true, num_replicas: 1 },

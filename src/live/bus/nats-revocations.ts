@@ -10,7 +10,7 @@ import {
 } from "../../revocation/index.ts";
 import type { ConnectionContext } from "./nats-connector.ts";
 import { formatMessageId, hashMessageId, isBusMessageId, readMessageId } from "./nats-position.ts";
-import { NatsStream } from "./nats-stream.ts";
+import { NatsStream, StaleAnswerError } from "./nats-stream.ts";
 import { createProducerId } from "./producer-id.ts";
 
 const NANOSECONDS = 1_000_000_000; // per second
@@ -74,7 +74,7 @@ class NatsRevocations implements NatsRevocationStore {
         ...{ deny_delete: true, deny_purge: true },
       },
       // Nobody notices a revocation that is removed too early: the session would be accepted again.
-      { nats: address, log, keepNs: KEEP_SECONDS * NANOSECONDS },
+      { nats: address, log, markerSubject: this.#subject, keepNs: KEEP_SECONDS * NANOSECONDS },
     );
   }
 
@@ -84,17 +84,22 @@ class NatsRevocations implements NatsRevocationStore {
 
   async append(subject: string): Promise<void> {
     const msgID = formatMessageId(this.#producerId, ++this.#lastNumber); // a retry is not stored again
-    await this.#options.run(async ({ manager, jetStream, replicas, untilDisconnect }) => {
-      const epoch = await this.#stream.open(manager, replicas);
+    await this.#options.run(async (context) => {
+      const { jetStream, untilDisconnect } = context;
+      const epoch = await this.#stream.open(context);
       const { seq } = await untilDisconnect(jetStream.publish(this.#subject, subject, { msgID }));
-      this.#stream.recordStored(epoch, { seq, messageHash: hashMessageId(msgID) });
+      this.#stream.seenIn(epoch).record(this.#subject, { seq, messageHash: hashMessageId(msgID) });
     });
   }
 
   read(after: LogPosition | null): Promise<RevocationRead> {
-    return this.#options.run(async ({ manager, replicas, untilDisconnect }) => {
-      const epoch = await this.#stream.open(manager, replicas);
+    return this.#options.run(async (context) => {
+      const { manager, untilDisconnect } = context;
+      const epoch = await this.#stream.open(context);
+      const { endSeq } = this.#stream.seenIn(epoch);
       const { state } = await untilDisconnect(manager.streams.info(this.#name));
+      if (state.last_seq < endSeq) throw new StaleAnswerError(this.#name);
+      this.#stream.seenIn(epoch).recordEnd(state.last_seq);
       const from = Math.max(after?.epoch === epoch ? after.seq + 1 : 1, state.first_seq);
       const entries: Revocation[] = [];
       for (let seq = from; seq <= state.last_seq; seq += BATCH) {
@@ -102,6 +107,11 @@ class NatsRevocations implements NatsRevocationStore {
         const get = (number: number) => manager.streams.getMessage(this.#name, { seq: number });
         const messages = await untilDisconnect(Promise.all(seqs.map(get)));
         for (const message of messages) this.#add(message, epoch, entries);
+        const lastMissing = seqs.findLast((_, index) => messages[index] === null);
+        if (lastMissing === undefined) continue;
+        // Removed by its age, or not received yet by the server that has answered.
+        const { state: later } = await untilDisconnect(manager.streams.info(this.#name));
+        if (later.first_seq <= lastMissing) throw new StaleAnswerError(this.#name);
       }
       return { epoch, entries, end: state.last_seq };
     });
@@ -113,7 +123,7 @@ class NatsRevocations implements NatsRevocationStore {
     const id = readMessageId(() => message.header);
     const subject = message.string();
     if (!isBusMessageId(id) || !SUBJECT_PATTERN.test(subject)) return;
-    this.#stream.recordStored(epoch, { seq: message.seq, messageHash: hashMessageId(id) });
+    this.#stream.seenIn(epoch).record(this.#subject, { seq: message.seq, messageHash: hashMessageId(id) });
     entries.push({ subject, seq: message.seq });
   }
 }

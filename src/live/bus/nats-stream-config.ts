@@ -19,6 +19,8 @@ export interface ExpectedStream {
    * time, because readers notice it.
    */
   readonly keepNs?: number;
+  /** For how long the stream must detect a message that is sent again, in nanoseconds. Absent: any time is enough. */
+  readonly minDuplicateWindowNs?: number;
 }
 
 /** How many messages a stream has to have room for if each message must stay stored, and their bytes. */
@@ -77,6 +79,12 @@ const REQUIREMENTS: readonly Requirement[] = [
         isNoLessThan(max_bytes, MIN_BYTES)),
     reason:
       "it would lose messages too early; it needs files, 8 days, and room for 1,000,000 messages and 256 MiB, or no limits",
+  },
+  {
+    setting: "duplicate_window",
+    isMet: ({ duplicate_window }, { minDuplicateWindowNs }) =>
+      minDuplicateWindowNs === undefined || duplicate_window >= minDuplicateWindowNs,
+    reason: "it would store a message twice or out of order after a server was frozen; it needs 30 s or more",
   },
   {
     setting: "no_ack, sealed",

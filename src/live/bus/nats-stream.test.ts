@@ -1,8 +1,7 @@
-import type { JetStreamManager } from "@nats-io/jetstream";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { recordedLog } from "#test/recorded-log";
 import { hashMessageId, type StreamOffset } from "./nats-position.ts";
-import { NatsStream } from "./nats-stream.ts";
+import { NatsStream, type StreamContext } from "./nats-stream.ts";
 
 const CONFIG = { name: "s", subjects: ["s.*"], max_msgs_per_subject: -1 };
 
@@ -10,21 +9,32 @@ const CONFIG = { name: "s", subjects: ["s.*"], max_msgs_per_subject: -1 };
 const offset = (seq: number, name = "message "): StreamOffset => ({ seq, messageHash: hashMessageId(name + seq) });
 
 /** Opens a stream on a fake server, whose messages the test changes. */
-function openStream() {
+function openStream(replicas = 1) {
   const { log, lines } = recordedLog();
-  const stream = new NatsStream(CONFIG, { nats: "host:1", log });
-  const config = { ...CONFIG, retention: "limits", discard: "old", deny_delete: true, deny_purge: true };
+  const stream = new NatsStream(CONFIG, { nats: "host:1", log, markerSubject: "s.-" });
+  const config: object = {
+    ...CONFIG,
+    num_replicas: replicas,
+    retention: "limits",
+    discard: "old",
+    deny_delete: true,
+    deny_purge: true,
+  };
   const server = {
     created: "2026-11-21T11:43:55Z",
     description: "",
     messages: [] as string[],
+    settings: {},
+    /** The messages of a server that answers instead, for as many answers. */
+    stale: { messages: [] as string[], answers: 0 },
     /** Called after the state was read, before it is returned. */
     whileResponding() {},
   };
   const streams = {
     async info() {
-      const { created, description, messages } = server;
-      const info = { created, config: { ...config, description }, state: { last_seq: messages.length } };
+      const { created, description, settings, stale } = server;
+      const messages = stale.answers-- > 0 ? stale.messages : server.messages;
+      const info = { created, config: { ...config, ...settings, description }, state: { last_seq: messages.length } };
       server.whileResponding();
       return info;
     },
@@ -36,13 +46,18 @@ function openStream() {
       return id === undefined ? null : { header: { get: () => id } };
     },
   };
-  const open = () => stream.open({ streams } as unknown as JetStreamManager, 1); // the parts that the stream uses
+  const publish = vi.fn(async (_subject: string, _data: string, { msgID }: { msgID: string }) => ({
+    seq: server.messages.push(msgID),
+  }));
+  // The parts that the stream uses.
+  const context = { manager: { streams }, jetStream: { publish }, replicas } as unknown as StreamContext;
+  const open = () => stream.open(context);
   /** Stores messages up to a sequence, and records that this process has seen the last one. */
   const store = (epoch: string, seq: number) => {
     while (server.messages.length < seq) server.messages.push(`message ${server.messages.length + 1}`);
-    stream.recordStored(epoch, offset(seq));
+    stream.seenIn(epoch).record("s.a", offset(seq));
   };
-  return { server, stream, open, store, warnings: () => lines.map(({ message }) => message) };
+  return { server, stream, open, store, publish, context, warnings: () => lines.map(({ message }) => message) };
 }
 
 it("keeps its epoch while messages are stored, also those that arrive during the request for its state", async () => {
@@ -76,8 +91,57 @@ it("starts a new epoch for each loss, also after a late response of the epoch be
   server.messages.splice(7);
   const next = await open();
   store(next, 9);
-  stream.recordStored(epoch, offset(10));
+  stream.seenIn(epoch).record("s.a", offset(10));
   server.messages.splice(7);
   expect((await open()) > next).toBe(true);
   expect(warnings()).toHaveLength(2);
+});
+
+it("keeps its epoch when a server of a cluster answers with an earlier state, and confirms that by a message", async () => {
+  const { server, open, store, publish, warnings } = openStream(3);
+  const epoch = await open();
+  store(epoch, 8);
+  server.stale = { messages: server.messages.slice(0, 5), answers: 1 };
+  expect(await open()).toBe(epoch);
+  expect(publish).toHaveBeenCalledExactlyOnceWith("s.-", "", { msgID: expect.stringMatching(/^[\w-]{22}\.1$/) });
+  expect(warnings()).toEqual([]);
+});
+
+it("starts a new epoch if the stream of a cluster was set back", async () => {
+  const { server, open, store, publish } = openStream(3);
+  const epoch = await open();
+  store(epoch, 8);
+  server.messages.splice(5);
+  expect((await open()) > epoch).toBe(true);
+  expect(publish).toHaveBeenCalledTimes(1);
+});
+
+it("does not believe an answer with an earlier epoch than the last one", async () => {
+  const { server, open, store } = openStream(3);
+  const epoch = await open();
+  store(epoch, 8);
+  server.messages.splice(5);
+  const next = await open();
+  const { description } = server;
+  server.description = "";
+  await expect(open()).rejects.toThrow("earlier state of the stream s");
+  server.description = description;
+  expect(await open()).toBe(next);
+});
+
+it("refuses settings with which the stream can lose messages, and starts a new epoch when they are corrected", async () => {
+  const { server, stream, open, context, warnings } = openStream();
+  const epoch = await open();
+  expect(await stream.isUnchanged(context)).toBe(true);
+  server.settings = { max_msgs_per_subject: 1 };
+  await expect(stream.isUnchanged(context)).rejects.toThrow("max_msgs_per_subject");
+  await expect(open()).rejects.toThrow("max_msgs_per_subject");
+  server.settings = {};
+  const next = await open();
+  expect(next > epoch).toBe(true);
+  expect(warnings()).toEqual(["The stream had settings with which it can lose messages; feeds get a gap"]);
+  expect(await open()).toBe(next);
+  expect(await stream.isUnchanged(context)).toBe(true);
+  server.created = "2027-11-21T11:43:55Z";
+  expect(await stream.isUnchanged(context)).toBe(false);
 });

@@ -28,7 +28,10 @@ export interface NatsOptions {
    * digits, `-` and `_`. Default: the namespace in the URL, or the `name` in package.json.
    */
   readonly namespace?: string;
-  /** How long messages are stored, in hours. Default: 24.5, half an hour longer than a feed is valid. */
+  /**
+   * How long messages are stored, in hours, at least 1/120 (30 seconds). Default: 24.5, half an hour longer than a feed is
+   * valid.
+   */
   readonly hours?: number;
   /** The maximum bytes of all channels together. Default: 512 MiB. */
   readonly bytes?: number;
@@ -41,8 +44,12 @@ export interface NatsOptions {
 /** How long `publish` waits for the server. */
 const PUBLISH_TIMEOUT_MS = 10_000;
 
-/** How long the server detects duplicate message ids: far longer than a message is sent again. */
+/** How long the server detects duplicate message ids, in a stream that this bus creates, and in any that it uses. */
 const DUPLICATE_WINDOW_MS = 120_000;
+const MIN_DUPLICATE_WINDOW_MS = 30_000;
+
+/** How long before the end of that time a message is sent for the last time: clocks and requests take some of it. */
+const RESEND_MARGIN_MS = 10_000;
 
 const NANOSECONDS = 1_000_000; // per millisecond
 
@@ -58,7 +65,7 @@ const NANOSECONDS = 1_000_000; // per millisecond
  * Without them, every operation rejects with a `ConfigError`.
  *
  * @param options the URL, or the URL and further options
- * @throws TypeError if the URL or the namespace is not valid
+ * @throws TypeError if the URL, the namespace or `hours` is not valid
  * @example realtime.use_bus(nats("nats://localhost:4222"));
  */
 export function nats(options: string | NatsOptions): Bus {
@@ -87,6 +94,12 @@ class NatsBus implements Bus {
     this.#subjectPrefix = `tsweb.live.${namespace}.`;
     const logger = backgroundLog(log ?? createConsoleLogger());
     const maxAgeMs = hours * 3_600_000;
+    if (!(maxAgeMs >= MIN_DUPLICATE_WINDOW_MS)) {
+      throw new TypeError(
+        `The option hours of nats must be at least ${MIN_DUPLICATE_WINDOW_MS / 3_600_000} (30 seconds); received ${hours}. ` +
+          "The server detects messages that are sent again for at most that time.",
+      );
+    }
     this.#connector = new NatsConnector(url, {
       stream: {
         ...{ name: stream, subjects: [`${this.#subjectPrefix}*`], storage: "file" },
@@ -96,6 +109,9 @@ class NatsBus implements Bus {
         // all messages after it are stored too.
         ...{ deny_delete: true, deny_purge: true },
       },
+      // No channel has this subject: base64url text has two characters or more.
+      markerSubject: `${this.#subjectPrefix}-`,
+      minDuplicateWindowNs: MIN_DUPLICATE_WINDOW_MS * NANOSECONDS,
       replicas,
       log: logger,
       beforeUse: () => this.#secretsCheck.run(),
@@ -112,23 +128,28 @@ class NatsBus implements Bus {
     this.#reader = new NatsReader(stream, { connector: this.#connector, foreignData });
     this.#consumer = new NatsConsumer(stream, {
       context: () => this.#connector.context(),
+      onStopped: () => this.#connector.invalidateStream(),
+      onEnd: (epoch, seq) => this.#connector.stream.seenIn(epoch).recordEnd(seq),
       onResumed: () => this.#listeners.deliverMissed(),
       onMessage: ({ subject, seq, id, data, epoch }) => {
         if (!isBusMessageId(id)) return foreignData.report(`subject ${subject}`);
         const offset = { seq, messageHash: hashMessageId(id) };
         const position = formatPosition(epoch, offset);
-        this.#connector.recordStored(epoch, offset);
+        this.#connector.stream.seenIn(epoch).record(subject, offset);
         this.#listeners.deliver(subject, { position, data });
       },
       onUnexpected: () => foreignData.report("the subject of a consumer"),
     });
-    // One message at a time, sent when the one before is stored: the server keeps the order of what one
-    // connection sends, but not across a change of the cluster's leader.
+    // One message at a time, sent when the one before is stored: the server keeps the order of what one connection sends,
+    // but not across a change of the cluster's leader. A leader that was frozen can store a message after its successor has
+    // stored later ones. The server drops it if the message was stored before under its id, so it is sent until then.
     this.#publishQueue = new PublishQueue({
       send: this.#send,
       isTransient: isTransientError,
       maxBatchMessages: 1,
       timeoutMs: PUBLISH_TIMEOUT_MS,
+      resendMs: () => this.#connector.stream.duplicateWindowMs - RESEND_MARGIN_MS,
+      onUnconfirmed: () => this.#reportUnconfirmed(logger),
     });
   }
 
@@ -192,15 +213,29 @@ class NatsBus implements Bus {
     await this.#connector.close();
   }
 
-  readonly #send = async ({ channel, number, data }: PublishBatch): Promise<Position[]> => {
+  /** Logs that a message may be stored after later ones, without its channel: channels may contain the ids of users. */
+  #reportUnconfirmed(log: Logger): void {
+    const seconds = (this.#connector.stream.duplicateWindowMs - RESEND_MARGIN_MS) / 1000;
+    const message =
+      `NATS has not confirmed a message for ${seconds} s. Later messages of its channel are sent now. If a server was ` +
+      "frozen for so long, it can still store the message, after later ones or a second time.";
+    log.error({ nats: this.#connector.address }, message);
+  }
+
+  readonly #send = async ({ channel, number, data }: PublishBatch, onSent: () => void): Promise<Position[]> => {
     const [text] = data;
     if (text === undefined || data.length > 1) throw new Error("A batch for NATS has to contain one message.");
     const msgID = formatMessageId(this.#producerId, number);
+    const subject = this.#subjectOf(channel);
     const { jetStream, epoch, untilDisconnect } = await this.#connector.context();
+    const seen = this.#connector.stream.seenIn(epoch);
+    const { endSeq } = seen;
+    onSent();
     try {
-      const { seq } = await untilDisconnect(jetStream.publish(this.#subjectOf(channel), text, { msgID }));
+      const { seq, duplicate } = await untilDisconnect(jetStream.publish(subject, text, { msgID }));
       const offset = { seq, messageHash: hashMessageId(msgID) };
-      this.#connector.recordStored(epoch, offset);
+      if (seq <= endSeq && !duplicate) return [formatPosition(await this.#newEpoch(), offset)];
+      seen.record(subject, offset);
       return [formatPosition(epoch, offset)];
     } catch (error) {
       // Without a responder, the stream was deleted, or JetStream is not ready yet.
@@ -208,6 +243,15 @@ class NatsBus implements Bus {
       throw error;
     }
   };
+
+  /**
+   * Returns the epoch of a stream that has stored a message before one that this process had seen: it was created again, or
+   * set back.
+   */
+  async #newEpoch(): Promise<string> {
+    this.#connector.invalidateStream();
+    return (await this.#connector.context()).epoch;
+  }
 
   #run<T>(operation: (context: JetStreamContext) => Promise<T>): Promise<T> {
     return this.#retryPolicy.run(async () => {

@@ -165,4 +165,113 @@ describe("PublishQueue", () => {
     const outcomes = await Promise.allSettled(["1", "2"].map((text) => queue.publish("a", text)));
     expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
   });
+
+  describe("whose server can store a batch that arrives after later ones", () => {
+    const RESEND_MS = 5_000;
+
+    /** Opens a queue with messages of one batch each, to a server that responds to none until `respond` is called. */
+    function openResending() {
+      let isFrozen = true;
+      const unconfirmed: PublishBatch[] = [];
+      const sent: PublishBatch[] = [];
+      const { queue } = openQueue({
+        async send(batch, onSent) {
+          onSent();
+          sent.push(batch);
+          if (isFrozen) throw new Error("unreachable");
+          return batch.data.map((text) => `at ${text}`);
+        },
+        maxBatchMessages: 1,
+        resendMs: () => RESEND_MS,
+        onUnconfirmed: (batch) => unconfirmed.push(batch),
+      });
+      const publish = (text: string) => queue.publish("a", text).catch(() => `rejected ${text}`);
+      const numbers = () => [...new Set(sent.map(({ number, data }) => `${number}: ${data}`))];
+      const respond = () => {
+        isFrozen = false;
+      };
+      return { queue, publish, unconfirmed, sent, numbers, respond };
+    }
+
+    it("sends the same batch after its publish has rejected, until the server confirms it, and no other of its channel", async () => {
+      const { publish, unconfirmed, numbers, respond, queue } = openResending();
+      const outcomes = [publish("1"), publish("2")];
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(await Promise.all(outcomes)).toEqual(["rejected 1", "rejected 2"]);
+      const later = [publish("3")];
+      await vi.advanceTimersByTimeAsync(999);
+      later.push(publish("4"));
+      await vi.advanceTimersByTimeAsync(1);
+      expect(await later[0]).toBe("rejected 3");
+      expect(numbers()).toEqual(["1: 1"]);
+      respond();
+      await vi.advanceTimersByTimeAsync(100);
+      expect(await later[1]).toBe("at 4");
+      expect(numbers()).toEqual(["1: 1", "2: 4"]);
+      expect(unconfirmed).toEqual([]);
+      expect(await queue.publish("b", "5")).toBe("at 5");
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
+    it("reports a batch that stays unconfirmed, and sends the next one of its channel then and not before", async () => {
+      const { publish, unconfirmed, numbers } = openResending();
+      const first = publish("1");
+      await vi.advanceTimersByTimeAsync(4_500);
+      const second = publish("2");
+      await vi.advanceTimersByTimeAsync(499);
+      expect([numbers(), unconfirmed]).toEqual([["1: 1"], []]);
+      await vi.advanceTimersByTimeAsync(100);
+      expect(numbers()).toEqual(["1: 1", "2: 2"]);
+      expect(unconfirmed.map(({ number }) => number)).toEqual([1]);
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(await Promise.all([first, second])).toEqual(["rejected 1", "rejected 2"]);
+    });
+
+    it("counts a batch that is sent again against the limit, and drops messages that have timed out behind it", async () => {
+      const { publish, queue } = openResending();
+      const size = 1024 * 1024 - 256;
+      const round = () => Array.from({ length: 31 }, () => publish("x".repeat(size)));
+      const outcomes = [publish("x".repeat(size))];
+      for (let at = 0; at < 4; at++) {
+        outcomes.push(...round());
+        await expect(queue.publish("b", "1")).rejects.toThrow("32 MiB of messages are pending");
+        await vi.advanceTimersByTimeAsync(1_000);
+      }
+      expect(new Set((await Promise.all(outcomes)).map((text) => text.slice(0, 8)))).toEqual(new Set(["rejected"]));
+      queue.close();
+      await vi.advanceTimersByTimeAsync(100);
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
+    it("goes on sending a batch that is refused when an earlier attempt may still be stored", async () => {
+      const outcomes = ["unreachable", "refused", "refused"];
+      const { queue } = openQueue({
+        async send({ data }, onSent) {
+          onSent();
+          const error = outcomes.shift();
+          if (error !== undefined) throw new Error(error);
+          return data.map((text) => `at ${text}`);
+        },
+        resendMs: () => RESEND_MS,
+      });
+      const first = queue.publish("a", "1").catch(String);
+      await vi.advanceTimersByTimeAsync(60);
+      expect(await first).toBe("Error: refused");
+      const second = queue.publish("a", "2");
+      await vi.advanceTimersByTimeAsync(200);
+      expect(await second).toBe("at 2");
+      expect(outcomes).toEqual([]);
+    });
+
+    it("drops a batch that was never passed to the server when its publish rejects", async () => {
+      const { queue, sent, handlers, fail } = openQueue({ resendMs: () => RESEND_MS });
+      for (let at = 0; at < 100; at++) handlers.push(fail("unreachable"));
+      const first = queue.publish("a", "1").catch(() => "rejected");
+      await vi.advanceTimersByTimeAsync(1_100);
+      expect(await first).toBe("rejected");
+      handlers.length = 0;
+      expect(await queue.publish("a", "2")).toBe("at 2");
+      expect(new Set(sent.map(({ data }) => data.join()))).toEqual(new Set(["1", "2"]));
+    });
+  });
 });

@@ -17,15 +17,25 @@ export interface PublishQueueOptions {
   /**
    * Sends a batch. It has to be idempotent: a batch that is sent again after a failure is stored once.
    *
+   * @param onSent to be called before the batch is passed to the server, which may store it from then on, unless the bus
+   *   refuses a batch that arrives after a later one of its queue
    * @returns the positions of its messages
    */
-  readonly send: (batch: PublishBatch) => Promise<readonly Position[]>;
+  readonly send: (batch: PublishBatch, onSent: () => void) => Promise<readonly Position[]>;
   /** Returns whether the batch should be sent again after this error. */
   readonly isTransient: IsTransient;
   /** The maximum number of messages in a batch. */
   readonly maxBatchMessages: number;
   /** How long `publish` waits for the bus, in milliseconds. */
   readonly timeoutMs: number;
+  /**
+   * Returns for how many milliseconds after `onSent` a batch without a response is sent again, also after `publish` has
+   * rejected. Later messages of the channel wait meanwhile: a server that was frozen could store the batch after them.
+   * Required if `send` calls `onSent`.
+   */
+  readonly resendMs?: () => number;
+  /** Called when that time is over. */
+  readonly onUnconfirmed?: (batch: PublishBatch) => void;
 }
 
 /** The maximum bytes of messages in a batch, unless one message alone exceeds it. */
@@ -42,6 +52,8 @@ interface PendingMessage {
   readonly size: number;
   readonly timer: NodeJS.Timeout;
   isSettled: boolean;
+  /** Whether it is in a batch: its text is kept until the batch ends. */
+  isInBatch: boolean;
   resolve(position: Position): void;
   reject(error: Error): void;
 }
@@ -54,7 +66,8 @@ interface ChannelQueue {
 /**
  * Sends messages in the order in which they were published to their channel. One batch of a channel is
  * under way at a time, and messages that are published meanwhile go into the next batch. While the bus is
- * unreachable, messages wait for a limited time and up to a limited size; then `publish` rejects.
+ * unreachable, messages wait for a limited time and up to a limited size; then `publish` rejects. A batch that the server
+ * may still store is sent again for longer ({@link PublishQueueOptions.resendMs}).
  */
 export class PublishQueue {
   readonly #options: PublishQueueOptions;
@@ -84,22 +97,24 @@ export class PublishQueue {
       return Promise.reject(new Error(`The bus is unreachable or slow: ${mib} MiB of messages are pending already.`));
     }
     return new Promise((resolve, reject) => {
+      const existing = this.#channels.get(channel);
+      const queue: ChannelQueue = existing ?? { waiting: [] };
+      const timeOut = () => {
+        this.#fail(message, this.#timeoutError());
+        dropSettled(queue);
+      };
       const message: PendingMessage = {
-        ...{ data, size, isSettled: false },
-        timer: setTimeout(() => this.#fail(message, this.#timeoutError()), this.#options.timeoutMs),
+        ...{ data, size, isSettled: false, isInBatch: false },
+        timer: setTimeout(timeOut, this.#options.timeoutMs),
         resolve: (position) => this.#settle(message, () => resolve(position)),
         reject: (error) => this.#settle(message, () => reject(error)),
       };
       this.#pendingBytes += size;
       this.#pending.add(message);
-      const queue = this.#channels.get(channel);
-      if (queue) {
-        queue.waiting.push(message);
-        return;
-      }
-      const created: ChannelQueue = { waiting: [message] };
-      this.#channels.set(channel, created);
-      void this.#drain(channel, created);
+      queue.waiting.push(message);
+      if (existing) return;
+      this.#channels.set(channel, queue);
+      void this.#drain(channel, queue);
     });
   };
 
@@ -114,36 +129,51 @@ export class PublishQueue {
   async #drain(channel: string, queue: ChannelQueue): Promise<void> {
     // Messages that are published in this microtask go into the same batch.
     await Promise.resolve();
-    const { send, maxBatchMessages } = this.#options;
+    const { maxBatchMessages } = this.#options;
     for (let messages = takeBatch(queue, maxBatchMessages); messages.length > 0; ) {
       const batch = { channel, number: ++this.#lastBatchNumber, data: messages.map(({ data }) => data) };
-      // Always the complete batch: once it was sent, it is unknown which of its messages the bus has stored.
-      while (messages.some(({ isSettled }) => !isSettled)) {
-        try {
-          const positions = await send(batch);
-          this.#lastError = undefined;
-          this.#retries.record(true);
-          for (const [index, message] of messages.entries()) resolveWith(message, positions[index]);
-        } catch (error) {
-          await this.#handleFailure(messages, error);
-        }
-      }
+      await this.#sendUntilStored(batch, messages);
+      for (const { size } of messages) this.#pendingBytes -= size;
       messages = takeBatch(queue, maxBatchMessages);
     }
     this.#channels.delete(channel);
   }
 
-  /** Waits until a batch is to be sent again, or rejects its messages if the bus has refused it. */
-  async #handleFailure(messages: readonly PendingMessage[], error: unknown): Promise<void> {
-    const isTransient = this.#options.isTransient(error);
-    this.#lastError = error;
-    this.#retries.record(!isTransient);
-    if (!isTransient) {
-      for (const message of messages) this.#fail(message, error);
-      return;
+  /**
+   * Sends a batch until the bus has stored or refused it, or until nobody waits for it and it cannot be stored after later
+   * ones. Always the complete batch: once it was sent, it is unknown which of its messages the bus has stored.
+   */
+  async #sendUntilStored(batch: PublishBatch, messages: readonly PendingMessage[]): Promise<void> {
+    const { send, isTransient, resendMs = () => 0, onUnconfirmed } = this.#options;
+    let sentAtMs: number | undefined;
+    /** Whether a response to an earlier attempt is missing. */
+    let isUnknown = false;
+    const onSent = () => {
+      sentAtMs ??= performance.now();
+    };
+    const isOver = () =>
+      this.#isClosed ||
+      (messages.every(({ isSettled }) => isSettled) &&
+        (sentAtMs === undefined || performance.now() - sentAtMs >= resendMs()));
+    while (!isOver()) {
+      try {
+        const positions = await send(batch, onSent);
+        this.#lastError = undefined;
+        this.#retries.record(true);
+        for (const [index, message] of messages.entries()) resolveWith(message, positions[index]);
+        return;
+      } catch (error) {
+        const mayBeStored = isTransient(error);
+        this.#lastError = error;
+        this.#retries.record(!mayBeStored);
+        if (!mayBeStored) for (const message of messages) this.#fail(message, error);
+        isUnknown ||= mayBeStored && sentAtMs !== undefined;
+        // A refusal says nothing about an earlier attempt, which a server that was frozen may still store.
+        if (!mayBeStored && !isUnknown) return;
+        await new Promise<void>((resume) => this.#retries.add({ run: resume, isCancelled: isOver }));
+      }
     }
-    const isCancelled = () => messages.every(({ isSettled }) => isSettled);
-    await new Promise<void>((resume) => this.#retries.add({ run: resume, isCancelled }));
+    if (sentAtMs !== undefined && !this.#isClosed) onUnconfirmed?.(batch);
   }
 
   #timeoutError(): Error {
@@ -164,7 +194,7 @@ export class PublishQueue {
     message.isSettled = true;
     clearTimeout(message.timer);
     this.#pending.delete(message);
-    this.#pendingBytes -= message.size;
+    if (!message.isInBatch) this.#pendingBytes -= message.size;
     action();
   }
 }
@@ -178,11 +208,17 @@ function takeBatch({ waiting }: ChannelQueue, maxMessages: number): PendingMessa
     if (batch.length === maxMessages || (batch.length > 0 && size + message.size > MAX_BATCH_BYTES)) break;
     removed++;
     if (message.isSettled) continue;
+    message.isInBatch = true;
     batch.push(message);
     size += message.size;
   }
   waiting.splice(0, removed);
   return batch;
+}
+
+/** Removes the messages at the start of a queue that have timed out, so that they need no memory while a batch is under way. */
+function dropSettled({ waiting }: ChannelQueue): void {
+  while (waiting[0]?.isSettled) waiting.shift();
 }
 
 function resolveWith(message: PendingMessage, position: Position | undefined): void {
