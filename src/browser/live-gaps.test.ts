@@ -75,6 +75,20 @@ describe("a gap", () => {
     expect([page.lastRequest.feeds, page.lastRequest.after]).toEqual([[news], "p.8"]);
   });
 
+  test("tells its handler in which time pages reload: 3 seconds, or more if the server says so", async () => {
+    page = await FakePage.open();
+    const gap = (...details: unknown[]) => received.push(details);
+    for (const feed of [room, news]) page.subscribe(feed, () => {}, { gap });
+    await page.advance();
+    const events = encodeEvent.gap("-,p.7", "room:1", "reset", 40_000) + encodeEvent.gap("-,-", "news", "trimmed");
+    page.lastRequest.respondStream().push(events);
+    await page.advance();
+    expect(received).toEqual([
+      ["reset", 40_000],
+      ["trimmed", 3_000],
+    ]);
+  });
+
   test("of the only channel ends the connection", async () => {
     const request = (await openPage()).respondStream().push(encodeEvent.gap("-", "room:1", "reset"));
     await page.advance();
@@ -89,7 +103,7 @@ describe("a gap", () => {
     page.subscribe(news, (message) => received.push(`news: ${message}`));
     await page.advance();
     poll.respondJson(emptyResponse());
-    page.lastRequest.respondJson({ events: [["news", 8]], gaps: [["room:1", "expired"]], cursor: "-,p.8" });
+    page.lastRequest.respondJson({ events: [["news", 8]], gaps: [["room:1", "expired", 4_000]], cursor: "-,p.8" });
     await page.waitForRequest();
     expect(received).toEqual(["news: 8", "gap: expired"]);
     expect([page.lastRequest.feeds, page.lastRequest.after]).toEqual([[news], "p.8"]);

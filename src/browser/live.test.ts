@@ -127,6 +127,15 @@ describe("an event stream that was open", () => {
     expect(await page.waitForRequest()).toBeLessThan(1700);
   });
 
+  test("is opened again after the delay of the last ping, also if it is longer than the longest one of a failure", async () => {
+    (await openPage()).respondStream({ retry: 3000 }).push(`retry: 50000\n${encodeEvent.ping}`);
+    await page.advance();
+    page.lastRequest.endBody();
+    const waited = await page.waitForRequest();
+    expect(waited).toBeGreaterThan(49_900);
+    expect(waited).toBeLessThan(50_100);
+  });
+
   test("is resumed before a message that was received in part", async () => {
     (await openPage()).respondStream().push(encodeEvent.message("p.4", "room:1", "whole"));
     page.lastRequest.push(encodeEvent.message("p.5", "room:1", "half").slice(0, -1));

@@ -42,6 +42,18 @@ describe("a page with a gap and without a gap handler", () => {
     expect(page.reloadCount).toBe(1);
   });
 
+  test("is reloaded within the time that the server has sent with the gap", async () => {
+    random.mockReturnValue(0.999);
+    const page = await FakePage.open();
+    page.subscribe(unsignedFeed("room:1"), () => {});
+    await page.advance();
+    page.lastRequest.respondStream().push(encodeEvent.gap("-", "room:1", "reset", 40_000));
+    await page.advance(39_900);
+    expect(page.reloadCount).toBe(0);
+    await page.advance(100);
+    expect(page.reloadCount).toBe(1);
+  });
+
   test("is reloaded once for several gaps", async () => {
     random.mockReturnValue(0.5);
     const page = await openWithGap();

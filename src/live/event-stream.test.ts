@@ -156,6 +156,38 @@ describe("an event stream", () => {
     stream.onClose();
   });
 
+  it("sends with a gap in which time its pages reload, by the number of those that have it at the same time", async () => {
+    vi.spyOn(hub, "connectionCount", "get").mockReturnValue(10_000);
+    const now = performance.now();
+    const [a = "", b = ""] = await bus.position(["a", "b"]);
+    const client = new FakeClient();
+    const readers = [new FeedReader("a", a), new FeedReader("b", b, now + 60_000)];
+    const stream = new EventStream(hub, client, { readers, gaps: [], onClosed: vi.fn() });
+    stream.tick(now + 60_000);
+    bus.loseHistory();
+    await expect.poll(() => client.writes.join("")).toContain("event: gap\ndata: a\ndata: reset\ndata: 40000\n\n");
+    expect(client.writes.join("")).toContain("event: gap\ndata: b\ndata: expired\n\n");
+    stream.onClose();
+  });
+
+  it("sends another time to reconnect with each ping once there are many connections", async () => {
+    const random = vi.spyOn(Math, "random").mockReturnValue(1);
+    const connections = vi.spyOn(hub, "connectionCount", "get").mockReturnValue(1);
+    const now = performance.now();
+    const { client, stream } = await connect(["a"]);
+    stream.tick(now + 21_000);
+    connections.mockReturnValue(20_000);
+    stream.tick(now + 42_000);
+    expect(client.writes).toEqual([
+      "retry: 5000\n\n",
+      "event: ping\ndata: 1\n\n",
+      "retry: 10000\nevent: ping\ndata: 1\n\n",
+    ]);
+    random.mockRestore();
+    connections.mockRestore();
+    stream.onClose();
+  });
+
   it("sends nothing of a feed that expires while the bus is read for it, except the gap", async () => {
     const [from = ""] = await bus.position(["a"]);
     await publishAll("a", [1]);

@@ -128,3 +128,14 @@ describe("the response of a poll", () => {
     expect(await poll(["a", "b"], { from })).toEqual({ events: [], gaps: [], cursor: from.join() });
   });
 });
+
+describe("a poll with a gap", () => {
+  it("returns in which time its page is to reload if many connections have it", async () => {
+    const connections = vi.spyOn(hub, "connectionCount", "get").mockReturnValue(10_000);
+    const from = await bus.position(["a"]);
+    bus.loseHistory();
+    expect((await poll(["a"], { from })).gaps).toEqual([["a", "reset", 40_000]]);
+    connections.mockReturnValue(750);
+    expect((await poll(["a"], { from })).gaps).toEqual([["a", "reset"]]);
+  });
+});

@@ -8,7 +8,7 @@ import { type RedisNode, RedisNodes } from "./nodes.ts";
 import { closeWhenSilent } from "./reply-timeout.ts";
 import { describeSentinelError, type SentinelTarget, sentinelTarget } from "./sentinel.ts";
 
-const CONNECT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 3_000;
 
 /** How long `close` waits for the replies of commands in flight. */
 const QUIT_TIMEOUT_MS = 500;

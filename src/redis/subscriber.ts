@@ -5,7 +5,7 @@ import type { RedisConnection } from "./connection.ts";
 import { closeWhenSilent } from "./reply-timeout.ts";
 
 /** How often the connection is checked with PING. A subscriber sends no other commands while it is idle. */
-const PING_INTERVAL_MS = 5_000;
+const PING_INTERVAL_MS = 2_000;
 
 /** How many channels one SUBSCRIBE command contains. */
 const CHANNELS_PER_COMMAND = 1_000;

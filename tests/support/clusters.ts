@@ -33,8 +33,10 @@ export interface ClusteredServers {
   ready(): Promise<void>;
   /** Kills or freezes the server that stores the messages. */
   failPrimary(failure: Failure): Promise<void>;
-  /** Starts or continues the server that has failed. */
+  /** Starts or continues the servers that have failed. */
   restore(): Promise<void>;
+  /** Freezes all servers that store copies. Only of servers that lose no acknowledged message. */
+  freezeReplicas?(): Promise<void>;
   /** Returns the stored messages. Only of servers that lose no acknowledged message. */
   readStored?(): Promise<StoredMessages>;
   stop(): Promise<void>;
@@ -217,6 +219,12 @@ export async function startNatsCluster(certificate?: Certificate): Promise<Clust
       restore = await failServer(await leader(), failure);
     },
     restore: () => restore(),
+    async freezeReplicas() {
+      const primary = await leader();
+      const replicas = servers.filter((server) => server !== primary);
+      const restores = await Promise.all(replicas.map((server) => failServer(server, "freeze")));
+      restore = async () => void (await Promise.all(restores.map((each) => each())));
+    },
     async readStored() {
       await leader(); // a server that was just restarted does not answer yet
       return readNatsMessages(servers[0]?.url ?? "");

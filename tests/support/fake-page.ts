@@ -117,8 +117,8 @@ export class PageRequest {
 export const encodeEvent = {
   message: (cursor: string, channel: string, data: unknown): string =>
     `id: ${cursor}\ndata: ${channel}\ndata: ${JSON.stringify(data)}\n\n`,
-  gap: (cursor: string, channel: string, reason: string): string =>
-    `id: ${cursor}\nevent: gap\ndata: ${channel}\ndata: ${reason}\n\n`,
+  gap: (cursor: string, channel: string, reason: string, windowMs?: number): string =>
+    `id: ${cursor}\nevent: gap\ndata: ${channel}\ndata: ${reason}\n${windowMs === undefined ? "" : `data: ${windowMs}\n`}\n`,
   ping: "event: ping\ndata: 1\n\n",
 };
 

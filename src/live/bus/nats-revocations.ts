@@ -88,6 +88,7 @@ class NatsRevocations implements NatsRevocationStore {
       const { jetStream, untilDisconnect } = context;
       const epoch = await this.#stream.open(context);
       const { seq } = await untilDisconnect(jetStream.publish(this.#subject, subject, { msgID }));
+      if (seq === 0) throw new Error("NATS has received the revocation, and has not stored it yet.");
       this.#stream.seenIn(epoch).record(this.#subject, { seq, messageHash: hashMessageId(msgID) });
     });
   }

@@ -233,6 +233,8 @@ class NatsBus implements Bus {
     onSent();
     try {
       const { seq, duplicate } = await untilDisconnect(jetStream.publish(subject, text, { msgID }));
+      // A leader knows the id of a message from the start, but its sequence only once most of the servers have stored it.
+      if (seq === 0) throw new Error("NATS has received the message, and has not stored it yet.");
       const offset = { seq, messageHash: hashMessageId(msgID) };
       if (seq <= endSeq && !duplicate) return [formatPosition(await this.#newEpoch(), offset)];
       seen.record(subject, offset);
