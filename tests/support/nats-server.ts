@@ -20,6 +20,8 @@ export interface NatsServerOptions {
   readonly certificate?: Certificate | undefined;
   /** Whether JetStream is enabled. Default: true. */
   readonly jetStream?: boolean;
+  /** The folder of its data. Default: one that {@link NatsServer.stop} removes. */
+  readonly storeFolder?: string;
 }
 
 /** A NATS server, running or not. */
@@ -49,12 +51,12 @@ export class NatsServer {
 
   /** Starts the server again on the same port, with its stored data. */
   async restart(): Promise<void> {
-    const { password, certificate, jetStream = true, cluster } = this.#options;
+    const { password, certificate, jetStream = true, cluster, storeFolder = this.#folder.path } = this.#options;
     const child = spawn(
       "nats-server",
       [
         ...["--addr", "127.0.0.1", "--port", String(this.port)],
-        ...(jetStream ? ["--jetstream", "--store_dir", this.#folder.path] : []),
+        ...(jetStream ? ["--jetstream", "--store_dir", storeFolder] : []),
         ...(password === undefined ? [] : ["--user", "tsweb", "--pass", password]),
         ...(certificate ? ["--tls", "--tlscert", certificate.certificateFile, "--tlskey", certificate.keyFile] : []),
         ...(cluster ? clusterArguments(cluster) : []),

@@ -5,7 +5,7 @@ import { NatsConnector } from "./nats-connector.ts";
 type StatusType = "disconnect" | "reconnecting" | "reconnect";
 
 /** Replaces the NATS client, and the one of an earlier test, by one whose status events the test emits. */
-function mockClient(info: { readonly cluster?: string } = {}) {
+function mockClient(info: { readonly cluster?: string; readonly version?: string } = {}) {
   const events: StatusType[] = [];
   let wake: () => void = () => undefined;
   let allHandled: () => void = () => undefined;
@@ -142,3 +142,24 @@ it("says what to do if a cluster has too few servers for the copies of a stream"
     /The stream s needs 3 servers of the NATS cluster .*replicas: 1/,
   );
 });
+
+it.each([
+  ["2.10.29", "test", "is a NATS cluster of version 2.10.29, at 127.0.0.1:1. "],
+  ["2.9.10", "test", "is a NATS cluster of version 2.9.10, at 127.0.0.1:1. "],
+  ["2.11.0", "test", undefined],
+  ["3.0.0-beta.1", "test", undefined],
+  ["2.9.10", undefined, undefined],
+])(
+  "warns once if servers of version %s in the cluster %s may lose messages in a fail-over",
+  async (version, cluster, problem) => {
+    mockClient(cluster === undefined ? { version } : { version, cluster });
+    const { connector, logged } = openConnector();
+    await connector.connect();
+    await connector.connect();
+    const problems = await connector.clusterProblems();
+    expect(problems).toEqual(
+      problem === undefined ? [] : [expect.objectContaining({ problem: expect.stringContaining(problem) })],
+    );
+    expect(logged()).toEqual(problems.map((each) => `The bus ${each.problem}`));
+  },
+);

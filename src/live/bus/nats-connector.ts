@@ -1,6 +1,6 @@
 import type { JetStreamClient, JetStreamManager } from "@nats-io/jetstream";
 import type { ConnectionOptions, NatsConnection } from "@nats-io/transport-node";
-import { ConfigError, parseServerUrl } from "../../config/index.ts";
+import { ConfigError, type ConfigProblem, parseServerUrl } from "../../config/index.ts";
 import type { Logger } from "../../logging/index.ts";
 import { backoffMs, ReachabilityLog } from "../../reconnect/index.ts";
 import { errorMessage } from "./error-message.ts";
@@ -12,10 +12,11 @@ const CONNECT_TIMEOUT_MS = 2_000;
 
 /**
  * How long a response may take. A request to the leader of a stream gets none if that server was killed or is frozen, and
- * the election of the next one takes 4 to 9 seconds, so a request has to be sent again several times within the time of
- * `publish`, and within that of a read.
+ * the election of the next one takes 4 to 9 seconds, so a request has to be sent again several times within the time of a
+ * read. A message is sent again less often: until NATS 2.11, a new leader may store one twice that arrives twice at once.
  */
 const REQUEST_TIMEOUT_MS = 900;
+const PUBLISH_TIMEOUT_MS = 2_000;
 
 /** A stream with 3 copies loses nothing, and goes on, while one server is down. */
 const REPLICAS_IN_CLUSTER = 3;
@@ -32,6 +33,14 @@ const RECHECK_INTERVAL_MS = 1_000;
 
 /** How often the settings of the stream are checked: an administrator can change them, or create it again, at any time. */
 const CHECK_INTERVAL_MS = 5_000;
+
+/**
+ * The first version whose servers keep equal copies in a fail-over. Before, a new leader answers before it has processed all
+ * that is stored, and a server that was frozen drops messages whose ids it has received.
+ *
+ * @see https://github.com/nats-io/nats-server/pull/6486
+ */
+const MIN_CLUSTER_VERSION = [2, 11] as const;
 
 /** The objects and functions of a connection. They are valid until it is lost. */
 export interface ConnectionContext {
@@ -96,6 +105,7 @@ export class NatsConnector {
   /** The message of the last ConfigError that was logged, so that it is logged once. */
   #loggedProblem: string | undefined;
   #reconnectAttempts = 0;
+  #hasWarned = false;
   #isDisconnected = false;
   #isClosed = false;
 
@@ -163,6 +173,11 @@ export class NatsConnector {
     await this.#untilDisconnect(this.stream.check(manager));
   }
 
+  /** Returns why a cluster should not be used in production, if that is so. */
+  async clusterProblems(): Promise<readonly ConfigProblem[]> {
+    return clusterProblems((await this.connect()).connection, this.address);
+  }
+
   /**
    * Checks that nothing was lost by a stream that was created again, or got other settings, until now.
    *
@@ -222,10 +237,11 @@ export class NatsConnector {
       this.#connection = connection;
       void this.#handleStatus(connection);
       this.#reachability.reachable();
-      const options = { checkAPI: false, timeout: REQUEST_TIMEOUT_MS };
-      const manager = await jetstreamManager(connection, options);
+      this.#warn(connection);
+      const manager = await jetstreamManager(connection, { checkAPI: false, timeout: REQUEST_TIMEOUT_MS });
+      const jetStream = jetstream(connection, { checkAPI: false, timeout: PUBLISH_TIMEOUT_MS });
       return {
-        ...{ connection, manager, jetStream: jetstream(connection, options), createInbox: () => createInbox() },
+        ...{ connection, manager, jetStream, createInbox: () => createInbox() },
         replicas: this.#replicas ?? (connection.info?.cluster ? REPLICAS_IN_CLUSTER : 1),
         untilDisconnect: (response) => this.#untilDisconnect(response),
       };
@@ -234,6 +250,14 @@ export class NatsConnector {
       if (!(error instanceof ConfigError)) this.#reachability.unreachable(errorMessage(error));
       throw error;
     }
+  }
+
+  /** Logs once why a cluster should not be used in production. */
+  #warn(connection: NatsConnection): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    for (const { problem, fix } of clusterProblems(connection, this.address))
+      this.#log.warn({ nats: this.address, fix }, `The bus ${problem}`);
   }
 
   /** Handles the status events of a connection until it is closed. Never rejects. */
@@ -288,6 +312,22 @@ export class NatsConnector {
       throw error;
     }
   }
+}
+
+function clusterProblems({ info }: NatsConnection, address: string): readonly ConfigProblem[] {
+  const [, major, minor] = /^(\d+)\.(\d+)\./.exec(info?.version ?? "") ?? [];
+  if (!info?.cluster || major === undefined) return [];
+  const [minMajor, minMinor] = MIN_CLUSTER_VERSION;
+  if (Number(major) > minMajor || (Number(major) === minMajor && Number(minor) >= minMinor)) return [];
+  return [
+    {
+      variable: "WEB_BUS_URL",
+      problem:
+        `is a NATS cluster of version ${info.version}, at ${address}. After a fail-over, its servers may have different copies ` +
+        "of the messages, so that some are lost, also confirmed ones.",
+      fix: `Upgrade its servers to NATS ${MIN_CLUSTER_VERSION.join(".")} or later.`,
+    },
+  ];
 }
 
 /** Returns the credentials of a URL. A user name without a password is a token. */

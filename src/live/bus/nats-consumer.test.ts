@@ -10,6 +10,9 @@ interface FakeMessage {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** The id of the message with a stream sequence. */
+const idOf = (seq: number) => ({ "Nats-Msg-Id": `id ${seq}` });
+
 beforeEach(() => {
   vi.useFakeTimers();
 });
@@ -66,8 +69,8 @@ function openConsumer() {
     onMessage: ({ seq }) => events.push(String(seq)),
     onUnexpected: () => events.push("unexpected"),
   });
-  const deliver = (seq: number, count: number, index = subscriptions.length - 1) =>
-    subscriptions[index]?.deliver({ reply: `$JS.ACK.s.c.1.${seq}.${count}.1.0` });
+  const deliver = (seq: number, count: number, { index = subscriptions.length - 1, headers = idOf(seq) } = {}) =>
+    subscriptions[index]?.deliver({ reply: `$JS.ACK.s.c.1.${seq}.${count}.1.0`, headers });
   const control = (headers: Record<string, string>, reply?: string) =>
     subscriptions.at(-1)?.deliver({ code: 100, headers, ...(reply === undefined ? {} : { reply }) });
   return {
@@ -101,17 +104,20 @@ it("does not pass on the messages of the first consumer before it reports that i
   consumer.close();
 });
 
-it("continues after the last delivery, without passing on again what a server delivers again", async () => {
+it("continues with the last delivery, which it does not pass on again", async () => {
   const { consumer, events, deliver, onConsumerAdd, starts } = openConsumer();
   await consumer.start();
   deliver(7, 1);
   deliver(8, 2);
-  onConsumerAdd(async () => deliver(8, 1));
+  onConsumerAdd(async () => {
+    deliver(8, 1);
+    deliver(9, 2);
+  });
   consumer.restart();
   await vi.advanceTimersByTimeAsync(0);
-  deliver(9, 2);
-  expect(events).toEqual(["end 6", "resumed", "7", "8", "stopped", "end 8", "9"]);
-  expect(starts).toEqual([undefined, 9]);
+  deliver(10, 3);
+  expect(events).toEqual(["end 6", "resumed", "7", "8", "stopped", "9", "10"]);
+  expect(starts).toEqual([undefined, 8]);
   consumer.close();
 });
 
@@ -125,10 +131,13 @@ it.each([
     ({ state }: ReturnType<typeof openConsumer>) => void (state.pending = 50_001),
   ],
   [
-    "the stream has removed the next message",
-    ({ onConsumerAdd, deliver }: ReturnType<typeof openConsumer>) => {
-      onConsumerAdd(async () => deliver(9, 1));
-    },
+    "the stream has removed the last delivery",
+    ({ onConsumerAdd, deliver }: ReturnType<typeof openConsumer>) => onConsumerAdd(async () => deliver(8, 1)),
+  ],
+  [
+    "a server has another message in the place of the last delivery",
+    ({ onConsumerAdd, deliver }: ReturnType<typeof openConsumer>) =>
+      onConsumerAdd(async () => deliver(7, 1, { headers: idOf(8) })),
   ],
 ])("starts at the end, and reports that messages may have been missed, if %s", async (_, act) => {
   const fixture = openConsumer();
@@ -170,9 +179,10 @@ it.each([
   await act(fixture);
   await vi.advanceTimersByTimeAsync(0);
   expect(fixture.subscriptions.map(({ isEnded }) => isEnded)).toEqual([true, false]);
-  fixture.deliver(8, 2, 0);
-  fixture.deliver(8, 1, 1);
-  expect(fixture.events).toEqual(["end 6", "resumed", "7", "stopped", "end 7", "8"]);
+  fixture.deliver(8, 2, { index: 0 });
+  fixture.deliver(7, 1);
+  fixture.deliver(8, 2);
+  expect(fixture.events).toEqual(["end 6", "resumed", "7", "stopped", "8"]);
   fixture.consumer.close();
 });
 
@@ -207,7 +217,7 @@ it("retries until the server accepts a new consumer, and stops retrying when it 
   await expect(consumer.start()).rejects.toThrow("unreachable");
   isUnreachable = false;
   await vi.advanceTimersByTimeAsync(300);
-  expect(events.at(-1)).toBe("end 6");
+  expect(events.at(-1)).toBe("resumed");
   const count = subscriptions.length;
   isUnreachable = true;
   consumer.restart();
@@ -227,6 +237,6 @@ it("starts again, and does not throw, when the subscription receives something t
   };
   expect(() => control(headers)).not.toThrow();
   await vi.waitFor(() => expect(subscriptions).toHaveLength(2), 30_000);
-  expect(events).toEqual(["end 6", "resumed", "unexpected", "stopped", "end 6"]);
+  expect(events).toEqual(["end 6", "resumed", "unexpected", "stopped", "end 6", "resumed"]);
   consumer.close();
 });

@@ -62,7 +62,7 @@ interface ActiveConsumer {
 
 /**
  * Receives the new messages of the stream, in order: one ordered push consumer for the process. If a message
- * is missing, or the server sends no heartbeat, the consumer is replaced by a new one. It continues after the last
+ * is missing, or the server sends no heartbeat, the consumer is replaced by a new one. It continues with the last
  * delivery, so that nothing has to be read, unless too much was missed or the stream has another epoch. Then it starts at
  * the end of the stream.
  */
@@ -71,7 +71,7 @@ export class NatsConsumer {
   readonly #handlers: ConsumerHandlers;
   #active: ActiveConsumer | undefined;
   /** The last delivery, after which the next consumer continues; undefined if it has to start at the end. */
-  #last: { readonly epoch: string; seq: number } | undefined;
+  #last: { readonly epoch: string; seq: number; id: string } | undefined;
   #starting: Promise<void> | undefined;
   #heartbeatTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -156,9 +156,7 @@ export class NatsConsumer {
       }
       if (Number.isNaN(consumer.consumerSequence)) throw new Error("A delivery of the consumer is missing.");
       // What was delivered before it is active is read after onResumed.
-      const seq = Math.max(delivered.stream_seq, consumer.streamSequence);
-      this.#handlers.onEnd(epoch, seq);
-      if (!last) this.#last = { epoch, seq };
+      if (!last) this.#handlers.onEnd(epoch, Math.max(delivered.stream_seq, consumer.streamSequence));
     } catch (error) {
       subscription.unsubscribe();
       throw error;
@@ -185,18 +183,19 @@ export class NatsConsumer {
     const { consumerSequence, streamSequence: seq } = delivery;
     consumer.consumerSequence = consumerSequence;
     consumer.streamSequence = seq;
-    // Messages before those of a new consumer may be missing. Its first ones are read with them, after onResumed.
-    if (this.#active !== consumer && !consumer.isContinuation) return;
-    const last = this.#last;
-    if (!last || this.#isClosed || seq <= last.seq) return; // a server that is behind delivers messages again
-    if (seq > last.seq + 1) {
-      this.#last = undefined; // the stream has removed the next message: the next consumer starts at the end
-      this.#discard(consumer);
-      return;
-    }
-    last.seq = seq;
     const id = readMessageId(() => message.headers);
-    this.#handlers.onMessage({ subject: message.subject, seq, id, data: message.string(), epoch: consumer.epoch });
+    if (consumer.isContinuation && consumerSequence === 1) {
+      // It starts with the last delivery again. On a server whose copy differs, another message has this sequence.
+      if (this.#last?.seq === seq && this.#last.id === id) return;
+      this.#last = undefined; // the next consumer starts at the end
+      return this.#discard(consumer);
+    }
+    // Messages before those of a new consumer may be missing. Its first ones are read with them, after onResumed.
+    if ((this.#active !== consumer && !consumer.isContinuation) || this.#isClosed) return;
+    const { epoch } = consumer;
+    if (this.#last?.epoch === epoch) Object.assign(this.#last, { seq, id });
+    else this.#last = { epoch, seq, id };
+    this.#handlers.onMessage({ subject: message.subject, seq, id, data: message.string(), epoch });
   }
 
   /** Responds to a flow control request, and compares the sequence in a heartbeat with that of the last delivery. */
@@ -228,13 +227,13 @@ function isNextDelivery(delivery: DeliveryInfo, { consumerSequence, streamSequen
   return delivery.consumerSequence === consumerSequence + 1 && isNextInStream;
 }
 
-/** @param lastSeq the stream sequence of the message after which it continues; undefined to start at the end */
+/** @param lastSeq the stream sequence of the last delivery, with which it starts; undefined to start at the end */
 function consumerConfig(inbox: string, lastSeq?: number): Parameters<JetStreamManager["consumers"]["add"]>[1] {
   return {
     ...{ deliver_subject: inbox, ack_policy: "none", max_deliver: 1 },
     ...(lastSeq === undefined
       ? { deliver_policy: "new" }
-      : { deliver_policy: "by_start_sequence", opt_start_seq: lastSeq + 1 }),
+      : { deliver_policy: "by_start_sequence", opt_start_seq: lastSeq }),
     ...{ flow_control: true, idle_heartbeat: HEARTBEAT_MS * NANOSECONDS },
     ...{ inactive_threshold: INACTIVE_THRESHOLD_MS * NANOSECONDS },
     ...{ mem_storage: true, num_replicas: 1 },

@@ -162,11 +162,11 @@ class NatsBus implements Bus {
   }
 
   async check(): Promise<readonly ConfigProblem[]> {
-    await this.#retryPolicy.run(async () => {
+    return this.#retryPolicy.run(async () => {
       await this.#connector.checkStream();
       await this.revocations.check(await this.#connector.connect());
+      return this.#connector.clusterProblems();
     });
-    return [];
   }
 
   storedFingerprints(): Promise<readonly string[]> {
