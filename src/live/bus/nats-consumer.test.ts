@@ -128,7 +128,7 @@ it.each([
   ],
   [
     "more than 50,000 messages were missed",
-    ({ state }: ReturnType<typeof openConsumer>) => void (state.pending = 50_001),
+    ({ state }: ReturnType<typeof openConsumer>) => void Object.assign(state, { pending: 50_001 }),
   ],
   [
     "the stream has removed the last delivery",

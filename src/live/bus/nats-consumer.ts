@@ -188,7 +188,8 @@ export class NatsConsumer {
       // It starts with the last delivery again. On a server whose copy differs, another message has this sequence.
       if (this.#last?.seq === seq && this.#last.id === id) return;
       this.#last = undefined; // the next consumer starts at the end
-      return this.#discard(consumer);
+      this.#discard(consumer);
+      return;
     }
     // Messages before those of a new consumer may be missing. Its first ones are read with them, after onResumed.
     if ((this.#active !== consumer && !consumer.isContinuation) || this.#isClosed) return;
