@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ByteCounter, type InboundRequest, originOf, readRequestText } from "../http/index.ts";
 import { exemptFromRequestTimeout } from "./own-time-limit.ts";
 import { isRepeated, toHeaders } from "./raw-headers.ts";
-import { bodyOf, hasUndeclaredBody, hasUnreadBody, readIncomingText } from "./request-body.ts";
+import { bodyOf, hasUndeclaredBody, hasUnreadBody, isParsed, readIncomingText } from "./request-body.ts";
 import { hostOf, isPlainPath, targetOf } from "./request-target.ts";
 import { isClosed } from "./response-state.ts";
 import { ServerRequest } from "./server-request.ts";
@@ -117,6 +117,15 @@ export class NodeInboundRequest implements InboundRequest {
 
   get hasUndeclaredBody(): boolean {
     return hasUndeclaredBody(this.#incoming);
+  }
+
+  get enforcesLength(): boolean {
+    return hasUnreadBody(this.#incoming);
+  }
+
+  get contentEncoding(): string | null {
+    const encoding = this.header("content-encoding");
+    return encoding !== null && isParsed(this.#incoming) ? null : encoding;
   }
 
   get hasHiddenBody(): boolean {

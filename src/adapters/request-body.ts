@@ -34,6 +34,11 @@ export function hasUnreadBody(request: ParsedRequest): boolean {
   return hasBody(request) && !request.readableEnded && !request.destroyed && !Buffer.isBuffer(request.rawBody);
 }
 
+/** Returns whether a body parser has read the body. It has also decoded a body with a `Content-Encoding`. */
+export function isParsed(request: ParsedRequest): boolean {
+  return Buffer.isBuffer(request.rawBody) || (request.readableEnded && request.body !== undefined);
+}
+
 /** Returns whether a request may have an unread body of unknown length. */
 export function hasUndeclaredBody(
   request: ParsedRequest & { readonly stream?: { readonly endAfterHeaders?: boolean } },

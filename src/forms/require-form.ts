@@ -3,7 +3,13 @@
  *
  * @see docs/protocol.md 15.2
  */
-import { CONNECTION_CLOSE, type RequestContext, RequestError, requireSameOrigin } from "../http/index.ts";
+import {
+  CONNECTION_CLOSE,
+  type RequestContext,
+  RequestError,
+  requireIdentityEncoding,
+  requireSameOrigin,
+} from "../http/index.ts";
 import type { AppLog } from "../logging/index.ts";
 import { formTypeOf } from "../uploads/index.ts";
 
@@ -25,5 +31,6 @@ export function requireForm(context: RequestContext, log: AppLog): void {
     const message = "The content type of a form must be multipart/form-data or application/x-www-form-urlencoded.";
     throw new RequestError("validation_error", message, { status: 415, headers: CONNECTION_CLOSE });
   }
+  requireIdentityEncoding(context.inbound);
   requireSameOrigin(context, log, "form");
 }

@@ -44,6 +44,13 @@ export interface InboundRequest extends RequestSender {
    */
   readonly hasUndeclaredBody: boolean;
   /**
+   * Whether the host ends a body at its `Content-Length`. A `Request` that a program has created may have a longer one, and so may a
+   * body that the host has parsed and decoded.
+   */
+  readonly enforcesLength: boolean;
+  /** The `Content-Encoding` of the body as it is read; `null` without one, and if the host has decoded it. */
+  readonly contentEncoding: string | null;
+  /**
    * Whether the request has a body that the host does not pass on: a body of GET on hosts with a Fetch `Request`.
    */
   readonly hasHiddenBody: boolean;
@@ -55,7 +62,7 @@ export interface InboundRequest extends RequestSender {
   /**
    * Reads the whole body as text, without a Fetch `Request` where the host needs none.
    *
-   * @param count receives the size of each part of a body without a valid `Content-Length`. What it throws is thrown.
+   * @param count receives the size of each part of the body. What it throws is thrown.
    * @throws Error if the connection ends before the body has arrived, or if the body has been read already
    */
   readText(count: ByteCounter): Promise<string>;
@@ -114,6 +121,14 @@ export class FetchInboundRequest implements InboundRequest {
   get hasUndeclaredBody(): boolean {
     const { body, headers } = this.request;
     return (body !== null || this.hasHiddenBody) && !hasDeclaredLength(headers);
+  }
+
+  get enforcesLength(): boolean {
+    return false; // a runtime may do so, but the request may have been created by a program
+  }
+
+  get contentEncoding(): string | null {
+    return this.header("content-encoding");
   }
 
   get hasHiddenBody(): boolean {

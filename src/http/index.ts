@@ -47,6 +47,7 @@ export {
   MAX_BODY_BYTES,
   MAX_BODY_BYTES_PER_CLIENT,
   readBody,
+  requireIdentityEncoding,
 } from "./request-body.ts";
 export { RequestContext, type RequestContextInit, type StringRecord } from "./request-context.ts";
 export { CONNECTION_CLOSE, RequestError, UnavailableError } from "./request-error.ts";

@@ -14,8 +14,8 @@ export interface LimitedRequest {
  * Returns a request whose body fails once it exceeds the limits of docs/protocol.md 2.7, for routes that read the body
  * themselves.
  *
- * A request with a declared length is returned unchanged: `checkDeclaredLength` has checked it, and the HTTP parser
- * enforces the length. A body of unknown length is counted as the route reads it.
+ * A request with a declared length is returned unchanged if its host enforces it: `checkDeclaredLength` has checked it. Any other
+ * body is counted as the route reads it.
  *
  * @throws RequestError 429 if the client has too many bytes in flight
  */
@@ -23,11 +23,11 @@ export function withLimitedBody(context: RequestContext, maxBytes?: number): Lim
   const { raw: request } = context;
   if (!request.body) return { request, isBodyChecked: () => true };
   context.isBodyInRoute = true;
-  if (hasDeclaredLength(request.headers)) {
-    context.takeBodyBytes(Number(request.headers.get("content-length")));
-    return { request, isBodyChecked: () => true };
-  }
-  const count = bodyCounter(context, maxBytes);
+  const isDeclared = hasDeclaredLength(request.headers);
+  const declared = isDeclared ? Number(request.headers.get("content-length")) : 0;
+  context.takeBodyBytes(declared);
+  if (isDeclared && context.inbound.enforcesLength) return { request, isBodyChecked: () => true };
+  const count = bodyCounter(context, { maxBytes, counted: declared });
   let isComplete = false;
   const limiter = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
@@ -50,5 +50,5 @@ export function withLimitedBody(context: RequestContext, maxBytes?: number): Lim
   };
   const limited = new Request(url, init);
   context.onBodyReleased(keepInMemory(limited));
-  return { request: limited, isBodyChecked: () => isComplete };
+  return { request: limited, isBodyChecked: () => isDeclared || isComplete };
 }

@@ -45,7 +45,7 @@ export function adviseMaxBody(
 /**
  * Refuses a request whose `Content-Length` is over `maxBytes`, before anything of the body is read.
  *
- * A value that is not a number passes: such a body is counted while it is read.
+ * A value that is not a number passes: every body is counted while it is read.
  *
  * @param maxBytes the maximum; by default {@link MAX_BODY_BYTES}
  * @throws RequestError 413
@@ -70,7 +70,7 @@ export class BodyUsedError extends Error {
  * Returns the body of a request as text: synchronously if it has been received already, otherwise as a promise. At
  * most `maxBytes` are held in memory, and {@link MAX_BODY_BYTES_PER_CLIENT} for one client.
  *
- * A declared length counts for the client from the start, and a body of unknown length as it arrives.
+ * A declared length counts for the client from the start, and what exceeds it as it arrives: not every host ends a body there.
  *
  * @param maxBytes the maximum; by default {@link MAX_BODY_BYTES}
  * @throws RequestError 413 over `maxBytes`; 429 over {@link MAX_BODY_BYTES_PER_CLIENT}; 408 after
@@ -86,9 +86,8 @@ export function readBody(context: RequestContext, maxBytes = MAX_BODY_BYTES): st
   if (length > maxBytes) throw bodyTooLargeError(maxBytes);
   const isDeclared = declared !== null && /^\d+$/.test(declared);
   if (isDeclared) context.takeBodyBytes(length);
-  return (
-    inbound.bufferedBody() ?? readWithTimeout(inbound, isDeclared ? () => undefined : bodyCounter(context, maxBytes))
-  );
+  const counted = isDeclared ? length : 0;
+  return inbound.bufferedBody() ?? readWithTimeout(inbound, bodyCounter(context, { maxBytes, counted }));
 }
 
 /**
@@ -102,18 +101,49 @@ export async function discardBody(context: RequestContext): Promise<void> {
   await readBody(context);
 }
 
+/** What {@link bodyCounter} counts up to. */
+export interface BodyCounterOptions {
+  /** The maximum; by default {@link MAX_BODY_BYTES}. */
+  readonly maxBytes?: number | undefined;
+  /** The bytes that count for the client already: the declared length. */
+  readonly counted?: number;
+}
+
 /**
- * Returns a function that counts the parts of a body of unknown length.
+ * Returns a function that counts the parts of a body.
  *
- * @throws RequestError (the function) 413 over {@link MAX_BODY_BYTES}; 429 over {@link MAX_BODY_BYTES_PER_CLIENT}
+ * @throws RequestError (the function) 413 over the maximum; 429 over {@link MAX_BODY_BYTES_PER_CLIENT}
  */
-export function bodyCounter(context: RequestContext, maxBytes = MAX_BODY_BYTES): ByteCounter {
+export function bodyCounter(
+  context: RequestContext,
+  { maxBytes = MAX_BODY_BYTES, counted = 0 }: BodyCounterOptions = {},
+): ByteCounter {
   let size = 0;
+  let taken = counted;
   return (bytes) => {
     size += bytes;
     if (size > maxBytes) throw bodyTooLargeError(maxBytes);
-    context.takeBodyBytes(bytes);
+    if (size <= taken) return;
+    context.takeBodyBytes(size - taken);
+    taken = size;
   };
+}
+
+/**
+ * Throws if the body of a request is encoded: with gzip, for example. Its size in memory would not be that of the bytes that
+ * are counted.
+ *
+ * @throws RequestError `validation_error`, status 415
+ * @see RFC 9110, section 15.5.16
+ */
+export function requireIdentityEncoding(inbound: InboundRequest): void {
+  const encoding = inbound.contentEncoding;
+  if (encoding === null || /^\s*(identity)?\s*$/i.test(encoding)) return;
+  const message = `The body has the Content-Encoding ${JSON.stringify(encoding.slice(0, 40))}. Send it without an encoding.`;
+  throw new RequestError("validation_error", message, {
+    status: 415,
+    headers: { "accept-encoding": "identity", ...CONNECTION_CLOSE },
+  });
 }
 
 async function readWithTimeout(inbound: InboundRequest, count: ByteCounter): Promise<string> {

@@ -1,14 +1,14 @@
 /**
- * Returns whether a request has a valid `Content-Length`. The HTTP parser enforces that length, so the body does not
- * have to be counted.
+ * Returns whether a request has a valid `Content-Length`. The body may be longer: only a host whose parser has read it ends it
+ * there, see `InboundRequest.enforcesLength`.
  *
- * When unsure, the body is counted: not every host's parser refuses a malformed length, so only digits are accepted.
+ * Not every host's parser refuses a malformed length, so only digits are accepted.
  */
 export function hasDeclaredLength(headers: Headers): boolean {
   return /^\d+$/.test(headers.get("content-length") ?? "");
 }
 
-/** Called with the size of each part of a body of unknown length. It throws to stop reading. */
+/** Called with the size of each part of a body. It throws to stop reading. */
 export type ByteCounter = (bytes: number) => void;
 
 /**
@@ -18,9 +18,8 @@ export type ByteCounter = (bytes: number) => void;
  * and Deno discard the rest without a limit.
  */
 export async function readRequestText(request: Request, count: ByteCounter): Promise<string> {
-  // The HTTP parser enforces the declared length of a body, which was checked before.
-  if (hasDeclaredLength(request.headers)) return request.text();
   if (!request.body) return "";
+  if (request.bodyUsed) return request.text(); // rejects
   const decoder = new TextDecoder();
   const reader = request.body.getReader();
   let text = "";

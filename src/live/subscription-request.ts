@@ -1,4 +1,4 @@
-import { type RequestContext, RequestError } from "../http/index.ts";
+import { type RequestContext, RequestError, requireIdentityEncoding } from "../http/index.ts";
 import { keysFor, sessionId } from "../session/index.ts";
 import { ENDED, laterPosition, parseCursor } from "./cursor.ts";
 import { type VerifiedFeed, verifyFeed } from "./feed.ts";
@@ -31,6 +31,7 @@ export interface SubscriptionRequest {
 export function readSubscriptionRequest(context: RequestContext): SubscriptionRequest {
   const { inbound, url } = context;
   if (inbound.method !== "GET") throw requestError(405, "This URL allows GET.", { allow: "GET" });
+  requireIdentityEncoding(inbound);
   const { length } = url.href;
   if (length > MAX_URL_CHARS) {
     throw requestError(414, `The URL has ${length} characters; the maximum is ${MAX_URL_CHARS}. Send fewer feeds.`);

@@ -3,7 +3,7 @@
  *
  * @see docs/protocol.md 3.2
  */
-import { CONNECTION_CLOSE, type InboundRequest, RequestError } from "../http/index.ts";
+import { CONNECTION_CLOSE, type InboundRequest, RequestError, requireIdentityEncoding } from "../http/index.ts";
 import { FORM_PREFIX, JSON_TYPE, type Signature } from "../protocol/index.ts";
 import { retryAdvice } from "../rate-limit/index.ts";
 import { type FunctionDefinition, isAllowed, unauthenticatedError } from "./server.ts";
@@ -37,7 +37,7 @@ const IS_JSON = new RegExp(`^${JSON_TYPE}\\s*(;|$)`, "i");
 const IS_FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)\s*(;|$)/i;
 
 /**
- * Throws unless the content type is `application/json`. An HTML form cannot send this type, so a cross-origin page
+ * Throws unless the content type is `application/json`, without an encoding. An HTML form cannot send this type, so a cross-origin page
  * needs a script, which the browser subjects to CORS.
  *
  * @param name the name of the function in the path of the request, percent-encoded
@@ -45,7 +45,10 @@ const IS_FORM = /^(multipart\/form-data|application\/x-www-form-urlencoded)\s*(;
  */
 export function requireJson(inbound: InboundRequest, name: string): void {
   const type = inbound.header("content-type") ?? "";
-  if (type === JSON_TYPE || IS_JSON.test(type)) return;
+  if (type === JSON_TYPE || IS_JSON.test(type)) {
+    requireIdentityEncoding(inbound);
+    return;
+  }
   const fix = IS_FORM.test(type) ? ` Send a form to ${FORM_PREFIX}${name}.` : "";
   throw new RequestError("validation_error", `The content type of a call must be ${JSON_TYPE}.${fix}`, {
     status: 415,

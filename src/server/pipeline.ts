@@ -214,6 +214,12 @@ function routeOfBody({ method }: InboundRequest, path: string | null, { router }
   return match?.kind === "route" ? match.route : undefined;
 }
 
+/** Returns whether a route handles a request. Its errors are those of calls. */
+function isRoute({ method, pathname }: InboundRequest, { router, base }: Site): boolean {
+  const path = isValidPath(pathname) ? pathBelowBase(pathname, base) : null;
+  return path !== null && router(method, path)?.kind === "route";
+}
+
 function maxRouteBody({ options }: RouteDefinition, { calls }: Site): number {
   return options.max_body ?? calls.max_body ?? MAX_BODY_BYTES;
 }
@@ -319,11 +325,14 @@ function handleBuiltInPath(
   return null;
 }
 
-function errorResponse(context: RequestContext, error: unknown, { base, log }: Site): HandlerResponse {
+function errorResponse(context: RequestContext, error: unknown, site: Site): HandlerResponse {
+  const { base, log } = site;
   if (error instanceof RequestError) {
     logRefusal(error, context, log);
     // A body that is too large is rejected before its path.
-    if (isCallPath(context.inbound.pathname, base)) return callErrorResponse(error, context, log);
+    if (isCallPath(context.inbound.pathname, base) || isRoute(context.inbound, site)) {
+      return callErrorResponse(error, context, log);
+    }
     // The wait is a field of the error body, on every path.
     if (error.code === "rate_limited") return callErrorResponse(error, context, log);
     return textResponse(error.status, `${error.message}\n`, error.headers);
