@@ -1,5 +1,3 @@
-import { Fragment, isValidElement } from "preact";
-
 type Props = Readonly<Record<string, unknown>>;
 
 /** Returns whether the HTML parser removes a line feed at the start of an element of this type. */
@@ -35,17 +33,14 @@ function read(value: unknown): unknown {
 }
 
 /**
- * Returns whether children start with a line feed, or may do so: what a component renders is not known yet, and a line feed
+ * Returns whether children start with a line feed, or may do so: what a component or a fragment renders is not known yet, and a line feed
  * that is not needed is removed. `undefined` if they render nothing.
  */
 function startsWithLineFeed(children: unknown): boolean | undefined {
   if (typeof children === "string") return children === "" ? undefined : LINE_FEED.test(children);
   if (typeof children === "number" || typeof children === "bigint") return false;
   if (typeof children !== "object" || children === null) return undefined;
-  if (!Array.isArray(children)) {
-    if (!isValidElement(children) || (typeof children.type === "function" && children.type !== Fragment)) return true;
-    return children.type === Fragment && "children" in children.props && startsWithLineFeed(children.props.children);
-  }
+  if (!Array.isArray(children)) return !("type" in children && typeof children.type === "string"); // an element
   for (const child of children) {
     const starts = startsWithLineFeed(child);
     if (starts !== undefined) return starts;
