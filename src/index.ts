@@ -12,10 +12,12 @@ export { once, type Redirect, type RedirectOptions, redirect, request } from "./
 export { type Bus, type ChannelOptions, channel, publish, type Realtime } from "./live/index.ts";
 export type { Logger } from "./logging/index.ts";
 export {
+  Body,
   type ErrorPage,
   type ErrorPageProps,
   form,
   Head,
+  Html,
   type Layout,
   type LayoutResult,
   NotFound,

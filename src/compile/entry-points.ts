@@ -19,6 +19,8 @@ const SERVER_ONLY: Readonly<Record<string, string>> = {
   redirect: "To open another page in the browser, write `location.assign(path)`.",
   once: "Use it in a server module, a file named *.server.ts.",
   Head: "Render it in the page, next to the view.",
+  Html: "Render it in the page, next to the view.",
+  Body: "Render it in the page, next to the view.",
   NotFound: "Throw it in the page, which loads the data.",
   channel: 'Create the feed in the page, and pass it as a prop, as in `feed={await channel("…")}`.',
   publish: CALL_IT,

@@ -13,7 +13,8 @@ const assets: Assets = {
 
 function documentOf(parts: Partial<DocumentParts> = {}): string {
   return writeDocument({
-    lang: "en",
+    htmlAttributes: { lang: "en" },
+    bodyAttributes: {},
     title: "Title",
     head: "",
     body: "<p>Body</p>",
@@ -50,7 +51,7 @@ describe("writeDocument", () => {
   });
 
   it("escapes the title and the language", () => {
-    const html = documentOf({ title: `</title><script>alert("1")</script>&'`, lang: '"><script>' });
+    const html = documentOf({ title: `</title><script>alert("1")</script>&'`, htmlAttributes: { lang: '"><script>' } });
     expect(html).toContain("<title>&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;</title>");
     expect(html).toContain('<html lang="&quot;&gt;&lt;script&gt;">');
   });

@@ -1,12 +1,14 @@
 import { CSRF_META, type FormSubmission, PAGE_DATA_ID, toJson } from "../protocol/index.ts";
 import type { Assets } from "./assets.ts";
+import type { Attributes } from "./document-attributes.ts";
 import { type DocumentLinks, documentLinks } from "./document-links.ts";
 import { escapeHtml, escapeScript } from "./escape-html.ts";
 import type { Island } from "./render-state.ts";
 
-/** The parts of a document. `head` and `body` are HTML; `title` and `lang` are text. */
+/** The parts of a document. `head` and `body` are HTML; the title and the values of attributes are text. */
 export interface DocumentParts {
-  readonly lang: string;
+  readonly htmlAttributes: Attributes;
+  readonly bodyAttributes: Attributes;
   readonly title: string;
   readonly head: string;
   readonly body: string;
@@ -25,15 +27,21 @@ export interface DocumentParts {
 
 /** Returns the whole HTML document. */
 export function writeDocument(parts: DocumentParts): string {
-  const { lang, title, head, body, assets, base, styles, islands } = parts;
+  const { htmlAttributes, bodyAttributes, title, head, body, assets, base, styles, islands } = parts;
   const links = documentLinks({ assets, base, styles, views: islands.map(({ source }) => source) });
   const html =
-    `<!doctype html><html lang="${escapeHtml(lang)}"><head><meta charset="utf-8">` +
+    `<!doctype html><html${renderAttributes(htmlAttributes)}><head><meta charset="utf-8">` +
     '<meta name="viewport" content="width=device-width, initial-scale=1">' +
     // Before all content of the application: the browser uses the first element with the id.
     renderPageData(parts, links) +
-    `<title>${escapeHtml(title)}</title>${links.html}${head}</head><body>${body}</body></html>`;
+    `<title>${escapeHtml(title)}</title>${links.html}${head}</head><body${renderAttributes(bodyAttributes)}>${body}</body></html>`;
   return assets?.base ? html.replaceAll(assets.base, `${base}/`) : html;
+}
+
+function renderAttributes(attributes: Attributes): string {
+  let html = "";
+  for (const [name, value] of Object.entries(attributes)) html += ` ${name}="${escapeHtml(value)}"`;
+  return html;
 }
 
 /**

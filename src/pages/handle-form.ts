@@ -186,7 +186,8 @@ function redirectAfterForm({ location, isExternal }: RedirectTarget, pages: Page
 function externalRedirectDocument(location: string, { title, lang, base }: PageSettings): string {
   const { host } = new URL(location);
   return writeDocument({
-    lang,
+    htmlAttributes: { lang },
+    bodyAttributes: {},
     title,
     head: "",
     body: `<main><p><a href="${escapeHtml(location)}">${escapeHtml(host)}</a></p></main>`,

@@ -23,10 +23,22 @@ export function splitHead(entries: readonly ComponentChildren[]): { title: strin
   let title: string | null = null;
   const rest: ComponentChildren[] = [];
   for (const child of flatten(entries)) {
+    rejectDocumentElement(child);
     if (isValidElement(child) && child.type === "title") title = textOf(child.props.children);
     else rest.push(child);
   }
   return { title, rest };
+}
+
+/** @throws MarkupError for an element that is not in `<head>`: its attributes would be ignored */
+function rejectDocumentElement(child: ComponentChildren): void {
+  if (!isValidElement(child) || (child.type !== "html" && child.type !== "body")) return;
+  const component = child.type === "html" ? "Html" : "Body";
+  const attributes = Object.keys(child.props).filter((name) => name !== "children");
+  throw new MarkupError(
+    `<${child.type}> is used inside <Head>, where it has no effect. To set ${attributes[0] ?? "attributes"} of <${child.type}>, ` +
+      `write <${component} ${attributes[0] ?? "class"}="…" /> of "tsweb", outside of <Head>.`,
+  );
 }
 
 function flatten(children: ComponentChildren): ComponentChildren[] {

@@ -146,7 +146,9 @@ function openElements(ancestors: readonly string[]): OpenElement[] | undefined {
 
 function contentProblem(tag: string, parent: OpenElement | undefined): NestingProblem | undefined {
   if (DOCUMENT_PARTS.has(tag)) {
-    const fix = "tsweb writes <html>, <head> and <body>: render their contents, and use <Head> for those of <head>.";
+    const fix =
+      "tsweb writes <html>, <head> and <body>: render their contents. Use <Head> for those of <head>, and <Html … /> and " +
+      "<Body … /> for attributes.";
     return problem(0, "ignore it", fix);
   }
   if (!parent || parent.isForeign) return undefined;

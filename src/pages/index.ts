@@ -2,6 +2,7 @@
  * Pages and routes: their declarations, and how they are handled and rendered.
  */
 export type { Assets, ViewAsset } from "./assets.ts";
+export { Body, Html } from "./document-attributes.ts";
 export { DefaultError, type ErrorPage, type ErrorPageProps } from "./error-page.ts";
 export { escapeHtml } from "./escape-html.ts";
 export { form } from "./form.ts";

@@ -1,4 +1,4 @@
-import { Fragment, h, isValidElement } from "preact";
+import { Fragment, h, isValidElement, type VNode } from "preact";
 import { isPromise, Redirect } from "../http/index.ts";
 import type { Markup } from "../protocol/index.ts";
 
@@ -68,7 +68,7 @@ const NO_LAYOUT: LayoutOutcome = { ok: true, value: NO_LAYOUT_MARKUP };
 /** Starts a layout. The outcome is there at once unless the layout is async. A redirect that it returns is an error. */
 export function startLayout(layout: Layout | null | false): LayoutOutcome | Promise<LayoutOutcome> {
   if (!layout) return NO_LAYOUT;
-  const placeholder: Placeholder = { content: null };
+  const placeholder = new Placeholder();
   const outcome = attempt(() => layout({ children: h(PlaceholderContent, { placeholder }) }));
   return isPromise(outcome)
     ? outcome.then((settled) => toLayoutMarkup(settled, placeholder))
@@ -76,8 +76,19 @@ export function startLayout(layout: Layout | null | false): LayoutOutcome | Prom
 }
 
 /** The place of the page in the markup of its layout. It is filled before the markup is rendered. */
-interface Placeholder {
-  content: Markup;
+class Placeholder {
+  content: Markup = null;
+}
+
+/** A node with Preact's internal field for the node around it, under its minified name. */
+type LinkedNode = VNode<{ readonly placeholder?: unknown }> & { readonly __?: LinkedNode | null };
+
+/** Returns whether a node that is being rendered is in the markup of the page, and not in that of its layout. */
+export function isInPlaceholder(node: VNode | undefined): boolean {
+  for (let around = node as LinkedNode | null | undefined; around; around = around.__) {
+    if (around.props?.placeholder instanceof Placeholder) return true;
+  }
+  return false;
 }
 
 function PlaceholderContent({ placeholder }: { readonly placeholder: Placeholder }): Markup {

@@ -11,6 +11,7 @@ import type { AppLog } from "../logging/index.ts";
 import { describeUnrenderable, islandComment, type Markup, type PageSource } from "../protocol/index.ts";
 import type { Assets } from "./assets.ts";
 import { writeDocument } from "./document.ts";
+import { mergeAttributes } from "./document-attributes.ts";
 import type { ErrorPage } from "./error-page.ts";
 import { FormRendering } from "./form-rendering-state.ts";
 import { splitHead } from "./head.ts";
@@ -72,6 +73,7 @@ export function renderDocument(
     mark: randomHex(6),
     islands: [],
     head: [],
+    documentAttributes: { html: { layout: [], page: [] }, body: { layout: [], page: [] } },
     viewDepth: 0,
     inHead: false,
     replacedProps: new Map(),
@@ -84,8 +86,13 @@ export function renderDocument(
   };
   const body = renderMarkup(surround(markup, layoutMarkup, settings), state);
   const { title, rest } = splitHead(state.head);
+  const { html, body: bodyElement } = state.documentAttributes;
   return writeDocument({
-    lang: options.lang ?? settings.lang,
+    htmlAttributes: mergeAttributes(html, {
+      layout: { lang: settings.lang },
+      page: options.lang === undefined ? {} : { lang: options.lang },
+    }),
+    bodyAttributes: mergeAttributes(bodyElement, { layout: {}, page: {} }),
     title: title ?? [options.title, settings.title].filter(Boolean).join(" · "),
     head: rest.length > 0 ? renderMarkup(rest, { ...state, inHead: true }) : "",
     body,

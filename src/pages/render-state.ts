@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import type { ComponentChildren, VNode } from "preact";
 import type { ViewSource } from "../protocol/index.ts";
+import type { DocumentAttributes } from "./document-attributes.ts";
 import type { FormRendering } from "./form-rendering-state.ts";
 import type { TemplateNode } from "./template-node.ts";
 
@@ -22,6 +23,8 @@ export interface RenderState {
   readonly islands: Island[];
   /** The children of all `Head` elements, in order. */
   readonly head: ComponentChildren[];
+  /** The attributes of the elements of the document, which `Html` and `Body` set. */
+  readonly documentAttributes: { readonly html: DocumentAttributes; readonly body: DocumentAttributes };
   /** The number of views around the current node. */
   viewDepth: number;
   /** Whether the children of `Head` are being rendered, after the page itself. */

@@ -52,8 +52,10 @@ describe("tsweb", () => {
   it("exports exactly the listed names for pages and server functions", () => {
     expect(exportedValues("tsweb")).toEqual([
       "App",
+      "Body",
       "ConfigError",
       "Head",
+      "Html",
       "NotFound",
       "RPCError",
       "SerializeError",

@@ -3,6 +3,8 @@
 import { assertType, type Equal } from "#test/type-equality";
 import {
   App,
+  Body,
+  Html,
   type Layout,
   once,
   type Page,
@@ -98,4 +100,15 @@ export function beforeResults(): void {
   new App({ modules: [], before: () => "Closed" });
   // @ts-expect-error: true does not let a request pass
   new App({ modules: [], before: () => true });
+}
+
+export function documentAttributes(): void {
+  Html({ lang: "de", dir: "rtl", class: null, "data-theme": "dark" });
+  Body({ className: "a", "aria-busy": false, id: undefined });
+  // @ts-expect-error: a number
+  Html({ "data-count": 3 });
+  // @ts-expect-error: no such direction
+  Html({ dir: "up" });
+  // @ts-expect-error: an event handler
+  Body({ onclick: "alert(1)" });
 }

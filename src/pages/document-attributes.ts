@@ -1,0 +1,146 @@
+import type { VNode } from "preact";
+import { closestName } from "../text/index.ts";
+import { isInPlaceholder } from "./layout.ts";
+import { getActiveRender, MarkupError } from "./render-state.ts";
+
+/** The value of an attribute; `null`, `undefined` and `false` leave it out, so that it can depend on a condition. */
+type Value = string | null | undefined | false;
+
+/** The attributes of {@link Html} and {@link Body}. */
+interface DocumentProps {
+  readonly [data: `data-${string}` | `aria-${string}`]: Value;
+  readonly class?: Value;
+  readonly className?: Value;
+  readonly dir?: "ltr" | "rtl" | "auto" | null | undefined | false;
+  readonly id?: Value;
+  readonly itemscope?: Value;
+  readonly itemtype?: Value;
+  readonly lang?: Value;
+  readonly prefix?: Value;
+  readonly role?: Value;
+  readonly style?: Value;
+  readonly title?: Value;
+  readonly translate?: "yes" | "no" | null | undefined | false;
+}
+
+const NAMES: readonly (keyof DocumentProps)[] = [
+  ...([
+    "class",
+    "className",
+    "dir",
+    "id",
+    "itemscope",
+    "itemtype",
+    "lang",
+    "prefix",
+    "role",
+    "style",
+    "title",
+  ] as const),
+  "translate",
+];
+
+/** Attributes by their names in HTML. */
+export type Attributes = Readonly<Record<string, string>>;
+
+/** The attributes of one element of the document, as they were set during a rendering. */
+export interface DocumentAttributes {
+  /** What layouts have set, in order. */
+  readonly layout: Attributes[];
+  /** What the page has set. */
+  readonly page: Attributes[];
+}
+
+/** A component of Preact's renderer, with its internal field for its node. */
+type This = { readonly __v?: VNode } | undefined;
+
+/**
+ * A component that sets attributes of the document's `<html>`: `lang`, `dir`, `class`, `data-*`, `aria-*` and others. It can be
+ * used anywhere in the markup of a page or a layout, except in views and in `Head`, and renders nothing in its place.
+ *
+ * The attributes of the page take precedence over those of its layout, and the last ones of each over earlier ones. Classes
+ * are joined. `lang` takes precedence over the option of the page and, in the page or without this option, over that of the
+ * application.
+ *
+ * @throws MarkupError for an unknown attribute, an event handler, a value that is no text, and children
+ * @example <Html lang={user.language} dir="rtl" class="dark" data-theme="sea" />
+ */
+export const Html: (props: DocumentProps) => null = function Html(this: This, props) {
+  return record("html", props, this);
+};
+
+/**
+ * A component that sets attributes of the document's `<body>`, as {@link Html} does for `<html>`.
+ *
+ * @throws MarkupError for an unknown attribute, an event handler, a value that is no text, and children
+ * @example <Body class="admin" data-density="compact" />
+ */
+export const Body: (props: DocumentProps) => null = function Body(this: This, props) {
+  return record("body", props, this);
+};
+
+function record(element: "html" | "body", props: DocumentProps, component: This): null {
+  const state = getActiveRender();
+  if (!state) return null;
+  const name = element === "html" ? "Html" : "Body";
+  if (state.viewDepth > 0) {
+    throw new MarkupError(`<${name}> is used inside a view. Move it into the page, outside the view.`);
+  }
+  if (state.inHead) throw new MarkupError(`<${name}> is used inside <Head>. Move it out of <Head>, next to it.`);
+  const target = state.documentAttributes[element];
+  (isInPlaceholder(component?.__v) ? target.page : target.layout).push(readAttributes(name, props));
+  return null;
+}
+
+function readAttributes(component: string, props: DocumentProps): Attributes {
+  const attributes: Record<string, string> = {};
+  for (const [prop, value] of Object.entries(props) as [string, unknown][]) {
+    checkName(component, prop, value);
+    if (value === undefined || value === null || value === false) continue;
+    if (typeof value !== "string") {
+      throw new MarkupError(
+        `<${component}> has the attribute ${prop} of the type ${typeof value}. Pass a text, or null to leave it out.`,
+      );
+    }
+    const name = prop === "className" ? "class" : prop;
+    attributes[name] = name === "class" && attributes.class ? `${attributes.class} ${value}` : value;
+  }
+  return attributes;
+}
+
+function checkName(component: string, prop: string, value: unknown): void {
+  if (NAMES.some((name) => name === prop) || /^(?:data|aria)-[\w.:-]+$/.test(prop)) return;
+  if (prop === "children") {
+    if (value === undefined || value === null) return;
+    throw new MarkupError(
+      `<${component}> has children. It only sets attributes: write <${component} … />, and the markup of the page after it.`,
+    );
+  }
+  if (/^on/i.test(prop)) {
+    throw new MarkupError(
+      `<${component}> has the event handler ${prop}, which the content security policy forbids. Add it in on_mount of a ` +
+        "view, with addEventListener.",
+    );
+  }
+  const similar = closestName(prop, NAMES, 2);
+  throw new MarkupError(
+    `<${component}> has the unknown attribute ${JSON.stringify(prop.slice(0, 60))}.` +
+      `${similar ? ` Did you mean ${similar}?` : ""} Valid attributes: ${NAMES.join(", ")}, data-* and aria-*.`,
+  );
+}
+
+/**
+ * Returns the attributes of an element: those of the page before those of its layout, with all classes.
+ *
+ * @param defaults the attributes that layouts override, and those that they do not
+ */
+export function mergeAttributes(
+  { layout, page }: DocumentAttributes,
+  defaults: { readonly layout: Attributes; readonly page: Attributes },
+): Attributes {
+  const all = [defaults.layout, ...layout, defaults.page, ...page];
+  const attributes: Record<string, string> = Object.assign({}, ...all);
+  const classes = all.flatMap((one) => one.class ?? []).join(" ");
+  if (classes) attributes.class = [...new Set(classes.split(/\s+/))].filter(Boolean).join(" ");
+  return attributes;
+}
