@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, vi } from "vitest";
-import { requestContext } from "#test/request-context";
+import { requestContext, testConfig } from "#test/request-context";
 import { completeResponse } from "./complete-response.ts";
 import { type HandlerResponse, htmlResponse, jsonResponse, varying } from "./handler-response.ts";
 import { FetchInboundRequest } from "./inbound-request.ts";
@@ -92,6 +92,41 @@ it.each(["CDN-Cache-Control", "Cloudflare-CDN-Cache-Control", "Surrogate-Control
     }
   },
 );
+
+describe("the caches of the browser are emptied by the first page after a sign-out over HTTP", () => {
+  const page = { status: 200, headers: { "content-type": "text/html; charset=utf-8" }, body: "" };
+  const headersOf = (response: Parameters<typeof completeResponse>[0], context: ReturnType<typeof requestContext>) =>
+    toFetchResponse(completeResponse(response, context, { documents: [], data: [] })).headers;
+
+  it("if the page itself signs out: the next page does it again", () => {
+    const context = requestContext();
+    context.setCookie("web_signed_out", "1");
+    const headers = headersOf(page, context);
+    expect([headers.get("clear-site-data"), headers.getSetCookie()]).toEqual([
+      '"cache"',
+      [expect.stringContaining("web_signed_out=1")],
+    ]);
+  });
+
+  it("if an earlier response has signed out, once", () => {
+    const headers = headersOf(page, requestContext("web_signed_out=1"));
+    expect([headers.get("clear-site-data"), headers.getSetCookie()]).toEqual([
+      '"cache"',
+      ["web_signed_out=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"],
+    ]);
+  });
+
+  it("but by no other page, no call, and nothing over HTTPS", () => {
+    const call = { ...page, headers: { "content-type": "application/json" } };
+    for (const headers of [
+      headersOf(page, requestContext("web_session=x")),
+      headersOf(call, requestContext("web_signed_out=1")),
+      headersOf(page, requestContext("web_signed_out=1", testConfig({ WEB_COOKIE_SECURE: "1" }))),
+    ]) {
+      expect([headers.has("clear-site-data"), headers.getSetCookie()]).toEqual([false, []]);
+    }
+  });
+});
 
 describe("the security headers of a response", () => {
   const security = { documents: [["x-frame-options", "DENY"]], data: [["x-data", "1"]] } as const;

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { JSON_TYPE, NDJSON_TYPE, REQUEST_ID_HEADER, TRACEPARENT_HEADER } from "../protocol/index.ts";
+import { SIGNED_OUT_COOKIE } from "./cookies.ts";
 import { areSharedHeaders, type HandlerResponse, PRIVATE_NO_STORE } from "./handler-response.ts";
 import { keepBodyUntilEnd } from "./kept-body.ts";
 import type { OutboundResponse } from "./outbound-response.ts";
@@ -38,6 +39,7 @@ function completeHandlerResponse(
   const sharedHeaders = sharedHeaderLines(response, context, security);
   const headers = sharedHeaders?.slice() ?? headerLines(response, context, security);
   headers.push(REQUEST_ID_HEADER, context.id, TRACEPARENT_HEADER, context.traceparent);
+  if (removesKeptPages(response, context)) headers.push("clear-site-data", '"cache"');
   for (const cookie of context.setCookieHeaders) headers.push("set-cookie", cookie);
   if (context.inbound.method !== "HEAD")
     return { status: response.status, headers, sharedHeaders, body: response.body };
@@ -45,6 +47,21 @@ function completeHandlerResponse(
   if (length !== null && responseHeaders["content-length"] === undefined)
     headers.push("content-length", String(length));
   return { status: response.status, headers, body: null };
+}
+
+/**
+ * Returns whether a page is the first one after a sign-out over HTTP: then it empties the caches of the site, because WebKit keeps
+ * pages for Back that it loaded over HTTP, although they are `no-store`. Over HTTPS it does not keep them, and no cache is emptied.
+ * Browsers obey the header on `localhost` only, and ignore it on other sites without HTTPS.
+ *
+ * @see docs/security.md, The Back button
+ */
+function removesKeptPages({ headers }: HandlerResponse, context: RequestContext): boolean {
+  if (context.config.cookieSecure || !headers?.["content-type"]?.startsWith("text/html")) return false;
+  if (context.setsCookie(SIGNED_OUT_COOKIE)) return true; // the next page does it again: this one may be shown by Back
+  if (!context.inbound.header("cookie")?.includes(`${SIGNED_OUT_COOKIE}=1`)) return false;
+  context.setCookie(SIGNED_OUT_COOKIE, "", { maxAge: 0 });
+  return true;
 }
 
 function headerLines(response: HandlerResponse, context: RequestContext, security: ResponseSecurity): string[] {

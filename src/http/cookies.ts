@@ -8,6 +8,14 @@ export const MAX_COOKIE_BYTES = 4096;
 const SESSION_COOKIE = "web_session";
 const SECURE_SESSION_COOKIE = `__Host-${SESSION_COOKIE}`;
 
+/**
+ * The cookie that a response sets when it removes the session cookie. Chromium keeps pages for Back although they are
+ * `no-store`, until a cookie of the site is set; it ignores one that is removed. Over HTTP, the next page also reads it.
+ *
+ * @see docs/protocol.md 7.1
+ */
+export const SIGNED_OUT_COOKIE = "web_signed_out";
+
 /** A cookie name. @see RFC 6265, section 4.1.1 */
 const COOKIE_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 

@@ -262,6 +262,11 @@ export class RequestContext {
     this.session = undefined; // read from the request's cookie again
   }
 
+  /** Returns whether the response sets or removes a cookie. */
+  setsCookie(name: string): boolean {
+    return this.#setCookies?.has(name) ?? false;
+  }
+
   /** The `Set-Cookie` headers of the response. */
   get setCookieHeaders(): Iterable<string> {
     return this.#setCookies?.values() ?? [];

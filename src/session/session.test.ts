@@ -231,16 +231,17 @@ describe("a session cookie that was verified before", () => {
 
 describe("session.logout", () => {
   it("removes the cookie with the attributes it was set with", () => {
-    for (const [config, header] of [
-      [testConfig(), "web_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax"],
+    for (const [config, header, attributes] of [
+      [testConfig(), "web_session=; Max-Age=0; Path=/; HttpOnly; SameSite=Lax", "Max-Age=1800; Path=/; HttpOnly"],
       [
         testConfig({ WEB_COOKIE_SECURE: "1" }),
         "__Host-web_session=; Max-Age=0; Path=/; HttpOnly; Secure; SameSite=Lax",
+        "Max-Age=1; Path=/; HttpOnly; Secure",
       ],
     ] as const) {
       const context = requestContext(signInCookie("ada", {}, config), config);
       runInContext(context, () => session.logout());
-      expect([...context.setCookieHeaders]).toEqual([header]);
+      expect([...context.setCookieHeaders]).toEqual([header, `web_signed_out=1; ${attributes}; SameSite=Lax`]);
     }
   });
 
@@ -261,7 +262,10 @@ describe("session.logout", () => {
       session.login("ada");
       session.logout();
     });
-    expect([...context.setCookieHeaders]).toEqual([expect.stringMatching(/^web_session=; Max-Age=0;/)]);
+    expect([...context.setCookieHeaders]).toEqual([
+      expect.stringMatching(/^web_session=; Max-Age=0;/),
+      expect.stringMatching(/^web_signed_out=1;/),
+    ]);
     runInContext(context, () => session.login("ada"));
     expect(runWithCookie(cookieHeaderOf(context), () => session.user())).toEqual({ sub: "ada" });
   });

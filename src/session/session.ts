@@ -4,6 +4,7 @@ import {
   MAX_COOKIE_BYTES,
   type RequestContext,
   requireContext,
+  SIGNED_OUT_COOKIE,
   sessionCookieName,
 } from "../http/index.ts";
 import { sessionsOf } from "./app-sessions.ts";
@@ -170,9 +171,16 @@ export function removeEndedSession(context: RequestContext): void {
   if (!context.headersSent && sendsEndedSession(context)) removeSessionCookie(context);
 }
 
+/** Removes the session cookie, and the pages that the browser keeps for Back. */
 function removeSessionCookie(context: RequestContext): void {
-  context.setCookie(sessionCookieName(context.config.cookieSecure), "", { maxAge: 0 });
+  const { cookieSecure } = context.config;
+  context.setCookie(sessionCookieName(cookieSecure), "", { maxAge: 0 });
+  // Over HTTPS, no server reads it: it only has to be set.
+  context.setCookie(SIGNED_OUT_COOKIE, "1", { maxAge: cookieSecure ? 1 : SIGNED_OUT_SECONDS });
 }
+
+/** How long WebKit keeps a page for Back. */
+const SIGNED_OUT_SECONDS = 30 * 60;
 
 function currentUser<T>(context: RequestContext): User<T> | null {
   // The application signed these claims itself. That they have the type T is its own assertion.

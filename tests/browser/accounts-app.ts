@@ -3,11 +3,27 @@
  */
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { copyExample } from "#test/copy-example";
+import { copyExample, type ExampleCopy } from "#test/copy-example";
 import { fasterHashing } from "#test/faster-hashing";
-import { type Environment, startBuilt } from "#test/run-tsweb";
+import { type Environment, type RunningServer, startBuilt } from "#test/run-tsweb";
 import { buildOnce } from "#test/shared-builds";
 import { ExampleApp, type StartedExample, startExample } from "./example-app.ts";
+
+/** Copies the example. The caller removes the copy. */
+export function copyAccounts(): ExampleCopy {
+  return copyExample("accounts", ["tsweb", "@libsql/client"]);
+}
+
+/** Builds and serves a copy of the example. */
+export async function serveAccounts(copy: ExampleCopy, env: Environment = {}): Promise<RunningServer> {
+  await buildOnce(copy.dir, "accounts");
+  return startBuilt(copy.dir, {
+    ACCOUNTS_DATABASE_URL: `file:${join(copy.dir, "users.db")}`,
+    WEB_AUTH_SECRET: randomBytes(32).toString("hex"),
+    ...fasterHashing(),
+    ...env,
+  });
+}
 
 /** The running example. */
 export class AccountsApp extends ExampleApp {

@@ -61,5 +61,9 @@ export interface LaunchOptions {
  */
 export function launch({ fullBrowser = false }: LaunchOptions = {}): Promise<Browser> {
   const executablePath = chromiumPath(fullBrowser ? EXECUTABLES : [...HEADLESS_SHELLS, ...EXECUTABLES]);
-  return chromium.launch({ executablePath, args: [...ARGUMENTS] });
+  return chromium.launch({
+    executablePath,
+    args: [...ARGUMENTS],
+    ignoreDefaultArgs: ["--disable-back-forward-cache"], // users have this cache
+  });
 }

@@ -1,0 +1,148 @@
+/**
+ * Scenarios of the accounts example: sign-in with and without script, and what Back shows after a sign-out.
+ */
+import { afterAll, beforeAll, describe, expect } from "vitest";
+import type { RunningServer } from "#test/run-tsweb";
+import { copyAccounts, serveAccounts } from "../browser/accounts-app.ts";
+import type { Scenarios } from "./each-engine.ts";
+import type { EnginePage } from "./engine.ts";
+
+const PASSWORD = "analytical engine";
+const NAME = "Ada Lovelace";
+
+/** The buttons of the pages. */
+const SUBMIT = "main form:not(.quiet) button";
+const SIGN_OUT = 'form[action*="logout."] button';
+
+let users = 0;
+/** Returns an address that is not registered. */
+const newAddress = () => `user-${++users}@example.com`;
+
+export function accountsScenarios({ scenario, essential }: Scenarios): void {
+  describe("the accounts example", () => {
+    const copy = copyAccounts();
+    let running: RunningServer;
+    const open = (page: EnginePage, path: string) => page.open(running.address + path);
+
+    beforeAll(async () => {
+      running = await serveAccounts(copy);
+    });
+
+    afterAll(async () => {
+      expect(await running?.stop()).toBe(0);
+      copy.remove();
+    });
+
+    /** Registers a user with the form, and waits for the account page. */
+    async function register(page: EnginePage, email: string): Promise<void> {
+      await open(page, "/register");
+      await page.type("#name", NAME);
+      await page.type("#email", email);
+      await page.type("#password", PASSWORD);
+      await page.click(SUBMIT);
+      await page.untilPath("/account");
+    }
+
+    /** Signs a user in with the form of the page that is shown. */
+    async function signIn(page: EnginePage, email: string, password = PASSWORD): Promise<void> {
+      await page.type("#email", email);
+      await page.type("#password", `${password}\n`);
+    }
+
+    /** Signs the user out with the button of the account page. */
+    async function signOut(page: EnginePage): Promise<void> {
+      await page.click(SIGN_OUT);
+      await page.untilPath("/");
+    }
+
+    /** Goes back. What is shown then must be the sign-in page, which has nothing of the user. */
+    async function expectNothingOnBack(page: EnginePage, email: string): Promise<void> {
+      await page.back();
+      await page.until(() => document.readyState === "complete" && !!document.querySelector("#password"));
+      const html = await page.evaluate(() => document.documentElement.outerHTML);
+      expect(html).not.toContain(email);
+      expect(html).not.toContain(NAME);
+    }
+
+    for (const isScriptOn of [true, false]) {
+      const declare = isScriptOn ? essential : scenario;
+      declare(
+        `registers, signs out, and signs in with the right password, with script ${isScriptOn}`,
+        async (newContext) => {
+          const page = await (await newContext({ isScriptOn })).newPage();
+          const email = newAddress();
+          await register(page, email);
+          expect(await page.text()).toContain(email);
+          await signOut(page);
+          await signIn(page, email, "difference engine");
+          await page.untilText("Unknown email or wrong password.");
+          await page.type("#password", `${PASSWORD}\n`);
+          await page.untilPath("/account");
+          expect(await page.text()).toContain(NAME);
+        },
+      );
+
+      scenario(`shows nothing of the user on Back after a sign-out, with script ${isScriptOn}`, async (newContext) => {
+        const page = await (await newContext({ isScriptOn })).newPage();
+        const email = newAddress();
+        await register(page, email);
+        await signOut(page);
+        await expectNothingOnBack(page, email);
+      });
+    }
+
+    essential("shows nothing of the user on Back after a sign-out in another tab", async (newContext) => {
+      const context = await newContext();
+      const page = await context.newPage();
+      const email = newAddress();
+      await register(page, email);
+      await page.click('a[href="/account/codes"]');
+      await page.untilPath("/account/codes");
+      const other = await context.newPage();
+      await open(other, "/account");
+      await signOut(other);
+      await expectNothingOnBack(page, email);
+    });
+
+    scenario("shows nothing of the user on Back to a page with a view after a sign-out", async (newContext) => {
+      const page = await (await newContext()).newPage();
+      const email = newAddress();
+      await register(page, email);
+      await page.click('a[href="/account/passkeys"]');
+      await page.untilPath("/account/passkeys");
+      await page.until((name) => (document.body.dataset.user = name), email); // as if the view had rendered it
+      await page.click('main a[href="/account"]');
+      await page.untilPath("/account");
+      await signOut(page);
+      await page.evaluate(() => history.go(-2));
+      await page.until(() => document.readyState === "complete" && !!document.querySelector("#password"));
+      expect(await page.evaluate(() => document.documentElement.outerHTML)).not.toContain(email);
+    });
+
+    scenario("shows nothing of the user on Back after a revocation that a later page has met", async (newContext) => {
+      const page = await (await newContext()).newPage();
+      const email = newAddress();
+      await register(page, email);
+      const elsewhere = await (await newContext()).newPage();
+      await open(elsewhere, "/");
+      await signIn(elsewhere, email);
+      await elsewhere.untilPath("/account");
+      await elsewhere.click('button[formaction*="logout_everywhere."]');
+      await elsewhere.untilPath("/");
+      await page.click('a[href="/account/codes"]');
+      await page.untilPath("/");
+      await expectNothingOnBack(page, email);
+    });
+
+    scenario("leads to the page that required a sign-in", async (newContext) => {
+      const page = await (await newContext()).newPage();
+      const email = newAddress();
+      await register(page, email);
+      await signOut(page);
+      await open(page, "/account/codes");
+      await page.untilPath("/");
+      await signIn(page, email);
+      await page.untilPath("/account/codes");
+    });
+  });
+}

@@ -1,0 +1,9 @@
+/**
+ * Scenarios in Chromium, Firefox and WebKit: three of each engine in `npm test`, all in `npm run matrix -- engines`.
+ */
+import { accountsScenarios } from "./accounts.ts";
+import { describeEngines } from "./each-engine.ts";
+
+describeEngines((scenarios) => {
+  accountsScenarios(scenarios);
+});

@@ -1,0 +1,72 @@
+/**
+ * Firefox, driven by puppeteer-core through WebDriver BiDi. Only its pages, keys and mouse are used: its element handles need a
+ * script in the page, which does not run where scripts are off.
+ */
+import puppeteer, { type ElementHandle, type Page } from "puppeteer-core";
+import { type Engine, EnginePage, type PageScript, type ScriptArgument } from "./engine.ts";
+
+/** The executable of Debian's package. */
+export const FIREFOX = "/usr/bin/firefox-esr";
+
+/** Starts a Firefox; a second one without scripts when it is needed, because the setting is one of the whole browser. */
+export async function launchFirefox(): Promise<Engine> {
+  const start = (prefs: Readonly<Record<string, boolean>>) =>
+    puppeteer.launch({
+      browser: "firefox",
+      executablePath: FIREFOX,
+      headless: true,
+      protocolTimeout: 60_000,
+      extraPrefsFirefox: prefs,
+    });
+  const withScript = await start({});
+  let withoutScript: ReturnType<typeof start> | undefined;
+  return {
+    async newContext({ isScriptOn = true } = {}) {
+      if (!isScriptOn) withoutScript ??= start({ "javascript.enabled": false });
+      const browser = (await (isScriptOn ? null : withoutScript)) ?? withScript;
+      const context = await browser.createBrowserContext();
+      return { newPage: async () => new FirefoxPage(await context.newPage()), close: () => context.close() };
+    },
+    async close() {
+      await withScript.close();
+      await (await withoutScript)?.close();
+    },
+  };
+}
+
+class FirefoxPage extends EnginePage {
+  readonly #page: Page;
+
+  constructor(page: Page) {
+    super();
+    this.#page = page;
+  }
+
+  async open(url: string): Promise<void> {
+    await this.#page.goto(url);
+  }
+
+  evaluate<A extends ScriptArgument[], T>(script: PageScript<A, T>, ...args: A): Promise<T> {
+    return this.#page.evaluate(`(${script})(...${JSON.stringify(args)})`) as Promise<T>; // the result of the function
+  }
+
+  async back(): Promise<void> {
+    await this.evaluate(() => history.back());
+  }
+
+  async chooseFile(selector: string, path: string): Promise<void> {
+    const field = (await this.#page.waitForSelector(selector)) as ElementHandle<HTMLInputElement>; // a field of files
+    await field.uploadFile(path);
+  }
+
+  protected async dragMouse([start, ...points]: readonly { readonly x: number; readonly y: number }[]): Promise<void> {
+    if (start) await this.#page.mouse.move(start.x, start.y);
+    await this.#page.mouse.down();
+    for (const { x, y } of points) await this.#page.mouse.move(x, y);
+    await this.#page.mouse.up();
+  }
+
+  protected async sendKeys(text: string): Promise<void> {
+    await this.#page.keyboard.type(text);
+  }
+}
