@@ -61,6 +61,10 @@ export const programs = {
   nginx: { names: ["nginx"], debian: "nginx" },
   caddy: { names: ["caddy"], debian: "caddy" },
   systemd: { names: ["systemd-analyze"], debian: "systemd" },
+  // Engines whose absence the tests report; where CI is set, it fails.
+  firefox: { names: ["firefox-esr"], debian: "firefox-esr", isOptional: true },
+  webkit: { names: ["WebKitWebDriver"], debian: "webkit2gtk-driver", isOptional: true },
+  display: { names: ["Xvfb"], debian: "xvfb", isOptional: true },
   openssl: { names: ["openssl"], debian: "openssl" },
 };
 
@@ -86,6 +90,10 @@ export function installPrograms(programs) {
     fail(
       `The tests require programs that are not on the path: ${required}.\nInstall them. On Debian:  sudo ${APT_INSTALL} ${required}`,
     );
+  if (optional !== "" && !mayInstall)
+    console.log(
+      `Some tests need programs that are not on the path: ${optional}. On Debian:  sudo ${APT_INSTALL} ${optional}`,
+    );
   if (missing.length === 0 || !mayInstall) return;
   console.log(`Installing ${debianPackages(missing)} (once) …`);
   const quiet = { env: { DEBIAN_FRONTEND: "noninteractive" } };
@@ -96,7 +104,7 @@ export function installPrograms(programs) {
   const { status } = spawnSync(command, [...install, ...optional.split(" ")], {
     env: { ...process.env, ...quiet.env },
   });
-  if (status !== 0) console.log(`${optional} could not be installed; the tests take longer without it.`);
+  if (status !== 0) console.log(`${optional} could not be installed; the tests take longer, or test less.`);
 }
 
 const APT_INSTALL = "apt-get install -y --no-install-recommends";

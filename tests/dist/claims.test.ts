@@ -33,7 +33,7 @@ const markdown = readFileSync(join(repository, "docs/security.md"), "utf8");
 const claims = claimsIn(markdown);
 
 /** Files that Vitest runs, and those of the suites that such files run. */
-const TEST_FILE = /^(src|tests)\/.+\.test\.ts$|^tests\/conformance\/(rate|(wire|bus)\/[\w-]+)\.ts$/;
+const TEST_FILE = /^(src|tests)\/.+\.test\.ts$|^tests\/(engines\/[\w-]+|conformance\/(rate|(wire|bus)\/[\w-]+))\.ts$/;
 
 describe("docs/security.md", () => {
   it("has only table rows with a claim and its citations", () => {

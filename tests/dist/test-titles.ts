@@ -1,8 +1,8 @@
 /** Reads the titles of tests from the source of their files. */
 import { parseAst } from "vite";
 
-/** Functions that declare one test. `wireCase` declares those of `tests/conformance/wire`. */
-const DECLARE_TEST = ["it", "test", "wireCase"] as const;
+/** Functions that declare one test. `wireCase` declares those of `tests/conformance/wire`, the last two those of `tests/engines`. */
+const DECLARE_TEST = ["it", "test", "wireCase", "scenario", "essential"] as const;
 
 interface Node {
   readonly type: string;
