@@ -2,13 +2,14 @@
 // size:
 // `npm run torture -- --runs 10 --bus redis --seed 1`. Without --bus, it uses Redis and then NATS. Each run adds 1 to the
 // seed. `npm run torture -- restarts` restarts processes 10 times each behind nginx and Caddy, and workers, under load.
-// `npm run torture -- clusters` kills the primary of a Redis with Sentinel, a Redis cluster and a NATS cluster 5 times each.
+// `npm run torture -- clusters` kills and freezes the primary of a Redis with Sentinel, a Redis cluster and a NATS cluster 5
+// times each. With --down-after 5000, Redis detects it after that time, in milliseconds.
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { buildPackage, fail, installPackages, installPrograms, programs, requireNode, root, run } from "./setup.mjs";
 
 const {
-  values: { runs, seed, bus },
+  values: { runs, seed, bus, "down-after": downAfter },
   positionals: [suite = "live", ...rest],
 } = parseArgs({
   allowPositionals: true,
@@ -16,6 +17,7 @@ const {
     runs: { type: "string", default: "1" },
     seed: { type: "string", default: String(Date.now() % 1_000_000) },
     bus: { type: "string" },
+    "down-after": { type: "string", default: "2000" },
   },
 });
 const suites = {
@@ -29,7 +31,7 @@ if (!tests) {
     `Unknown torture run ${[suite, ...rest].join(" ")}. Valid runs: ${Object.keys(suites).join(", ")}; the default is live.`,
   );
 }
-for (const [name, value] of Object.entries({ runs, seed })) {
+for (const [name, value] of Object.entries({ runs, seed, "down-after": downAfter })) {
   if (!/^\d{1,9}$/.test(value)) fail(`--${name} must be a whole number of at most 9 digits; received ${value}.`);
 }
 if (bus !== undefined && !["redis", "nats"].includes(bus)) fail(`--bus must be redis or nats; received ${bus}.`);
@@ -39,5 +41,11 @@ installPackages();
 installPrograms([programs.redis, programs.nats, programs.nginx, programs.caddy]);
 buildPackage();
 run(process.execPath, [join(root, "node_modules/vitest/vitest.mjs"), "run", ...tests], {
-  env: { TORTURE_SIZE: "full", TORTURE_RUNS: runs, TORTURE_SEED: seed, ...(bus ? { TORTURE_BUS: bus } : {}) },
+  env: {
+    TORTURE_SIZE: "full",
+    TORTURE_RUNS: runs,
+    TORTURE_SEED: seed,
+    TORTURE_DOWN_AFTER: downAfter,
+    ...(bus ? { TORTURE_BUS: bus } : {}),
+  },
 });

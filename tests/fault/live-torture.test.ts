@@ -1,6 +1,6 @@
 /**
  * Two server processes behind an nginx, and readers that are disconnected repeatedly, while bus, servers and nginx are
- * killed: every message is delivered, once and in order. `npm run torture` runs it at full size.
+ * killed, and the bus is frozen: every message is delivered, once and in order. `npm run torture` runs it at full size.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildLiveApp } from "#test/live-app";
@@ -13,9 +13,10 @@ const { TORTURE_SIZE, TORTURE_RUNS = "1", TORTURE_SEED = "1", TORTURE_BUS } = pr
 const COMMON = { channels: 20, readers: 60, connectionMs: [20, 900] } as const;
 
 const SIZES = {
-  small: { ...COMMON, messages: 1_000, publishers: 10, pauseMs: 50, minRequestsPerReader: 7 },
-  full: { ...COMMON, messages: 5_000, publishers: 20, pauseMs: 100, minRequestsPerReader: 40 },
-} satisfies Record<string, TortureSize>;
+  small: { ...COMMON, messages: 1_000, publishers: 10, pauseMs: 50, minRequestsPerReader: 7, maxFrozenMs: 2_000 },
+  // Frozen for longer than `publish` waits.
+  full: { ...COMMON, messages: 5_000, publishers: 20, pauseMs: 100, minRequestsPerReader: 40, maxFrozenMs: 20_000 },
+} satisfies Record<string, TortureSize & { readonly maxFrozenMs: number }>;
 
 const size = TORTURE_SIZE === "full" ? SIZES.full : SIZES.small;
 const kinds = (["redis", "nats"] as const).filter((kind) => TORTURE_BUS === undefined || TORTURE_BUS === kind);
@@ -30,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => project?.remove());
 
 async function run(kind: BusKind, seed: number): Promise<TortureResult> {
-  const environment = await startTortureEnvironment(project, kind);
+  const environment = await startTortureEnvironment(project, kind, size.maxFrozenMs);
   try {
     return await torture(size, environment, seed);
   } finally {

@@ -16,8 +16,8 @@ import { RedisServer } from "./redis-server.ts";
 import { readNatsMessages, type StoredMessages } from "./stored-messages.ts";
 import { trustCertificate } from "./trusted-certificate.ts";
 
-/** After which time a server counts as failed, in milliseconds: much less than in production. */
-const DOWN_AFTER_MS = 2_000;
+/** After which time a server of Redis counts as failed, in milliseconds: by default less than in production. */
+const DOWN_AFTER_MS = Number(process.env.TORTURE_DOWN_AFTER ?? 2_000);
 
 /** How long messages are acknowledged that no replica of Redis receives, before its primary fails. */
 const UNREPLICATED_MS = 300;

@@ -24,8 +24,21 @@ interface Restartable {
   restart(): Promise<void>;
 }
 
-/** Starts the servers of a run. The caller has to close them. */
-export async function startTortureEnvironment(project: TestProject, kind: BusKind): Promise<RunningEnvironment> {
+interface Freezable {
+  pause(): Promise<void>;
+  resume(): void;
+}
+
+/**
+ * Starts the servers of a run. The caller has to close them.
+ *
+ * @param maxFrozenMs for how long the bus is frozen at most, in milliseconds
+ */
+export async function startTortureEnvironment(
+  project: TestProject,
+  kind: BusKind,
+  maxFrozenMs: number,
+): Promise<RunningEnvironment> {
   const bus = await (kind === "redis" ? RedisServer.start({ appendOnly: true }) : NatsServer.start());
   const env = sharedEnv(bus.url);
   const first = await AppProcess.start(project.dir, env);
@@ -38,6 +51,7 @@ export async function startTortureEnvironment(project: TestProject, kind: BusKin
       kind === "redis" ? readRedisMessages(bus.url, channels) : readNatsMessages(bus.url),
     faultInjections: [
       kill(bus, { at: 0.2, maxDownMs: 1_500 }),
+      freeze(bus, { at: 0.3, maxFrozenMs }),
       kill(first, { at: 0.4, maxDownMs: 1_000 }),
       kill(nginx, { at: 0.55, maxDownMs: 500 }),
       kill(bus, { at: 0.65, maxDownMs: 500 }),
@@ -61,6 +75,18 @@ function kill(server: Restartable, { at, maxDownMs }: { at: number; maxDownMs: n
       await server.kill();
       await pause(downMs);
       await server.restart();
+    },
+  };
+}
+
+/** Returns a fault injection that freezes a server with SIGSTOP, and continues it after a random time. */
+function freeze(server: Freezable, { at, maxFrozenMs }: { at: number; maxFrozenMs: number }): FaultInjection {
+  return {
+    at,
+    async inject(random) {
+      await server.pause();
+      await pause(random.integer(maxFrozenMs / 2, maxFrozenMs));
+      server.resume();
     },
   };
 }

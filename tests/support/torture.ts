@@ -1,6 +1,6 @@
 /**
- * The torture run: publishers publish and readers read, while readers are disconnected repeatedly, and bus, servers and
- * proxy are killed. Afterwards, the messages that each reader received are compared with those that the bus stores.
+ * The torture run: publishers publish and readers read, while readers are disconnected repeatedly, bus, servers and proxy are
+ * killed, and the bus is frozen. Afterwards, the messages that each reader received are compared with those that the bus stores.
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { SeededRandom } from "./seeded-random.ts";
